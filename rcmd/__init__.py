@@ -1,0 +1,74 @@
+"""rcmd: convex optimization seen from the dual.
+
+Write a problem as a loss and a regularizer, each with its conjugate, and get the
+algorithm, the certificate, the theorem's bound and the ground truth for it.
+
+Examples
+--------
+>>> from rcmd import Problem, solve, LeastSquares, L1Ball
+>>> problem = Problem([[1.0, 0.0], [0.0, 1.0]], [3.0, 0.0], LeastSquares(), L1Ball(1.0))
+>>> result = solve(problem, tol=1e-6)
+>>> result.beta.round(3), result.success
+(array([1., 0.]), True)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rcmd.certificate import Certificate, certify
+from rcmd.conjugates import LeastSquares, Logistic, SeparableConjugate
+from rcmd.oracles import (
+    Box,
+    L1Ball,
+    L1Penalty,
+    L2Ball,
+    LinearMinOracle,
+    Ridge,
+    Simplex,
+    Translated,
+)
+from rcmd.problem import Problem
+from rcmd.prox import BregmanProx, CompositeProx, ConjugateProx, EuclideanProx
+from rcmd.result import Result, State, StopReason
+from rcmd.run import iterate, solve
+
+if TYPE_CHECKING:
+    from rcmd import bounds, datasets, truth
+
+__all__ = [
+    "Box",
+    "BregmanProx",
+    "Certificate",
+    "CompositeProx",
+    "ConjugateProx",
+    "EuclideanProx",
+    "L1Ball",
+    "L1Penalty",
+    "L2Ball",
+    "LeastSquares",
+    "LinearMinOracle",
+    "Logistic",
+    "Problem",
+    "Result",
+    "Ridge",
+    "SeparableConjugate",
+    "Simplex",
+    "State",
+    "StopReason",
+    "Translated",
+    "bounds",
+    "certify",
+    "datasets",
+    "iterate",
+    "solve",
+    "truth",
+]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``rcmd.bounds``, ``rcmd.datasets`` and ``rcmd.truth`` when first asked for."""
+    if name in ("bounds", "datasets", "truth"):
+        return import_module(f"rcmd.{name}")
+    raise AttributeError(f"module 'rcmd' has no attribute {name!r}")

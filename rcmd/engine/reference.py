@@ -1,0 +1,84 @@
+"""Algorithm 2, randomized coordinate mirror descent on the dual, in any number type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from rcmd.engine.accounting import Accounting, Step
+from rcmd.engine.sampling import Sampler
+from rcmd.problem import Problem
+from rcmd.prox import BregmanProx, ConjugateProx
+from rcmd.schedules import Schedule
+
+Array = npt.NDArray[Any]
+
+REFRESH_EPOCHS = 16
+"""Passes over the data after which d is recomputed, so that rounding cannot pile up."""
+
+
+class ReferenceEngine:
+    """The dual method, one step at a time; it knows nothing of β.
+
+    Attributes
+    ----------
+    s, w, d
+        Mirror variable, dual variable w = ∇L(s), and substitute gradient d = Xᵀw/n.
+    iteration
+        Steps taken.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        schedule: Schedule,
+        sampler: Sampler,
+        prox: BregmanProx | None = None,
+        accounting: Sequence[Accounting] = (),
+    ) -> None:
+        self.problem = problem
+        self.schedule = schedule
+        self.sampler = sampler
+        self.prox = prox or ConjugateProx()
+        self.accounting = accounting
+        self.s = self.prox.centre(problem.losses, problem.prediction_bounds)
+        self.w = problem.losses.derivative(self.s)
+        self.d = problem.gradient(self.w)
+        self.iteration = 0
+        self._refresh_every = math.ceil(REFRESH_EPOCHS * problem.n / sampler.batch)
+
+    def advance(self, steps: int) -> None:
+        """Take ``steps`` steps."""
+        for _ in range(steps):
+            self.step()
+
+    def step(self) -> None:
+        """One iteration of Algorithm 2 on a batch."""
+        losses, rows, i = self.problem.losses, self.problem.rows, self.iteration
+        atom = self.problem.oracle.argmin(self.d)
+        batch = self.sampler.draw(1)[0]
+
+        # n times the batch's coordinates of a subgradient of D at w.
+        gap = rows.predict(batch, atom) - self.s[batch]
+        s = self.prox.step(
+            losses,
+            self.problem.prediction_bounds,
+            batch,
+            self.s[batch],
+            gap,
+            self.schedule.step(i),
+        )
+        w = losses.derivative(s, batch)
+        change = w - self.w[batch]
+
+        self.s[batch] = s
+        self.w[batch] = w
+        rows.scatter(batch, change / self.problem.n, self.d)
+        self.iteration += 1
+        if self.iteration % self._refresh_every == 0:
+            self.d = self.problem.gradient(self.w)
+        for listener in self.accounting:
+            listener.record(Step(i, atom, batch, change))

@@ -1,0 +1,1 @@
+"""Methods in their own words, for comparison with the dual engine."""

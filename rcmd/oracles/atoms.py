@@ -1,0 +1,93 @@
+"""Atoms: what an oracle returns, in the cheapest form that says it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Atom(ABC):
+    """A minimizer β̃ of cᵀβ + R(β). Rows predict at it, averages add it up."""
+
+    @abstractmethod
+    def gather(self, indices: Array) -> Array:
+        """The entries β̃[indices], without forming β̃."""
+
+    @abstractmethod
+    def predict(self, block: Array) -> Array:
+        """``block @ β̃`` for a dense block of rows."""
+
+    @abstractmethod
+    def add_to(self, total: Array, weight: Any) -> None:
+        """``total += weight · β̃`` in place."""
+
+    def dense(self, like: Array) -> Array:
+        """β̃ as a vector of the length and number type of ``like``."""
+        total = np.zeros_like(like)
+        self.add_to(total, 1)
+        return total
+
+
+@dataclass(frozen=True)
+class SparseAtom(Atom):
+    """A few (index, value) pairs with distinct indices; none at all means β̃ = 0."""
+
+    indices: tuple[int, ...]
+    values: tuple[Any, ...]
+
+    def gather(self, indices: Array) -> Array:
+        zero = 0 * self.values[0] if self.values else 0.0
+        entries = np.full(len(indices), zero)
+        for index, value in zip(self.indices, self.values, strict=True):
+            entries[indices == index] = value
+        return entries
+
+    def predict(self, block: Array) -> Array:
+        if not self.indices:
+            return 0 * block[:, 0]
+        return block[:, list(self.indices)] @ np.asarray(self.values)
+
+    def add_to(self, total: Array, weight: Any) -> None:
+        for index, value in zip(self.indices, self.values, strict=True):
+            total[index] += weight * value
+
+
+@dataclass(frozen=True)
+class DenseAtom(Atom):
+    """A vector."""
+
+    vector: Array
+
+    def gather(self, indices: Array) -> Array:
+        return self.vector[indices]
+
+    def predict(self, block: Array) -> Array:
+        return block @ self.vector
+
+    def add_to(self, total: Array, weight: Any) -> None:
+        total += weight * self.vector
+
+
+@dataclass(frozen=True)
+class RankOneAtom(Atom):
+    """The matrix ``left rightᵀ``, read row by row as a vector."""
+
+    left: Array
+    right: Array
+
+    def gather(self, indices: Array) -> Array:
+        row, column = np.divmod(indices, len(self.right))
+        return self.left[row] * self.right[column]
+
+    def predict(self, block: Array) -> Array:
+        matrices = block.reshape(len(block), len(self.left), len(self.right))
+        return (matrices @ self.right) @ self.left
+
+    def add_to(self, total: Array, weight: Any) -> None:
+        total += weight * np.outer(self.left, self.right).ravel()

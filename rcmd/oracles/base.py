@@ -1,0 +1,121 @@
+"""The contract of a regularizer R, reached only through min cᵀβ + R(β)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.oracles.atoms import Atom
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+    from rcmd.rows import Rows
+
+Array = npt.NDArray[Any]
+
+FEASIBILITY = 1e-10
+"""Relative rounding by which a point of dom R may miss it (averages round)."""
+
+
+class LinearMinOracle(ABC):
+    """R, a closed convex function with bounded domain, known by its linear minimizations.
+
+    Subclasses are frozen dataclasses. ``argmin`` and ``minimum`` drive the engine and the
+    dual value, ``value`` gives R itself, ``prediction_range`` the constants M_j.
+
+    Examples
+    --------
+    The segment [0, 1] on one variable, the shortest oracle there is:
+
+    >>> from dataclasses import dataclass
+    >>> from rcmd.oracles.atoms import DenseAtom
+    >>> @dataclass(frozen=True)
+    ... class UnitSegment(LinearMinOracle):
+    ...     def argmin(self, c): return DenseAtom((c < 0) * 1.0)
+    ...     def minimum(self, c): return min(c[0], 0.0)
+    ...     def violation(self, beta): return max(-beta[0], beta[0] - 1, 0.0)
+    >>> UnitSegment().value(np.array([0.5])), UnitSegment().value(np.array([2.0]))
+    (0, inf)
+    """
+
+    indicator: ClassVar[bool] = True
+    """Whether R is the indicator of a set (0 on it, +inf outside)."""
+
+    formula: ClassVar[str] = "R(β)"
+    """R in one line, for people; fields of the class may stand in braces."""
+
+    @abstractmethod
+    def argmin(self, c: Array) -> Atom:
+        """A minimizer of cᵀβ + R(β); ties are broken the same way every time."""
+
+    @abstractmethod
+    def minimum(self, c: Array) -> Any:
+        """min_β cᵀβ + R(β) = −R*(−c)."""
+
+    @abstractmethod
+    def violation(self, beta: Array) -> Any:
+        """How far ``beta`` lies outside dom R, relative to the size of dom R; 0 inside."""
+
+    def penalty(self, beta: Array) -> Any:
+        """R(β) for β in dom R; 0 for the indicator of a set."""
+        return 0
+
+    def value(self, beta: Array) -> Any:
+        """R(β), infinite where ``beta`` misses dom R by more than rounding."""
+        return math.inf if self.violation(beta) > FEASIBILITY else self.penalty(beta)
+
+    @property
+    def mu(self) -> Any:
+        """Strong convexity of R in the Euclidean norm."""
+        return 0
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """R(β) + R*(−c) + cᵀβ ≥ 0 for β in dom R, zero exactly at a minimizer.
+
+        Override it with a sum of non-negative terms; this form cancels.
+        """
+        return self.penalty(beta) + c @ beta - self.minimum(c)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        """Smallest and largest x_jᵀβ over β in dom R, for every row.
+
+        Two oracle calls a row for the indicator of a set; other R must override it.
+        """
+        if not self.indicator:
+            raise NotImplementedError(
+                f"{type(self).__name__} is no indicator and defines no prediction_range(rows); "
+                "add it: the smallest and largest x_jᵀβ over dom R for every row"
+            )
+        lows = [self.minimum(rows.row(j)) for j in range(rows.n)]
+        highs = [-self.minimum(-rows.row(j)) for j in range(rows.n)]
+        return np.array(lows, rows.number_type), np.array(highs, rows.number_type)
+
+    def bind(
+        self, rows: Rows, losses: SampleLosses, offset: Array | None = None
+    ) -> LinearMinOracle:
+        """This oracle for given data: sizes checked, radii left open filled in.
+
+        ``offset`` is X·shift when the domain was translated by ``shift``.
+        """
+        return self
+
+    def describe(self) -> str:
+        """The formula with this object's numbers in it."""
+        return self.formula.format(**{name: _shown(v) for name, v in vars(self).items()})
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        """R as a CVXPY expression (0 for a set) and the constraints β ∈ dom R."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no CVXPY form; define cvxpy_form(beta) returning "
+            "(expression, constraints) to compare it with ground truth"
+        )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"vector of length {value.size}"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,77 @@
+"""Boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import DenseAtom
+from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.validation import checked_numbers
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+    from rcmd.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Box(LinearMinOracle):
+    """The set {lower ≤ β ≤ upper}; each end is a number or a vector of length p.
+
+    Examples
+    --------
+    >>> Box(0.0, 1.0).minimum(np.array([2.0, -3.0]))
+    -3.0
+    """
+
+    lower: Any
+    upper: Any
+    formula = "indicator of {lower} ≤ β ≤ {upper}"
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            end = np.asarray(getattr(self, name))
+            if end.dtype.kind == "f" and np.isinf(end).any():
+                raise ValueError(
+                    f"{name} of Box is infinite, so dom R would be unbounded; expected finite "
+                    "numbers (Assumption 1.1 needs a bounded domain)"
+                )
+            checked_numbers(f"{name} of Box", end)
+        if not np.all(np.asarray(self.lower) <= np.asarray(self.upper)):
+            raise ValueError("lower of Box exceeds upper in some place; expected lower ≤ upper")
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Box:
+        for name in ("lower", "upper"):
+            end = np.asarray(getattr(self, name))
+            if end.ndim and end.shape != (rows.p,):
+                raise ValueError(
+                    f"{name} of Box has shape {end.shape}; expected a number or a vector of "
+                    f"length p = {rows.p}"
+                )
+        spread = np.zeros(rows.p, dtype=rows.number_type)
+        return replace(self, lower=spread + self.lower, upper=spread + self.upper)
+
+    def argmin(self, c: Array) -> DenseAtom:
+        return DenseAtom(np.where(c > 0, self.lower, self.upper))
+
+    def minimum(self, c: Array) -> Any:
+        return np.minimum(c * self.lower, c * self.upper).sum()
+
+    def violation(self, beta: Array) -> Any:
+        outside = max(np.max(self.lower - beta), np.max(beta - self.upper), 0)
+        size = max(np.max(abs(self.lower + 0 * beta)), np.max(abs(self.upper + 0 * beta)))
+        return outside / size if size > 0 else outside
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """Σ_j |c_j| times the distance of β_j from the end that c_j prefers."""
+        distance = np.where(c > 0, beta - self.lower, self.upper - beta)
+        return (abs(c) * np.maximum(distance, 0)).sum()
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        return rows.box_range(self.lower, self.upper)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        lower, upper = (np.asarray(end, dtype=float) for end in (self.lower, self.upper))
+        return 0, [beta >= lower, beta <= upper]

@@ -1,0 +1,157 @@
+"""The l2 ball and ridge: atoms that are scaled copies of −c."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import DenseAtom
+from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.validation import positive
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+    from rcmd.rows import Rows
+
+
+class OnL2Ball(LinearMinOracle):
+    """What every R with the domain ‖β‖₂ ≤ radius shares; M_j = radius·‖x_j‖₂."""
+
+    radius: Any
+
+    def violation(self, beta: Array) -> Any:
+        # By squares, so that fractions need no root.
+        scaled = beta / self.radius
+        return max(scaled @ scaled - 1, 0) / 2
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        bounds = self.radius * np.sqrt(rows.square_norms().astype(float))
+        return -bounds, bounds
+
+    def boundary_slack(self, beta: Array, atom: Array) -> Any:
+        """radius² − atomᵀβ for an atom on the sphere, as a sum of non-negative terms."""
+        gap = beta - atom
+        return (gap @ gap) / 2 + max(self.radius * self.radius - beta @ beta, 0) / 2
+
+
+@dataclass(frozen=True)
+class L2Ball(OnL2Ball):
+    """The set {‖β‖₂ ≤ radius}.
+
+    Examples
+    --------
+    >>> L2Ball(5.0).argmin(np.array([3.0, -4.0])).vector
+    array([-3.,  4.])
+    """
+
+    radius: Any
+    formula = "indicator of ‖β‖₂ ≤ {radius}"
+
+    def __post_init__(self) -> None:
+        positive("radius", self.radius, "L2Ball")
+
+    def argmin(self, c: Array) -> DenseAtom:
+        norm = _norm(c)
+        return DenseAtom(c * (-self.radius / norm) if norm > 0 else 0 * c)
+
+    def minimum(self, c: Array) -> Any:
+        return -self.radius * _norm(c)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """(‖c‖/radius) (‖β − β̃‖² + radius² − ‖β‖²)/2."""
+        return _norm(c) / self.radius * self.boundary_slack(beta, self.argmin(c).vector)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        import cvxpy as cp
+
+        return 0, [cp.norm2(beta) <= float(self.radius)]
+
+
+@dataclass(frozen=True)
+class Ridge(OnL2Ball):
+    """R(β) = (strength/2)·‖β‖₂² on the ball ‖β‖₂ ≤ radius; μ = strength.
+
+    Left open, the radius is the smaller of √((1/n)Σ_j sup_s −s·l_j'(s) / strength) and
+    ‖∇f(0)‖/strength, neither of which an optimum leaves: at one,
+    strength·‖β‖₂² = −∇f(β)ᵀβ ≤ −∇f(0)ᵀβ.
+    """
+
+    strength: Any
+    radius: Any = None
+    indicator = False
+    formula = "½·{strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
+
+    def __post_init__(self) -> None:
+        positive("strength", self.strength, "Ridge")
+        if self.radius is not None:
+            positive("radius", self.radius, "Ridge")
+
+    @property
+    def mu(self) -> Any:
+        return self.strength
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Ridge:
+        if self.radius is not None:
+            return self
+        start = 0 * losses.y if offset is None else offset
+        slope = rows.rmatvec(losses.derivative(start)) / rows.n
+        by_descent = math.sqrt(losses.largest_descent(offset) / self.strength)
+        by_slope = math.sqrt(slope @ slope) / self.strength
+        # Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
+        radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
+        exact = rows.number_type == object
+        return replace(self, radius=Fraction(radius) if exact else radius)
+
+    def argmin(self, c: Array) -> DenseAtom:
+        free = c / -self.strength
+        if free @ free <= self.radius * self.radius:
+            return DenseAtom(free)
+        return DenseAtom(c * (-self.radius / _norm(c)))
+
+    def minimum(self, c: Array) -> Any:
+        reach = self.strength * self.radius
+        if c @ c <= reach * reach:
+            return -(c @ c) / (2 * self.strength)
+        return self.radius * (reach / 2 - _norm(c))
+
+    def penalty(self, beta: Array) -> Any:
+        return self.strength * (beta @ beta) / 2
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """(strength/2)‖β − β̃‖², plus the slack of the sphere where β̃ lies on it."""
+        atom = self.argmin(c).vector
+        gap = beta - atom
+        curved = self.strength * (gap @ gap) / 2
+        reach = self.strength * self.radius
+        if c @ c <= reach * reach:
+            return curved
+        return curved + (_norm(c) / self.radius - self.strength) * self.boundary_slack(beta, atom)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        import cvxpy as cp
+
+        penalty = float(self.strength) / 2 * cp.sum_squares(beta)
+        return penalty, [cp.norm2(beta) <= float(self.radius)]
+
+
+def _norm(vector: Array) -> Any:
+    """‖vector‖₂; for fractions only where the root is one."""
+    if vector.dtype != object:
+        # Scaled by the largest entry, so that squares neither overflow nor vanish.
+        largest = float(abs(vector).max())
+        if largest == 0 or math.isinf(largest):
+            return largest
+        scaled = vector / largest
+        return largest * math.sqrt(scaled @ scaled)
+    square = Fraction(vector @ vector)
+    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if root * root != square:
+        raise ValueError(
+            f"the Euclidean norm of a vector with square {square} is irrational; exact runs "
+            "need an oracle without square roots (l1 ball, box, simplex, or ridge in a larger ball)"
+        )
+    return root

@@ -1,0 +1,159 @@
+"""The pair (P), (D): data, loss and regularizer together, checked once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.samples import SampleLosses
+from rcmd.constants import Constants
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.rows import as_rows
+from rcmd.validation import checked_numbers
+
+Array = npt.NDArray[Any]
+
+
+class Problem:
+    """min_β P(β) = (1/n) Σ_j ω_j l(x_jᵀβ; y_j) + R(β), and its dual.
+
+    Parameters
+    ----------
+    X
+        n × p data: a dense array (float64 and float32 are used as they are), a SciPy
+        sparse matrix, or an array of ``fractions.Fraction`` for exact runs.
+    y
+        n labels, as the loss expects them.
+    loss
+        The conjugate pair (l, l*).
+    oracle
+        R, through its linear minimization oracle.
+    weights
+        Optional positive sample weights ω_j; 1 by default.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(1.0))
+    >>> problem.primal(np.zeros(2)), problem.dual(np.array([-1.0, 1.0]))
+    (0.5, 0.0)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: SeparableConjugate,
+        oracle: LinearMinOracle,
+        *,
+        weights: Any = None,
+    ) -> None:
+        if not isinstance(loss, SeparableConjugate):
+            raise TypeError(_wrong_part("loss", loss, "SeparableConjugate, such as Logistic()"))
+        if not isinstance(oracle, LinearMinOracle):
+            raise TypeError(_wrong_part("oracle", oracle, "LinearMinOracle, such as L1Ball(5.0)"))
+        self.rows = as_rows(X)
+        self.n, self.p = self.rows.n, self.rows.p
+        labels = self._vector("y", y)
+        fault = loss.label_fault(labels)
+        if fault:
+            raise ValueError(fault)
+        sample_weights = None if weights is None else self._vector("weights", weights)
+        if sample_weights is not None and not (sample_weights > 0).all():
+            raise ValueError(
+                f"weights holds {sample_weights.min()}; expected positive numbers: drop the "
+                "samples whose weight is 0"
+            )
+        self.losses = SampleLosses(loss, labels, sample_weights)
+        self.oracle = oracle.bind(self.rows, self.losses)
+        self.constants = cache(self._constants)
+
+    @property
+    def loss(self) -> SeparableConjugate:
+        """The conjugate pair (l, l*)."""
+        return self.losses.loss
+
+    @property
+    def exact(self) -> bool:
+        """Whether the data are fractions, so that runs on the reference engine are exact."""
+        return bool(self.rows.number_type == object)
+
+    def primal(self, beta: Array) -> Any:
+        """P(β); infinite outside dom R."""
+        return self.mean(self.losses.value(self.rows.matvec(beta))) + self.oracle.value(beta)
+
+    def dual(self, w: Array) -> Any:
+        """D(w) = −R*(−Xᵀw/n) − (1/n) Σ_j l_j*(w_j)."""
+        return self.oracle.minimum(self.gradient(w)) - self.mean(self.losses.conjugate(w))
+
+    def saddle(self, beta: Array, w: Array) -> Any:
+        """φ(β, w) = wᵀXβ/n − (1/n) Σ_j l_j*(w_j) + R(β)."""
+        coupling = w @ self.rows.matvec(beta) / self.n
+        return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
+
+    def gradient(self, w: Array) -> Array:
+        """Xᵀw/n, the gradient of the loss part when w = ∇L(Xβ)."""
+        return self.rows.rmatvec(w) / self.n
+
+    def response(self, beta: Array) -> Array:
+        """∇L(Xβ), the dual variable that answers ``beta``."""
+        return self.losses.derivative(self.rows.matvec(beta))
+
+    def mean(self, values: Array) -> Any:
+        """(1/n) Σ_j values_j."""
+        return values.sum() / self.n
+
+    @cached_property
+    def prediction_bounds(self) -> Array:
+        """M_j = max over dom R of |x_jᵀβ|, for every row."""
+        low, high = self.oracle.prediction_range(self.rows)
+        return np.maximum(abs(low), abs(high))
+
+    def _constants(self, batch: int = 1) -> Constants:
+        """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows."""
+        bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
+        return Constants(
+            n=self.n,
+            batch=batch,
+            gamma=gammas.max(),
+            prediction_bound=bounds.max(),
+            prediction_energy=self.mean(gammas * bounds * bounds),
+            bregman_radius=self.losses.bregman_radius(bounds),
+            mu=mu,
+            row_energy=(gammas * self.rows.square_norms()).max(),
+            spectral_energy=self._spectral_energy if mu > 0 else None,
+            quadratic=self.loss.quadratic,
+        )
+
+    @cached_property
+    def _spectral_energy(self) -> Any:
+        energy = self.rows.spectral_energy(self.losses.gammas)
+        return Fraction(energy) if self.exact else energy
+
+    def _vector(self, name: str, values: Any) -> Array:
+        array = np.asarray(values)
+        if array.shape != (self.n,):
+            raise ValueError(
+                f"{name} has shape {array.shape}; expected ({self.n},), one number for each "
+                f"row of X, which has shape ({self.n}, {self.p})"
+            )
+        array = checked_numbers(name, array)
+        if self.exact != (array.dtype == object):
+            if not self.exact:
+                raise ValueError(
+                    f"{name} holds fractions while X holds floats; expected both exact or "
+                    f"neither: convert with {name}.astype(float)"
+                )
+            return np.array([Fraction(value) for value in array.tolist()], dtype=object)
+        return array if self.exact else np.ascontiguousarray(array, dtype=float)
+
+
+def _wrong_part(name: str, value: Any, expected: str) -> str:
+    if isinstance(value, type):
+        return f"{name} is the class {value.__name__}; expected an object: {value.__name__}(…)"
+    return f"{name} is {value!r} of type {type(value).__name__}; expected a {expected}"

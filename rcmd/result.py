@@ -1,0 +1,196 @@
+"""What a run leaves behind: checkpoints, the reason it stopped, the certified pair."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.certificate import Certificate
+
+Array = npt.NDArray[Any]
+
+
+class StopReason(enum.Enum):
+    """Why a run ended."""
+
+    TOLERANCE = "the certified gap reached the tolerance"
+    ITERATIONS = "the iteration budget is used up"
+    GRADIENTS = "the gradient budget is used up"
+    SECONDS = "the time budget is used up"
+    CALLBACK = "the caller asked to stop"
+    INTERRUPTED = "interrupted from the keyboard"
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """One line of the history.
+
+    Attributes
+    ----------
+    iteration
+        Steps taken.
+    gradients, oracle_calls
+        Stochastic gradients (rows touched) and linear minimizations of the method itself;
+        certificates are not counted.
+    seconds
+        Wall-clock time since the start, certificates included.
+    primal, dual, gap
+        The best certified pair so far.
+    bound
+        The theorem's bound on the expected gap at this iteration, NaN where none applies.
+    """
+
+    iteration: int
+    gradients: int
+    oracle_calls: int
+    seconds: float
+    primal: Any
+    dual: Any
+    gap: Any
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class State(Checkpoint):
+    """What callbacks and ``rcmd.iterate`` see: a checkpoint and the iterates behind it.
+
+    Attributes
+    ----------
+    certificate
+        The best certified pair so far.
+    s, w, d
+        Copies of the engine's mirror variable, dual variable and substitute gradient.
+    beta_average, w_average
+        β̄ and w̄ of this iteration.
+    """
+
+    certificate: Certificate
+    s: Array
+    w: Array
+    d: Array
+    beta_average: Array
+    w_average: Array
+
+    def checkpoint(self) -> Checkpoint:
+        """The numbers alone."""
+        return Checkpoint(*(getattr(self, field.name) for field in fields(Checkpoint)))
+
+
+class History(Sequence[Checkpoint]):
+    """The checkpoints of a run, by index or as columns."""
+
+    def __init__(self, checkpoints: Sequence[Checkpoint]) -> None:
+        self._checkpoints = tuple(checkpoints)
+
+    def __len__(self) -> int:
+        return len(self._checkpoints)
+
+    @overload
+    def __getitem__(self, index: int) -> Checkpoint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Checkpoint]: ...
+
+    def __getitem__(self, index: int | slice) -> Checkpoint | Sequence[Checkpoint]:
+        return self._checkpoints[index]
+
+    def __iter__(self) -> Iterator[Checkpoint]:
+        return iter(self._checkpoints)
+
+    def column(self, name: str) -> Array:
+        """One column, such as ``history.column("gap")``."""
+        known = [field.name for field in fields(Checkpoint)]
+        if name not in known:
+            raise ValueError(f"history has no column {name!r}; expected one of {', '.join(known)}")
+        return np.array([getattr(row, name) for row in self._checkpoints])
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Every checkpoint as a dictionary, ready for JSON."""
+        return [asdict(row) for row in self._checkpoints]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The certified pair a run ends with; ``x``, ``fun``, ``nit``, … as in SciPy.
+
+    Attributes
+    ----------
+    certificate
+        The best certified pair (β, w).
+    history
+        The checkpoints.
+    stop
+        Why the run ended.
+    note
+        What the geometry of the run means for its bounds.
+    """
+
+    certificate: Certificate
+    history: History
+    stop: StopReason
+    note: str
+
+    @property
+    def beta(self) -> Array:
+        """The primal solution β."""
+        return self.certificate.beta
+
+    @property
+    def w(self) -> Array:
+        """The dual solution w."""
+        return self.certificate.w
+
+    @property
+    def primal(self) -> Any:
+        """P(β)."""
+        return self.certificate.primal
+
+    @property
+    def dual(self) -> Any:
+        """D(w)."""
+        return self.certificate.dual
+
+    @property
+    def gap(self) -> Any:
+        """The certified gap P(β) − D(w), an upper bound of P(β) − P*."""
+        return self.certificate.gap
+
+    @property
+    def x(self) -> Array:
+        """β, by SciPy's name."""
+        return self.beta
+
+    @property
+    def fun(self) -> Any:
+        """P(β), by SciPy's name."""
+        return self.primal
+
+    @property
+    def nit(self) -> int:
+        """Steps taken."""
+        return self.history[-1].iteration
+
+    @property
+    def success(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.stop is StopReason.TOLERANCE
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in words."""
+        last = self.history[-1]
+        return (
+            f"{self.stop.value}: certified gap {float(self.gap):.3g} after {last.iteration} "
+            f"steps and {last.gradients} gradients in {last.seconds:.3g} s"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Result(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
+            f"gap={float(self.gap):.3g}, stop={self.stop.name}, nit={self.nit})"
+        )

@@ -1,0 +1,293 @@
+"""Running a problem: budgets, checkpoints, certificates and callbacks around an engine."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from rcmd import bounds
+from rcmd.certificate import BestPair
+from rcmd.constants import Constants
+from rcmd.engine.accounting import DualAverage, PrimalAverage
+from rcmd.engine.reference import ReferenceEngine
+from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.interrupts import Interrupts
+from rcmd.problem import Problem
+from rcmd.prox import BregmanProx, CompositeProx, ConjugateProx
+from rcmd.result import Checkpoint, History, Result, State, StopReason
+from rcmd.schedules import LinearSchedule, Schedule, SublinearSchedule, default_schedule
+
+Callback = Callable[[State], bool | None]
+
+DEFAULT_EPOCHS = 1000
+"""Passes over the data after which a run without budgets gives up."""
+
+SLICE_SECONDS = 0.05
+"""Work done between two looks at the clock and the keyboard."""
+
+
+class Run(Iterator[State]):
+    """An iterator over the checkpoints of one run; see ``iterate`` for the arguments."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        batch: int | float = 1,
+        tol: float = 1e-4,
+        max_iterations: int | None = None,
+        max_gradients: int | None = None,
+        max_seconds: float | None = None,
+        seed: int | np.random.Generator = 0,
+        schedule: Schedule | None = None,
+        prox: BregmanProx | None = None,
+        sampler: Sampler | None = None,
+        checkpoints: Iterable[int] | None = None,
+    ) -> None:
+        if not isinstance(problem, Problem):
+            raise TypeError(
+                f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"
+            )
+        self.problem = problem
+        size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
+        _not_negative("tol", tol)
+        self.tol = tol
+        _positive_budget("max_iterations", max_iterations)
+        _positive_budget("max_gradients", max_gradients)
+        _positive_budget("max_seconds", max_seconds)
+        if max_iterations is None and max_gradients is None and max_seconds is None:
+            max_gradients = DEFAULT_EPOCHS * problem.n
+        self._budgets = {
+            StopReason.ITERATIONS: max_iterations,
+            StopReason.GRADIENTS: None if max_gradients is None else max(1, max_gradients // size),
+        }
+        self.max_seconds = math.inf if max_seconds is None else max_seconds
+
+        constants = problem.constants(size)
+        self.prox = (prox or ConjugateProx()).bind(constants)
+        self.schedule = schedule or _schedule_for(self.prox, constants)
+        number_type = problem.rows.number_type
+        self._beta = PrimalAverage(self.schedule, problem.p, number_type)
+        self._w = DualAverage(self.schedule, problem.n, number_type)
+        self.engine = ReferenceEngine(
+            problem,
+            self.schedule,
+            sampler or UniformSampler(problem.n, size, np.random.default_rng(seed)),
+            self.prox,
+            (self._beta, self._w),
+        )
+        self._bound_kind = _bound_kind(self.prox, self.schedule, constants)
+        self._constants = constants
+        self._marks = iter(checkpoints) if checkpoints is not None else log_spaced(constants)
+        self._best = BestPair(problem)
+        self._history: list[Checkpoint] = []
+        self.stop: StopReason | None = None
+        self._started: float | None = None
+
+    def __next__(self) -> State:
+        """Work until the next checkpoint and certify it."""
+        if self.stop is not None:
+            raise StopIteration
+        if self._started is None:
+            self._started = time.perf_counter()
+        self.stop = self._advance()
+        state = self._certified_state()
+        self._history.append(state.checkpoint())
+        if self.stop is not StopReason.INTERRUPTED and state.gap <= self.tol:
+            self.stop = StopReason.TOLERANCE
+        return state
+
+    def result(self) -> Result:
+        """The best certified pair and how the run went, up to now."""
+        if not self._history:
+            raise ValueError("the run has not started; take a step with next(run) first")
+        return Result(
+            certificate=self._best.certificate(),
+            history=History(self._history),
+            stop=self.stop or StopReason.CALLBACK,
+            note=self.prox.note,
+        )
+
+    def seconds(self) -> float:
+        """Wall-clock time since the first step."""
+        return 0.0 if self._started is None else time.perf_counter() - self._started
+
+    def _advance(self) -> StopReason | None:
+        """Step to the next mark or the end of a budget; say which budget ended, if any."""
+        mark = next((m for m in self._marks if m > self.engine.iteration), None)
+        limits = {reason: limit for reason, limit in self._budgets.items() if limit is not None}
+        end = min([*limits.values(), *([] if mark is None else [mark])], default=None)
+        slice_steps = 1
+        with Interrupts() as interrupts:
+            while end is None or self.engine.iteration < end:
+                begun = time.perf_counter()
+                left = math.inf if end is None else end - self.engine.iteration
+                self.engine.advance(int(min(slice_steps, left)))
+                if interrupts.requested:
+                    return StopReason.INTERRUPTED
+                if self.seconds() >= self.max_seconds:
+                    return StopReason.SECONDS
+                if time.perf_counter() - begun < SLICE_SECONDS / 2:
+                    slice_steps *= 2
+        return next((r for r, limit in limits.items() if self.engine.iteration >= limit), None)
+
+    def _certified_state(self) -> State:
+        """Offer the averages, the response to β̄ and the last w; certify the best pair."""
+        engine = self.engine
+        beta, w_average = self._beta.value(), self._w.value(engine.w)
+        self._best.offer_primal(beta)
+        for w in (w_average, self.problem.response(beta), engine.w.copy()):
+            self._best.offer_dual(w)
+        certificate = self._best.certificate()
+        return State(
+            iteration=engine.iteration,
+            gradients=engine.iteration * engine.sampler.batch,
+            oracle_calls=engine.iteration,
+            seconds=self.seconds(),
+            primal=certificate.primal,
+            dual=certificate.dual,
+            gap=certificate.gap,
+            bound=self._bound(engine.iteration),
+            certificate=certificate,
+            s=engine.s.copy(),
+            w=engine.w.copy(),
+            d=engine.d.copy(),
+            beta_average=beta,
+            w_average=w_average,
+        )
+
+    def _bound(self, iterations: int) -> float:
+        if self._bound_kind is None:
+            return math.nan
+        return bounds.best(self._constants, iterations, self._bound_kind)[1]
+
+
+def iterate(problem: Problem, **options: Any) -> Run:
+    """Iterate over the checkpoints of a run: ``for state in iterate(problem): …``.
+
+    Takes the options of ``solve`` except ``callbacks``, and runs the same code; its
+    ``result()`` may be asked for at any checkpoint.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, iterate
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> run = iterate(problem, batch=2, tol=0.0, max_iterations=4, checkpoints=[1, 2, 3, 4])
+    >>> [state.iteration for state in run], run.result().stop.name
+    ([1, 2, 3, 4], 'ITERATIONS')
+    """
+    return Run(problem, **options)
+
+
+def solve(problem: Problem, *, callbacks: Sequence[Callback] = (), **options: Any) -> Result:
+    """Solve (P) and (D) together, to a certified gap.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    batch
+        Rows per step: a whole number, or a fraction of n as a float in (0, 1].
+    tol
+        Stop when the certified gap P(β) − D(w) is at most this.
+    max_iterations, max_gradients, max_seconds
+        Budgets; with none given, 1000 passes over the data.
+    seed
+        A whole number or a ``numpy.random.Generator``: same seed, same iterates.
+    schedule
+        Step sizes and averaging weights; by default Theorem 3.2's where R is strongly
+        convex, Theorem 3.1's where it is not.
+    prox
+        Geometry of the dual step; by default the paper's, h = L*/n.
+    sampler
+        Where batches come from, instead of ``batch`` and ``seed``; see
+        ``rcmd.engine.sampling.Replay``.
+    checkpoints
+        Iterations at which to certify; by default log-spaced from a quarter of a pass on.
+    callbacks
+        Functions of a ``State``, called at each checkpoint; one that returns True stops
+        the run.
+
+    Returns
+    -------
+    Result
+        β, w, the certificate, the history and the reason for stopping. Ctrl-C returns what
+        was found so far.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, Logistic, Problem, solve
+    >>> from rcmd.datasets import make_classification
+    >>> import numpy as np
+    >>> X, y = make_classification(n=50, p=5, rng=np.random.default_rng(0))
+    >>> result = solve(Problem(X, y, Logistic(), L1Ball(5.0)), batch=0.1, tol=1e-2)
+    >>> result.success and result.gap <= 1e-2
+    True
+    """
+    run = Run(problem, **options)
+    for state in run:
+        # Every callback sees every state, also after an earlier one asked to stop.
+        if any([callback(state) for callback in callbacks]) and run.stop is None:
+            run.stop = StopReason.CALLBACK
+    return run.result()
+
+
+def batch_size(batch: int | float, n: int) -> int:
+    """Rows per step from a whole number of rows or a fraction of n."""
+    if isinstance(batch, bool) or not isinstance(batch, Real):
+        raise TypeError(f"batch is {batch!r}; expected a number of rows or a fraction of n")
+    if isinstance(batch, Integral):
+        if not 1 <= batch <= n:
+            raise ValueError(
+                f"batch is {batch}; expected between 1 and n = {n} rows, or a fraction of n as "
+                "a float in (0, 1]"
+            )
+        return int(batch)
+    if not 0 < batch <= 1:
+        raise ValueError(
+            f"batch is {batch}; as a float it is a fraction of n and expected in (0, 1]: use "
+            "a whole number to give rows"
+        )
+    return max(1, round(float(batch) * n))
+
+
+def log_spaced(constants: Constants, ratio: float = 1.25) -> Iterator[int]:
+    """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates."""
+    mark = max(1, math.ceil(constants.blocks / 4))
+    while True:
+        yield mark
+        mark = max(mark + 1, math.ceil(mark * ratio))
+
+
+def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
+    """Relative smoothness, which Theorem 3.2 needs, is a property of h = L*/n alone."""
+    if isinstance(prox, CompositeProx):
+        return default_schedule(constants, unit_steps=True)
+    return (
+        default_schedule(constants) if prox.carries_bounds else SublinearSchedule(constants.blocks)
+    )
+
+
+def _bound_kind(prox: BregmanProx, schedule: Schedule, constants: Constants) -> str | None:
+    """The kind of bound for this run, if prox and schedule are a theorem's own."""
+    if not prox.carries_bounds:
+        return None
+    own: list[Schedule] = [SublinearSchedule(constants.blocks)]
+    if constants.mu > 0:
+        own.append(LinearSchedule(constants.blocks, constants.sigma))
+    return schedule.theorem if schedule in own else None
+
+
+def _positive_budget(name: str, value: float | None) -> None:
+    if value is not None and not value > 0:
+        raise ValueError(f"{name} is {value}; expected a positive number, or None for no limit")
+
+
+def _not_negative(name: str, value: float) -> None:
+    if not value >= 0:
+        raise ValueError(f"{name} is {value}; expected a number ≥ 0")

@@ -1,0 +1,118 @@
+"""Step sizes η_i and averaging weights, one class per theorem.
+
+Averages use weights c_0, c_1, … with totals C_i = c_0 + … + c_i. A schedule gives the
+mixing weight α_i = c_i/C_i and the growth C_i/C_base, which is all an average needs and
+overflows for no i.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from rcmd.constants import Constants
+
+
+class Schedule(ABC):
+    """η_i, α_i and C_i/C_base as functions of the iteration i = 0, 1, …"""
+
+    theorem: ClassVar[str | None] = None
+    """The kind of bound that holds for runs with this schedule (see ``rcmd.bounds``)."""
+
+    @abstractmethod
+    def step(self, i: int) -> Any:
+        """The step size η_i."""
+
+    @abstractmethod
+    def mixing(self, i: int) -> Any:
+        """α_i, the share of the newest term in the average of terms 0, …, i."""
+
+    @abstractmethod
+    def growth(self, i: int, base: int) -> Any:
+        """C_i/C_base; may be infinite for i far beyond ``base``."""
+
+
+@dataclass(frozen=True)
+class SublinearSchedule(Schedule):
+    """Theorem 3.1: η_i = 2N/(2N+i+1), weights c_i = 2N+i, for N = n/b blocks.
+
+    Examples
+    --------
+    >>> SublinearSchedule(Fraction(2)).mixing(1)
+    Fraction(5, 9)
+    """
+
+    blocks: Any
+    theorem = "sublinear"
+
+    def step(self, i: int) -> Any:
+        return 2 * self.blocks / (2 * self.blocks + i + 1)
+
+    def mixing(self, i: int) -> Any:
+        return 2 * (2 * self.blocks + i) / ((i + 1) * (4 * self.blocks + i))
+
+    def growth(self, i: int, base: int) -> Any:
+        return (i + 1) * (4 * self.blocks + i) / ((base + 1) * (4 * self.blocks + base))
+
+
+@dataclass(frozen=True)
+class LinearSchedule(Schedule):
+    """Theorem 3.2: η_i = 1/σ, weights c_i = q^i with 1/q = 1 − 1/(Nσ).
+
+    σ is σ_b of the problem: with the printed σ the theorem fails for b > 1. Then
+    α_i = (1/(Nσ)) / (1 − q^{−(i+1)}), evaluated by expm1 and log1p.
+    """
+
+    blocks: Any
+    sigma: Any
+    theorem = "linear"
+
+    def step(self, i: int) -> Any:
+        return 1 / self.sigma
+
+    def mixing(self, i: int) -> Any:
+        return (1 / (self.blocks * self.sigma)) / self._one_minus_decay(i + 1)
+
+    def growth(self, i: int, base: int) -> Any:
+        ratio = self._one_minus_decay(i + 1) / self._one_minus_decay(base + 1)
+        return ratio * self._power(i - base)
+
+    def _one_minus_decay(self, steps: int) -> Any:
+        """1 − q^{−steps}."""
+        share = 1 / (self.blocks * self.sigma)
+        if isinstance(share, Fraction):
+            return 1 - (1 - share) ** steps
+        return 1.0 if share >= 1 else -math.expm1(steps * math.log1p(-share))
+
+    def _power(self, steps: int) -> Any:
+        """q^steps, for any sign of ``steps``."""
+        if steps == 0:
+            return 1
+        share = 1 / (self.blocks * self.sigma)
+        if share >= 1:
+            return math.inf if steps > 0 else 0
+        if isinstance(share, Fraction):
+            return (1 - share) ** (-steps)
+        exponent = -steps * math.log1p(-share)
+        return math.exp(exponent) if exponent < 700 else math.inf
+
+
+@dataclass(frozen=True)
+class UnitStepSchedule(LinearSchedule):
+    """η_i = 1 with Theorem 3.2's weights: for proxes that hold the step size themselves."""
+
+    theorem = None
+
+    def step(self, i: int) -> Any:
+        return 1
+
+
+def default_schedule(constants: Constants, unit_steps: bool = False) -> Schedule:
+    """Theorem 3.2's schedule where R is strongly convex, Theorem 3.1's where it is not."""
+    if not constants.mu > 0:
+        return SublinearSchedule(constants.blocks)
+    kind = UnitStepSchedule if unit_steps else LinearSchedule
+    return kind(constants.blocks, constants.sigma)

@@ -1,0 +1,92 @@
+"""Ground truth by CVXPY: the one place that builds a CVXPY problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.problem import Problem
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """An optimum of (P) and (D) found by an interior-point solver, with its residuals.
+
+    Attributes
+    ----------
+    beta, w
+        The primal and the dual solution.
+    primal, dual
+        The solver's P*, and D(w) recomputed from scratch: a lower bound of P* that does not
+        rest on the solver.
+    residuals
+        The KKT residuals, all zero at an exact optimum: ``feasibility`` (relative distance
+        of β from dom R), ``loss`` and ``regularizer`` (mean Fenchel–Young gaps of
+        w = ∇L(Xβ) and of β ∈ argmin (Xᵀw/n)ᵀβ + R(β)), ``gap`` (primal − dual).
+    """
+
+    beta: Array
+    w: Array
+    primal: float
+    dual: float
+    residuals: dict[str, float]
+
+
+def solve(problem: Problem, **solver_options: Any) -> Truth:
+    """The optimum of ``problem`` by CVXPY, CLARABEL at tight tolerances by default.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem, truth
+    >>> optimum = truth.solve(Problem([[1.0, 0.0]], [3.0], LeastSquares(), L1Ball(1.0)))
+    >>> round(optimum.primal, 6), float(round(optimum.w[0], 6))
+    (2.0, -2.0)
+    """
+    import cvxpy as cp
+
+    # Through the rows' own products, so that every layout of data will do.
+    data = _matrix(problem)
+    labels = np.asarray(problem.losses.y, dtype=float)
+    beta, predictions = cp.Variable(problem.p), cp.Variable(problem.n)
+    terms = problem.loss.cvxpy_form(predictions, labels)
+    if problem.losses.weights is not None:
+        terms = cp.multiply(np.asarray(problem.losses.weights, dtype=float), terms)
+    penalty, inside = problem.oracle.cvxpy_form(beta)
+    coupling = predictions == data @ beta
+    programme = cp.Problem(cp.Minimize(cp.sum(terms) / problem.n + penalty), [coupling, *inside])
+    programme.solve(**(solver_options or _tight(cp)))
+    if programme.status not in ("optimal", "optimal_inaccurate"):
+        raise RuntimeError(
+            f"CVXPY ended with status {programme.status!r} instead of an optimum; try another "
+            "solver, e.g. truth.solve(problem, solver='SCS')"
+        )
+    return _with_residuals(problem, beta.value, -problem.n * coupling.dual_value, programme.value)
+
+
+def _tight(cp: Any) -> dict[str, Any]:
+    tolerances = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_ktratio")
+    return {"solver": cp.CLARABEL, **dict.fromkeys(tolerances, 1e-11)}
+
+
+def _matrix(problem: Problem) -> Any:
+    rows = problem.rows
+    stored = getattr(rows, "matrix", None)
+    return stored if stored is not None else np.asarray(rows.array, dtype=float)  # type: ignore[attr-defined]
+
+
+def _with_residuals(problem: Problem, beta: Array, w: Array, primal: float) -> Truth:
+    w = problem.losses.clip(w)
+    dual = float(problem.dual(w))
+    loss_terms = problem.losses.fenchel_young(problem.rows.matvec(beta), w)
+    residuals = {
+        "feasibility": float(problem.oracle.violation(beta)),
+        "loss": float(problem.mean(loss_terms)),
+        "regularizer": abs(float(problem.oracle.fenchel_young(beta, problem.gradient(w)))),
+        "gap": float(primal) - dual,
+    }
+    return Truth(beta=beta, w=w, primal=float(primal), dual=dual, residuals=residuals)
