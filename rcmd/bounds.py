@@ -11,6 +11,8 @@ and V = min{D_max, E/2}, since D_h(ŵ, w⁰) ≤ E/2 for every response ŵ (half
 PROVED: for every problem with these constants. REFUTED: some problem breaks the statement, and no
 proof covers the case at hand.
 
+Examples
+--------
 >>> from rcmd.constants import Constants
 >>> logistic = Constants(n=2, batch=1, gamma=0.25, prediction_bound=10.0, prediction_energy=25.0,
 ...                      bregman_radius=math.log(2), mu=1.0, row_energy=0.25, spectral_energy=0.5,
@@ -35,7 +37,7 @@ from typing import Any, Literal
 
 from rcmd.constants import Constants
 
-Schedule = Literal["sublinear", "linear"]
+Kind = Literal["sublinear", "linear"]
 
 
 class Verdict(enum.Enum):
@@ -72,7 +74,7 @@ class Bound:
 
     name: str
     label: str
-    schedule: Schedule
+    schedule: Kind
     what: str
     formula: str
     verdict: Verdict
@@ -322,7 +324,7 @@ def all_bounds() -> tuple[Bound, ...]:
 
 
 def named(name: str) -> Bound:
-    """Return the bound of that name; a refuted one is reached only so."""
+    """Return the bound of that name, be it a refuted one: ``valid`` and ``best`` give none."""
     for bound in _BOUNDS:
         if bound.name == name:
             return bound
@@ -330,9 +332,11 @@ def named(name: str) -> Bound:
     raise ValueError(f"No bound is named {name!r}: choose from {names}.")
 
 
-def valid(constants: Constants, iterations: int, schedule: Schedule = "sublinear") -> list[Bound]:
+def valid(constants: Constants, iterations: int, schedule: Kind = "sublinear") -> list[Bound]:
     """Return the bounds proved for these constants, steps and schedule.
 
+    Examples
+    --------
     >>> from rcmd.constants import Constants
     >>> lasso = Constants(n=9, batch=3, gamma=1.0, prediction_bound=1.0, prediction_energy=0.5,
     ...                   bregman_radius=0.25, mu=0.0, row_energy=1.0, spectral_energy=None,
@@ -347,9 +351,7 @@ def valid(constants: Constants, iterations: int, schedule: Schedule = "sublinear
     return [b for b in about if b.verdict_for(constants, iterations) is Verdict.PROVED]
 
 
-def best(
-    constants: Constants, iterations: int, kind: Schedule = "sublinear"
-) -> tuple[Bound, float]:
+def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tuple[Bound, float]:
     """Return the smallest proved bound of the whole duality gap, and its value."""
     gaps = [b for b in valid(constants, iterations, kind) if not b.dual_only]
     if not gaps:

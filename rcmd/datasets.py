@@ -140,7 +140,7 @@ def _numbers(text: bytes, code: Array, start: Array, stop: Array) -> tuple[Array
     hard = (digits == 0) | (digits > 15)
     hard[np.searchsorted(start, strange, "right") - 1] = True
     hard[owner[1:][np.diff(owner) == 0]] = True  # two dots
-    numbers = np.empty(start.size)
+    numbers = np.zeros(start.size)
     shape = np.where(hard, 0, 32 * width + tail).astype(np.uint16)
     for key in np.flatnonzero(np.bincount(shape)[1:]) + 1:
         chosen, (length, places) = np.flatnonzero(shape == key), divmod(int(key), 32)
@@ -202,7 +202,7 @@ def map_labels(y: ArrayLike) -> tuple[Array, str | None]:
 def make_classification(n: int = 400, p: int = 100, *, density: float = 0.1, rng: Rng) -> Pair:
     """Generate labels -1 and +1 by a logistic model whose sparse truth has l1 norm 5.
 
-    With n >= p, the least mean logistic loss in the l1 ball of radius 5 is about 0.4.
+    With n above p, the least mean logistic loss in the l1 ball of radius 5 is around 0.4.
     X is a ``csr_array``, or dense for ``density=1``; every draw comes from ``rng``.
 
     >>> X, y = make_classification(50, 20, density=0.2, rng=0)
@@ -233,7 +233,7 @@ def _design(n: int, p: int, density: float, spread: float, rng: np.random.Genera
     x: Any = rng.uniform(-1.0, 1.0, (n, p) if density == 1 else math.ceil(density * n * p))
     if density < 1:
         cells = np.sort(rng.choice(n * p, size=x.size, replace=False))
-        x = sp.csr_array((x, np.divmod(cells, p)), shape=(n, p))
+        x = sp.csr_array((x, np.stack(np.divmod(cells, p)).astype(np.int32)), shape=(n, p))
     support = rng.choice(p, size=min(p, max(5, math.ceil(1 / density))), replace=False)
     truth = np.zeros(p)
     truth[support] = rng.uniform(0.5, 1.5, support.size) * rng.choice([-1.0, 1.0], support.size)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.constants import Constants
+from rcmd.description import describe
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import as_rows
 from rcmd.validation import checked_numbers
@@ -81,7 +82,7 @@ class Problem:
     @property
     def exact(self) -> bool:
         """Whether the data are fractions, so that runs on the reference engine are exact."""
-        return bool(self.rows.number_type == object)
+        return self.rows.exact
 
     def primal(self, beta: Array) -> Any:
         """P(β); infinite outside dom R."""
@@ -107,6 +108,10 @@ class Problem:
     def mean(self, values: Array) -> Any:
         """(1/n) Σ_j values_j."""
         return values.sum() / self.n
+
+    def describe(self, batch: int = 1) -> str:
+        """The problem in formulas, Assumption 1.1 part by part, the constants, the theorems."""
+        return describe(self, batch)
 
     @cached_property
     def prediction_bounds(self) -> Array:

@@ -44,7 +44,7 @@ class BregmanProx(ABC):
     def inverse(
         self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
     ) -> Any:
-        """The s whose w has h_j'(w) = ``m``, or the nearest in the domain; the given s is a guess."""
+        """The s whose w has h_j'(w) = ``m``, or the nearest in the domain; ``s`` is a guess."""
 
     @abstractmethod
     def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:

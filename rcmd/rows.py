@@ -61,7 +61,12 @@ class Rows(ABC):
     @property
     @abstractmethod
     def number_type(self) -> Any:
-        """dtype of s, d and w: float64, or object for exact fractions."""
+        """The dtype of s, d and w: float64, or object for exact fractions."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the data are fractions."""
+        return self.number_type == np.dtype(object)
 
     def spectral_energy(self, scales: Array) -> float:
         """An upper bound of ‖diag(√scales) X‖₂², tight to 1e-9, by Lanczos iteration."""

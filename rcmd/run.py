@@ -24,8 +24,8 @@ from rcmd.schedules import LinearSchedule, Schedule, SublinearSchedule, default_
 
 Callback = Callable[[State], bool | None]
 
-DEFAULT_EPOCHS = 1000
-"""Passes over the data after which a run without budgets gives up."""
+DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
+"""A run without budgets gives up after both so many passes and so many gradients."""
 
 SLICE_SECONDS = 0.05
 """Work done between two looks at the clock and the keyboard."""
@@ -51,7 +51,8 @@ class Run(Iterator[State]):
     ) -> None:
         if not isinstance(problem, Problem):
             raise TypeError(
-                f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"
+                f"problem is of type {type(problem).__name__}; expected a "
+                "Problem(X, y, loss, oracle)"
             )
         self.problem = problem
         size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
@@ -61,7 +62,7 @@ class Run(Iterator[State]):
         _positive_budget("max_gradients", max_gradients)
         _positive_budget("max_seconds", max_seconds)
         if max_iterations is None and max_gradients is None and max_seconds is None:
-            max_gradients = DEFAULT_EPOCHS * problem.n
+            max_gradients = max(DEFAULT_EPOCHS * problem.n, DEFAULT_GRADIENTS)
         self._budgets = {
             StopReason.ITERATIONS: max_iterations,
             StopReason.GRADIENTS: None if max_gradients is None else max(1, max_gradients // size),
@@ -196,7 +197,7 @@ def solve(problem: Problem, *, callbacks: Sequence[Callback] = (), **options: An
     tol
         Stop when the certified gap P(β) − D(w) is at most this.
     max_iterations, max_gradients, max_seconds
-        Budgets; with none given, 1000 passes over the data.
+        Budgets; with none given, the larger of 1000 passes over the data and 10⁷ gradients.
     seed
         A whole number or a ``numpy.random.Generator``: same seed, same iterates.
     schedule
@@ -231,9 +232,9 @@ def solve(problem: Problem, *, callbacks: Sequence[Callback] = (), **options: An
     """
     run = Run(problem, **options)
     for state in run:
-        # Every callback sees every state, also after an earlier one asked to stop.
-        if any([callback(state) for callback in callbacks]) and run.stop is None:
-            run.stop = StopReason.CALLBACK
+        for callback in callbacks:
+            if callback(state) and run.stop is None:
+                run.stop = StopReason.CALLBACK
     return run.result()
 
 
@@ -273,7 +274,7 @@ def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
     )
 
 
-def _bound_kind(prox: BregmanProx, schedule: Schedule, constants: Constants) -> str | None:
+def _bound_kind(prox: BregmanProx, schedule: Schedule, constants: Constants) -> bounds.Kind | None:
     """The kind of bound for this run, if prox and schedule are a theorem's own."""
     if not prox.carries_bounds:
         return None

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from rcmd.bounds import Kind
 from rcmd.constants import Constants
 
 
 class Schedule(ABC):
     """η_i, α_i and C_i/C_base as functions of the iteration i = 0, 1, …"""
 
-    theorem: ClassVar[str | None] = None
+    theorem: ClassVar[Kind | None] = None
     """The kind of bound that holds for runs with this schedule (see ``rcmd.bounds``)."""
 
     @abstractmethod
@@ -46,7 +47,7 @@ class SublinearSchedule(Schedule):
     """
 
     blocks: Any
-    theorem = "sublinear"
+    theorem: ClassVar[Kind | None] = "sublinear"
 
     def step(self, i: int) -> Any:
         return 2 * self.blocks / (2 * self.blocks + i + 1)
@@ -68,7 +69,7 @@ class LinearSchedule(Schedule):
 
     blocks: Any
     sigma: Any
-    theorem = "linear"
+    theorem: ClassVar[Kind | None] = "linear"
 
     def step(self, i: int) -> Any:
         return 1 / self.sigma
@@ -104,7 +105,7 @@ class LinearSchedule(Schedule):
 class UnitStepSchedule(LinearSchedule):
     """η_i = 1 with Theorem 3.2's weights: for proxes that hold the step size themselves."""
 
-    theorem = None
+    theorem: ClassVar[Kind | None] = None
 
     def step(self, i: int) -> Any:
         return 1

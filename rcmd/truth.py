@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +60,10 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     penalty, inside = problem.oracle.cvxpy_form(beta)
     coupling = predictions == data @ beta
     programme = cp.Problem(cp.Minimize(cp.sum(terms) / problem.n + penalty), [coupling, *inside])
-    programme.solve(**(solver_options or _tight(cp)))
+    with warnings.catch_warnings():
+        # The residuals say how accurate the solution is, better than a warning can.
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        programme.solve(**(solver_options or _tight(cp)))
     if programme.status not in ("optimal", "optimal_inaccurate"):
         raise RuntimeError(
             f"CVXPY ended with status {programme.status!r} instead of an optimum; try another "

@@ -103,8 +103,7 @@ class Ridge(OnL2Ball):
         by_slope = math.sqrt(slope @ slope) / self.strength
         # Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
         radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
-        exact = rows.number_type == object
-        return replace(self, radius=Fraction(radius) if exact else radius)
+        return replace(self, radius=Fraction(radius) if rows.exact else radius)
 
     def argmin(self, c: Array) -> DenseAtom:
         free = c / -self.strength
@@ -147,7 +146,8 @@ def _norm(vector: Array) -> Any:
             return largest
         scaled = vector / largest
         return largest * math.sqrt(scaled @ scaled)
-    square = Fraction(vector @ vector)
+    square: Any = vector @ vector
+    square = Fraction(square)
     root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if root * root != square:
         raise ValueError(

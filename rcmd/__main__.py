@@ -1,0 +1,7 @@
+"""``python -m rcmd``."""
+
+import sys
+
+from rcmd.cli import main
+
+sys.exit(main())

@@ -1,0 +1,164 @@
+"""The command line: ``rcmd solve``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from rcmd.result import Result, State, StopReason
+
+SOLVE_HELP = """\
+Solve a problem to a certified gap and show how it went.
+
+With no FILE: l1-constrained logistic regression on built-in generated data, compared
+with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz), for example:
+
+    rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-4
+"""
+
+EXIT_BUDGET, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line and leave with status 2."""
+        self.exit(EXIT_BAD_INPUT, f"rcmd: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status.
+
+    0: the tolerance was reached; 1: a budget ended first; 2: bad input; 130: interrupted.
+    """
+    options = _parser().parse_args(arguments)
+    status: int = options.run(options)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    from rcmd.specs import LOSSES, ORACLES, oracle_form
+
+    parser = OneLineParser(prog="rcmd", description="Convex optimization seen from the dual.")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    solve = commands.add_parser(
+        "solve",
+        help="solve a problem to a certified gap",
+        description=SOLVE_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    solve.add_argument("file", nargs="?", metavar="FILE", help="LIBSVM file; built-in data if none")
+    solve.add_argument(
+        "--loss", default="logistic", help=f"{', '.join(LOSSES)} (default: %(default)s)"
+    )
+    forms = ", ".join(oracle_form(name) for name in ORACLES)
+    solve.add_argument("--oracle", default="l1:5", help=f"{forms} (default: %(default)s)")
+    solve.add_argument(
+        "--batch", default="1%", help="rows per step, or a percentage (default: 1%%)"
+    )
+    solve.add_argument(
+        "--tol", type=float, default=1e-3, help="certified gap to reach (default: %(default)s)"
+    )
+    solve.add_argument(
+        "--seed", type=int, default=0, help="seed of the batches (default: %(default)s)"
+    )
+    solve.add_argument("--max-seconds", type=float, metavar="S", help="time budget")
+    solve.add_argument(
+        "--max-gradients", type=int, metavar="G", help="budget of stochastic gradients"
+    )
+    solve.add_argument(
+        "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
+    )
+    solve.set_defaults(run=_solve)
+    return parser
+
+
+def _solve(options: argparse.Namespace) -> int:
+    from rcmd.run import batch_size, iterate
+
+    try:
+        problem, remark = _problem(options)
+        size = batch_size(_batch(options), problem.n)
+        run = iterate(
+            problem,
+            batch=size,
+            tol=options.tol,
+            seed=options.seed,
+            max_seconds=options.max_seconds,
+            max_gradients=options.max_gradients,
+        )
+    except (ValueError, TypeError, OSError) as fault:
+        print(f"rcmd: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    print("\n".join(filter(None, (remark, problem.describe(size), ""))))
+    print(
+        f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
+    )
+    for state in run:
+        print(_row(state), flush=True)
+    result = run.result()
+    _report(result)
+    if options.truth or options.file is None:
+        _compare(problem, result)
+    return _status(result)
+
+
+def _problem(options: argparse.Namespace) -> tuple[Any, str | None]:
+    """The problem the options ask for, and what was done to its labels, if anything."""
+    from rcmd import datasets
+    from rcmd.problem import Problem
+    from rcmd.specs import parse_loss, parse_oracle
+
+    loss, oracle = parse_loss(options.loss), parse_oracle(options.oracle)
+    remark = None
+    if options.file is None:
+        make = (
+            datasets.make_classification if options.loss == "logistic" else datasets.make_regression
+        )
+        X, y = make(rng=options.seed)
+    else:
+        X, y = datasets.read_libsvm(options.file)
+        if loss.label_fault(y):
+            y, remark = datasets.map_labels(y)
+    return Problem(X, y, loss, oracle), remark
+
+
+def _batch(options: argparse.Namespace) -> int | float:
+    from rcmd.specs import parse_batch
+
+    return parse_batch(options.batch)
+
+
+def _row(state: State) -> str:
+    return (
+        f"{state.gradients:>12,} {float(state.primal):>14.8f} {float(state.dual):>14.8f} "
+        f"{float(state.gap):>14.3e} {state.bound:>15.3e}"
+    )
+
+
+def _report(result: Result) -> None:
+    pair = result.certificate
+    print(f"\n{result.message}")
+    print(f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:")
+    print(f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}")
+    print(f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}")
+
+
+def _compare(problem: Any, result: Result) -> None:
+    from rcmd import truth
+
+    optimum = truth.solve(problem)
+    distance = float(result.primal) - optimum.primal
+    print(
+        f"CVXPY: P* = {optimum.primal:.10f}, so P(β) − P* = {distance:.3e}, "
+        f"{'within' if distance <= result.gap + 1e-9 else 'OUTSIDE'} the certified gap"
+    )
+
+
+def _status(result: Result) -> int:
+    if result.stop is StopReason.INTERRUPTED:
+        return EXIT_INTERRUPTED
+    return 0 if result.success else EXIT_BUDGET

@@ -1,0 +1,95 @@
+"""A problem in words: its formulas, Assumption 1.1 part by part, constants, theorems."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcmd import bounds
+from rcmd.constants import Constants
+
+if TYPE_CHECKING:
+    from rcmd.problem import Problem
+
+
+def describe(problem: Problem, batch: int) -> str:
+    """The text of ``Problem.describe``."""
+    constants = problem.constants(batch)
+    parts = (
+        _formulas(problem),
+        "Assumption 1.1",
+        *_assumption(problem, constants),
+        f"Constants, for batches of {batch} out of {problem.n} rows (N = n/b)",
+        *_constants(constants),
+        "Theorems",
+        *_theorems(constants),
+    )
+    return "\n".join(parts)
+
+
+def _formulas(problem: Problem) -> str:
+    weight = "" if problem.losses.weights is None else "ω_j "
+    return "\n".join(
+        (
+            f"(P)  min over β ∈ R^{problem.p} of  1/n Σ_j {weight}l(x_jᵀβ; y_j) + R(β),"
+            f"  n = {problem.n}",
+            "(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j l_j*(w_j)",
+            f"     l(s; y) = {problem.loss.formula}",
+            f"     R(β)    = {problem.oracle.describe()}",
+        )
+    )
+
+
+def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
+    strict = "holds" if problem.loss.strictly_convex else "convex, not strictly: s-form only"
+    zero = not math.isinf(problem.oracle.value(np.zeros(problem.p, problem.rows.number_type)))
+    bounded = math.isfinite(constants.prediction_bound)
+    return (
+        _line("(1) l is γ-smooth and strictly convex", f"{strict}, γ = {_show(constants.gamma)}"),
+        _line(
+            "(2) dom R is bounded, the oracle attains its minimum",
+            f"holds, |x_jᵀβ| ≤ {_show(constants.prediction_bound)}" if bounded else "FAILS",
+        ),
+        _line("(3) 0 ∈ dom R", "holds" if zero else "fails, and no proof needs it"),
+        _line("(–) R is proper and convex", "taken on trust from the oracle; the paper omits it"),
+    )
+
+
+def _constants(constants: Constants) -> tuple[str, ...]:
+    rows = [
+        ("γ", "smoothness of the losses", constants.gamma),
+        ("M", "largest |x_jᵀβ| over dom R", constants.prediction_bound),
+        ("E", "(1/n) Σ γ_j M_j², at most γM²", constants.prediction_energy),
+        ("D_max", "Bregman radius of the responses", constants.bregman_radius),
+        ("μ", "strong convexity of R", constants.mu),
+    ]
+    if constants.mu > 0:
+        rows.append(("σ_b", "relative smoothness for these batches", constants.sigma))
+    return tuple(f"  {name:<6}{_show(value):<12}{meaning}" for name, meaning, value in rows)
+
+
+def _theorems(constants: Constants) -> tuple[str, ...]:
+    linear = constants.mu > 0
+    verdict = (
+        "R is strongly convex: Theorem 3.2's schedule, with corrected bounds"
+        if linear
+        else "R is not strongly convex: Theorem 3.1's schedule and bound"
+    )
+    kind: bounds.Kind = "linear" if linear else "sublinear"
+    lines = [f"  {verdict}"]
+    for passes in (1, 10, 100, 1000):
+        steps = math.ceil(passes * constants.blocks)
+        bound, value = bounds.best(constants, steps, kind)
+        after = f"after {passes} pass{'es' if passes > 1 else ''} over the data"
+        lines.append(_line(f"{after}, {bound.what} ≤", f"{value:.4g}  ({bound.name})"))
+    return tuple(lines)
+
+
+def _line(left: str, right: str) -> str:
+    return f"  {left + ' ':.<62} {right}"
+
+
+def _show(value: Any) -> str:
+    return f"{float(value):.6g}"

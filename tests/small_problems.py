@@ -1,0 +1,103 @@
+"""Small random problems: every loss with every regularizer, dense, sparse or in fractions."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd import (
+    Box,
+    L1Ball,
+    L1Penalty,
+    L2Ball,
+    LeastSquares,
+    LinearMinOracle,
+    Logistic,
+    Problem,
+    Ridge,
+    Simplex,
+    Translated,
+)
+
+LOSSES = {"least-squares": LeastSquares(), "logistic": Logistic()}
+
+ORACLES: dict[str, LinearMinOracle] = {
+    "l1-ball": L1Ball(1.5),
+    "l1-penalty": L1Penalty(0.05),
+    "l2-ball": L2Ball(0.75),
+    "ridge": Ridge(0.25),
+    "ridge-cut": Ridge(0.1, 0.3),
+    "box": Box(-0.5, 1.0),
+    "simplex": Simplex(2.0),
+    "moved-l1-ball": Translated(L1Ball(1.0), np.array([0.5, -0.25, 1.0, 0.0])),
+    "moved-ridge": Translated(Ridge(0.5), np.array([0.5, -0.25, 1.0, 0.0])),
+}
+
+F = Fraction
+EXACT_ORACLES: dict[str, LinearMinOracle] = {
+    "l1-ball": L1Ball(F(3, 2)),
+    "l1-penalty": L1Penalty(F(1, 7), F(5, 3)),
+    "ridge": Ridge(F(1, 3), F(1000)),
+    "box": Box(F(-1, 2), F(1)),
+    "simplex": Simplex(F(2)),
+    "moved-l1-ball": Translated(L1Ball(F(1)), np.array([F(1, 2), F(-1, 4), F(1), F(0)])),
+}
+
+
+def data(n: int = 5, p: int = 4, seed: int = 0) -> tuple[Any, Any, Any]:
+    """X with some zeros, real labels and positive weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.7)
+    return X, rng.standard_normal(n), rng.uniform(0.5, 2.0, n)
+
+
+def problem(
+    loss: str,
+    oracle: str | LinearMinOracle,
+    *,
+    n: int = 5,
+    p: int = 4,
+    seed: int = 0,
+    layout: str = "dense",
+    weighted: bool = False,
+) -> Problem:
+    """A problem in floats; for the logistic loss the labels are their signs."""
+    X, y, weights = data(n, p, seed)
+    return Problem(
+        sp.csr_array(X) if layout == "csr" else X,
+        np.where(y > 0, 1.0, -1.0) if loss == "logistic" else y,
+        LOSSES[loss],
+        ORACLES[oracle] if isinstance(oracle, str) else oracle,
+        weights=weights if weighted else None,
+    )
+
+
+def fractions(values: Any, denominator: int = 12) -> Any:
+    """``values`` rounded to multiples of 1/denominator, as an array of fractions."""
+    rounded = np.rint(np.asarray(values) * denominator).astype(int)
+    return np.frompyfunc(lambda k: Fraction(int(k), denominator), 1, 1)(rounded)
+
+
+def exact_problem(
+    oracle: str | LinearMinOracle,
+    *,
+    n: int = 4,
+    p: int = 4,
+    seed: int = 0,
+    weighted: bool = False,
+) -> Problem:
+    """A least-squares problem in fractions."""
+    X, y, weights = data(n, p, seed)
+    return Problem(
+        fractions(X),
+        fractions(y),
+        LeastSquares(),
+        EXACT_ORACLES[oracle] if isinstance(oracle, str) else oracle,
+        weights=fractions(weights) if weighted else None,
+    )
+
+
+def dense(problem: Problem) -> Any:
+    """X as a plain array, row by row."""
+    return np.array([problem.rows.row(j) for j in range(problem.n)])
