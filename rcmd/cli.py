@@ -97,8 +97,12 @@ def _solve(options: argparse.Namespace) -> int:
     print(
         f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
     )
+    shown = 0
     for state in run:
-        print(_row(state), flush=True)
+        # A line for each doubling: certificates are closer together than people can read.
+        if state.gradients >= 2 * shown or run.stop is not None:
+            print(_row(state), flush=True)
+            shown = state.gradients
     result = run.result()
     _report(result)
     if options.truth or options.file is None:
