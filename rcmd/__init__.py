@@ -16,7 +16,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rcmd.certificate import Certificate, certify
-from rcmd.conjugates import LeastSquares, Logistic, SeparableConjugate
+from rcmd.conjugates import (
+    EpsilonInsensitive,
+    Exponential,
+    Fair,
+    Huber,
+    LeastSquares,
+    LogCosh,
+    Logistic,
+    Poisson,
+    PseudoHuber,
+    SeparableConjugate,
+    SmoothedHinge,
+    SmoothedQuantile,
+    SoftplusHinge,
+    SquaredHinge,
+)
 from rcmd.oracles import (
     Box,
     L1Ball,
@@ -33,7 +48,7 @@ from rcmd.result import Result, State, StopReason
 from rcmd.run import iterate, solve
 
 if TYPE_CHECKING:
-    from rcmd import bounds, datasets, truth
+    from rcmd import bounds, datasets, testing, truth
 
 __all__ = [
     "Box",
@@ -41,18 +56,29 @@ __all__ = [
     "Certificate",
     "CompositeProx",
     "ConjugateProx",
+    "EpsilonInsensitive",
     "EuclideanProx",
+    "Exponential",
+    "Fair",
+    "Huber",
     "L1Ball",
     "L1Penalty",
     "L2Ball",
     "LeastSquares",
     "LinearMinOracle",
+    "LogCosh",
     "Logistic",
+    "Poisson",
     "Problem",
+    "PseudoHuber",
     "Result",
     "Ridge",
     "SeparableConjugate",
     "Simplex",
+    "SmoothedHinge",
+    "SmoothedQuantile",
+    "SoftplusHinge",
+    "SquaredHinge",
     "State",
     "StopReason",
     "Translated",
@@ -61,6 +87,7 @@ __all__ = [
     "datasets",
     "iterate",
     "solve",
+    "testing",
     "truth",
 ]
 
@@ -68,7 +95,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``rcmd.bounds``, ``rcmd.datasets`` and ``rcmd.truth`` when first asked for."""
-    if name in ("bounds", "datasets", "truth"):
+    """Import ``rcmd.bounds`` and the other modules of ``__all__`` when first asked for."""
+    if name in ("bounds", "datasets", "testing", "truth"):
         return import_module(f"rcmd.{name}")
     raise AttributeError(f"module 'rcmd' has no attribute {name!r}")

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from rcmd.problem import Problem
@@ -53,7 +54,8 @@ def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
     >>> float(certify(problem, np.array([1.0]), np.array([-2.0])).gap)
     0.0
     """
-    w = problem.losses.clip(w)
+    inside = problem.losses.clip(w)
+    w = w if np.array_equal(w, inside) else inside
     predictions = problem.rows.matvec(beta)
     slope = problem.gradient(w)
     feasible = not math.isinf(problem.oracle.value(beta))
@@ -80,14 +82,14 @@ class BestPair:
         """Consider β."""
         value = self.problem.primal(beta)
         if self._primal[1] is None or value < self._primal[0]:
-            self._primal, self._certificate = (value, beta), None
+            self._primal, self._certificate = (value, _frozen(beta)), None
 
     def offer_dual(self, w: Array) -> None:
         """Consider w, brought into dom l* first (averages round)."""
         w = self.problem.losses.clip(w)
         value = self.problem.dual(w)
         if self._dual[1] is None or value > self._dual[0]:
-            self._dual, self._certificate = (value, w), None
+            self._dual, self._certificate = (value, _frozen(w)), None
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
@@ -97,3 +99,10 @@ class BestPair:
         if self._certificate is None:
             self._certificate = certify(self.problem, beta, w)
         return self._certificate
+
+
+def _frozen(array: Array) -> Array:
+    """A copy that nobody can write to: what is certified must stay what it was."""
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy

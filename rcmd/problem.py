@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from rcmd.constants import Constants
 from rcmd.description import describe
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import as_rows
-from rcmd.validation import checked_numbers
+from rcmd.validation import as_array, checked_numbers, in_number_type
 
 Array = npt.NDArray[Any]
 
@@ -41,7 +42,7 @@ class Problem:
     --------
     >>> from rcmd import L1Ball, LeastSquares, Problem
     >>> problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(1.0))
-    >>> problem.primal(np.zeros(2)), problem.dual(np.array([-1.0, 1.0]))
+    >>> float(problem.primal(np.zeros(2))), float(problem.dual(np.array([-1.0, 1.0])))
     (0.5, 0.0)
     """
 
@@ -70,9 +71,14 @@ class Problem:
                 f"weights holds {sample_weights.min()}; expected positive numbers: drop the "
                 "samples whose weight is 0"
             )
-        self.losses = SampleLosses(loss, labels, sample_weights)
-        self.oracle = oracle.bind(self.rows, self.losses)
-        self.constants = cache(self._constants)
+        if self.exact and not isinstance(loss.derivative(0 * labels[0], labels[0]), Rational):
+            raise ValueError(
+                f"loss {loss!r} computes with floats while X holds fractions; expected a loss of "
+                "rational functions, such as LeastSquares()"
+            )
+        self.losses = SampleLosses(in_number_type(loss, self.exact), labels, sample_weights)
+        self.oracle = in_number_type(oracle, self.exact).bind(self.rows, self.losses)
+        self._constants: dict[int, Constants] = {}
 
     @property
     def loss(self) -> SeparableConjugate:
@@ -119,8 +125,13 @@ class Problem:
         low, high = self.oracle.prediction_range(self.rows)
         return np.maximum(abs(low), abs(high))
 
-    def _constants(self, batch: int = 1) -> Constants:
+    def constants(self, batch: int = 1) -> Constants:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows."""
+        if batch not in self._constants:
+            self._constants[batch] = self._find_constants(batch)
+        return self._constants[batch]
+
+    def _find_constants(self, batch: int) -> Constants:
         bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
         return Constants(
             n=self.n,
@@ -141,7 +152,7 @@ class Problem:
         return Fraction(energy) if self.exact else energy
 
     def _vector(self, name: str, values: Any) -> Array:
-        array = np.asarray(values)
+        array = as_array(name, values)
         if array.shape != (self.n,):
             raise ValueError(
                 f"{name} has shape {array.shape}; expected ({self.n},), one number for each "

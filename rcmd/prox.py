@@ -100,6 +100,9 @@ class ConjugateProx(BregmanProx):
     carries_bounds = True
     note = "h = L*/n, the paper's prox: the theorems' bounds apply"
 
+    def centre(self, losses: SampleLosses, bounds: Array) -> Array:
+        return 0 * losses.y
+
     def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
         return s
 
@@ -162,6 +165,11 @@ class CompositeProx(BregmanProx):
 
     def bind(self, constants: Constants) -> CompositeProx:
         if self.eta is not None:
+            if not self.eta > 0:
+                raise ValueError(
+                    f"eta of CompositeProx is {self.eta}; expected a positive number, or None for "
+                    "the largest one that is safe"
+                )
             return replace(self, rows=constants.n)
         if not constants.mu > 0:
             raise ValueError(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.oracles.atoms import Atom
-from rcmd.validation import checked_numbers
+from rcmd.validation import as_array, checked_numbers
 
 Array = npt.NDArray[Any]
 
@@ -63,6 +63,9 @@ class Rows(ABC):
     def number_type(self) -> Any:
         """The dtype of s, d and w: float64, or object for exact fractions."""
 
+    compilable: bool = False
+    """Whether the compiled engine has kernels for this layout."""
+
     @property
     def exact(self) -> bool:
         """Whether the data are fractions."""
@@ -84,10 +87,11 @@ class Rows(ABC):
 
         if side == 1:
             return float(gram(np.ones(1))[0])
-        # ARPACK's own start is random; a fixed one keeps σ, and so every iterate, reproducible.
-        start = 1.0 + np.arange(side) / side
-        if not gram(start).any() and not self.square_norms().any():
+        if not self.square_norms().any():
             return 0.0
+        # ARPACK's own start differs from call to call; a fixed one keeps σ, and so every iterate,
+        # reproducible, and one without structure is in the null space of no data.
+        start = np.random.default_rng(0).standard_normal(side)
         operator = LinearOperator((side, side), matvec=gram, dtype=float)
         top = eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False, tol=1e-10)
         return float(top[0]) * (1 + 1e-9)
@@ -99,6 +103,7 @@ class DenseRows(Rows):
     def __init__(self, array: Array) -> None:
         self.array = array
         self.n, self.p = array.shape
+        self.compilable = not self.exact
 
     @property
     def number_type(self) -> Any:
@@ -145,6 +150,7 @@ class SparseRows(Rows):
     """A CSR matrix, used as it is: never densified, copied only to sum duplicates."""
 
     number_type = np.dtype(float)
+    compilable = True
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -222,7 +228,7 @@ def as_rows(X: Any) -> Rows:
 
 
 def _checked_dense(X: Any) -> Array:
-    array = np.asarray(X)
+    array = as_array("X", X)
     if array.ndim != 2:
         raise ValueError(
             f"X has {array.ndim} dimension(s), shape {array.shape}; expected a matrix with one "
@@ -238,10 +244,11 @@ def _checked_sparse(X: Any) -> Any:
     if X.ndim != 2:
         raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
     matrix = X.tocsr()
+    checked_numbers("X", matrix.data)
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(float)
-    checked_numbers("X", matrix.data)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
+        checked_numbers("X with its duplicate entries summed", matrix.data)
     return matrix

@@ -13,8 +13,7 @@ import numpy as np
 from rcmd import bounds
 from rcmd.certificate import BestPair
 from rcmd.constants import Constants
-from rcmd.engine.accounting import DualAverage, PrimalAverage
-from rcmd.engine.reference import ReferenceEngine
+from rcmd.engine.choosing import EngineName, make_engine
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
 from rcmd.problem import Problem
@@ -47,6 +46,7 @@ class Run(Iterator[State]):
         schedule: Schedule | None = None,
         prox: BregmanProx | None = None,
         sampler: Sampler | None = None,
+        engine: EngineName = "auto",
         checkpoints: Iterable[int] | None = None,
     ) -> None:
         if not isinstance(problem, Problem):
@@ -56,11 +56,15 @@ class Run(Iterator[State]):
             )
         self.problem = problem
         size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
-        _not_negative("tol", tol)
+        if not _is_real(tol) or not tol >= 0:
+            raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
         self.tol = tol
-        _positive_budget("max_iterations", max_iterations)
-        _positive_budget("max_gradients", max_gradients)
-        _positive_budget("max_seconds", max_seconds)
+        for name, budget, kind in (
+            ("max_iterations", max_iterations, Integral),
+            ("max_gradients", max_gradients, Integral),
+            ("max_seconds", max_seconds, Real),
+        ):
+            _check_budget(name, budget, kind)
         if max_iterations is None and max_gradients is None and max_seconds is None:
             max_gradients = max(DEFAULT_EPOCHS * problem.n, DEFAULT_GRADIENTS)
         self._budgets = {
@@ -72,19 +76,11 @@ class Run(Iterator[State]):
         constants = problem.constants(size)
         self.prox = (prox or ConjugateProx()).bind(constants)
         self.schedule = schedule or _schedule_for(self.prox, constants)
-        number_type = problem.rows.number_type
-        self._beta = PrimalAverage(self.schedule, problem.p, number_type)
-        self._w = DualAverage(self.schedule, problem.n, number_type)
-        self.engine = ReferenceEngine(
-            problem,
-            self.schedule,
-            sampler or UniformSampler(problem.n, size, np.random.default_rng(seed)),
-            self.prox,
-            (self._beta, self._w),
-        )
+        sampler = sampler or UniformSampler(problem.n, size, np.random.default_rng(seed))
+        self.engine = make_engine(engine, problem, self.schedule, sampler, self.prox)
         self._bound_kind = _bound_kind(self.prox, self.schedule, constants)
         self._constants = constants
-        self._marks = iter(checkpoints) if checkpoints is not None else log_spaced(constants)
+        self._marks = log_spaced(constants) if checkpoints is None else _checked_marks(checkpoints)
         self._best = BestPair(problem)
         self._history: list[Checkpoint] = []
         self.stop: StopReason | None = None
@@ -140,7 +136,7 @@ class Run(Iterator[State]):
     def _certified_state(self) -> State:
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
         engine = self.engine
-        beta, w_average = self._beta.value(), self._w.value(engine.w)
+        beta, w_average = engine.averages()
         self._best.offer_primal(beta)
         for w in (w_average, self.problem.response(beta), engine.w.copy()):
             self._best.offer_dual(w)
@@ -208,6 +204,9 @@ def solve(problem: Problem, *, callbacks: Sequence[Callback] = (), **options: An
     sampler
         Where batches come from, instead of ``batch`` and ``seed``; see
         ``rcmd.engine.sampling.Replay``.
+    engine
+        ``"compiled"`` runs machine code made from the classes given, ``"reference"`` plain
+        Python; ``"auto"`` compiles where it can. Both give the same iterates.
     checkpoints
         Iterations at which to certify; by default log-spaced from a quarter of a pass on.
     callbacks
@@ -227,8 +226,8 @@ def solve(problem: Problem, *, callbacks: Sequence[Callback] = (), **options: An
     >>> import numpy as np
     >>> X, y = make_classification(n=50, p=5, rng=np.random.default_rng(0))
     >>> result = solve(Problem(X, y, Logistic(), L1Ball(5.0)), batch=0.1, tol=1e-2)
-    >>> result.success and result.gap <= 1e-2
-    True
+    >>> result.success, bool(result.gap <= 1e-2)
+    (True, True)
     """
     run = Run(problem, **options)
     for state in run:
@@ -284,11 +283,20 @@ def _bound_kind(prox: BregmanProx, schedule: Schedule, constants: Constants) -> 
     return schedule.theorem if schedule in own else None
 
 
-def _positive_budget(name: str, value: float | None) -> None:
-    if value is not None and not value > 0:
-        raise ValueError(f"{name} is {value}; expected a positive number, or None for no limit")
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real)
 
 
-def _not_negative(name: str, value: float) -> None:
-    if not value >= 0:
-        raise ValueError(f"{name} is {value}; expected a number ≥ 0")
+def _check_budget(name: str, value: Any, kind: Any) -> None:
+    whole = "whole " if kind is Integral else ""
+    if value is not None and not (isinstance(value, kind) and value > 0):
+        raise ValueError(
+            f"{name} is {value!r}; expected a positive {whole}number, or None for no limit"
+        )
+
+
+def _checked_marks(checkpoints: Iterable[Any]) -> Iterator[int]:
+    for mark in checkpoints:
+        if not isinstance(mark, Integral):
+            raise ValueError(f"checkpoints holds {mark!r}; expected whole numbers of iterations")
+        yield int(mark)

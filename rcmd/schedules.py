@@ -13,26 +13,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rcmd.bounds import Kind
 from rcmd.constants import Constants
 
 
 class Schedule(ABC):
-    """η_i, α_i and C_i/C_base as functions of the iteration i = 0, 1, …"""
+    """η_i, α_i and C_i/C_base as functions of the iteration i = 0, 1, …
+
+    The compiled engine asks for many iterations at once: i may be an array of integers.
+    """
 
     theorem: ClassVar[Kind | None] = None
     """The kind of bound that holds for runs with this schedule (see ``rcmd.bounds``)."""
 
     @abstractmethod
-    def step(self, i: int) -> Any:
+    def step(self, i: Any) -> Any:
         """The step size η_i."""
 
     @abstractmethod
-    def mixing(self, i: int) -> Any:
+    def mixing(self, i: Any) -> Any:
         """α_i, the share of the newest term in the average of terms 0, …, i."""
 
     @abstractmethod
-    def growth(self, i: int, base: int) -> Any:
+    def growth(self, i: Any, base: int) -> Any:
         """C_i/C_base; may be infinite for i far beyond ``base``."""
 
 
@@ -49,13 +54,13 @@ class SublinearSchedule(Schedule):
     blocks: Any
     theorem: ClassVar[Kind | None] = "sublinear"
 
-    def step(self, i: int) -> Any:
+    def step(self, i: Any) -> Any:
         return 2 * self.blocks / (2 * self.blocks + i + 1)
 
-    def mixing(self, i: int) -> Any:
+    def mixing(self, i: Any) -> Any:
         return 2 * (2 * self.blocks + i) / ((i + 1) * (4 * self.blocks + i))
 
-    def growth(self, i: int, base: int) -> Any:
+    def growth(self, i: Any, base: int) -> Any:
         return (i + 1) * (4 * self.blocks + i) / ((base + 1) * (4 * self.blocks + base))
 
 
@@ -71,34 +76,36 @@ class LinearSchedule(Schedule):
     sigma: Any
     theorem: ClassVar[Kind | None] = "linear"
 
-    def step(self, i: int) -> Any:
+    def step(self, i: Any) -> Any:
         return 1 / self.sigma
 
-    def mixing(self, i: int) -> Any:
-        return (1 / (self.blocks * self.sigma)) / self._one_minus_decay(i + 1)
+    def mixing(self, i: Any) -> Any:
+        return self._share / self._one_minus_decay(i + 1)
 
-    def growth(self, i: int, base: int) -> Any:
+    def growth(self, i: Any, base: int) -> Any:
         ratio = self._one_minus_decay(i + 1) / self._one_minus_decay(base + 1)
-        return ratio * self._power(i - base)
+        with np.errstate(over="ignore"):
+            return ratio * self._power(i - base)
 
-    def _one_minus_decay(self, steps: int) -> Any:
+    @property
+    def _share(self) -> Any:
+        """1/(Nσ) = 1 − 1/q."""
+        return 1 / (self.blocks * self.sigma)
+
+    def _one_minus_decay(self, steps: Any) -> Any:
         """1 − q^{−steps}."""
-        share = 1 / (self.blocks * self.sigma)
-        if isinstance(share, Fraction):
-            return 1 - (1 - share) ** steps
-        return 1.0 if share >= 1 else -math.expm1(steps * math.log1p(-share))
+        if isinstance(self._share, Fraction):
+            return 1 - (1 - self._share) ** steps
+        return 1.0 if self._share >= 1 else -np.expm1(steps * math.log1p(-self._share))
 
-    def _power(self, steps: int) -> Any:
+    def _power(self, steps: Any) -> Any:
         """q^steps, for any sign of ``steps``."""
-        if steps == 0:
-            return 1
-        share = 1 / (self.blocks * self.sigma)
-        if share >= 1:
-            return math.inf if steps > 0 else 0
-        if isinstance(share, Fraction):
-            return (1 - share) ** (-steps)
-        exponent = -steps * math.log1p(-share)
-        return math.exp(exponent) if exponent < 700 else math.inf
+        if self._share >= 1:
+            limits = np.where(steps == 0, 1, np.where(steps > 0, math.inf, 0))
+            return limits if limits.ndim else (1 if steps == 0 else limits.item())
+        if isinstance(self._share, Fraction):
+            return (1 - self._share) ** (-steps)
+        return np.exp(-steps * math.log1p(-self._share))
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ class UnitStepSchedule(LinearSchedule):
 
     theorem: ClassVar[Kind | None] = None
 
-    def step(self, i: int) -> Any:
+    def step(self, i: Any) -> Any:
         return 1
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.oracles.base import LinearMinOracle
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
@@ -60,16 +62,46 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     penalty, inside = problem.oracle.cvxpy_form(beta)
     coupling = predictions == data @ beta
     programme = cp.Problem(cp.Minimize(cp.sum(terms) / problem.n + penalty), [coupling, *inside])
-    with warnings.catch_warnings():
-        # The residuals say how accurate the solution is, better than a warning can.
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        programme.solve(**(solver_options or _tight(cp)))
+    _run(programme, solver_options or _tight(cp))
     if programme.status not in ("optimal", "optimal_inaccurate"):
         raise RuntimeError(
             f"CVXPY ended with status {programme.status!r} instead of an optimum; try another "
             "solver, e.g. truth.solve(problem, solver='SCS')"
         )
     return _with_residuals(problem, beta.value, -problem.n * coupling.dual_value, programme.value)
+
+
+def loss_values(loss: SeparableConjugate, s: Array, y: Array) -> tuple[Array, bool, float]:
+    """The CVXPY form of ``loss`` at numbers ``s``: its values, whether it is convex, accuracy.
+
+    A form with variables of its own is minimized over them, to the solver's accuracy.
+    """
+    import cvxpy as cp
+
+    form = loss.cvxpy_form(cp.Constant(s), y)
+    if form.value is not None or not form.is_convex():
+        return np.asarray(form.value, dtype=float), bool(form.is_convex()), 1e-11
+    programmes = [
+        cp.Problem(cp.Minimize(loss.cvxpy_form(cp.Constant(s[j : j + 1]), y[j])))
+        for j in range(len(s))
+    ]
+    return np.array([float(p.solve(**_tight(cp))) for p in programmes]), True, 1e-6
+
+
+def linear_minimum(oracle: LinearMinOracle, c: Array) -> float:
+    """min_β cᵀβ + R(β) by CVXPY, from the oracle's CVXPY form alone."""
+    import cvxpy as cp
+
+    beta = cp.Variable(len(c))
+    penalty, inside = oracle.cvxpy_form(beta)
+    return _run(cp.Problem(cp.Minimize(c @ beta + penalty), inside), _tight(cp))
+
+
+def _run(programme: Any, options: dict[str, Any]) -> float:
+    with warnings.catch_warnings():
+        # Residuals and tolerances say how accurate a solution is, better than a warning can.
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        return float(programme.solve(**options))
 
 
 def _tight(cp: Any) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any
 
@@ -13,10 +15,16 @@ Array = npt.NDArray[Any]
 
 
 def checked_numbers(name: str, array: Array) -> Array:
-    """``array`` if it holds finite real numbers (or fractions), else a ``ValueError``."""
+    """``array`` if it holds finite real numbers (or fractions), else a ``ValueError``.
+
+    Integers among objects become fractions: a quotient of two Python integers is a float.
+    """
     if array.dtype == object:
-        if all(isinstance(entry, Rational) for entry in array.flat):
+        if all(isinstance(entry, Fraction) for entry in array.flat):
             return array
+        if all(isinstance(entry, Rational) for entry in array.flat):
+            exact = [Fraction(int(e.numerator), int(e.denominator)) for e in array.flat]
+            return np.array(exact, dtype=object).reshape(array.shape)
         odd = next(entry for entry in array.flat if not isinstance(entry, Rational))
         raise ValueError(
             f"{name} has dtype object and holds {odd!r} of type {type(odd).__name__}; expected "
@@ -34,14 +42,69 @@ def checked_numbers(name: str, array: Array) -> Array:
     return array
 
 
-def positive(name: str, value: Any, owner: str) -> None:
-    """Refuse a parameter that is not a positive finite number."""
+def positive(name: str, value: Any, owner: str, *, bounded: bool = True) -> None:
+    """Refuse a parameter that is not a positive finite number.
+
+    ``bounded`` says that it bounds dom R, which is then the reason given for finiteness.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} of {owner} is {value!r}; expected a positive number")
-    if math.isnan(value) or value <= 0:
-        raise ValueError(f"{name} of {owner} is {value!r}; expected a positive number")
+    if math.isnan(value) or value <= 0 or (math.isinf(value) and not bounded):
+        finite = "" if bounded else " finite"
+        raise ValueError(f"{name} of {owner} is {value!r}; expected a positive{finite} number")
     if math.isinf(value):
         raise ValueError(
             f"{name} of {owner} is infinite, so dom R would be unbounded; expected a finite "
             "number (Assumption 1.1 needs a bounded domain)"
         )
+
+
+def as_array(name: str, values: Any) -> Array:
+    """``values`` as an array; ragged and masked ones are refused."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array with missing entries; expected every number to be there: "
+            "drop or impute them first"
+        )
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} cannot be read as an array ({error}); expected rows of equal length"
+        ) from None
+
+
+def in_number_type(part: Any, exact: bool) -> Any:
+    """A loss or oracle whose numbers are of the data's type.
+
+    Beside floats, fractions become floats. Beside fractions, a float is refused: it would
+    quietly end the exactness.
+    """
+    if not dataclasses.is_dataclass(part) or isinstance(part, type):
+        return part
+    changes = {}
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        numbers = np.asarray(value)
+        if dataclasses.is_dataclass(value):
+            changes[field.name] = in_number_type(value, exact)
+        elif exact and numbers.dtype.kind == "f":
+            raise ValueError(
+                f"{field.name} of {type(part).__name__} is the float {value!r} while X holds "
+                "fractions; expected a fractions.Fraction"
+            )
+        elif exact and numbers.dtype.kind in "iu":
+            changes[field.name] = _each(Fraction, numbers, object)
+        elif not exact and _rational(numbers):
+            changes[field.name] = _each(float, numbers, float)
+    return dataclasses.replace(part, **changes) if changes else part
+
+
+def _rational(numbers: Array) -> bool:
+    return numbers.dtype == object and all(isinstance(e, Rational) for e in numbers.flat)
+
+
+def _each(convert: Any, numbers: Array, dtype: Any) -> Any:
+    if numbers.ndim == 0:
+        return convert(numbers.item())
+    return np.array([convert(entry) for entry in numbers.tolist()], dtype=dtype)

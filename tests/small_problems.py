@@ -1,5 +1,6 @@
 """Small random problems: every loss with every regularizer, dense, sparse or in fractions."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -19,29 +20,30 @@ from rcmd import (
     Simplex,
     Translated,
 )
+from rcmd.result import Checkpoint
 
 LOSSES = {"least-squares": LeastSquares(), "logistic": Logistic()}
 
 ORACLES: dict[str, LinearMinOracle] = {
-    "l1-ball": L1Ball(1.5),
+    "l1-ball": L1Ball(4.0),
     "l1-penalty": L1Penalty(0.05),
     "l2-ball": L2Ball(0.75),
     "ridge": Ridge(0.25),
     "ridge-cut": Ridge(0.1, 0.3),
-    "box": Box(-0.5, 1.0),
-    "simplex": Simplex(2.0),
-    "moved-l1-ball": Translated(L1Ball(1.0), np.array([0.5, -0.25, 1.0, 0.0])),
+    "box": Box(-2.0, 3.0),
+    "simplex": Simplex(4.0),
+    "moved-l1-ball": Translated(L1Ball(4.0), np.array([0.5, -0.25, 1.0, 0.0])),
     "moved-ridge": Translated(Ridge(0.5), np.array([0.5, -0.25, 1.0, 0.0])),
 }
 
 F = Fraction
 EXACT_ORACLES: dict[str, LinearMinOracle] = {
-    "l1-ball": L1Ball(F(3, 2)),
+    "l1-ball": L1Ball(F(4)),
     "l1-penalty": L1Penalty(F(1, 7), F(5, 3)),
     "ridge": Ridge(F(1, 3), F(1000)),
-    "box": Box(F(-1, 2), F(1)),
-    "simplex": Simplex(F(2)),
-    "moved-l1-ball": Translated(L1Ball(F(1)), np.array([F(1, 2), F(-1, 4), F(1), F(0)])),
+    "box": Box(F(-2), F(3)),
+    "simplex": Simplex(F(4)),
+    "moved-l1-ball": Translated(L1Ball(F(4)), np.array([F(1, 2), F(-1, 4), F(1), F(0)])),
 }
 
 
@@ -101,3 +103,10 @@ def exact_problem(
 def dense(problem: Problem) -> Any:
     """X as a plain array, row by row."""
     return np.array([problem.rows.row(j) for j in range(problem.n)])
+
+
+def lines(checkpoints: Iterable[Checkpoint]) -> list[dict[str, Any]]:
+    """Checkpoints without their wall-clock time, NaN made comparable."""
+    rows = [vars(row) for row in checkpoints]
+    kept = [field for field in Checkpoint.__dataclass_fields__ if field != "seconds"]
+    return [{name: str(row[name]) for name in kept} for row in rows]

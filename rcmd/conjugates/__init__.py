@@ -1,8 +1,30 @@
 """Losses as conjugate pairs."""
 
 from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.hinge import SmoothedHinge, SoftplusHinge, SquaredHinge
+from rcmd.conjugates.huber import Huber
+from rcmd.conjugates.insensitive import EpsilonInsensitive
 from rcmd.conjugates.least_squares import LeastSquares
 from rcmd.conjugates.logistic import Logistic
+from rcmd.conjugates.quantile import SmoothedQuantile
+from rcmd.conjugates.refused import Exponential, Poisson
 from rcmd.conjugates.samples import SampleLosses
+from rcmd.conjugates.smooth_absolute import Fair, LogCosh, PseudoHuber
 
-__all__ = ["LeastSquares", "Logistic", "SampleLosses", "SeparableConjugate"]
+__all__ = [
+    "EpsilonInsensitive",
+    "Exponential",
+    "Fair",
+    "Huber",
+    "LeastSquares",
+    "LogCosh",
+    "Logistic",
+    "Poisson",
+    "PseudoHuber",
+    "SampleLosses",
+    "SeparableConjugate",
+    "SmoothedHinge",
+    "SmoothedQuantile",
+    "SoftplusHinge",
+    "SquaredHinge",
+]

@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
+from weakref import WeakSet
+
+from rcmd.conjugates import numeric
+
+
+class NumericConjugateWarning(UserWarning):
+    """A class of losses leaves some of its functions to root finding."""
+
+
+REQUIRED = {"value": "value(self, s, y)", "derivative": "derivative(self, s, y)"}
+"""What nothing can stand in for, and how it is written."""
+
+FOLLOWS = ("gamma", "conjugate", "conjugate_derivative", "conjugate_domain")
+"""What is found numerically where a class does not give it."""
+
+_told: WeakSet[type] = WeakSet()
 
 
 class SeparableConjugate(ABC):
@@ -13,6 +31,10 @@ class SeparableConjugate(ABC):
     *scalar code*: they take and return single numbers, use ``math`` functions, and call
     module-level functions but no other method of ``self``. Whole arrays, per-sample
     weights and the engines are built from them.
+
+    ``value`` and ``derivative`` must be given. A class without ``gamma``, ``conjugate``,
+    ``conjugate_derivative`` or ``conjugate_domain`` works with numeric ones, which one
+    ``NumericConjugateWarning`` per class says. ``rcmd.testing.check_conjugate`` checks them all.
 
     Examples
     --------
@@ -39,10 +61,36 @@ class SeparableConjugate(ABC):
     formula: ClassVar[str] = "l(s; y)"
     """The loss in one line, for people."""
 
+    note: ClassVar[str] = ""
+    """What a user must know about this loss, such as what it does not support."""
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Any:
+        """Name what the class lacks: a fault if nothing can stand in, else said once."""
+        missing = [form for name, form in REQUIRED.items() if name in cls.__abstractmethods__]
+        if missing:
+            raise TypeError(
+                f"{cls.__name__} does not define {' and '.join(missing)}; a SeparableConjugate "
+                "needs its value and its derivative, the rest can follow from them"
+            )
+        if cls not in _told:
+            _told.add(cls)
+            _tell_what_is_numeric(cls)
+        return super().__new__(cls)
+
     @property
-    @abstractmethod
     def gamma(self) -> Any:
-        """γ, the Lipschitz constant of l'."""
+        """γ, the Lipschitz constant of l'.
+
+        Where a class does not give it: the steepest chord of l' found near labels −1, 0
+        and 1, an estimate.
+        """
+        found = vars(self).get("_gamma")
+        if found is None:
+            slope = numeric.guarded(type(self).derivative)
+            labels = tuple(y for y in (-1.0, 0.0, 1.0) if not self.label_fault([y]))
+            found = numeric.largest_slope(slope, self, labels or (1.0,))
+            vars(self)["_gamma"] = found
+        return found
 
     @abstractmethod
     def value(self, s: Any, y: Any) -> Any:
@@ -52,17 +100,32 @@ class SeparableConjugate(ABC):
     def derivative(self, s: Any, y: Any) -> Any:
         """l'(s; y)."""
 
-    @abstractmethod
     def conjugate(self, w: Any, y: Any) -> Any:
         """l*(w; y) = sup_s ws − l(s; y); infinite outside its domain."""
+        cls = type(self)
+        value, slope = numeric.guarded(cls.value), numeric.guarded(cls.derivative)
+        return numeric.conjugate(value, slope, self, w, y)
 
-    @abstractmethod
     def conjugate_derivative(self, w: Any, y: Any) -> Any:
-        """l*'(w; y), the s with l'(s; y) = w; ±inf at a finite end of the domain."""
+        """l*'(w; y), the s with l'(s; y) = w; ±inf at a finite end of the domain.
+
+        Where l is not strictly convex several s may have that slope; a class says in its
+        ``note`` which one this returns.
+        """
+        return numeric.inverse_slope(numeric.guarded(type(self).derivative), self, w, y)
 
     def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
-        """The ends of dom l*(·; y)."""
-        return (-float("inf"), float("inf"))
+        """The ends of dom l*(·; y), the limits of l'.
+
+        Where a class gives ``conjugate`` but not this, all numbers; else found numerically.
+        """
+        if type(self).conjugate is not SeparableConjugate.conjugate:
+            return (-math.inf, math.inf)
+        slope = numeric.guarded(type(self).derivative)
+        return (
+            numeric.slope_limit(slope, self, y, -1.0),
+            numeric.slope_limit(slope, self, y, 1.0),
+        )
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """l(s) + l*(w) − ws ≥ 0, zero exactly at w = l'(s).
@@ -97,3 +160,23 @@ class SeparableConjugate(ABC):
             f"{type(self).__name__} has no CVXPY form; define cvxpy_form(predictions, y) "
             "to compare it with ground truth"
         )
+
+
+def numeric_parts(cls: type[SeparableConjugate]) -> list[str]:
+    """The names of what ``cls`` leaves to numerics."""
+    left = [name for name in FOLLOWS if getattr(cls, name) is getattr(SeparableConjugate, name)]
+    # A conjugate given without its domain is taken to be finite everywhere, as is common.
+    return [name for name in left if name != "conjugate_domain" or "conjugate" in left]
+
+
+def _tell_what_is_numeric(cls: type[SeparableConjugate]) -> None:
+    left = numeric_parts(cls)
+    if not left:
+        return
+    estimate = " (γ is an estimate, and the theorems' bounds rest on it)" if "gamma" in left else ""
+    warnings.warn(
+        f"{cls.__name__} does not define {', '.join(left)}: found numerically from value and "
+        f"derivative{estimate}, which is slower; rcmd.testing.check_conjugate checks what you add",
+        NumericConjugateWarning,
+        stacklevel=3,
+    )

@@ -6,17 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.labels import sign_fault
+from rcmd.conjugates.scalars import entropy_gap, expit, negative_entropy, softplus
 
 # max over z of z/(1 + exp z), which is the Lambert number W(1/e).
 LARGEST_DESCENT = 0.2784645427610738
-
-
-def entropy_term(v: float) -> float:
-    """v·log v, continued by 0 at v = 0."""
-    return v * math.log(v) if v > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -38,19 +33,16 @@ class Logistic(SeparableConjugate):
         return 0.25
 
     def value(self, s: Any, y: Any) -> Any:
-        z = y * s
-        return max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
+        return softplus(-y * s)
 
     def derivative(self, s: Any, y: Any) -> Any:
-        z = y * s
-        tail = math.exp(-abs(z))
-        return -y * (tail if z > 0.0 else 1.0) / (1.0 + tail)
+        return -y * expit(-y * s)
 
     def conjugate(self, w: Any, y: Any) -> Any:
         v = -y * w
         if v < 0.0 or v > 1.0:
             return math.inf
-        return entropy_term(v) + entropy_term(1.0 - v)
+        return negative_entropy(v)
 
     def conjugate_derivative(self, w: Any, y: Any) -> Any:
         v = -y * w
@@ -68,30 +60,20 @@ class Logistic(SeparableConjugate):
         v = -y * w
         if v < 0.0 or v > 1.0:
             return math.inf
-        z = y * s
-        linear = v * z if z > 0.0 else (v - 1.0) * z
-        return linear + math.log1p(math.exp(-abs(z))) + entropy_term(v) + entropy_term(1.0 - v)
+        return entropy_gap(-y * s, v, 1.0 - v)
 
     def bregman_radius(self, bound: Any) -> Any:
         """ln 2 − H(expit(bound)), with its quadratic majorant where that cancels."""
         if bound < 1e-3:
             return bound * bound / 8
-        v = math.exp(-bound) / (1.0 + math.exp(-bound))
-        return math.log(2.0) + entropy_term(v) + (1.0 - v) * math.log1p(-v)
+        return math.log(2.0) + negative_entropy(expit(-bound))
 
     def descent_bound(self, y: Any) -> Any:
         """sup_z z/(1 + exp z) = W(1/e)."""
         return LARGEST_DESCENT
 
     def label_fault(self, y: Any) -> str | None:
-        values = np.unique(np.asarray(y, dtype=float))
-        if np.isin(values, (-1.0, 1.0)).all():
-            return None
-        shown = ", ".join(f"{value:g}" for value in values[:5])
-        return (
-            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the logistic loss "
-            "expects -1 and +1: map two classes with numpy.where(y == y.max(), 1.0, -1.0)"
-        )
+        return sign_fault(y, "logistic")
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp

@@ -10,6 +10,7 @@ which touches only the coordinates that a step changed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -54,7 +55,8 @@ class _RelativeSum:
         """C_i/C_base, moving the base to i when it has grown too large."""
         growth = self.schedule.growth(i, self.base)
         if growth > RESCALE_ABOVE:
-            self.total *= 1 / growth
+            # An infinite growth forgets everything; its reciprocal 0.0 would spoil fractions.
+            self.total *= 0 if growth == math.inf else 1 / growth
             self.base = i
             return 1
         return growth
@@ -87,7 +89,9 @@ class DualAverage:
         self._last = -1
 
     def record(self, step: Step) -> None:
-        self._sum.total[step.batch] += self._sum.unit(step.i) * step.change
+        # First, as it may rescale the very entries that += is about to read.
+        unit = self._sum.unit(step.i)
+        self._sum.total[step.batch] += unit * step.change
         self._last = step.i
 
     def value(self, w: Array) -> Array:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy.typing as npt
 
-from rcmd.engine.accounting import Accounting, Step
+from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
+from rcmd.engine.refreshing import next_refresh
 from rcmd.engine.sampling import Sampler
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx, ConjugateProx
 from rcmd.schedules import Schedule
 
 Array = npt.NDArray[Any]
-
-REFRESH_EPOCHS = 16
-"""Passes over the data after which d is recomputed, so that rounding cannot pile up."""
 
 
 class ReferenceEngine:
@@ -48,7 +45,7 @@ class ReferenceEngine:
         self.w = problem.losses.derivative(self.s)
         self.d = problem.gradient(self.w)
         self.iteration = 0
-        self._refresh_every = math.ceil(REFRESH_EPOCHS * problem.n / sampler.batch)
+        self._refresh_at = next_refresh(0, problem.n, sampler.batch)
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""
@@ -78,7 +75,23 @@ class ReferenceEngine:
         self.w[batch] = w
         rows.scatter(batch, change / self.problem.n, self.d)
         self.iteration += 1
-        if self.iteration % self._refresh_every == 0:
+        if self.iteration == self._refresh_at:
             self.d = self.problem.gradient(self.w)
+            self._refresh_at = next_refresh(self.iteration, self.problem.n, len(batch))
         for listener in self.accounting:
             listener.record(Step(i, atom, batch, change))
+
+
+class AveragingReference(ReferenceEngine):
+    """The reference engine with both averages for its accounting, as a run needs it."""
+
+    def __init__(
+        self, problem: Problem, schedule: Schedule, sampler: Sampler, prox: BregmanProx
+    ) -> None:
+        self._beta = PrimalAverage(schedule, problem.p, problem.rows.number_type)
+        self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
+        super().__init__(problem, schedule, sampler, prox, (self._beta, self._w))
+
+    def averages(self) -> tuple[Array, Array]:
+        """β̄ and w̄ of the last step."""
+        return self._beta.value(), self._w.value(self.w)

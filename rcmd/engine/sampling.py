@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,16 +27,21 @@ class UniformSampler:
     depend on how an engine slices its work.
     """
 
+    fill: Callable[..., Any]
+
     def __init__(self, n: int, batch: int, rng: np.random.Generator) -> None:
         self.n = n
         self.batch = batch
         self.rng = rng
-        self._identity = np.arange(n)
+        self.fill = fill_with_subsets
+        self._taken = np.zeros(n, dtype=np.bool_)
 
     def draw(self, steps: int) -> Array:
-        uniforms = self.rng.random((steps, self.batch))
         batches = np.empty((steps, self.batch), dtype=np.int64)
-        shuffle_fronts(self._identity, uniforms, batches)
+        if self.batch == self.n:
+            batches[:] = np.arange(self.n)
+        else:
+            self.fill(self.rng.random((steps, self.batch)), self._taken, batches)
         return batches
 
 
@@ -44,7 +49,15 @@ class Replay:
     """The given batches, one after the other: for tests, proofs and enumeration."""
 
     def __init__(self, batches: Iterable[Iterable[int]]) -> None:
-        self._batches = np.array([list(batch) for batch in batches], dtype=np.int64)
+        rows = [list(batch) for batch in batches]
+        if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+            raise ValueError(
+                "batches of Replay are empty or of different lengths; expected at least one "
+                "batch, all with the same number of rows"
+            )
+        if any(len(set(row)) < len(row) for row in rows):
+            raise ValueError("a batch of Replay names a row twice; expected different rows")
+        self._batches = np.array(rows, dtype=np.int64)
         self.batch = self._batches.shape[1]
         self._next = 0
 
@@ -58,21 +71,23 @@ class Replay:
         return self._batches[self._next - steps : self._next]
 
 
-def shuffle_fronts(identity: Array, uniforms: Array, batches: Array) -> None:
-    """Fill each row of ``batches`` with the front of a fresh partial Fisher–Yates shuffle.
+def fill_with_subsets(uniforms: Array, taken: Array, batches: Array) -> None:
+    """Turn uniforms into uniform subsets of the rows, one batch a line, by Floyd's method.
 
-    ``identity`` must hold 0, …, n−1 and does so again afterwards: each shuffle is undone,
-    swap by swap, at the price of the batch and not of n. The row t + ⌊u(n−t)⌋ is uniform
-    to one part in 2⁵³/n, the resolution of the generator's doubles.
+    For t = n−b, …, n−1 draw r uniform on {0, …, t} and take r, or t if r is taken already.
+    ``taken`` holds n times False, and does so again afterwards; nothing is carried from one
+    batch to the next. The row ⌊u(t+1)⌋ is uniform to one part in 2⁵³/n, the resolution of
+    the generator's doubles. The compiled engine compiles this very function.
     """
-    n = len(identity)
+    n = len(taken)
     steps, width = uniforms.shape
     for step in range(steps):
-        for t in range(width):
-            r = t + int(uniforms[step, t] * (n - t))
-            identity[t], identity[r] = identity[r], identity[t]
-        for t in range(width):
-            batches[step, t] = identity[t]
-        for t in range(width - 1, -1, -1):
-            r = t + int(uniforms[step, t] * (n - t))
-            identity[t], identity[r] = identity[r], identity[t]
+        for place in range(width):
+            last = n - width + place
+            row = int(uniforms[step, place] * (last + 1))
+            if taken[row]:
+                row = last
+            taken[row] = True
+            batches[step, place] = row
+        for place in range(width):
+            taken[batches[step, place]] = False

@@ -42,8 +42,7 @@ class SparseAtom(Atom):
     values: tuple[Any, ...]
 
     def gather(self, indices: Array) -> Array:
-        zero = 0 * self.values[0] if self.values else 0.0
-        entries = np.full(len(indices), zero)
+        entries = np.zeros(len(indices), dtype=np.asarray(self.values).dtype)
         for index, value in zip(self.indices, self.values, strict=True):
             entries[indices == index] = value
         return entries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,19 @@ Array = npt.NDArray[Any]
 
 FEASIBILITY = 1e-10
 """Relative rounding by which a point of dom R may miss it (averages round)."""
+
+
+class VertexRule(NamedTuple):
+    """An oracle whose atom has one entry, as four facts a compiled loop can use.
+
+    The atom is −``size``·sign(c_k) at the k with the largest |c_k|, or, where only
+    ``positive`` entries are allowed, ``size`` at the k with the smallest c_k; it is zero
+    where that |c_k| (or −c_k) is at most ``threshold``. Of equals, the first k counts.
+    """
+
+    size: float
+    positive: bool = False
+    threshold: float = -math.inf
 
 
 class LinearMinOracle(ABC):
@@ -102,6 +115,10 @@ class LinearMinOracle(ABC):
         ``offset`` is X·shift when the domain was translated by ``shift``.
         """
         return self
+
+    def vertex_rule(self) -> VertexRule | None:
+        """How a compiled loop finds the atom by itself, if one rule says it all."""
+        return None
 
     def describe(self) -> str:
         """The formula with this object's numbers in it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.coordinatewise import Coordinatewise
 from rcmd.validation import checked_numbers
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Box(LinearMinOracle):
+class Box(LinearMinOracle, Coordinatewise):
     """The set {lower ≤ β ≤ upper}; each end is a number or a vector of length p.
 
     Examples
     --------
-    >>> Box(0.0, 1.0).minimum(np.array([2.0, -3.0]))
+    >>> float(Box(0.0, 1.0).minimum(np.array([2.0, -3.0])))
     -3.0
     """
 
@@ -38,8 +39,16 @@ class Box(LinearMinOracle):
                     f"{name} of Box is infinite, so dom R would be unbounded; expected finite "
                     "numbers (Assumption 1.1 needs a bounded domain)"
                 )
-            checked_numbers(f"{name} of Box", end)
-        if not np.all(np.asarray(self.lower) <= np.asarray(self.upper)):
+            end = checked_numbers(f"{name} of Box", end)
+            # A copy, which does not change with its caller's array.
+            object.__setattr__(self, name, end.copy() if end.ndim else end.item())
+        lower, upper = np.asarray(self.lower), np.asarray(self.upper)
+        if lower.ndim and upper.ndim and lower.shape != upper.shape:
+            raise ValueError(
+                f"lower of Box has shape {lower.shape} and upper {upper.shape}; expected numbers "
+                "or vectors of the same length"
+            )
+        if not np.all(lower <= upper):
             raise ValueError("lower of Box exceeds upper in some place; expected lower ≤ upper")
 
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Box:
@@ -50,8 +59,10 @@ class Box(LinearMinOracle):
                     f"{name} of Box has shape {end.shape}; expected a number or a vector of "
                     f"length p = {rows.p}"
                 )
-        spread = np.zeros(rows.p, dtype=rows.number_type)
-        return replace(self, lower=spread + self.lower, upper=spread + self.upper)
+        return self
+
+    def shape(self, c: Any) -> Any:
+        return self.lower if c > 0 else self.upper
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(np.where(c > 0, self.lower, self.upper))
@@ -70,7 +81,8 @@ class Box(LinearMinOracle):
         return (abs(c) * np.maximum(distance, 0)).sum()
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        return rows.box_range(self.lower, self.upper)
+        spread = np.zeros(rows.p, dtype=rows.number_type)
+        return rows.box_range(spread + self.lower, spread + self.upper)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         lower, upper = (np.asarray(end, dtype=float) for end in (self.lower, self.upper))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.oracles.atoms import SparseAtom
-from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.base import Array, LinearMinOracle, VertexRule
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ class L1Ball(OnL1Ball):
     def argmin(self, c: Array) -> SparseAtom:
         return self.steepest_vertex(c)
 
+    def vertex_rule(self) -> VertexRule:
+        return VertexRule(self.radius)
+
     def minimum(self, c: Array) -> Any:
         return -self.radius * abs(c).max()
 
@@ -98,6 +101,9 @@ class L1Penalty(OnL1Ball):
 
     def argmin(self, c: Array) -> SparseAtom:
         return self.steepest_vertex(c) if self._excess(c) > 0 else SparseAtom((), ())
+
+    def vertex_rule(self) -> VertexRule:
+        return VertexRule(self.radius, threshold=self.strength)
 
     def minimum(self, c: Array) -> Any:
         return -self.radius * self._excess(c)

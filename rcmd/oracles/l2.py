@@ -11,6 +11,7 @@ import numpy as np
 
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.coordinatewise import Coordinatewise
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -18,10 +19,16 @@ if TYPE_CHECKING:
     from rcmd.rows import Rows
 
 
-class OnL2Ball(LinearMinOracle):
+class OnL2Ball(LinearMinOracle, Coordinatewise):
     """What every R with the domain ‖β‖₂ ≤ radius shares; M_j = radius·‖x_j‖₂."""
 
     radius: Any
+
+    def shape(self, c: Any) -> Any:
+        return -c
+
+    def mass(self, c: Any) -> Any:
+        return c * c
 
     def violation(self, beta: Array) -> Any:
         # By squares, so that fractions need no root.
@@ -54,9 +61,11 @@ class L2Ball(OnL2Ball):
     def __post_init__(self) -> None:
         positive("radius", self.radius, "L2Ball")
 
+    def scale(self, total: Any) -> Any:
+        return self.radius / math.sqrt(total) if total > 0.0 else 0.0
+
     def argmin(self, c: Array) -> DenseAtom:
-        norm = _norm(c)
-        return DenseAtom(c * (-self.radius / norm) if norm > 0 else 0 * c)
+        return DenseAtom(_direction(c) * -self.radius)
 
     def minimum(self, c: Array) -> Any:
         return -self.radius * _norm(c)
@@ -105,11 +114,15 @@ class Ridge(OnL2Ball):
         radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
         return replace(self, radius=Fraction(radius) if rows.exact else radius)
 
+    def scale(self, total: Any) -> Any:
+        free = 1.0 / self.strength
+        return free if math.sqrt(total) * free <= self.radius else self.radius / math.sqrt(total)
+
     def argmin(self, c: Array) -> DenseAtom:
         free = c / -self.strength
         if free @ free <= self.radius * self.radius:
             return DenseAtom(free)
-        return DenseAtom(c * (-self.radius / _norm(c)))
+        return DenseAtom(_direction(c) * -self.radius)
 
     def minimum(self, c: Array) -> Any:
         reach = self.strength * self.radius
@@ -135,6 +148,14 @@ class Ridge(OnL2Ball):
 
         penalty = float(self.strength) / 2 * cp.sum_squares(beta)
         return penalty, [cp.norm2(beta) <= float(self.radius)]
+
+
+def _direction(vector: Array) -> Array:
+    """vector/‖vector‖₂, or 0 for 0; entries may be so small that 1/‖vector‖₂ overflows."""
+    if vector.dtype != object:
+        vector = vector / (float(abs(vector).max()) or 1.0)
+    norm = _norm(vector)
+    return vector / norm if norm > 0 else 0 * vector
 
 
 def _norm(vector: Array) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.oracles.atoms import SparseAtom
-from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.base import Array, LinearMinOracle, VertexRule
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ class Simplex(LinearMinOracle):
 
     def argmin(self, c: Array) -> SparseAtom:
         return SparseAtom((int(c.argmin()),), (self.radius,))
+
+    def vertex_rule(self) -> VertexRule:
+        return VertexRule(self.radius, positive=True)
 
     def minimum(self, c: Array) -> Any:
         return self.radius * c.min()

@@ -23,7 +23,8 @@ class Translated(LinearMinOracle):
     Examples
     --------
     >>> from rcmd.oracles.l1 import L1Ball
-    >>> Translated(L1Ball(1.0), np.array([3.0, 0.0])).minimum(np.array([1.0, -2.0]))
+    >>> moved = Translated(L1Ball(1.0), np.array([3.0, 0.0]))
+    >>> float(moved.minimum(np.array([1.0, -2.0])))
     1.0
     """
 
@@ -31,7 +32,12 @@ class Translated(LinearMinOracle):
     shift: Any
 
     def __post_init__(self) -> None:
-        shift = checked_numbers("shift of Translated", np.asarray(self.shift))
+        if not isinstance(self.oracle, LinearMinOracle):
+            raise TypeError(
+                f"oracle of Translated is {self.oracle!r}; expected a LinearMinOracle, such as "
+                "L1Ball(5.0)"
+            )
+        shift = checked_numbers("shift of Translated", np.array(self.shift))
         object.__setattr__(self, "shift", shift)
 
     @property

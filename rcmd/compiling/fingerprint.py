@@ -1,0 +1,113 @@
+"""A name for what a function computes, equal in every process.
+
+numba keys its on-disk cache on the file of a kernel, not on the functions the kernel
+calls. The fingerprint closes that hole: it changes when the code of a function changes,
+or that of anything the function calls, and only then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+FOREIGN = ("cvxpy", "math", "numba", "numpy", "scipy")
+"""Packages whose functions are known by name: numba has its own code for them, or none."""
+
+
+def is_foreign(function: Any) -> bool:
+    """Whether a function belongs to a package that compiled code does not look into."""
+    return (function.__module__ or "").partition(".")[0] in FOREIGN
+
+
+def fingerprint(*values: Any) -> str:
+    """Hash what functions compute, and plain values by their contents.
+
+    The hash covers bytecode, constants, default arguments, closed-over values, the
+    globals each function names, and every Python function reached through them or
+    through a module they name.
+
+    Examples
+    --------
+    >>> fingerprint(lambda s: s + 1) == fingerprint(lambda s: s + 1)
+    True
+    >>> fingerprint(lambda s: s + 1) == fingerprint(lambda s: s + 2)
+    False
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    _add(digest, values, seen=set())
+    return digest.hexdigest()
+
+
+def named_values(function: types.FunctionType) -> Iterator[Any]:
+    """What ``function`` names from outside: cells, globals, members of named modules."""
+    cells = function.__closure__ or ()
+    outside = dict(
+        zip(function.__code__.co_freevars, (cell.cell_contents for cell in cells), strict=True)
+    )
+    yield from outside.values()
+    names = list(_names(function.__code__))
+    for name in names:
+        if name in function.__globals__:
+            outside[name] = function.__globals__[name]
+            yield outside[name]
+    for value in outside.values():
+        if isinstance(value, types.ModuleType):
+            members = vars(value)
+            yield from (members[name] for name in names if name in members)
+
+
+def _add(digest: Any, value: Any, seen: set[Any]) -> None:
+    """Feed ``value`` to ``digest``, each function once."""
+    if hasattr(value, "py_func"):  # a numba dispatcher
+        value = value.py_func
+    if isinstance(value, types.FunctionType) and not is_foreign(value):
+        if value not in seen:
+            seen.add(value)
+            _add_function(digest, value, seen)
+    elif isinstance(value, types.CodeType):
+        _add_code(digest, value, seen)
+    elif isinstance(value, tuple | list):
+        digest.update(b"(")
+        for item in value:
+            _add(digest, item, seen)
+        digest.update(b")")
+    elif isinstance(value, set | frozenset):
+        _add(digest, sorted(map(repr, value)), seen)
+    elif isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype}{value.shape}".encode() + value.tobytes())
+    elif isinstance(value, type):
+        digest.update(f"{value.__module__}.{value.__qualname__}".encode())
+        _add(digest, getattr(value, "_fields", ()), seen)
+    elif hasattr(value, "fingerprint"):
+        digest.update(value.fingerprint.encode())
+    elif isinstance(value, str | bytes | int | float | complex | None):
+        digest.update(f"{type(value).__name__}={value!r};".encode())
+    else:
+        # By name, for the repr of most other things holds an address.
+        name = getattr(value, "__name__", "")
+        digest.update(f"{type(value).__qualname__}:{name};".encode())
+
+
+def _add_function(digest: Any, function: types.FunctionType, seen: set[Any]) -> None:
+    _add(digest, function.__code__, seen)
+    _add(digest, function.__defaults__ or (), seen)
+    for value in named_values(function):
+        _add(digest, value, seen)
+
+
+def _add_code(digest: Any, code: types.CodeType, seen: set[Any]) -> None:
+    digest.update(code.co_code)
+    _add(digest, (code.co_names, code.co_varnames, code.co_freevars), seen)
+    _add(digest, code.co_consts, seen)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """Every name in ``code`` and in the functions and comprehensions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)

@@ -1,0 +1,148 @@
+"""Scalar functions that losses share, each in a form that neither overflows nor cancels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+EDGE = 2.0**-50
+"""Relative rounding by which w/ω may miss an end of dom l* (a product divided again)."""
+
+LOG_2 = 0.6931471805599453
+
+
+def outside(v: Any, low: Any, high: Any) -> bool:
+    """Whether v misses [low, high] by more than rounding."""
+    return (v < low and v < low - EDGE * abs(low)) or (v > high and v > high + EDGE * abs(high))
+
+
+# ---- entropies: the logistic family ------------------------------------------------------------
+
+
+def negative_entropy(v: float) -> float:
+    """v·log v + (1−v)·log(1−v), to the last digits also near its zeros v = 0 and v = 1."""
+    if v <= 0.0 or v >= 1.0:
+        return 0.0
+    return v * math.log(v) + (1.0 - v) * math.log1p(-v)
+
+
+def softplus(q: float) -> float:
+    """log(1 + exp q)."""
+    return max(q, 0.0) + math.log1p(math.exp(-abs(q)))
+
+
+def expit(q: float) -> float:
+    """1/(1 + exp(−q)), the slope of ``softplus``."""
+    tail = math.exp(-abs(q))
+    return (tail if q < 0.0 else 1.0) / (1.0 + tail)
+
+
+def entropy_gap(q: float, v: float, rest: float) -> float:
+    """softplus(q) + negative_entropy(v) − vq, from terms of order one; ``rest`` is 1 − v."""
+    linear = rest * q if q >= 0.0 else -v * q
+    return linear + math.log1p(math.exp(-abs(q))) + negative_entropy(min(v, rest))
+
+
+# ---- log cosh ----------------------------------------------------------------------------------
+
+
+def log_cosh(t: float) -> float:
+    """log cosh t; near 0 by cosh t = 1 + 2 sinh²(t/2)."""
+    if abs(t) < 1.0:
+        half = math.sinh(t / 2.0)
+        return math.log1p(2.0 * half * half)
+    return abs(t) - LOG_2 + math.log1p(math.exp(-2.0 * abs(t)))
+
+
+def log_cosh_conjugate(u: float, rest: float) -> float:
+    """The conjugate ½(1+u) log(1+u) + ½(1−u) log(1−u) of log cosh; ``rest`` is 1 − |u|."""
+    u = abs(u)
+    if rest <= 0.0:
+        return LOG_2
+    if u < 0.5:
+        return u * math.atanh(u) + math.log1p(-u * u) / 2.0
+    return ((1.0 + u) * math.log1p(u) + rest * math.log(rest)) / 2.0
+
+
+def log_cosh_gap(t: float, u: float, rest: float) -> float:
+    """log cosh t + its conjugate at u − ut; near equality from terms of second order.
+
+    With d = t − artanh u it is log(cosh d + u sinh d) − ud.
+    """
+    if u < 0.0:
+        t, u = -t, -u
+    if u < 0.9:
+        d = t - math.atanh(u)
+        if abs(d) < 1.0:
+            half = math.sinh(d / 2.0)
+            curved, cubic = 2.0 * half * half, sinh_gap(d)
+            return curved + u * cubic - log1p_gap(curved + u * (d + cubic))
+    return entropy_gap(2.0 * t, (1.0 + u) / 2.0, rest / 2.0)
+
+
+def sinh_gap(d: float) -> float:
+    """sinh d − d for |d| ≤ 1."""
+    term = d * d * d / 6.0
+    total = term
+    for k in range(2, 9):
+        term = term * d * d / (2 * k * (2 * k + 1))
+        total += term
+    return total
+
+
+def log1p_gap(x: float) -> float:
+    """x − log(1 + x) ≥ 0 for x > −1; near 0 by log(1 + x) = 2 artanh(x/(2+x))."""
+    if x < -0.4 or x > 0.6:
+        return x - math.log1p(x)
+    a = x / (2.0 + x)
+    power, total = a * a * a, 0.0
+    for k in range(3, 33, 2):
+        total += power / k
+        power *= a * a
+    return x * a - 2.0 * total
+
+
+# ---- clipped quadratics: the Huber family ------------------------------------------------------
+
+
+def clipped_value(q: Any, low: Any, high: Any, width: Any) -> Any:
+    """sup over low ≤ v ≤ high of vq − width·v²/2: a parabola continued by its tangents."""
+    if q > width * high:
+        return high * (q - width * high / 2)
+    if q < width * low:
+        return low * (q - width * low / 2)
+    return q * q / (2 * width)
+
+
+def clipped_slope(q: Any, low: Any, high: Any, width: Any) -> Any:
+    """The maximizing v: q/width brought into [low, high]."""
+    return min(max(q / width, low), high)
+
+
+def clipped_gap(q: Any, v: Any, low: Any, high: Any, width: Any) -> Any:
+    """``clipped_value`` + width·v²/2 − vq for v in [low, high], as a product or a square."""
+    if q > width * high:
+        return (high - v) * (q - width * (high + v) / 2)
+    if q < width * low:
+        return (low - v) * (q - width * (low + v) / 2)
+    return (q - width * v) * (q - width * v) / (2 * width)
+
+
+def clipped_descent(reach: Any, high: Any, width: Any) -> Any:
+    """sup over 0 ≤ s ≤ reach of s·min((reach − s)/width, high)."""
+    if reach <= 2 * width * high:
+        return reach * reach / (4 * width)
+    return high * (reach - width * high)
+
+
+# ---- D_max -------------------------------------------------------------------------------------
+
+
+def bathtub_radius(gamma: Any, rise: Any, bound: Any) -> Any:
+    """The largest ∫₀^bound t·l''(t) dt when 0 ≤ l'' ≤ γ and l' rises by ``rise`` in all.
+
+    D_l(0, a) is that integral up to a; it is largest with all curvature at the far end.
+    For a loss of s − y some label puts it there, so that nothing smaller holds for all y.
+    """
+    length = min(rise / gamma, bound)
+    return gamma * length * (2 * bound - length) / 2

@@ -1,0 +1,294 @@
+"""Algorithm 2 in machine code: the iterates of the reference engine, fast.
+
+A run is cut into chunks of a millisecond or so. For each, the batches are drawn and the
+schedule is tabulated, and one compiled call takes the steps. Averages are kept lazily
+(see ``rcmd.engine.accounting`` for the summation by parts).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.compiling.records import CannotCompile
+from rcmd.compiling.scalars import METHOD_ARITY, Scalar, method_scalar
+from rcmd.engine.accounting import RESCALE_ABOVE
+from rcmd.engine.kernels.batch import predict_dense, predict_pairs, step_batch
+from rcmd.engine.kernels.coordinatewise import SLOPE, Coordinates
+from rcmd.engine.kernels.layout import rows_tuple
+from rcmd.engine.kernels.samples import DUAL, LAG, MIRROR, new_samples, substitute_gradient
+from rcmd.engine.kernels.subsets import fill_compiled
+from rcmd.engine.kernels.summit import (
+    BOTH_SIGNS,
+    POSITIVE,
+    incremental_pays,
+    level_offsets,
+    tighten_all,
+)
+from rcmd.engine.kernels.vertex import run_vertex
+from rcmd.engine.refreshing import next_refresh
+from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.oracles.atoms import DenseAtom, SparseAtom
+from rcmd.oracles.base import VertexRule
+from rcmd.oracles.coordinatewise import Coordinatewise
+from rcmd.problem import Problem
+from rcmd.prox import BregmanProx, ConjugateProx
+from rcmd.schedules import Schedule
+
+Array = npt.NDArray[Any]
+
+CHUNK_SAMPLES, CHUNK_ENTRIES = 16384, 2**20
+"""Work of one compiled call, in rows and in nonzeros: about a millisecond."""
+
+
+class CompiledEngine:
+    """The contract of ``AveragingReference``: same batches in, same iterates out.
+
+    Raises
+    ------
+    CannotCompile
+        Where the loss or the prox is not scalar code that numba understands, or the rows
+        are of a layout without kernels.
+    """
+
+    def __init__(
+        self, problem: Problem, schedule: Schedule, sampler: Sampler, prox: BregmanProx
+    ) -> None:
+        rows = rows_tuple(problem.rows)
+        if rows is None:
+            raise CannotCompile(f"{type(problem.rows).__name__} have no compiled layout")
+        self.problem, self.schedule, self.sampler = problem, schedule, sampler
+        if isinstance(sampler, UniformSampler):
+            sampler.fill = fill_compiled
+        self.iteration = 0
+        self._rows = rows
+        self._law, self._scalars, s = _law(problem, prox)
+        w = self._scalars[0](s, problem.losses.y)
+        self._samples = new_samples(s, w, problem.losses.y)
+        weights = problem.losses.weights
+        self._gain = np.full(1, 1 / problem.n) if weights is None else weights / problem.n
+        self._mask = np.uint64(0 if weights is None else 2**63 - 1)
+        self._loop = _loop_for(problem, sampler.batch, rows)
+        self._loop.refresh(self._gradient())
+        self._base, self._total = 0, 1.0
+        self._refresh_at = next_refresh(0, problem.n, sampler.batch)
+        entries = max(1, rows[0].size // problem.n)
+        self._chunk = max(1, min(CHUNK_SAMPLES, CHUNK_ENTRIES // entries) // sampler.batch)
+
+    @property
+    def s(self) -> Array:
+        """The mirror variable."""
+        return self._samples[:, MIRROR]
+
+    @property
+    def w(self) -> Array:
+        """The dual variable ∇L(s)."""
+        return self._weighted(self._samples[:, DUAL])
+
+    @property
+    def d(self) -> Array:
+        """The substitute gradient Xᵀw/n."""
+        return self._loop.d
+
+    def averages(self) -> tuple[Array, Array]:
+        """β̄ and w̄ of the last step."""
+        if self.iteration == 0:
+            return np.zeros(self.problem.p), self.w
+        w = self._samples[:, DUAL] - self._samples[:, LAG] / self._total
+        return self._loop.primal_sum() / self._total, self._weighted(w)
+
+    def advance(self, steps: int) -> None:
+        """Take ``steps`` steps."""
+        end = self.iteration + steps
+        while self.iteration < end:
+            stop = min(end, self.iteration + self._chunk, self._refresh_at)
+            numbers = self._tabulate(self.iteration, stop)
+            batches = self.sampler.draw(len(numbers[0])).view(np.uint64)
+            self._take(batches, numbers)
+            if self.iteration == self._refresh_at:
+                self._loop.refresh(self._gradient())
+                self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
+
+    def _take(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
+        shared = (self._samples, self._gain, self._mask, self._law)
+        health = self._loop.run(self._rows, batches, numbers, *shared)
+        self.iteration += len(batches)
+        self._total = numbers[2][-1]
+        if not np.isfinite(health):
+            raise FloatingPointError(
+                f"the derivative of {self.problem.loss!r} gave NaN or infinity before iteration "
+                f"{self.iteration}; expected finite numbers: check the loss with very large and "
+                "very small predictions"
+            )
+
+    def _tabulate(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+        """η_i, c_i and C_i in units of C_base, up to where the base has to move."""
+        i = np.arange(start, stop)
+        total = np.asarray(self.schedule.growth(i, self._base), dtype=float)
+        if total[0] > RESCALE_ABOVE:
+            self._samples[:, LAG] /= total[0]
+            self._loop.rescale(1 / total[0])
+            self._base = start
+            total = np.asarray(self.schedule.growth(i, start), dtype=float)
+        beyond = np.flatnonzero(total > RESCALE_ABOVE)
+        count = int(beyond[0]) if len(beyond) else len(i)
+        i, total = i[:count], total[:count]
+        eta = np.broadcast_to(np.asarray(self.schedule.step(i), dtype=float), i.shape)
+        return np.ascontiguousarray(eta), self.schedule.mixing(i) * total, total
+
+    def _gradient(self) -> Array:
+        d = np.empty(self.problem.p)
+        substitute_gradient(self._rows, self._samples, self._gain, self._mask, d)
+        return d
+
+    def _weighted(self, w: Array) -> Array:
+        weights = self.problem.losses.weights
+        return w.copy() if weights is None else w * weights
+
+
+def _law(problem: Problem, prox: BregmanProx) -> tuple[tuple[Any, ...], tuple[Scalar, ...], Array]:
+    """What ``samples.move`` needs of loss and prox, who owns it, and the starting s."""
+    losses = problem.losses
+    derivative = method_scalar(losses.loss, "derivative")
+    if isinstance(prox, ConjugateProx):
+        law = (derivative.address, derivative.theta, 0, 0)
+        return law, (derivative,), prox.centre(losses, problem.prediction_bounds)
+    weights = np.ones(problem.n) if losses.weights is None else losses.weights
+    table = np.stack([weights, problem.prediction_bounds], axis=1)
+    step = Scalar((losses.loss, prox), _make_step, arity=5, table=table)
+    centre = Scalar((losses.loss, prox), _make_centre, arity=METHOD_ARITY)
+    law = (derivative.address, derivative.theta, step.address, step.theta)
+    return law, (derivative, step), centre(losses.y, weights, problem.prediction_bounds)
+
+
+def _make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
+    def step(theta: Any, s: float, gap: float, eta: float, y: float, j: float) -> Any:
+        loss, prox = read_loss(theta), read_prox(theta)
+        weight, bound = theta[table + 2 * int(j)], theta[table + 2 * int(j) + 1]
+        m = prox.mirror(loss, s, y, weight) + eta * gap
+        return prox.inverse(loss, m, s, y, weight, bound)
+
+    return step
+
+
+def _make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
+    def centre(theta: Any, y: float, weight: float, bound: float) -> Any:
+        return read_prox(theta).inverse(read_loss(theta), 0.0, 0.0, y, weight, bound)
+
+    return centre
+
+
+class Loop(Protocol):
+    """How one kind of oracle takes compiled steps and keeps d and β's sum."""
+
+    @property
+    def d(self) -> Array:
+        """The substitute gradient."""
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        """Take the steps; the answer is finite if all numbers were."""
+
+    def refresh(self, d: Array) -> None:
+        """Go on with ``d``, computed from scratch."""
+
+    def rescale(self, factor: float) -> None:
+        """Count all weights so far ``factor`` times as much."""
+
+    def primal_sum(self) -> Array:
+        """Σ_i c_i β̃^i."""
+
+
+class VertexLoop:
+    """Oracles that are a ``VertexRule``; β's sum gains one entry a step."""
+
+    def __init__(self, rule: VertexRule, p: int, touched: float, dense: bool) -> None:
+        self._signs = POSITIVE if rule.positive else BOTH_SIGNS
+        self._rule = (float(rule.size), *self._signs, float(rule.threshold))
+        self._sum = np.zeros(p)
+        self._offsets = level_offsets(p)
+        incremental = not dense and incremental_pays(p, touched)
+        self._bounds = np.zeros(int(self._offsets[-1]) if incremental else 0)
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        search = (self._rule, self._bounds, self._offsets)
+        return float(run_vertex(rows, batches, numbers, *shared, self.d, self._sum, *search))
+
+    def refresh(self, d: Array) -> None:
+        self.d = d
+        if self._bounds.size:
+            tighten_all(d, *self._signs, self._bounds, self._offsets)
+
+    def rescale(self, factor: float) -> None:
+        self._sum *= factor
+
+    def primal_sum(self) -> Array:
+        return self._sum
+
+
+class CoordinateLoop:
+    """Oracles that are ``Coordinatewise``; d and β's sum lie beside each other."""
+
+    def __init__(self, oracle: Coordinatewise, p: int, dense: bool) -> None:
+        self._coordinates = Coordinates(oracle, p, dense)
+        self.run = self._coordinates.run
+        self.refresh = self._coordinates.settle
+        self.rescale = self._coordinates.rescale
+        self.primal_sum = self._coordinates.primal_sum
+
+    @property
+    def d(self) -> Array:
+        return self._coordinates.columns[:, SLOPE]
+
+
+class OracleLoop:
+    """Any other oracle: called from Python between compiled batch steps."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._sum = np.zeros(problem.p)
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        health = 0.0
+        for batch, eta, weight, total in zip(batches, *numbers, strict=True):
+            atom = self._problem.oracle.argmin(self.d)
+            predictions = self._predict(rows, batch, atom)
+            health += step_batch(rows, batch, predictions, eta, total, *shared, self.d)
+            atom.add_to(self._sum, weight)
+        return health
+
+    def _predict(self, rows: Any, batch: Array, atom: Any) -> Array:
+        out = np.empty(len(batch))
+        if isinstance(atom, DenseAtom):
+            predict_dense(rows, batch, np.asarray(atom.vector, dtype=float), out)
+        elif isinstance(atom, SparseAtom):
+            indices = np.array(atom.indices, dtype=np.uint64)
+            predict_pairs(rows, batch, indices, np.array(atom.values, dtype=float), out)
+        else:
+            out[:] = self._problem.rows.predict(batch.view(np.int64), atom)
+        return out
+
+    def refresh(self, d: Array) -> None:
+        self.d = d
+
+    def rescale(self, factor: float) -> None:
+        self._sum *= factor
+
+    def primal_sum(self) -> Array:
+        return self._sum
+
+
+def _loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
+    """The fastest loop that fits the oracle."""
+    dense = len(rows) == 2
+    rule = problem.oracle.vertex_rule()
+    if rule is not None:
+        return VertexLoop(rule, problem.p, batch * rows[0].size / problem.n, dense)
+    if isinstance(problem.oracle, Coordinatewise):
+        try:
+            return CoordinateLoop(problem.oracle, problem.p, dense)
+        except CannotCompile:
+            # Parameters that are vectors, as a box may have them.
+            return OracleLoop(problem)
+    return OracleLoop(problem)

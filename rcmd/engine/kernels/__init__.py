@@ -1,0 +1,1 @@
+"""The compiled loops. Importing anything below this package imports numba."""

@@ -1,0 +1,129 @@
+"""The compiled loop for oracles that act on every coordinate alike.
+
+The atom is ``scale(T) · shape(d_k)`` in coordinate k, with the one running sum
+T = Σ_k mass(d_k): the box, the l2 ball, ridge (see ``rcmd.oracles.coordinatewise``).
+Nothing of length p is ever walked:
+
+- a prediction looks at d only where the row has entries;
+- T changes only where d does;
+- with c_i·scale_i as weights of the vector shape(d^i), and G_i their cumulative sums, Abel
+  summation gives Σ_{i≤k} c_i β̃^i = G_k shape(d^{k+1}) − Σ_{i≤k} G_i (shape(d^{i+1}) − shape(d^i)),
+  so β's sum, too, changes only where d does.
+
+The three methods are compiled into the loop: a kernel per oracle class, for all losses and
+all parameters.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from rcmd.compiling.caching import kernel
+from rcmd.compiling.records import RecordType, jittable, record_of
+from rcmd.compiling.scalars import method_scalar
+from rcmd.engine.kernels.layout import add, column, row_length, row_start, value
+from rcmd.engine.kernels.samples import look_ahead, move
+
+SLOPE, DELAY = 0, 1  # a column's record: d_k, Σ_i G_i (shape(d^{i+1}) − shape(d^i))_k
+MASS, GROWTH = 0, 1  # the running scalars: T, G
+
+
+def new_columns(p: int, dense: bool) -> Any:
+    """The records of the columns: beside each other for sparse rows, apart for dense ones."""
+    return np.zeros((2, p)).T if dense else np.zeros((p, 2))
+
+
+class Coordinates:
+    """The running d and β's sum of an oracle that acts coordinatewise."""
+
+    def __init__(self, oracle: Any, p: int, dense: bool) -> None:
+        kind, numbers = record_of(oracle)
+        self._kernel = _compiled(kind)
+        self._parameters = np.array([*numbers, 0.0])
+        self._shape, self._mass = method_scalar(oracle, "shape"), method_scalar(oracle, "mass")
+        self.columns, self.running = new_columns(p, dense), np.zeros(2)
+
+    def run(self, *arguments: Any) -> float:
+        """Take the steps of ``arguments`` (see ``run`` below)."""
+        health: float = self._kernel(*arguments, self.columns, self.running, self._parameters)
+        return health
+
+    def settle(self, d: Any) -> None:
+        """Put a freshly computed ``d`` in place of the running one, averages kept exact."""
+        moved = self._shape(d) - self._shape(self.columns[:, SLOPE])
+        self.columns[:, DELAY] += self.running[GROWTH] * moved
+        self.columns[:, SLOPE] = d
+        self.running[MASS] = self._mass(d).sum()
+
+    def primal_sum(self) -> Any:
+        """Σ_{i≤k} c_i β̃^i."""
+        shape = self._shape(self.columns[:, SLOPE])
+        return self.running[GROWTH] * shape - self.columns[:, DELAY]
+
+    def rescale(self, factor: float) -> None:
+        """Count all weights ``factor`` times as much."""
+        self.columns[:, DELAY] *= factor
+        self.running[GROWTH] *= factor
+
+
+@functools.cache
+def _compiled(kind: RecordType) -> Any:
+    methods = (jittable(kind.methods[name]) for name in ("shape", "mass", "scale"))
+    return kernel(functools.partial(_make_run, kind.reader(0), *methods))
+
+
+def _make_dot(shape):
+    def dot(rows, j, columns, oracle):
+        """``Σ_k x_jk shape(d_k)``."""
+        base, total = row_start(rows, j), 0.0
+        for t in range(row_length(rows, j)):
+            slope = columns[column(rows, base, t), SLOPE]
+            total = add(total, value(rows, base, t) * shape(oracle, slope))
+        return total
+
+    return dot
+
+
+def _make_run(read, shape, mass, scale, stamp):
+    dot = jittable(_make_dot(shape))
+
+    def run(rows, batches, numbers, samples, gain, gain_mask, law, columns, running, parameters):
+        """Take ``len(batches)`` steps of Algorithm 2.
+
+        As in ``vertex.run_vertex``, but for the oracle's: ``columns`` holds d_k and the
+        delay of β's sum, ``running`` T and G, ``parameters`` the numbers of the oracle.
+        """
+        stamp
+        eta, weights, cumulative = numbers
+        oracle, health = read(parameters), 0.0
+        predictions = np.empty(batches.shape[1])
+        order, position = batches.reshape(-1), np.uint64(0)
+        for i in range(batches.shape[0]):
+            factor = scale(oracle, running[MASS])
+            growth = running[GROWTH] + weights[i] * factor
+            running[GROWTH] = growth
+            for t in range(batches.shape[1]):  # all at the atom of d^i, before d moves
+                look_ahead(rows, samples, order, position)
+                predictions[t] = factor * dot(rows, np.uint64(order[position]), columns, oracle)
+                position += np.uint64(1)
+            moved = 0.0
+            for t in range(batches.shape[1]):
+                j = np.uint64(batches[i, t])
+                change = move(samples, j, predictions[t], eta[i], cumulative[i], law)
+                health += change
+                pull = gain[j & gain_mask] * change
+                base = row_start(rows, j)
+                for e in range(row_length(rows, j)):
+                    k = column(rows, base, e)
+                    old = columns[k, SLOPE]
+                    new = old + pull * value(rows, base, e)
+                    columns[k, SLOPE] = new
+                    columns[k, DELAY] += growth * (shape(oracle, new) - shape(oracle, old))
+                    moved = add(moved, mass(oracle, new) - mass(oracle, old))
+            running[MASS] += moved
+        return health
+
+    return run
