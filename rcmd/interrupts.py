@@ -11,15 +11,18 @@ from typing import Any
 class Interrupts:
     """Within it, the first Ctrl-C only sets ``requested``; a second one raises as usual.
 
-    Outside the main thread Python delivers no signals, and it does nothing.
+    It may be entered again inside itself. Outside the main thread Python delivers no
+    signals, and it does nothing.
     """
 
     def __init__(self) -> None:
         self.requested = False
         self._previous: Any = None
+        self._depth = 0
 
     def __enter__(self) -> Interrupts:
-        if threading.current_thread() is threading.main_thread():
+        self._depth += 1
+        if self._depth == 1 and threading.current_thread() is threading.main_thread():
             self._previous = signal.signal(signal.SIGINT, self._note)
         return self
 
@@ -29,7 +32,8 @@ class Interrupts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._previous is not None:
+        self._depth -= 1
+        if self._depth == 0 and self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
             self._previous = None
 

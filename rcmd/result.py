@@ -110,8 +110,12 @@ class History(Sequence[Checkpoint]):
         return np.array([getattr(row, name) for row in self._checkpoints])
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """Every checkpoint as a dictionary, ready for JSON."""
-        return [asdict(row) for row in self._checkpoints]
+        """Every checkpoint as a dictionary of plain numbers, ready for JSON."""
+        numbers = (asdict(row) for row in self._checkpoints)
+        return [
+            {name: value if isinstance(value, int) else float(value) for name, value in row.items()}
+            for row in numbers
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,6 +54,10 @@ class Run(Iterator[State]):
                 f"problem is of type {type(problem).__name__}; expected a "
                 "Problem(X, y, loss, oracle)"
             )
+        if schedule is not None and not isinstance(schedule, Schedule):
+            raise TypeError(f"schedule is {schedule!r}; expected a Schedule, or None")
+        if prox is not None and not isinstance(prox, BregmanProx):
+            raise TypeError(f"prox is {prox!r}; expected a BregmanProx, or None")
         self.problem = problem
         size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
         if not _is_real(tol) or not tol >= 0:
@@ -67,9 +71,13 @@ class Run(Iterator[State]):
             _check_budget(name, budget, kind)
         if max_iterations is None and max_gradients is None and max_seconds is None:
             max_gradients = max(DEFAULT_EPOCHS * problem.n, DEFAULT_GRADIENTS)
+        if max_gradients is not None and max_gradients < size:
+            raise ValueError(
+                f"max_gradients is {max_gradients}; expected at least one batch, {size} rows"
+            )
         self._budgets = {
             StopReason.ITERATIONS: max_iterations,
-            StopReason.GRADIENTS: None if max_gradients is None else max(1, max_gradients // size),
+            StopReason.GRADIENTS: None if max_gradients is None else max_gradients // size,
         }
         self.max_seconds = math.inf if max_seconds is None else max_seconds
 
@@ -78,12 +86,13 @@ class Run(Iterator[State]):
         self.schedule = schedule or _schedule_for(self.prox, constants)
         sampler = sampler or UniformSampler(problem.n, size, np.random.default_rng(seed))
         self.engine = make_engine(engine, problem, self.schedule, sampler, self.prox)
-        self._bound_kind = _bound_kind(self.prox, self.schedule, constants)
+        self._bound_kind = _bound_kind(self.prox, self.schedule, sampler, constants)
         self._constants = constants
         self._marks = log_spaced(constants) if checkpoints is None else _checked_marks(checkpoints)
         self._best = BestPair(problem)
         self._history: list[Checkpoint] = []
         self.stop: StopReason | None = None
+        self.interrupts = Interrupts()
         self._started: float | None = None
 
     def __next__(self) -> State:
@@ -92,10 +101,13 @@ class Run(Iterator[State]):
             raise StopIteration
         if self._started is None:
             self._started = time.perf_counter()
-        self.stop = self._advance()
-        state = self._certified_state()
+        with self.interrupts:
+            self.stop = self._advance()
+            state = self._certified_state()
         self._history.append(state.checkpoint())
-        if self.stop is not StopReason.INTERRUPTED and state.gap <= self.tol:
+        if self.interrupts.requested:
+            self.stop = StopReason.INTERRUPTED
+        elif state.gap <= self.tol:
             self.stop = StopReason.TOLERANCE
         return state
 
@@ -120,17 +132,16 @@ class Run(Iterator[State]):
         limits = {reason: limit for reason, limit in self._budgets.items() if limit is not None}
         end = min([*limits.values(), *([] if mark is None else [mark])], default=None)
         slice_steps = 1
-        with Interrupts() as interrupts:
-            while end is None or self.engine.iteration < end:
-                begun = time.perf_counter()
-                left = math.inf if end is None else end - self.engine.iteration
-                self.engine.advance(int(min(slice_steps, left)))
-                if interrupts.requested:
-                    return StopReason.INTERRUPTED
-                if self.seconds() >= self.max_seconds:
-                    return StopReason.SECONDS
-                if time.perf_counter() - begun < SLICE_SECONDS / 2:
-                    slice_steps *= 2
+        while end is None or self.engine.iteration < end:
+            begun = time.perf_counter()
+            left = math.inf if end is None else end - self.engine.iteration
+            self.engine.advance(int(min(slice_steps, left)))
+            if self.interrupts.requested:
+                return StopReason.INTERRUPTED
+            if self.seconds() >= self.max_seconds:
+                return StopReason.SECONDS
+            if time.perf_counter() - begun < SLICE_SECONDS / 2:
+                slice_steps *= 2
         return next((r for r, limit in limits.items() if self.engine.iteration >= limit), None)
 
     def _certified_state(self) -> State:
@@ -230,10 +241,13 @@ def solve(problem: Problem, *, callbacks: Sequence[Callback] = (), **options: An
     (True, True)
     """
     run = Run(problem, **options)
-    for state in run:
-        for callback in callbacks:
-            if callback(state) and run.stop is None:
-                run.stop = StopReason.CALLBACK
+    with run.interrupts:
+        for state in run:
+            for callback in callbacks:
+                if callback(state) and run.stop is None:
+                    run.stop = StopReason.CALLBACK
+            if run.interrupts.requested and run.stop is None:
+                run.stop = StopReason.INTERRUPTED
     return run.result()
 
 
@@ -273,9 +287,11 @@ def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
     )
 
 
-def _bound_kind(prox: BregmanProx, schedule: Schedule, constants: Constants) -> bounds.Kind | None:
-    """The kind of bound for this run, if prox and schedule are a theorem's own."""
-    if not prox.carries_bounds:
+def _bound_kind(
+    prox: BregmanProx, schedule: Schedule, sampler: Sampler, constants: Constants
+) -> bounds.Kind | None:
+    """The kind of bound for this run, if prox, schedule and sampler are a theorem's own."""
+    if not (prox.carries_bounds and isinstance(sampler, UniformSampler)):
         return None
     own: list[Schedule] = [SublinearSchedule(constants.blocks)]
     if constants.mu > 0:

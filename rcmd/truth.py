@@ -125,4 +125,10 @@ def _with_residuals(problem: Problem, beta: Array, w: Array, primal: float) -> T
         "regularizer": abs(float(problem.oracle.fenchel_young(beta, problem.gradient(w)))),
         "gap": float(primal) - dual,
     }
-    return Truth(beta=beta, w=w, primal=float(primal), dual=dual, residuals=residuals)
+    return Truth(
+        beta=beta,
+        w=np.asarray(w, dtype=float),
+        primal=float(primal),
+        dual=dual,
+        residuals=residuals,
+    )

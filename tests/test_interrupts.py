@@ -11,6 +11,7 @@ from small_problems import lines, problem
 from rcmd import (
     Problem,
     Result,
+    State,
     StopReason,
     certify,
     iterate,
@@ -69,3 +70,22 @@ def test_runs_outside_the_main_thread(lasso: Problem) -> None:
     thread.start()
     thread.join()
     assert lines(results[0].history) == lines(solve(lasso, tol=0, max_iterations=20).history)
+
+
+def test_ctrl_c_in_a_callback_returns_what_was_found(lasso: Problem) -> None:
+    def interrupt(state: State) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    result = solve(lasso, tol=0, max_iterations=1000, callbacks=[interrupt])
+    assert result.stop is StopReason.INTERRUPTED
+    assert len(result.history) == 1
+
+
+def test_a_second_ctrl_c_raises(lasso: Problem) -> None:
+    def interrupt(state: State) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        solve(lasso, tol=0, max_iterations=1000, callbacks=[interrupt])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -327,6 +327,15 @@ RUNS: list[Row] = [
         for budget in ("max_iterations", "max_gradients", "max_seconds")
         for value in (0, -5, NAN)
     ),
+    (
+        "max_gradients below a batch",
+        lambda: run(batch=2, max_gradients=1),
+        ValueError,
+        ("max_gradients is 1", "expected at least one batch, 2 rows"),
+    ),
+    ("prox a word", lambda: run(prox="euclidean"), TypeError, ("prox is 'euc", "BregmanProx")),
+    ("schedule a word", lambda: run(schedule="fast"), TypeError, ("schedule is 'f", "Schedule")),
+    ("engine a word", lambda: run(engine="fast"), ValueError, ("engine is 'fast'", "compiled")),
     ("tol 'a'", lambda: run(tol="a"), ValueError, ("tol is 'a'", "expected a number ≥ 0")),
     (
         "max_iterations 2.5",

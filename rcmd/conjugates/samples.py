@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,9 @@ import numpy.typing as npt
 from rcmd.conjugates.base import SeparableConjugate
 
 Array = npt.NDArray[Any]
+
+COMPILE_FROM = 4096
+"""Length from which an array is worth compiled code; below it numba is not even imported."""
 
 
 class SampleLosses:
@@ -25,26 +27,27 @@ class SampleLosses:
         self.loss = loss
         self.y = y
         self.weights = weights
+        self._scalars: dict[str, Any] = {}
 
     def value(self, s: Array) -> Array:
         """l_j(s_j)."""
-        return self._weighted(self._map(self.loss.value, s))
+        return self._weighted(self._each("value", s, self.y))
 
     def derivative(self, s: Array, batch: Any = slice(None)) -> Array:
         """l_j'(s_j) for the rows j of ``batch``."""
-        return self._weighted(self._map(self.loss.derivative, s, batch=batch), batch)
+        return self._weighted(self._each("derivative", s, self.y[batch]), batch)
 
     def conjugate(self, w: Array) -> Array:
         """l_j*(w_j)."""
-        return self._weighted(self._map(self.loss.conjugate, self.unit(w)))
+        return self._weighted(self._each("conjugate", self.unit(w), self.y))
 
     def conjugate_derivative(self, w: Array) -> Array:
         """l_j*'(w_j)."""
-        return self._map(self.loss.conjugate_derivative, self.unit(w))
+        return self._each("conjugate_derivative", self.unit(w), self.y)
 
     def fenchel_young(self, s: Array, w: Array) -> Array:
         """l_j(s_j) + l_j*(w_j) − w_j s_j, rounding below zero removed."""
-        terms = self._map(self.loss.fenchel_young, s, self.unit(w))
+        terms = self._each("fenchel_young", s, self.unit(w), self.y)
         return np.maximum(self._weighted(terms), 0)
 
     def largest_descent(self, offset: Array | None = None) -> Any:
@@ -53,13 +56,12 @@ class SampleLosses:
         That is (1/n) Σ_j sup_s −s·l_j'(s) without an offset; with one, l_j(offset_j) − inf l_j.
         """
         if offset is None:
-            return _mean(self._weighted(self._map(self.loss.descent_bound)))
+            return _mean(self._weighted(self._each("descent_bound", self.y)))
         return _mean(self.value(offset) + self.conjugate(0 * self.y))
 
     def bregman_radius(self, bounds: Array) -> Any:
         """D_max = (1/n) Σ_j sup over |a| ≤ M_j of D_{l_j}(0, a)."""
-        radii = np.frompyfunc(self.loss.bregman_radius, 1, 1)(bounds).astype(self.y.dtype)
-        return _mean(self._weighted(radii))
+        return _mean(self._weighted(self._each("bregman_radius", bounds)))
 
     def clip(self, w: Array) -> Array:
         """``w`` brought into dom l_j*, coordinate by coordinate."""
@@ -69,8 +71,9 @@ class SampleLosses:
     @cached_property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
-        ends = np.frompyfunc(self.loss.conjugate_domain, 1, 1)(self.y)
-        low, high = np.array([*ends], dtype=self.y.dtype).T
+        labels, places = np.unique(self.y, return_inverse=True)
+        ends = np.array([self.loss.conjugate_domain(y) for y in labels], dtype=self.y.dtype)
+        low, high = ends[places].T
         return self._weighted(low), self._weighted(high)
 
     @property
@@ -85,12 +88,31 @@ class SampleLosses:
     def _weighted(self, values: Array, batch: Any = slice(None)) -> Array:
         return values if self.weights is None else self.weights[batch] * values
 
-    def _map(
-        self, function: Callable[..., Any], *arguments: Array, batch: Any = slice(None)
-    ) -> Array:
-        y = self.y[batch]
-        values = np.frompyfunc(function, len(arguments) + 1, 1)(*arguments, y)
-        return np.asarray(values, dtype=y.dtype)
+    def _each(self, name: str, *arguments: Array) -> Array:
+        """The scalar method ``name`` at every place; compiled where arrays are long."""
+        length = len(arguments[0])
+        if length >= COMPILE_FROM and self.y.dtype != object:
+            compiled = self._compiled(name)
+            if compiled is not None:
+                return compiled(*arguments)
+        function = np.frompyfunc(getattr(self.loss, name), len(arguments), 1)
+        return np.asarray(function(*arguments), dtype=self.y.dtype)
+
+    def _compiled(self, name: str) -> Any:
+        """The compiled method, or ``None`` where it does not compile."""
+        from rcmd.compiling.records import CannotCompile
+        from rcmd.compiling.scalars import method_scalar
+
+        if name not in self._scalars:
+            try:
+                self._scalars[name] = method_scalar(self.loss, name)
+            except CannotCompile:
+                # The engine says so once, when it meets the same class.
+                self._scalars[name] = None
+        return self._scalars[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_scalars": {}}
 
 
 def _mean(values: Array) -> Any:
