@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from rcmd.oracles.atoms import Atom
 from rcmd.validation import as_array, checked_numbers
 
 Array = npt.NDArray[Any]
+
+BLOCK_ENTRIES = 2**17
+"""Entries widened or multiplied at a time: a megabyte, so that it costs no memory."""
 
 
 class Rows(ABC):
@@ -116,18 +121,20 @@ class DenseRows(Rows):
         total += coefficients @ self.array[batch]
 
     def matvec(self, beta: Array) -> Array:
-        return _in_double(self.array, lambda block: block @ beta, axis=0)
+        if self.array.dtype != np.float32:
+            return self.array @ beta
+        return self._by_row(lambda block: block @ beta)
 
     def rmatvec(self, w: Array) -> Array:
         if self.array.dtype != np.float32:
             return w @ self.array
         total = np.zeros(self.p)
-        for rows in _blocks(self.array):
+        for rows in self._blocks():
             total += w[rows] @ self.array[rows]
         return total
 
     def square_norms(self) -> Array:
-        return _in_double(self.array, lambda block: (block * block).sum(axis=1), axis=0)
+        return self._by_row(lambda block: (block * block).sum(axis=1))
 
     def entry_range(self) -> tuple[Array, Array]:
         low, high = self.array.min(axis=1), self.array.max(axis=1)
@@ -140,7 +147,19 @@ class DenseRows(Rows):
         def high(block: Array) -> Array:
             return np.maximum(block, 0) @ upper + np.minimum(block, 0) @ lower
 
-        return _in_double(self.array, low, axis=0), _in_double(self.array, high, axis=0)
+        return self._by_row(low), self._by_row(high)
+
+    def _blocks(self) -> list[slice]:
+        height = max(1, BLOCK_ENTRIES // self.p)
+        return [slice(start, start + height) for start in range(0, self.n, height)]
+
+    def _by_row(self, function: Callable[[Array], Array]) -> Array:
+        """``function`` of the rows in their number type, a block at a time."""
+        parts = [
+            function(self.array[rows].astype(self.number_type, copy=False))
+            for rows in self._blocks()
+        ]
+        return np.concatenate(parts)
 
     def row(self, j: int) -> Array:
         return np.asarray(self.array[j], dtype=self.number_type)
@@ -167,22 +186,47 @@ class SparseRows(Rows):
         np.add.at(total, block.indices, repeated * block.data)
 
     def matvec(self, beta: Array) -> Array:
-        return np.asarray(self.matrix @ beta)
+        if self.matrix.dtype != np.float32:
+            return np.asarray(self.matrix @ beta)
+        return self._by_row(lambda data, columns: data * beta[columns])
 
     def rmatvec(self, w: Array) -> Array:
-        return np.asarray(self.matrix.T @ w)
+        if self.matrix.dtype != np.float32:
+            return np.asarray(self.matrix.T @ w)
+        total = np.zeros(self.p)
+        for rows in self._blocks():
+            total += self.matrix[rows].T @ w[rows]
+        return total
 
     def square_norms(self) -> Array:
-        return _sum_rows(np.square(self.matrix.data, dtype=float), self.matrix.indptr)
+        return self._by_row(lambda data, _: data * data)
 
     def entry_range(self) -> tuple[Array, Array]:
         low = np.asarray(self.matrix.min(axis=1).toarray(), dtype=float).ravel()
         return low, np.asarray(self.matrix.max(axis=1).toarray(), dtype=float).ravel()
 
     def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        def ends(data: Array, columns: Array) -> tuple[Array, Array]:
+            return data * lower[columns], data * upper[columns]
+
+        low = self._by_row(lambda data, columns: np.minimum(*ends(data, columns)))
+        return low, self._by_row(lambda data, columns: np.maximum(*ends(data, columns)))
+
+    def _blocks(self) -> list[slice]:
+        """Slices of rows with about a block of entries, at least one row each."""
+        entries = np.arange(0, self.matrix.nnz, BLOCK_ENTRIES)
+        cuts = np.unique([0, *np.searchsorted(self.matrix.indptr[:-1], entries), self.n])
+        return [slice(start, stop) for start, stop in pairwise(cuts.tolist())]
+
+    def _by_row(self, function: Callable[[Array, Array], Array]) -> Array:
+        """Row sums of ``function(values, columns)``, in double precision, a block at a time."""
         data, indices, indptr = self.matrix.data, self.matrix.indices, self.matrix.indptr
-        ends = np.stack([data * lower[indices], data * upper[indices]])
-        return _sum_rows(ends.min(axis=0), indptr), _sum_rows(ends.max(axis=0), indptr)
+        sums = np.zeros(self.n)
+        for rows in self._blocks():
+            start, stop = indptr[rows.start], indptr[rows.stop]
+            terms = function(data[start:stop].astype(float), indices[start:stop])
+            sums[rows] = _sum_rows(terms, indptr[rows.start : rows.stop + 1] - start)
+        return sums
 
     def row(self, j: int) -> Array:
         start, stop = self.matrix.indptr[j : j + 2]
@@ -199,20 +243,6 @@ def _sum_rows(entries: Array, indptr: Array) -> Array:
     if len(filled):
         sums[filled] = np.add.reduceat(np.asarray(entries, dtype=float), indptr[filled])
     return sums
-
-
-def _blocks(array: Array) -> list[slice]:
-    """Slices of rows of about a megabyte each, so that converting one costs no memory."""
-    height = max(1, 2**18 // max(1, array.shape[1]))
-    return [slice(start, start + height) for start in range(0, len(array), height)]
-
-
-def _in_double(array: Array, function: Any, axis: int) -> Array:
-    """``function(array)`` computed in float64; float32 data are widened block by block."""
-    if array.dtype != np.float32:
-        return np.asarray(function(array))
-    parts = [function(array[rows].astype(float)) for rows in _blocks(array)]
-    return np.concatenate(parts, axis=axis)
 
 
 def as_rows(X: Any) -> Rows:
