@@ -1,4 +1,4 @@
-"""The command line: ``rcmd solve``."""
+"""The command line: ``rcmd solve`` and ``rcmd check``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz), for exampl
     rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-4
 """
 
+CHECK_HELP = """\
+Check the contract of a loss, an oracle or a prox of your own, identity by identity.
+
+    rcmd check my_losses:Tilted
+    rcmd check 'my_losses.py:Tilted(0.3)'
+"""
+
 EXIT_BUDGET, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -32,7 +39,8 @@ class OneLineParser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
-    0: the tolerance was reached; 1: a budget ended first; 2: bad input; 130: interrupted.
+    0: the tolerance was reached, the contract holds; 1: a budget ended first, an identity
+    fails; 2: bad input; 130: interrupted.
     """
     options = _parser().parse_args(arguments)
     status: int = options.run(options)
@@ -40,10 +48,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from rcmd.specs import LOSSES, ORACLES, oracle_form
-
     parser = OneLineParser(prog="rcmd", description="Convex optimization seen from the dual.")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_solve(commands)
+    check = commands.add_parser(
+        "check",
+        help="check the contract of a loss, an oracle or a prox",
+        description=CHECK_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    check.add_argument("target", metavar="MODULE:CLASS", help="what to check, as module or file")
+    check.set_defaults(run=_check)
+    return parser
+
+
+def _add_solve(commands: Any) -> None:
+    from rcmd.specs import LOSSES, ORACLES, loss_form, oracle_form
+
     solve = commands.add_parser(
         "solve",
         help="solve a problem to a certified gap",
@@ -51,11 +72,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     solve.add_argument("file", nargs="?", metavar="FILE", help="LIBSVM file; built-in data if none")
-    solve.add_argument(
-        "--loss", default="logistic", help=f"{', '.join(LOSSES)} (default: %(default)s)"
-    )
-    forms = ", ".join(oracle_form(name) for name in ORACLES)
-    solve.add_argument("--oracle", default="l1:5", help=f"{forms} (default: %(default)s)")
+    losses, oracles = ", ".join(map(loss_form, LOSSES)), ", ".join(map(oracle_form, ORACLES))
+    solve.add_argument("--loss", default="logistic", help=f"{losses} (default: %(default)s)")
+    solve.add_argument("--oracle", default="l1:5", help=f"{oracles} (default: %(default)s)")
     solve.add_argument(
         "--batch", default="1%", help="rows per step, or a percentage (default: 1%%)"
     )
@@ -73,7 +92,6 @@ def _parser() -> argparse.ArgumentParser:
         "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
     )
     solve.set_defaults(run=_solve)
-    return parser
 
 
 def _solve(options: argparse.Namespace) -> int:
@@ -119,15 +137,24 @@ def _problem(options: argparse.Namespace) -> tuple[Any, str | None]:
     loss, oracle = parse_loss(options.loss), parse_oracle(options.oracle)
     remark = None
     if options.file is None:
-        make = (
-            datasets.make_classification if options.loss == "logistic" else datasets.make_regression
-        )
+        signs_only = loss.label_fault([0.5]) is not None
+        make = datasets.make_classification if signs_only else datasets.make_regression
         X, y = make(rng=options.seed)
     else:
         X, y = datasets.read_libsvm(options.file)
         if loss.label_fault(y):
             y, remark = datasets.map_labels(y)
     return Problem(X, y, loss, oracle), remark
+
+
+def _check(options: argparse.Namespace) -> int:
+    from rcmd.testing import run_check
+
+    try:
+        return run_check(options.target)
+    except ValueError as fault:
+        print(f"rcmd: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
 
 
 def _batch(options: argparse.Namespace) -> int | float:

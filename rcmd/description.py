@@ -48,6 +48,7 @@ def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
     bounded = math.isfinite(constants.prediction_bound)
     return (
         _line("(1) l is γ-smooth and strictly convex", f"{strict}, γ = {_show(constants.gamma)}"),
+        *((f"      {problem.loss.note}",) if problem.loss.note else ()),
         _line(
             "(2) dom R is bounded, the oracle attains its minimum",
             f"holds, |x_jᵀβ| ≤ {_show(constants.prediction_bound)}" if bounded else "FAILS",

@@ -78,14 +78,14 @@ def loss_values(loss: SeparableConjugate, s: Array, y: Array) -> tuple[Array, bo
     """
     import cvxpy as cp
 
+    # A constant is convex whatever is done to it: convexity is a question about variables.
+    convex = bool(loss.cvxpy_form(cp.Variable(len(s)), y).is_convex())
     form = loss.cvxpy_form(cp.Constant(s), y)
-    if form.value is not None or not form.is_convex():
-        return np.asarray(form.value, dtype=float), bool(form.is_convex()), 1e-11
-    programmes = [
-        cp.Problem(cp.Minimize(loss.cvxpy_form(cp.Constant(s[j : j + 1]), y[j])))
-        for j in range(len(s))
-    ]
-    return np.array([float(p.solve(**_tight(cp))) for p in programmes]), True, 1e-6
+    if form.value is not None or not convex:
+        return np.asarray(form.value, dtype=float), convex, 1e-11
+    forms = [loss.cvxpy_form(cp.Constant(s[j : j + 1]), y[j : j + 1]) for j in range(len(s))]
+    values = [_run(cp.Problem(cp.Minimize(cp.sum(form))), _tight(cp)) for form in forms]
+    return np.array(values), True, 1e-6
 
 
 def linear_minimum(oracle: LinearMinOracle, c: Array) -> float:
@@ -101,7 +101,8 @@ def _run(programme: Any, options: dict[str, Any]) -> float:
     with warnings.catch_warnings():
         # Residuals and tolerances say how accurate a solution is, better than a warning can.
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        return float(programme.solve(**options))
+        value = programme.solve(**options)
+    return np.nan if value is None else float(value)
 
 
 def _tight(cp: Any) -> dict[str, Any]:

@@ -109,6 +109,38 @@ def test_three_classes_are_refused(capsys, tmp_path):
     assert "3 distinct values" in err
 
 
+MODULE = """
+from dataclasses import dataclass
+from rcmd import LeastSquares
+
+@dataclass(frozen=True)
+class Right(LeastSquares):
+    pass
+
+@dataclass(frozen=True)
+class Wrong(LeastSquares):
+    def derivative(self, s, y):
+        return y - s
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("Right", 0), ("Wrong", 1), ("Absent", 2)])
+def test_check_says_whether_a_contract_holds(capsys, tmp_path, name, status):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    assert main(["check", f"{path}:{name}"]) == status
+    captured = capsys.readouterr()
+    assert ("FAIL" in captured.out) == (status == 1)
+    assert captured.err.count("\n") == (status == 2)
+
+
+@pytest.mark.parametrize("loss", ["huber:1", "smoothed-hinge:1", "fair:0.5"])
+def test_built_in_data_fit_the_loss(capsys, loss):
+    status, out, err = run(capsys, "--loss", loss, "--tol", "0.5")
+    assert (status, err) == (0, "")
+    assert "within the certified gap" in out
+
+
 @pytest.mark.parametrize("words", [["--tol", "x"], ["--nonsense"], ["a", "b"]])
 def test_malformed_options_are_one_line_and_status_2(capsys, words):
     with pytest.raises(SystemExit) as stop:

@@ -459,12 +459,12 @@ def check_weights(losses: SampleLosses) -> None:
 
 class UnscaledConjugate(SampleLosses):
     def conjugate(self, w: Any) -> Any:
-        return self._weighted(self._map(self.loss.conjugate, w))
+        return self._weighted(self._each("conjugate", w, self.y))
 
 
 class ForgottenWeight(SampleLosses):
     def derivative(self, s: Any, batch: Any = slice(None)) -> Any:
-        return self._map(self.loss.derivative, s, batch=batch)
+        return self._each("derivative", s, self.y[batch])
 
 
 class EqualGammas(SampleLosses):

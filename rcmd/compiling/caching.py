@@ -13,11 +13,19 @@ from rcmd.compiling.fingerprint import fingerprint
 
 
 def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], Any]:
-    """``compiler(…, cache=True)``, or without the cache where no folder can be written."""
+    """``compiler(…, cache=True)``, or without the cache where no folder can be written.
+
+    numba numbers the entries of one index file without a lock, and two processes that add to
+    it at once may swap their code. So every closure gets an index of its own. Where the same
+    code was cached by a module that is gone, numba fails to import it: then, too, do without.
+    """
 
     def decorate(function: Any) -> Any:
+        function.__qualname__ = f"{function.__qualname__}.{fingerprint(function)}"
         try:
             return compiler(*signature, cache=True, **options)(function)
+        except ImportError:
+            return compiler(*signature, **options)(function)
         except RuntimeError as error:
             if "no locator available" not in str(error):
                 raise

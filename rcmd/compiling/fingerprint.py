@@ -7,6 +7,9 @@ or that of anything the function calls, and only then.
 
 from __future__ import annotations
 
+import dis
+import enum
+import functools
 import hashlib
 import types
 from collections.abc import Iterator
@@ -48,21 +51,22 @@ def named_values(function: types.FunctionType) -> Iterator[Any]:
     outside = dict(
         zip(function.__code__.co_freevars, (cell.cell_contents for cell in cells), strict=True)
     )
-    yield from outside.values()
-    names = list(_names(function.__code__))
-    for name in names:
-        if name in function.__globals__:
-            outside[name] = function.__globals__[name]
-            yield outside[name]
-    for value in outside.values():
-        if isinstance(value, types.ModuleType):
+    names, attributes = _names(function.__code__)
+    scope = function.__globals__
+    outside.update({name: scope[name] for name in names if name in scope})
+    values, modules = list(outside.values()), set()
+    for value in values:  # which grows on the way
+        if isinstance(value, types.ModuleType) and value not in modules:
+            modules.add(value)
             members = vars(value)
-            yield from (members[name] for name in names if name in members)
+            values += [members[name] for name in attributes if name in members]
+    yield from values
 
 
 def _add(digest: Any, value: Any, seen: set[Any]) -> None:
     """Feed ``value`` to ``digest``, each function once."""
     if hasattr(value, "py_func"):  # a numba dispatcher
+        _add(digest, sorted(getattr(value, "targetoptions", {}).items()), seen)
         value = value.py_func
     if isinstance(value, types.FunctionType) and not is_foreign(value):
         if value not in seen:
@@ -81,10 +85,13 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
         digest.update(f"{value.dtype}{value.shape}".encode() + value.tobytes())
     elif isinstance(value, type):
         digest.update(f"{value.__module__}.{value.__qualname__}".encode())
-        _add(digest, getattr(value, "_fields", ()), seen)
+        members = value if issubclass(value, enum.Enum) else getattr(value, "_fields", ())
+        _add(digest, tuple(members), seen)
     elif hasattr(value, "fingerprint"):
         digest.update(value.fingerprint.encode())
-    elif isinstance(value, str | bytes | int | float | complex | None):
+    elif isinstance(value, enum.Enum):
+        _add(digest, (value.name, value.value), seen)
+    elif isinstance(value, str | bytes | int | float | complex | np.generic | None):
         digest.update(f"{type(value).__name__}={value!r};".encode())
     else:
         # By name, for the repr of most other things holds an address.
@@ -100,14 +107,21 @@ def _add_function(digest: Any, function: types.FunctionType, seen: set[Any]) -> 
 
 
 def _add_code(digest: Any, code: types.CodeType, seen: set[Any]) -> None:
-    digest.update(code.co_code)
+    digest.update(code.co_code + code.co_exceptiontable)
     _add(digest, (code.co_names, code.co_varnames, code.co_freevars), seen)
     _add(digest, code.co_consts, seen)
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
-    """Every name in ``code`` and in the functions and comprehensions inside it."""
-    yield from code.co_names
+@functools.cache
+def _names(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The globals and the attributes that ``code`` and the functions inside it name."""
+    globals_, attributes = [], list(code.co_names)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            globals_.append(str(instruction.argval))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            inner = _names(constant)
+            globals_ += inner[0]
+            attributes += inner[1]
+    return tuple(globals_), tuple(attributes)

@@ -45,9 +45,24 @@ def jittable(function: types.FunctionType) -> Jittable:
     return Jittable(function)
 
 
-@functools.cache
+_CALLABLE: dict[Any, str] = {}
+
+
 def _make_callable(function: types.FunctionType, name: Any) -> None:
-    """Let compiled code call ``name`` as ``function``, and what that calls in turn."""
+    """Let compiled code call ``name`` as ``function``, and what that calls in turn.
+
+    numba goes on with the code it made first, so a function that reads other globals by now
+    is refused: compiled and cached under its new fingerprint, it would be the old code.
+    """
+    now = fingerprint(function)
+    if name in _CALLABLE:
+        if _CALLABLE[name] != now:
+            raise CannotCompile(
+                f"what {function.__qualname__} reads or calls has changed since it was compiled; "
+                "define it anew"
+            )
+        return
+    _CALLABLE[name] = now
     overload(name, strict=False, jit_options={"error_model": "numpy"})(_implementation(function))
     for value in named_values(function):
         if isinstance(value, types.FunctionType) and not is_foreign(value):
@@ -57,7 +72,9 @@ def _make_callable(function: types.FunctionType, name: Any) -> None:
 def _implementation(function: types.FunctionType) -> Any:
     """An overload with the arguments of ``function`` that answers with ``function`` itself."""
     names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
-    return eval(f"lambda {names}: function", {"function": function})
+    answer = eval(f"lambda {names}: function", {"function": function})
+    answer.__defaults__ = function.__defaults__
+    return answer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,14 +95,23 @@ class RecordType:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Of the fields and of all code that a method may reach through ``self``."""
-        return fingerprint(repr(self.fields), *self.methods.values())
+        return self._fingerprint_now()
 
     @functools.cached_property
     def methods(self) -> dict[str, types.FunctionType]:
         """The plain functions of the class, inherited ones included."""
-        names = sorted(name for name in dir(self.owner) if not name.startswith("__"))
-        found = ((name, getattr(self.owner, name)) for name in names)
-        return {name: value for name, value in found if isinstance(value, types.FunctionType)}
+        return _methods(self.owner)
+
+    def check(self) -> None:
+        """Refuse a class that is no longer what was compiled (a global or helper changed)."""
+        if self._fingerprint_now() != self.fingerprint:
+            raise CannotCompile(
+                f"what {self.owner.__name__} reads or calls has changed since it was compiled; "
+                "define the class anew"
+            )
+
+    def _fingerprint_now(self) -> str:
+        return fingerprint(repr(self.fields), *_methods(self.owner).values())
 
     @functools.cached_property
     def _record(self) -> Any:
@@ -105,6 +131,12 @@ class RecordType:
         for position, (_, kind) in enumerate(self.fields, start):
             read = Jittable(_read_more(read, position, kind))
         return Jittable(_read_record(read, self._record), self.fingerprint)
+
+
+def _methods(owner: type) -> dict[str, types.FunctionType]:
+    names = sorted(name for name in dir(owner) if not name.startswith("__"))
+    found = ((name, getattr(owner, name)) for name in names)
+    return {name: value for name, value in found if isinstance(value, types.FunctionType)}
 
 
 _RECORDS: dict[type, RecordType] = {}
@@ -163,7 +195,9 @@ def record_of(instance: Any) -> tuple[RecordType, list[float]]:
             found[name] = _number(instance, name, member, whole=True)
     owner: Any = type(instance)
     fields = tuple((name, kind) for name, (kind, _) in found.items())
-    return _record_type(owner, fields), [value for _, value in found.values()]
+    kind = _record_type(owner, fields)
+    kind.check()
+    return kind, [value for _, value in found.values()]
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -80,9 +81,16 @@ def method_scalar(instance: Any, name: str) -> Scalar:
 
 @functools.cache
 def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
-    """Methods of fewer arguments ignore the last ones, so that all have one C type."""
-    function = jittable(getattr(owner, name))
-    arity = function.function.__code__.co_argcount - 1
+    """Methods of fewer arguments ignore the last ones, so that all have one C type.
+
+    How many arguments count, the class that first declares the method says: a subclass may
+    have further ones with defaults.
+    """
+    method = getattr(owner, name)
+    contract = next(vars(base)[name] for base in reversed(owner.__mro__) if name in vars(base))
+    if not isinstance(method, FunctionType) or not isinstance(contract, FunctionType):
+        raise CannotCompile(f"{name} of {owner.__name__} is no plain method but {method!r}")
+    function, arity = jittable(method), contract.__code__.co_argcount - 1
 
     def make(read: Any, table: int) -> Any:
         def of_one(theta: Any, a: Any, b: Any, c: Any) -> Any:
@@ -114,9 +122,10 @@ def _compile(kinds: tuple[RecordType, ...], make: Callable[..., Any], arity: int
 
 
 def _reason(error: Exception) -> str:
-    """The first line of numba's message that is about the code itself."""
-    text = str(error).rpartition("nopython frontend)\n")[2].strip()
-    return text.splitlines()[0] if text else type(error).__name__
+    """The line of numba's message that is about the code itself."""
+    lines = str(error).rpartition("nopython frontend)\n")[2].strip().splitlines()
+    rejected = [line.strip() for line in lines if line.strip().startswith("TypingError: ")]
+    return (rejected[-1:] or lines or [type(error).__name__])[0]
 
 
 def _make_evaluate(stamp: str) -> Any:

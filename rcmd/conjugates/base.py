@@ -52,6 +52,16 @@ class SeparableConjugate(ABC):
     2.0
     """
 
+    @classmethod
+    def from_expression(cls, expression: Any, **options: Any) -> SeparableConjugate:
+        """A loss from its formula in s and y, such as ``"log(1 + exp(-y*s))"``.
+
+        See ``rcmd.expressions.loss_from_expression`` for the options.
+        """
+        from rcmd.expressions import loss_from_expression
+
+        return loss_from_expression(expression, **options)
+
     quadratic: ClassVar[bool] = False
     """Whether l is a quadratic function of s; some theorems hold only then."""
 

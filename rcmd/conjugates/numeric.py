@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 Scalar = Callable[[Any, Any, Any], Any]
 
@@ -16,7 +19,7 @@ FAR = 2.0**50
 """Where a slope counts as having reached its limit."""
 
 LIMIT_TOLERANCE = 1e-9
-"""A slope that moves by less, relatively, over the last three decades has a limit."""
+"""A slope that moves by less, relatively, over its last two doublings of s has a limit."""
 
 
 def guarded(function: Scalar) -> Scalar:
@@ -26,6 +29,9 @@ def guarded(function: Scalar) -> Scalar:
         try:
             return function(fields, s, y)
         except (ArithmeticError, ValueError):
+            # The fault leaves a floating-point flag up, which NumPy would report as its own at
+            # the end of a loop over samples; a NumPy operation takes it down.
+            np.add(0.0, 0.0)
             return math.nan
 
     return call
@@ -107,18 +113,23 @@ def _limit_of_supremum(value: Scalar, fields: Any, w: Any, y: Any, direction: An
 
 
 def slope_limit(derivative: Scalar, fields: Any, y: Any, direction: Any) -> Any:
-    """The limit of the slope as s → ±inf, an end of dom l*; ±inf where it keeps growing."""
-    last, before = math.nan, math.nan
-    s = direction * 1024.0
+    """The limit of the slope as s → ±inf, an end of dom l*; ±inf where it keeps growing.
+
+    It has a limit if it stands still between a quarter of the way and the farthest s up to
+    2⁵⁰ at which it can be evaluated.
+    """
+    slopes = []
+    s = direction
     while abs(s) <= FAR:
         here = derivative(fields, s, y)
         if math.isnan(here) or math.isinf(here):
             break
-        before, last = last, here
-        s *= 1024.0
-    if math.isnan(before):
-        # One decade or less could be evaluated: no limit is known, and none is claimed.
+        slopes.append(here)
+        s *= 2.0
+    if len(slopes) < 8:
+        # Too little could be evaluated: no limit is known, and none is claimed.
         return direction * math.inf
+    last, before = slopes[-1], slopes[-3]
     settled = abs(last - before) <= LIMIT_TOLERANCE * (1.0 + abs(last))
     return last if settled else direction * math.inf
 
@@ -126,18 +137,17 @@ def slope_limit(derivative: Scalar, fields: Any, y: Any, direction: Any) -> Any:
 def largest_slope(derivative: Scalar, fields: Any, labels: tuple[Any, ...]) -> float:
     """An estimate of γ: the steepest chord of the slope on |s − y| ≤ 64, rounded up a little.
 
-    Chords of length 1/16 find where the slope is steep, then ones of 2⁻¹⁰ how steep it is.
+    Chords of length 2⁻⁴ find where the slope is steep, ones of 2⁻¹⁰ and 2⁻¹⁶ how steep it is.
     """
     steepest = 0.0
     for y in labels:
-        chords = []
-        for k in range(-1024, 1024):
-            left = y + k / 16.0
-            chords.append(
-                (derivative(fields, left + 0.0625, y) - derivative(fields, left, y), left)
-            )
-        _, left = max(chord for chord in chords if not math.isnan(chord[0]))
-        for k in range(-64, 128):
-            a, b = left + k / 1024.0, left + (k + 1) / 1024.0
-            steepest = max(steepest, (derivative(fields, b, y) - derivative(fields, a, y)) * 1024.0)
+        left, right = y - 64.0, y + 64.0
+        for length in (2.0**-4, 2.0**-10, 2.0**-16):
+            cuts = round((right - left) / length)
+            slopes = [derivative(fields, left + k * length, y) for k in range(cuts + 1)]
+            rises = [b - a for a, b in pairwise(slopes)]
+            known = [(rise, k) for k, rise in enumerate(rises) if not math.isnan(rise)]
+            rise, k = max(known)
+            steepest = max(steepest, rise / length)
+            left, right = left + (k - 1) * length, left + (k + 2) * length
     return steepest * (1.0 + 1e-4)

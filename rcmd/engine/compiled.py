@@ -7,6 +7,7 @@ schedule is tabulated, and one compiled call takes the steps. Averages are kept 
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -105,11 +106,20 @@ class CompiledEngine:
         while self.iteration < end:
             stop = min(end, self.iteration + self._chunk, self._refresh_at)
             numbers = self._tabulate(self.iteration, stop)
-            batches = self.sampler.draw(len(numbers[0])).view(np.uint64)
-            self._take(batches, numbers)
+            self._take(self._draw(len(numbers[0])), numbers)
             if self.iteration == self._refresh_at:
                 self._loop.refresh(self._gradient())
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
+
+    def _draw(self, steps: int) -> Array:
+        """The next batches as kernels read them; a row that is none would crash there."""
+        batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
+        if batches.min() < 0 or batches.max() >= self.problem.n:
+            raise IndexError(
+                f"the sampler drew rows from {batches.min()} to {batches.max()}; expected 0 to "
+                f"{self.problem.n - 1}"
+            )
+        return batches.view(np.uint64)
 
     def _take(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
         shared = (self._samples, self._gain, self._mask, self._law)
@@ -256,6 +266,8 @@ class OracleLoop:
             predictions = self._predict(rows, batch, atom)
             health += step_batch(rows, batch, predictions, eta, total, *shared, self.d)
             atom.add_to(self._sum, weight)
+            if not math.isfinite(health):  # before the oracle sees it
+                break
         return health
 
     def _predict(self, rows: Any, batch: Array, atom: Any) -> Array:

@@ -40,7 +40,8 @@ def rows_tuple(rows: Rows) -> tuple[Any, ...] | None:
 
 
 def _readable(array: Any) -> Any:
-    """The array, lengthened where it is too short to read a block from."""
+    """The array, contiguous, and lengthened where it is too short to read a block from."""
+    array = np.ascontiguousarray(array)
     return array if array.size >= BLOCK else np.pad(array, (0, int(BLOCK) - array.size))
 
 

@@ -1,0 +1,25 @@
+"""Contracts to hold your own classes to, in your own tests or by ``rcmd check``.
+
+Each ``check_…`` raises a ``ContractError``, an ``AssertionError`` that lists every identity
+which fails, where, both numbers and the likely cause; each ``inspect_…`` returns the same as a
+``Report``. All are deterministic.
+"""
+
+from rcmd.testing.command import run_check
+from rcmd.testing.losses import check_conjugate, inspect_conjugate
+from rcmd.testing.oracles import check_oracle, inspect_oracle
+from rcmd.testing.proxes import check_prox, inspect_prox
+from rcmd.testing.report import ContractError, Failure, Report
+
+__all__ = [
+    "ContractError",
+    "Failure",
+    "Report",
+    "check_conjugate",
+    "check_oracle",
+    "check_prox",
+    "inspect_conjugate",
+    "inspect_oracle",
+    "inspect_prox",
+    "run_check",
+]

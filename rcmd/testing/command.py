@@ -1,0 +1,114 @@
+"""``rcmd check module:Class``: the contract checks from the command line."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.prox import BregmanProx
+from rcmd.testing.losses import inspect_conjugate
+from rcmd.testing.oracles import inspect_oracle
+from rcmd.testing.proxes import inspect_prox
+from rcmd.testing.report import Report
+
+
+def run_check(target: str) -> int:
+    """Check ``module:Class``, ``module:Class(0.5)`` or ``file.py:name`` and print a report.
+
+    Returns 0 if the contract is kept and 1 if not; a target that cannot be used is a
+    ``ValueError`` of one sentence.
+    """
+    report = inspect_any(load(target))
+    print(f"{report.subject}\n" + "\n".join(report.lines()))
+    count = len(report.failures)
+    print("the contract is kept" if report.ok else f"{count} failure{'s' if count > 1 else ''}")
+    return 0 if report.ok else 1
+
+
+def inspect_any(part: Any) -> Report:
+    """The report of the check that fits ``part``."""
+    if isinstance(part, SeparableConjugate):
+        return inspect_conjugate(part)
+    if isinstance(part, LinearMinOracle):
+        return inspect_oracle(part)
+    if isinstance(part, BregmanProx):
+        return inspect_prox(part)
+    raise ValueError(
+        f"{part!r} is of type {type(part).__name__}; expected a SeparableConjugate, a "
+        "LinearMinOracle or a BregmanProx"
+    )
+
+
+def load(target: str) -> Any:
+    """The object that ``target`` names; only numbers may stand in its parentheses."""
+    place, colon, words = target.partition(":")
+    if place.endswith(".py") or not colon:
+        place, colon, words = target.rpartition(":")
+    if not (place and words):
+        raise ValueError(
+            f"target {target!r} is not of the form module:Class, module:Class(0.5) or file.py:Class"
+        )
+    name, arguments, named = _parsed(target, words)
+    module = _module(place)
+    if not hasattr(module, name):
+        public = [word for word, part in vars(module).items() if _is_part(part)]
+        raise ValueError(
+            f"{place} has no {name}; it has {', '.join(public) or 'no loss, oracle or prox'}"
+        )
+    part = getattr(module, name)
+    if not isinstance(part, type):
+        return part
+    try:
+        return part(*arguments, **named)
+    except TypeError as fault:
+        raise ValueError(f"{name} cannot be made: {fault}; write {place}:{name}(…)") from None
+
+
+def _parsed(target: str, words: str) -> tuple[str, list[Any], dict[str, Any]]:
+    try:
+        tree = ast.parse(words, mode="eval").body
+        if isinstance(tree, ast.Name):
+            return tree.id, [], {}
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+            arguments = [ast.literal_eval(argument) for argument in tree.args]
+            named = {str(word.arg): ast.literal_eval(word.value) for word in tree.keywords}
+            return tree.func.id, arguments, named
+    except (SyntaxError, ValueError, RecursionError):
+        pass
+    raise ValueError(
+        f"target {target!r} has {words!r} after its colon; expected a name, or a name with "
+        "numbers in parentheses, such as Huber(0.5)"
+    )
+
+
+def _module(place: str) -> Any:
+    if place.endswith(".py"):
+        path = Path(place)
+        if not path.is_file():
+            raise ValueError(f"{place} cannot be read; expected a Python file")
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            raise ValueError(f"{place} cannot be read as a Python module")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+        return module
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(place)
+    except ImportError as fault:
+        raise ValueError(f"module {place!r} cannot be imported: {fault}") from None
+
+
+def _is_part(part: Any) -> bool:
+    kinds = (SeparableConjugate, LinearMinOracle, BregmanProx)
+    return isinstance(part, kinds) or (isinstance(part, type) and issubclass(part, kinds))

@@ -1,0 +1,173 @@
+"""What the value of a loss implies: the slope, pairs (s, w), l* at them, the steepest chord."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rcmd import conjugates
+from rcmd.conjugates.base import SeparableConjugate, numeric_parts
+from rcmd.testing import causes
+from rcmd.testing.causes import Comparison, Sample
+from rcmd.testing.report import Failure, Report, attempt
+
+OFFSETS = [m * 10.0**k for k in range(-3, 3) for m in (1.3, 2.9, 6.1)]
+"""Distances from 0 and from the label: no branch point of a common loss is among them."""
+
+
+class Evidence:
+    """A loss with its labels, and the numbers that its contract is judged by."""
+
+    def __init__(self, loss: SeparableConjugate, labels: list[float]) -> None:
+        self.loss = loss
+        self.labels = labels
+        self.report = Report(repr(loss))
+        self._slopes: dict[tuple[float, float], float] = {}
+        left = numeric_parts(type(loss))
+        if left:
+            self.report.notes.append(f"found numerically, not given: {', '.join(left)}")
+
+    def states(self, y: float, reach: float = math.inf) -> list[float]:
+        """Points s around 0 and around the label, at all scales."""
+        signed = [sign * d for d in OFFSETS if d <= reach for sign in (-1, 1)]
+        return sorted({*signed, *(y + d for d in signed)})
+
+    def points(self, reach: float = math.inf) -> Iterator[tuple[float, float]]:
+        """All (s, y)."""
+        for y in self.labels:
+            for s in self.states(y, reach):
+                yield s, y
+
+    def fine(self, y: float) -> list[float]:
+        """A grid 6 % apart at all scales, for suprema over s."""
+        distances = [10.0 ** (k / 40) for k in range(-160, 121)]
+        near = [sign * d for d in distances for sign in (-1, 1)]
+        return sorted({0.0, y, *near, *(y + d for d in near)})
+
+    def slope(self, s: float, y: float) -> float:
+        """l'(s): the user's derivative once it has passed, else differences of value."""
+        if (s, y) not in self._slopes:
+            if self.derivative_is_right:
+                found = attempt(self.loss.derivative, s, y).number
+            else:
+                found = self._difference(s, y)[0]
+            self._slopes[s, y] = found
+        return self._slopes[s, y]
+
+    def _difference(self, s: float, y: float) -> tuple[float, float]:
+        return difference(lambda t: attempt(self.loss.value, t, y).number, s, y)
+
+    @cached_property
+    def derivative_is_right(self) -> bool:
+        return not self._slope_failures
+
+    @cached_property
+    def _slope_failures(self) -> list[Failure]:
+        samples = []
+        for s, y in self.points():
+            expected, error = self._difference(s, y)
+            if math.isnan(expected):
+                continue
+            tolerance = 20 * error + 1e-8 * (1e-3 + abs(expected))
+            found = attempt(self.loss.derivative, s, y)
+            samples.append(Sample({"s": s, "y": y}, found, expected, tolerance))
+        return Comparison(
+            "derivative is the slope of value",
+            samples,
+            swapped=lambda s, y: self.loss.derivative(y, s),
+            others={name: other.derivative for name, other in self.others.items()},
+        ).failures()
+
+    @cached_property
+    def pairs(self) -> list[tuple[float, float, float, float]]:
+        """(s, w, y, l*(w)) with w = l'(s), each w once a label."""
+        found: dict[tuple[float, float], tuple[float, float, float, float]] = {}
+        for s, y in self.points():
+            w = self.slope(s, y)
+            value = attempt(self.loss.value, s, y).number
+            if math.isfinite(w) and math.isfinite(value):
+                # Of equal slopes the smallest |s| has the smallest rounding.
+                old = found.get((w, y))
+                if old is None or abs(s) < abs(old[0]):
+                    found[w, y] = (s, w, y, w * s - value)
+        return list(found.values())
+
+    @cached_property
+    def others(self) -> dict[str, SeparableConjugate]:
+        """The shipped losses this one is not, with this one's parameters where they fit."""
+        mine = vars(self.loss)
+        result = {}
+        for name in conjugates.__all__:
+            cls: Any = getattr(conjugates, name)
+            known = is_dataclass(cls) and issubclass(cls, SeparableConjugate)  # type: ignore[arg-type]
+            if not known or isinstance(self.loss, cls):
+                continue
+            for other in _variants(cls, mine):
+                result[repr(other)] = other
+        return result
+
+    def _so_far(self) -> str:
+        return self.report.causes[0] if self.report.causes else causes.UNKNOWN
+
+    @cached_property
+    def steepest(self) -> tuple[float, float, float]:
+        """The steepest chord of l' found, less what rounding may add to it, and its place."""
+        if not self.derivative_is_right:
+            return attempt(lambda: self.loss.gamma).number, 0.0, 0.0
+
+        def chord(a: float, b: float, y: float) -> float:
+            low, high = self.slope(a, y), self.slope(b, y)
+            rise = (high - low) / (b - a)
+            size = abs(low) + abs(high) + rise * (abs(a) + abs(b) + abs(y))
+            return rise - 2.0**-51 * size / (b - a)
+
+        best = (0.0, 0.0, self.labels[0])
+        for y in self.labels:
+            grid = [s for s in self.fine(y) if abs(s) <= 1e3]
+            # Chords shorter than the rounding of their ends allows tell nothing.
+            lines = [(a, b) for a, b in itertools.pairwise(grid) if b - a > 1e-5 * (abs(a) + 1e-3)]
+            steep, a, b = max((chord(a, b, y), a, b) for a, b in lines)
+            cuts = np.linspace(a - (b - a), b + (b - a), 25).tolist()
+            steep, a = max(
+                (steep, a), max((chord(u, v, y), u) for u, v in itertools.pairwise(cuts))
+            )
+            best = max(best, (steep, a, y))
+        return best
+
+
+def _variants(cls: Any, parameters: dict[str, Any]) -> Iterator[SeparableConjugate]:
+    """Losses of a class: the default one, and the one with these parameters where they fit."""
+    shared = {f.name: parameters[f.name] for f in fields(cls) if f.name in parameters}
+    for arguments in ({}, shared):
+        with suppress(TypeError, ValueError):
+            yield cls(**arguments)
+
+
+def difference(function: Callable[[float], float], s: float, y: float) -> tuple[float, float]:
+    """The slope of ``function`` at s by extrapolated central differences, and its error.
+
+    The steps halve from 4 % of the distance to 0 or the label, whichever is nearer: of the
+    whole extrapolation table the entry is taken that moves least, and by how much it moves is
+    the error. A wrong derivative passes only if it is off by less than that.
+    """
+    step = 0.04 * max(min(abs(s), abs(s - y)), 1e-3)
+    best, error = math.nan, math.inf
+    rows: list[list[float]] = []
+    for k in range(7):
+        h = step / 2**k
+        row = [(function(s + h) - function(s - h)) / ((s + h) - (s - h))]
+        for m, above in enumerate(rows[-1] if rows else []):
+            row.append(row[m] + (row[m] - above) / (4 ** (m + 1) - 1))
+            moved = max(abs(row[-1] - row[-2]), abs(row[-1] - above))
+            if moved < error:
+                best, error = row[-1], moved
+        rows.append(row)
+    noise = 2.0**-50 * abs(function(s)) / step * 2**3
+    return best, error + noise
