@@ -360,7 +360,8 @@ def test_edits_are_seen_and_the_unedited_is_cached(run: Runner, tmp_path: Path) 
     for name, (plain, compiled, hit) in third.items():
         assert compiled == plain, name
         assert (plain != first[name][0]) == (name != "Untouched"), name
-        assert hit == (name == "Untouched"), name
+        # A number of the class travels as a parameter: new value, same code.
+        assert hit == (name in ("Untouched", "Number")), name
     write(tmp_path, BEFORE)
     assert table(run(USE)) == second
 
@@ -463,7 +464,9 @@ for name in dir(caching):
 
 def test_nowhere_to_write(run: Runner, tmp_path: Path) -> None:
     code = "from rcmd.compiling.scalars import method_scalar\nscalar = method_scalar(Soft(), 'value')\n"
-    assert run(NOWHERE + PROMPT + code + "print(scalar(0.0, 0.0), scalar.from_cache)") == "[0.] False"
+    assert (
+        run(NOWHERE + PROMPT + code + "print(scalar(0.0, 0.0), scalar.from_cache)") == "[0.] False"
+    )
     assert not list(tmp_path.rglob("*.nb?"))
 
 

@@ -20,5 +20,5 @@ def test_readme_shows_a_start_two_losses_a_set_and_exact_runs():
 
 
 def test_ci_runs_the_readmes_test_command():
-    (command,) = [line for line in README.splitlines() if line.endswith("-m pytest")]
+    (command,) = [line for line in README.splitlines() if line.endswith("-m pytest -n auto")]
     assert command in (ROOT / ".ci" / "run").read_text().splitlines()
