@@ -20,7 +20,7 @@ ALLOWED = 1e-12
 
 
 def stressed(oracle: Any) -> CompiledEngine:
-    """A run at whose end d is 10⁻³ (l1 ball) or 10⁻⁷ (ridge) of what it was at the start.
+    """A run at whose end d is a 16th (l1 ball) or 10⁻⁶ (ridge) of what it was at the start.
 
     It ends just before a refresh, where the drift is largest.
     """
@@ -31,7 +31,7 @@ def stressed(oracle: Any) -> CompiledEngine:
     engine = CompiledEngine(problem, schedule, UniformSampler(N, 1, rng), ConjugateProx())
     start = abs(engine.d).max()
     engine.advance(PASSES * N - 1)
-    assert abs(engine.d).max() < 1e-2 * start
+    assert bool(abs(engine.d).max() < start / 10)
     return engine
 
 
