@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -30,8 +30,24 @@ SLICE_SECONDS = 0.05
 """Work done between two looks at the clock and the keyboard."""
 
 
+class Options(TypedDict, total=False):
+    """The options of ``solve`` and ``iterate``, explained there; ``Run`` holds the defaults."""
+
+    batch: int | float
+    tol: float
+    max_iterations: int | None
+    max_gradients: int | None
+    max_seconds: float | None
+    seed: int | np.random.Generator
+    schedule: Schedule | None
+    prox: BregmanProx | None
+    sampler: Sampler | None
+    engine: EngineName
+    checkpoints: Iterable[int] | None
+
+
 class Run(Iterator[State]):
-    """An iterator over the checkpoints of one run; see ``iterate`` for the arguments."""
+    """An iterator over the checkpoints of one run; see ``solve`` for the options."""
 
     def __init__(
         self,
@@ -58,28 +74,18 @@ class Run(Iterator[State]):
             raise TypeError(f"schedule is {schedule!r}; expected a Schedule, or None")
         if prox is not None and not isinstance(prox, BregmanProx):
             raise TypeError(f"prox is {prox!r}; expected a BregmanProx, or None")
-        self.problem = problem
-        size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
         if not _is_real(tol) or not tol >= 0:
             raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
+        self.problem = problem
         self.tol = tol
-        for name, budget, kind in (
-            ("max_iterations", max_iterations, Integral),
-            ("max_gradients", max_gradients, Integral),
-            ("max_seconds", max_seconds, Real),
-        ):
-            _check_budget(name, budget, kind)
+        size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
+        _check_budget("max_iterations", max_iterations, Integral)
+        _check_budget("max_gradients", max_gradients, Integral)
+        _check_budget("max_seconds", max_seconds, Real)
         if max_iterations is None and max_gradients is None and max_seconds is None:
             max_gradients = max(DEFAULT_EPOCHS * problem.n, DEFAULT_GRADIENTS)
-        if max_gradients is not None and max_gradients < size:
-            raise ValueError(
-                f"max_gradients is {max_gradients}; expected at least one batch, {size} rows"
-            )
-        self._budgets = {
-            StopReason.ITERATIONS: max_iterations,
-            StopReason.GRADIENTS: None if max_gradients is None else max_gradients // size,
-        }
-        self.max_seconds = math.inf if max_seconds is None else max_seconds
+        self._limits = _step_limits(max_iterations, max_gradients, size)
+        self._max_seconds = math.inf if max_seconds is None else max_seconds
 
         constants = problem.constants(size)
         self.prox = (prox or ConjugateProx()).bind(constants)
@@ -129,8 +135,7 @@ class Run(Iterator[State]):
     def _advance(self) -> StopReason | None:
         """Step to the next mark or the end of a budget; say which budget ended, if any."""
         mark = next((m for m in self._marks if m > self.engine.iteration), None)
-        limits = {reason: limit for reason, limit in self._budgets.items() if limit is not None}
-        end = min([*limits.values(), *([] if mark is None else [mark])], default=None)
+        end = min([*self._limits.values(), *([] if mark is None else [mark])], default=None)
         slice_steps = 1
         while end is None or self.engine.iteration < end:
             begun = time.perf_counter()
@@ -138,11 +143,12 @@ class Run(Iterator[State]):
             self.engine.advance(int(min(slice_steps, left)))
             if self.interrupts.requested:
                 return StopReason.INTERRUPTED
-            if self.seconds() >= self.max_seconds:
+            if self.seconds() >= self._max_seconds:
                 return StopReason.SECONDS
             if time.perf_counter() - begun < SLICE_SECONDS / 2:
                 slice_steps *= 2
-        return next((r for r, limit in limits.items() if self.engine.iteration >= limit), None)
+        reached = (r for r, limit in self._limits.items() if self.engine.iteration >= limit)
+        return next(reached, None)
 
     def _certified_state(self) -> State:
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
@@ -175,7 +181,7 @@ class Run(Iterator[State]):
         return bounds.best(self._constants, iterations, self._bound_kind)[1]
 
 
-def iterate(problem: Problem, **options: Any) -> Run:
+def iterate(problem: Problem, **options: Unpack[Options]) -> Run:
     """Iterate over the checkpoints of a run: ``for state in iterate(problem): …``.
 
     Takes the options of ``solve`` except ``callbacks``, and runs the same code; its
@@ -192,7 +198,9 @@ def iterate(problem: Problem, **options: Any) -> Run:
     return Run(problem, **options)
 
 
-def solve(problem: Problem, *, callbacks: Sequence[Callback] = (), **options: Any) -> Result:
+def solve(
+    problem: Problem, *, callbacks: Sequence[Callback] = (), **options: Unpack[Options]
+) -> Result:
     """Solve (P) and (D) together, to a certified gap.
 
     Parameters
@@ -297,6 +305,22 @@ def _bound_kind(
     if constants.mu > 0:
         own.append(LinearSchedule(constants.blocks, constants.sigma))
     return schedule.theorem if schedule in own else None
+
+
+def _step_limits(
+    max_iterations: int | None, max_gradients: int | None, size: int
+) -> dict[StopReason, int]:
+    """Both budgets as numbers of steps of ``size`` gradients each."""
+    limits = {}
+    if max_iterations is not None:
+        limits[StopReason.ITERATIONS] = max_iterations
+    if max_gradients is not None:
+        if max_gradients < size:
+            raise ValueError(
+                f"max_gradients is {max_gradients}; expected at least one batch, {size} rows"
+            )
+        limits[StopReason.GRADIENTS] = max_gradients // size
+    return limits
 
 
 def _is_real(value: Any) -> bool:
