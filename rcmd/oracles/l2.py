@@ -115,8 +115,9 @@ class Ridge(OnL2Ball):
         return replace(self, radius=Fraction(radius) if rows.exact else radius)
 
     def scale(self, total: Any) -> Any:
-        free = 1.0 / self.strength
-        return free if math.sqrt(total) * free <= self.radius else self.radius / math.sqrt(total)
+        # A running sum of squares may round below zero, where the atom is free.
+        norm = math.sqrt(total) if total > 0.0 else 0.0
+        return 1.0 / self.strength if norm <= self.strength * self.radius else self.radius / norm
 
     def argmin(self, c: Array) -> DenseAtom:
         free = c / -self.strength
