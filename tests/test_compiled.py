@@ -26,6 +26,7 @@ from rcmd import (
     SeparableConjugate,
     Simplex,
     Translated,
+    conjugates,
     solve,
 )
 from rcmd.compiling.records import CannotCompile
@@ -308,6 +309,38 @@ def test_agree(case: dict[str, Any]) -> None:
     kinds = {"l1-ball": VertexLoop, "l1-penalty": VertexLoop, "simplex": VertexLoop}
     kinds |= dict.fromkeys(["box", "l2-ball", "ridge-free", "ridge-cut"], CoordinateLoop)
     assert type(fast._loop) is kinds.get(case["oracle"], OracleLoop)
+
+
+SHIPPED = [
+    getattr(conjugates, name)(*parameters)
+    for name, *parameters in (
+        ("EpsilonInsensitive", 0.3),
+        ("Fair",),
+        ("Huber",),
+        ("LeastSquares",),
+        ("LogCosh",),
+        ("Logistic",),
+        ("PseudoHuber",),
+        ("SmoothedHinge",),
+        ("SmoothedQuantile", 0.7),
+        ("SoftplusHinge",),
+        ("SquaredHinge",),
+    )
+]
+
+
+def test_no_shipped_loss_is_left_out() -> None:
+    others = {"Poisson", "Exponential", "SampleLosses", "SeparableConjugate"}
+    assert {type(loss).__name__ for loss in SHIPPED} == set(conjugates.__all__) - others
+
+
+@pytest.mark.parametrize("layout", ["dense-f8", "csr-f8-i4"])
+@pytest.mark.parametrize("loss", SHIPPED, ids=lambda loss: type(loss).__name__)
+def test_every_loss_agrees_on_every_oracle_and_batch(loss: SeparableConjugate, layout: str) -> None:
+    for make_oracle, batch in itertools.product(ORACLES.values(), [1, 2, N]):
+        problem = Problem(matrix(layout, 40), labels(), loss, make_oracle(40))
+        engines = (engine(kind, problem, batch) for kind in (CompiledEngine, AveragingReference))
+        agree(*engines, pieces=(30,))
 
 
 @pytest.mark.parametrize(
