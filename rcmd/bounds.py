@@ -84,6 +84,9 @@ class Bound:
     proved_when: Callable[[Constants, int], bool] = lambda c, k: False
     dual_only: bool = False
 
+    def __repr__(self) -> str:
+        return f"Bound({self.name!r}, {self.what} ≤ {self.formula}, {self.verdict.value})"
+
     def why_not(self, constants: Constants) -> str:
         """Return why the bound does not apply to these constants; '' when it does."""
         if not math.isfinite(float(constants.prediction_energy) + float(constants.bregman_radius)):
@@ -110,13 +113,13 @@ class Bound:
         """Return the paper's k, once the bound is known to apply."""
         steps = _steps(iterations)
         if reason := self.why_not(constants):
-            raise ValueError(f"The bound {self.name!r} does not apply: {reason}.")
+            raise ValueError(f"the bound {self.name!r} does not apply: {reason}")
         return steps - 1 if self.schedule == "sublinear" else steps
 
 
 def _steps(iterations: int) -> int:
     if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
-        raise ValueError(f"iterations must be an integer of at least 1, got {iterations!r}.")
+        raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
     return int(iterations)
 
 
@@ -329,10 +332,10 @@ def named(name: str) -> Bound:
         if bound.name == name:
             return bound
     names = ", ".join(bound.name for bound in _BOUNDS)
-    raise ValueError(f"No bound is named {name!r}: choose from {names}.")
+    raise ValueError(f"no bound is named {name!r}; expected one of {names}")
 
 
-def valid(constants: Constants, iterations: int, schedule: Kind = "sublinear") -> list[Bound]:
+def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> list[Bound]:
     """Return the bounds proved for these constants, steps and schedule.
 
     Examples
@@ -344,10 +347,10 @@ def valid(constants: Constants, iterations: int, schedule: Kind = "sublinear") -
     >>> len(valid(lasso, 10)), valid(lasso, 10, "linear")
     (7, [])
     """
-    if schedule not in ("sublinear", "linear"):
-        raise ValueError(f"schedule must be 'sublinear' or 'linear', got {schedule!r}.")
+    if kind not in ("sublinear", "linear"):
+        raise ValueError(f"kind is {kind!r}; expected 'sublinear' or 'linear'")
     _steps(iterations)
-    about = [b for b in _BOUNDS if b.schedule == schedule and b.applies(constants)]
+    about = [b for b in _BOUNDS if b.schedule == kind and b.applies(constants)]
     return [b for b in about if b.verdict_for(constants, iterations) is Verdict.PROVED]
 
 
@@ -355,5 +358,6 @@ def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tup
     """Return the smallest proved bound of the whole duality gap, and its value."""
     gaps = [b for b in valid(constants, iterations, kind) if not b.dual_only]
     if not gaps:
-        raise ValueError(f"No {kind} bound applies: {_BOUNDS[-1].why_not(constants)}.")
+        reason = next(b for b in _BOUNDS if b.schedule == kind).why_not(constants)
+        raise ValueError(f"no {kind} bound applies: {reason}")
     return min(((b, b(constants, iterations)) for b in gaps), key=lambda pair: pair[1])

@@ -13,6 +13,9 @@ from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
+CONSISTENCY = 1e-8
+"""Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
+
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
@@ -42,6 +45,13 @@ class Certificate:
         """The certified gap, the sum of the two parts."""
         return self.loss_gap + self.regularizer_gap
 
+    def __repr__(self) -> str:
+        return (
+            f"Certificate(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
+            f"gap={float(self.gap):.3g} = {float(self.loss_gap):.3g} from the losses + "
+            f"{float(self.regularizer_gap):.3g} from the regularizer)"
+        )
+
 
 def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
     """The certificate of (β, w), from nothing but the problem and the pair.
@@ -58,15 +68,36 @@ def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
     w = w if np.array_equal(w, inside) else inside
     predictions = problem.rows.matvec(beta)
     slope = problem.gradient(w)
-    feasible = not math.isinf(problem.oracle.value(beta))
-    return Certificate(
+    penalty = problem.oracle.value(beta)
+    feasible = not math.isinf(penalty)
+    losses, conjugates = problem.losses.value(predictions), problem.losses.conjugate(w)
+    lowest = problem.oracle.minimum(slope)
+    certificate = Certificate(
         beta=beta,
         w=w,
-        primal=problem.mean(problem.losses.value(predictions)) + problem.oracle.value(beta),
-        dual=problem.oracle.minimum(slope) - problem.mean(problem.losses.conjugate(w)),
+        primal=problem.mean(losses) + penalty,
+        dual=lowest - problem.mean(conjugates),
         loss_gap=problem.mean(problem.losses.fenchel_young(predictions, w)),
         regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
     )
+    if feasible:
+        size = (
+            problem.mean(abs(losses)) + problem.mean(abs(conjugates)) + abs(penalty) + abs(lowest)
+        )
+        _refuse_contradiction(problem, certificate, size)
+    return certificate
+
+
+def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any) -> None:
+    """The gap and P − D are one number, unless the loss or the oracle contradicts itself."""
+    difference = certificate.primal - certificate.dual
+    if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
+        raise ValueError(
+            f"P(β) − D(w) is {float(difference):.6g} but the Fenchel–Young terms add up to "
+            f"{float(certificate.gap):.6g}; expected the same number: the values, conjugates or "
+            f"minima of {problem.loss!r} or {problem.oracle!r} are wrong, which "
+            "rcmd.testing.check_conjugate and check_oracle will tell apart"
+        )
 
 
 class BestPair:
@@ -81,14 +112,14 @@ class BestPair:
     def offer_primal(self, beta: Array) -> None:
         """Consider β."""
         value = self.problem.primal(beta)
-        if self._primal[1] is None or value < self._primal[0]:
+        if self._primal[1] is None or not value >= self._primal[0]:
             self._primal, self._certificate = (value, _frozen(beta)), None
 
     def offer_dual(self, w: Array) -> None:
         """Consider w, brought into dom l* first (averages round)."""
         w = self.problem.losses.clip(w)
         value = self.problem.dual(w)
-        if self._dual[1] is None or value > self._dual[0]:
+        if self._dual[1] is None or not value <= self._dual[0]:
             self._dual, self._certificate = (value, _frozen(w)), None
 
     def certificate(self) -> Certificate:

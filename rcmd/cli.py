@@ -1,12 +1,14 @@
-"""The command line: ``rcmd solve`` and ``rcmd check``."""
+"""The command line: ``rcmd solve``, ``rcmd check`` and ``rcmd bench``."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from rcmd import __version__
 from rcmd.result import Result, State, StopReason
 
 SOLVE_HELP = """\
@@ -15,7 +17,7 @@ Solve a problem to a certified gap and show how it went.
 With no FILE: l1-constrained logistic regression on built-in generated data, compared
 with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz), for example:
 
-    rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-4
+    rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-2
 """
 
 CHECK_HELP = """\
@@ -23,6 +25,13 @@ Check the contract of a loss, an oracle or a prox of your own, identity by ident
 
     rcmd check my_losses:Tilted
     rcmd check 'my_losses.py:Tilted(0.3)'
+"""
+
+BENCH_HELP = """\
+Nanoseconds per stochastic gradient and per step, beside a plain C loop and COPT's LF variant
+where they can be had; cost as n and p grow; start, memory, drift. Ratios of one run.
+
+    rcmd bench engine --data ~/libsvm --json engine.json
 """
 
 EXIT_BUDGET, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -42,13 +51,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: the tolerance was reached, the contract holds; 1: a budget ended first, an identity
     fails; 2: bad input; 130: interrupted.
     """
-    options = _parser().parse_args(arguments)
-    status: int = options.run(options)
+    # A terminal without these letters gets question marks, not a crash.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        options = _parser().parse_args(arguments)
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("rcmd: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader, such as head, has seen enough; nothing more can be written.
+        sys.stdout = None
+        return 0
     return status
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog="rcmd", description="Convex optimization seen from the dual.")
+    parser.add_argument("--version", action="version", version=f"rcmd {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_solve(commands)
     check = commands.add_parser(
@@ -59,7 +82,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("target", metavar="MODULE:CLASS", help="what to check, as module or file")
     check.set_defaults(run=_check)
+    _add_bench(commands)
     return parser
+
+
+def _add_bench(commands: Any) -> None:
+    bench = commands.add_parser("bench", help="measure the engine on this machine")
+    what = bench.add_subparsers(title="benchmarks", required=True, metavar="WHAT")
+    engine = what.add_parser(
+        "engine",
+        help="time per gradient and per step, start, memory, drift",
+        description=BENCH_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    engine.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, mushrooms")
+    engine.add_argument("--json", metavar="FILE", help="write all measurements")
+    engine.add_argument("--quick", action="store_true", help="a reduced set, about a minute")
+    engine.add_argument("--drift", type=float, metavar="UPDATES", help="for example 1e9")
+    engine.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    engine.set_defaults(run=_bench)
 
 
 def _add_solve(commands: Any) -> None:
@@ -86,7 +127,10 @@ def _add_solve(commands: Any) -> None:
     )
     solve.add_argument("--max-seconds", type=float, metavar="S", help="time budget")
     solve.add_argument(
-        "--max-gradients", type=int, metavar="G", help="budget of stochastic gradients"
+        "--max-gradients",
+        type=int,
+        metavar="G",
+        help="budget of stochastic gradients (default: 1000 passes, at least 10 million)",
     )
     solve.add_argument(
         "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
@@ -95,11 +139,13 @@ def _add_solve(commands: Any) -> None:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    from rcmd.run import batch_size, iterate
+    from rcmd.run import iterate
+    from rcmd.specs import parse_batch
+    from rcmd.validation import batch_size
 
     try:
         problem, remark = _problem(options)
-        size = batch_size(_batch(options), problem.n)
+        size = batch_size(parse_batch(options.batch), problem.n)
         run = iterate(
             problem,
             batch=size,
@@ -147,6 +193,12 @@ def _problem(options: argparse.Namespace) -> tuple[Any, str | None]:
     return Problem(X, y, loss, oracle), remark
 
 
+def _bench(options: argparse.Namespace) -> int:
+    from rcmd.bench.engine import run_bench
+
+    return run_bench(options.data, options.json, options.quick, options.drift, options.seed)
+
+
 def _check(options: argparse.Namespace) -> int:
     from rcmd.testing import run_check
 
@@ -155,12 +207,6 @@ def _check(options: argparse.Namespace) -> int:
     except ValueError as fault:
         print(f"rcmd: {fault}", file=sys.stderr)
         return EXIT_BAD_INPUT
-
-
-def _batch(options: argparse.Namespace) -> int | float:
-    from rcmd.specs import parse_batch
-
-    return parse_batch(options.batch)
 
 
 def _row(state: State) -> str:
@@ -173,6 +219,8 @@ def _row(state: State) -> str:
 def _report(result: Result) -> None:
     pair = result.certificate
     print(f"\n{result.message}")
+    if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
+        print("for a smaller gap raise --max-gradients or --max-seconds")
     print(f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:")
     print(f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}")
     print(f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}")

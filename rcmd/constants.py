@@ -34,6 +34,8 @@ class Constants:
         μ = 0, where nothing asks for it.
     quadratic
         Whether every l_j is a quadratic function (some statements hold only then).
+    smallest_gamma
+        min_j γ_j; ``None`` where all are equal.
     """
 
     n: int
@@ -46,6 +48,7 @@ class Constants:
     row_energy: Any
     spectral_energy: Any
     quadratic: bool
+    smallest_gamma: Any = None
 
     @property
     def blocks(self) -> Any:

@@ -80,6 +80,8 @@ def _theorems(constants: Constants) -> tuple[str, ...]:
     )
     kind: bounds.Kind = "linear" if linear else "sublinear"
     lines = [f"  {verdict}"]
+    if not bounds.valid(constants, 1, kind):
+        return (*lines, "  no bound: the constants are too large for a floating-point number")
     for passes in (1, 10, 100, 1000):
         steps = math.ceil(passes * constants.blocks)
         bound, value = bounds.best(constants, steps, kind)

@@ -16,7 +16,7 @@ from rcmd.constants import Constants
 from rcmd.description import describe
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import as_rows
-from rcmd.validation import as_array, checked_numbers, in_number_type
+from rcmd.validation import as_array, batch_size, checked_numbers, in_number_type
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +28,8 @@ class Problem:
     ----------
     X
         n × p data: a dense array (float64 and float32 are used as they are), a SciPy
-        sparse matrix, or an array of ``fractions.Fraction`` for exact runs.
+        sparse matrix, or an array of ``fractions.Fraction`` for exact runs. It is not copied
+        and must not change.
     y
         n labels, as the loss expects them.
     loss
@@ -115,9 +116,12 @@ class Problem:
         """(1/n) Σ_j values_j."""
         return values.sum() / self.n
 
-    def describe(self, batch: int = 1) -> str:
+    def describe(self, batch: int | float = 1) -> str:
         """The problem in formulas, Assumption 1.1 part by part, the constants, the theorems."""
-        return describe(self, batch)
+        return describe(self, batch_size(batch, self.n))
+
+    def __repr__(self) -> str:
+        return f"Problem(n={self.n}, p={self.p}, loss={self.loss!r}, oracle={self.oracle!r})"
 
     @cached_property
     def prediction_bounds(self) -> Array:
@@ -125,25 +129,30 @@ class Problem:
         low, high = self.oracle.prediction_range(self.rows)
         return np.maximum(abs(low), abs(high))
 
-    def constants(self, batch: int = 1) -> Constants:
-        """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows."""
-        if batch not in self._constants:
-            self._constants[batch] = self._find_constants(batch)
-        return self._constants[batch]
+    def constants(self, batch: int | float = 1) -> Constants:
+        """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""
+        size = batch_size(batch, self.n)
+        if size not in self._constants:
+            self._constants[size] = self._find_constants(size)
+        return self._constants[size]
 
     def _find_constants(self, batch: int) -> Constants:
         bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
+        with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
+            prediction_energy = self.mean(gammas * bounds * bounds)
+            row_energy = (gammas * self.rows.square_norms()).max()
         return Constants(
             n=self.n,
             batch=batch,
             gamma=gammas.max(),
             prediction_bound=bounds.max(),
-            prediction_energy=self.mean(gammas * bounds * bounds),
+            prediction_energy=prediction_energy,
             bregman_radius=self.losses.bregman_radius(bounds),
             mu=mu,
-            row_energy=(gammas * self.rows.square_norms()).max(),
+            row_energy=row_energy,
             spectral_energy=self._spectral_energy if mu > 0 else None,
             quadratic=self.loss.quadratic,
+            smallest_gamma=gammas.min(),
         )
 
     @cached_property
@@ -166,7 +175,10 @@ class Problem:
                     f"neither: convert with {name}.astype(float)"
                 )
             return np.array([Fraction(value) for value in array.tolist()], dtype=object)
-        return array if self.exact else np.ascontiguousarray(array, dtype=float)
+        # A copy, which stays what it was when it was checked.
+        own = array.copy() if self.exact else np.array(array, dtype=float)
+        own.setflags(write=False)
+        return own
 
 
 def _wrong_part(name: str, value: Any, expected: str) -> str:

@@ -33,6 +33,9 @@ class BregmanProx(ABC):
     carries_bounds: ClassVar[bool] = False
     """Whether the theorems' bounds are about this geometry."""
 
+    unit_steps: ClassVar[bool] = False
+    """Whether the step size is part of h, so that schedules must take η_i = 1."""
+
     note: ClassVar[str] = ""
     """What a reader of a result must know about this geometry."""
 
@@ -155,30 +158,35 @@ class CompositeProx(BregmanProx):
     Parameters
     ----------
     eta
-        η. Left open it is n γ/(σ_b − 1), the largest for which the smooth part
-        R*(−Xᵀw/n) is majorized in expectation; that needs a strongly convex R.
+        η. Left open it is n·min_j γ_j/(σ_b − 1), for which the smooth part R*(−Xᵀw/n) is
+        majorized in expectation.
+    rows
+        n, filled in from the problem.
     """
 
     eta: Any = None
     rows: int = 1
+    unit_steps = True
     note = "composite h: proximal dual coordinate ascent (SDCA), not under the theorems' bounds"
+
+    def __post_init__(self) -> None:
+        if self.eta is not None and not self.eta > 0:
+            raise ValueError(
+                f"eta of CompositeProx is {self.eta}; expected a positive number, or None for "
+                "one that is safe"
+            )
 
     def bind(self, constants: Constants) -> CompositeProx:
         if self.eta is not None:
-            if not self.eta > 0:
-                raise ValueError(
-                    f"eta of CompositeProx is {self.eta}; expected a positive number, or None for "
-                    "the largest one that is safe"
-                )
             return replace(self, rows=constants.n)
         if not constants.mu > 0:
             raise ValueError(
                 "prox CompositeProx got a regularizer with μ = 0; SDCA expects a strongly convex "
-                "one, such as Ridge: use the default prox, or give eta yourself"
+                "one, such as Ridge: use the default prox, or give eta and a schedule yourself"
             )
-        kappa = (constants.sigma - 1) / constants.gamma
-        eta = constants.n / kappa if kappa > 0 else math.inf
-        return replace(self, eta=eta, rows=constants.n)
+        smallest = constants.smallest_gamma or constants.gamma
+        kappa = (constants.sigma - 1) / smallest
+        return replace(self, eta=constants.n / kappa if kappa > 0 else math.inf, rows=constants.n)
 
     def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
         return s + self.rows / self.eta * weight * loss.derivative(s, y)

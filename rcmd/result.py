@@ -76,6 +76,9 @@ class State(Checkpoint):
     beta_average: Array
     w_average: Array
 
+    def __repr__(self) -> str:
+        return f"State({repr(self.checkpoint()).removeprefix('Checkpoint(')}"
+
     def checkpoint(self) -> Checkpoint:
         """The numbers alone."""
         return Checkpoint(*(getattr(self, field.name) for field in fields(Checkpoint)))
@@ -101,6 +104,9 @@ class History(Sequence[Checkpoint]):
 
     def __iter__(self) -> Iterator[Checkpoint]:
         return iter(self._checkpoints)
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} checkpoints, the last {self[-1] if self else None})"
 
     def column(self, name: str) -> Array:
         """One column, such as ``history.column("gap")``."""

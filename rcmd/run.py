@@ -17,9 +17,10 @@ from rcmd.engine.choosing import EngineName, make_engine
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
 from rcmd.problem import Problem
-from rcmd.prox import BregmanProx, CompositeProx, ConjugateProx
+from rcmd.prox import BregmanProx, ConjugateProx
 from rcmd.result import Checkpoint, History, Result, State, StopReason
 from rcmd.schedules import LinearSchedule, Schedule, SublinearSchedule, default_schedule
+from rcmd.validation import batch_size
 
 Callback = Callable[[State], bool | None]
 
@@ -74,10 +75,10 @@ class Run(Iterator[State]):
             raise TypeError(f"schedule is {schedule!r}; expected a Schedule, or None")
         if prox is not None and not isinstance(prox, BregmanProx):
             raise TypeError(f"prox is {prox!r}; expected a BregmanProx, or None")
-        if not _is_real(tol) or not tol >= 0:
-            raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
+        _check_tolerance(tol)
         self.problem = problem
         self.tol = tol
+        _check_sampler(sampler, problem.n)
         size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
         _check_budget("max_iterations", max_iterations, Integral)
         _check_budget("max_gradients", max_gradients, Integral)
@@ -155,7 +156,7 @@ class Run(Iterator[State]):
         engine = self.engine
         beta, w_average = engine.averages()
         self._best.offer_primal(beta)
-        for w in (w_average, self.problem.response(beta), engine.w.copy()):
+        for w in (w_average, self.problem.response(beta), engine.w):
             self._best.offer_dual(w)
         certificate = self._best.certificate()
         return State(
@@ -208,13 +209,14 @@ def solve(
     problem
         What to solve.
     batch
-        Rows per step: a whole number, or a fraction of n as a float in (0, 1].
+        Rows per step: a whole number, or a fraction of n as a float in (0, 1]; 1 by default.
     tol
-        Stop when the certified gap P(β) − D(w) is at most this.
+        Stop when the certified gap P(β) − D(w) is at most this; 1e-4 by default.
     max_iterations, max_gradients, max_seconds
         Budgets; with none given, the larger of 1000 passes over the data and 10⁷ gradients.
     seed
-        A whole number or a ``numpy.random.Generator``: same seed, same iterates.
+        A whole number, 0 by default, or a ``numpy.random.Generator``: same seed, same
+        iterates.
     schedule
         Step sizes and averaging weights; by default Theorem 3.2's where R is strongly
         convex, Theorem 3.1's where it is not.
@@ -229,8 +231,8 @@ def solve(
     checkpoints
         Iterations at which to certify; by default log-spaced from a quarter of a pass on.
     callbacks
-        Functions of a ``State``, called at each checkpoint; one that returns True stops
-        the run.
+        A function of a ``State``, or several, called at each checkpoint; one that returns
+        True stops the run.
 
     Returns
     -------
@@ -248,34 +250,16 @@ def solve(
     >>> result.success, bool(result.gap <= 1e-2)
     (True, True)
     """
+    listeners = (callbacks,) if callable(callbacks) else callbacks
     run = Run(problem, **options)
     with run.interrupts:
         for state in run:
-            for callback in callbacks:
+            for callback in listeners:
                 if callback(state) and run.stop is None:
                     run.stop = StopReason.CALLBACK
             if run.interrupts.requested and run.stop is None:
                 run.stop = StopReason.INTERRUPTED
     return run.result()
-
-
-def batch_size(batch: int | float, n: int) -> int:
-    """Rows per step from a whole number of rows or a fraction of n."""
-    if isinstance(batch, bool) or not isinstance(batch, Real):
-        raise TypeError(f"batch is {batch!r}; expected a number of rows or a fraction of n")
-    if isinstance(batch, Integral):
-        if not 1 <= batch <= n:
-            raise ValueError(
-                f"batch is {batch}; expected between 1 and n = {n} rows, or a fraction of n as "
-                "a float in (0, 1]"
-            )
-        return int(batch)
-    if not 0 < batch <= 1:
-        raise ValueError(
-            f"batch is {batch}; as a float it is a fraction of n and expected in (0, 1]: use "
-            "a whole number to give rows"
-        )
-    return max(1, round(float(batch) * n))
 
 
 def log_spaced(constants: Constants, ratio: float = 1.25) -> Iterator[int]:
@@ -288,11 +272,14 @@ def log_spaced(constants: Constants, ratio: float = 1.25) -> Iterator[int]:
 
 def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
     """Relative smoothness, which Theorem 3.2 needs, is a property of h = L*/n alone."""
-    if isinstance(prox, CompositeProx):
-        return default_schedule(constants, unit_steps=True)
-    return (
-        default_schedule(constants) if prox.carries_bounds else SublinearSchedule(constants.blocks)
-    )
+    if prox.unit_steps and not constants.mu > 0:
+        raise ValueError(
+            f"schedule is None while {type(prox).__name__} takes unit steps and R has μ = 0, for "
+            "which no schedule here is made; expected one of your own"
+        )
+    if prox.carries_bounds or prox.unit_steps:
+        return default_schedule(constants, prox.unit_steps)
+    return SublinearSchedule(constants.blocks)
 
 
 def _bound_kind(
@@ -304,7 +291,9 @@ def _bound_kind(
     own: list[Schedule] = [SublinearSchedule(constants.blocks)]
     if constants.mu > 0:
         own.append(LinearSchedule(constants.blocks, constants.sigma))
-    return schedule.theorem if schedule in own else None
+    kind = schedule.theorem if schedule in own else None
+    # Data so large that M² overflows leave no bound.
+    return kind if kind is not None and bounds.valid(constants, 1, kind) else None
 
 
 def _step_limits(
@@ -323,8 +312,19 @@ def _step_limits(
     return limits
 
 
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real)
+def _check_tolerance(tol: Any) -> None:
+    number: Any = tol if isinstance(tol, Real) else math.nan
+    if not number >= 0:
+        raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
+
+
+def _check_sampler(sampler: Any, n: int) -> None:
+    """Refuse a sampler made for other data."""
+    drawn_from = getattr(sampler, "n", n)
+    if drawn_from != n:
+        raise ValueError(
+            f"sampler draws from {drawn_from} rows; expected one for the problem's n = {n}"
+        )
 
 
 def _check_budget(name: str, value: Any, kind: Any) -> None:
@@ -336,7 +336,19 @@ def _check_budget(name: str, value: Any, kind: Any) -> None:
 
 
 def _checked_marks(checkpoints: Iterable[Any]) -> Iterator[int]:
+    """The marks, a sequence of them checked before the run, an endless stream on the way."""
+    if isinstance(checkpoints, Sequence | np.ndarray):
+        return iter(list(_increasing(checkpoints)))
+    return _increasing(checkpoints)
+
+
+def _increasing(checkpoints: Iterable[Any]) -> Iterator[int]:
+    last = 0
     for mark in checkpoints:
-        if not isinstance(mark, Integral):
-            raise ValueError(f"checkpoints holds {mark!r}; expected whole numbers of iterations")
-        yield int(mark)
+        if not isinstance(mark, Integral) or mark <= last:
+            raise ValueError(
+                f"checkpoints holds {mark!r} after {last}; expected whole numbers of iterations, "
+                "each larger than the one before"
+            )
+        last = int(mark)
+        yield last

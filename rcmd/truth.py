@@ -39,6 +39,10 @@ class Truth:
     dual: float
     residuals: dict[str, float]
 
+    def __repr__(self) -> str:
+        residuals = ", ".join(f"{name} {value:.1e}" for name, value in self.residuals.items())
+        return f"Truth(primal={self.primal:.10g}, dual={self.dual:.10g}; residuals: {residuals})"
+
 
 def solve(problem: Problem, **solver_options: Any) -> Truth:
     """The optimum of ``problem`` by CVXPY, CLARABEL at tight tolerances by default.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import numpy as np
@@ -109,3 +109,22 @@ def _each(convert: Any, numbers: Array, dtype: Any) -> Any:
     if numbers.ndim == 0:
         return convert(numbers.item())
     return np.array([convert(entry) for entry in numbers.tolist()], dtype=dtype)
+
+
+def batch_size(batch: int | float, n: int) -> int:
+    """Rows per step from a whole number of rows or a fraction of n."""
+    if isinstance(batch, bool) or not isinstance(batch, Real):
+        raise TypeError(f"batch is {batch!r}; expected a number of rows or a fraction of n")
+    if isinstance(batch, Integral):
+        if not 1 <= batch <= n:
+            raise ValueError(
+                f"batch is {batch}; expected between 1 and n = {n} rows, or a fraction of n as "
+                "a float in (0, 1]"
+            )
+        return int(batch)
+    if not 0 < batch <= 1:
+        raise ValueError(
+            f"batch is {batch}; as a float it is a fraction of n and expected in (0, 1]: use "
+            "a whole number to give rows"
+        )
+    return max(1, round(float(batch) * n))

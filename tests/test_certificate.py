@@ -240,5 +240,41 @@ def test_planted_bug_is_caught(bug: str) -> None:
     optimum = truth.solve(right)
     always_proves(right, optimum)
     wrong = Problem(dense(right), right.losses.y, loss, oracle)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, ValueError)):  # the certificate itself may refuse
         always_proves(wrong, optimum)
+
+
+@dataclass(frozen=True)
+class LowConjugate(LeastSquares):
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return super().conjugate(w, y) - 5.0
+
+    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+        return self.value(s, y) + self.conjugate(w, y) - w * s
+
+
+@dataclass(frozen=True)
+class HalfValue(LeastSquares):
+    def value(self, s: Any, y: Any) -> Any:
+        return super().value(s, y) / 2
+
+
+@dataclass(frozen=True)
+class HighMinimum(L1Ball):
+    def minimum(self, c: Any) -> Any:
+        return self.radius * abs(c).max()
+
+
+@pytest.mark.parametrize(
+    ("loss", "oracle"),
+    [
+        (LowConjugate(), L1Ball(1.0)),
+        (HalfValue(), L1Ball(1.0)),
+        (LeastSquares(), HighMinimum(1.0)),
+    ],
+    ids=["conjugate", "value", "minimum"],
+)
+def test_a_class_that_contradicts_itself_certifies_nothing(loss: Any, oracle: Any) -> None:
+    wrong = Problem(np.eye(3), np.array([1.0, -1.0, 2.0]), loss, oracle)
+    with pytest.raises(ValueError, match=r"check_conjugate and check_oracle will tell"):
+        solve(wrong, tol=1e-3, max_iterations=100)

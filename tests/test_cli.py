@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import os
 import subprocess
 import sys
 
@@ -160,3 +161,60 @@ def test_words_become_objects():
     assert parse_batch("1%") == 0.01
     box = parse_oracle("box:-1:2")
     assert np.array_equal((box.lower, box.upper), (-1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("return self.missing", "AttributeError"),
+        ("raise ZeroDivisionError('by hand')", "ZeroDivisionError: by hand"),
+    ],
+)
+def test_check_reports_what_a_users_code_raises(capsys, tmp_path, body, told):
+    path = tmp_path / "raising.py"
+    path.write_text(MODULE.replace("return y - s", body))
+    assert main(["check", f"{path}:Wrong"]) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_check_finds_the_files_beside_its_file(capsys, tmp_path):
+    (tmp_path / "helper_beside.py").write_text("HALF = 0.5\n")
+    path = tmp_path / "importing.py"
+    path.write_text("from helper_beside import HALF\n" + MODULE)
+    assert main(["check", f"{path}:Right"]) == 0
+
+
+def test_check_of_a_broken_file_is_one_line(capsys, tmp_path):
+    path = tmp_path / "broken.py"
+    path.write_text("def f(:\n")
+    assert main(["check", f"{path}:Right"]) == 2
+    assert "cannot be imported: SyntaxError" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"{sys.executable} -m rcmd solve --tol 0.3 | head -2"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_without_the_letters_still_solves():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "rcmd", "solve", "--tol", "0.3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_before_the_run_is_one_line(capsys, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rcmd.datasets.make_classification", interrupt)
+    assert main(["solve"]) == 130
+    assert capsys.readouterr().err == "rcmd: interrupted\n"
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith("rcmd ")

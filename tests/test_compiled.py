@@ -607,7 +607,9 @@ def test_nan_is_told_and_hangs_nothing(layout: str, p: int, bad: float) -> None:
     for oracle in oracles:
         problem = Problem(matrix(layout, p), labels(), Broken(bad), oracle)
         fast = engine(CompiledEngine, problem)
-        with pytest.raises(FloatingPointError, match=r"derivative of Broken\(.*gave NaN or inf"):
+        with pytest.raises(
+            FloatingPointError, match=r"NaN or infinite before .*derivative of Broken\("
+        ):
             fast.advance(1000)
 
 
@@ -706,7 +708,7 @@ def test_batches_of_any_integers(dtype: Any) -> None:
     agree(*engines)
 
 
-@pytest.mark.parametrize("row", [N, 10**9, -1])
+@pytest.mark.parametrize("row", [N, 10**9])
 def test_rows_that_are_none_are_refused(row: int) -> None:
     """Machine code would read beyond the array."""
     problem = make_problem(p=40)
@@ -734,3 +736,29 @@ def test_oracles_share_kernels_by_kind() -> None:
         for oracle in (Ridge(0.1, 1.0), Ridge(2.0, 3.0), L2Ball(1.0), L2Ball(2), Box(0.0, 1.0))
     }
     assert len(kinds) == 3
+
+
+def test_every_block_may_fall_in_one_step() -> None:
+    """More blocks than one level holds, all lowered by one dense row."""
+    x = np.zeros(8192)
+    x[::64] = 1 + np.arange(128) * 1e-6
+    X = sp.csr_array(np.tile(x, (4, 1)))
+    problem = Problem(X, np.ones(4), LeastSquares(), L1Ball(0.5))
+    sequence = [[0], [1], [2], [3]]
+    fast, plain = (
+        kind(problem, SublinearSchedule(4.0), Replay(sequence), ConjugateProx())
+        for kind in (CompiledEngine, AveragingReference)
+    )
+    fast._loop = VertexLoop(L1Ball(0.5).vertex_rule(), problem.p, touched=1.0, dense=False)
+    fast._loop.refresh(fast._gradient())
+    agree(fast, plain, pieces=(1, 1, 1, 1))
+
+
+@pytest.mark.parametrize("e", np.geomspace(2e-9, 6e-8, 12))
+def test_a_vanishing_gradient_keeps_its_norm(e: float) -> None:
+    problem = Problem([[1.0], [1.0]], [0.4 + e, 0.4 + e], LeastSquares(), L2Ball(1.0))
+    engines = (
+        kind(problem, SublinearSchedule(2.0), Replay([[0], [1]]), ConjugateProx())
+        for kind in (CompiledEngine, AveragingReference)
+    )
+    agree(*engines, pieces=(1, 1))

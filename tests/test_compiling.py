@@ -635,3 +635,15 @@ def test_whole_arrays() -> None:
     np.testing.assert_array_equal(value(s, y), (s - y) ** 2 / 2)
     np.testing.assert_array_equal(value(s[::2], 1.0), (s[::2] - 1.0) ** 2 / 2)
     assert math.isnan(value(math.nan, 1.0)[0])
+
+
+def test_a_branch_that_returns_nothing_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Forgetful(LeastSquares):
+        def derivative(self, s: Any, y: Any) -> Any:
+            if s < 0.8:
+                return s - y
+            return None
+
+    with pytest.raises(CannotCompile, match="a branch returns nothing"):
+        method_scalar(Forgetful(), "derivative")

@@ -380,7 +380,7 @@ def test_the_contracts_defaults() -> None:
     assert Segment().fenchel_young(beta, c) == pytest.approx(Box(0.0, 1.0).fenchel_young(beta, c))
     assert Segment().mu == 0
     assert Segment().value(beta) == 0
-    assert Segment().describe() == "R(β)"
+    assert Segment().describe() == repr(Segment())
     with pytest.raises(NotImplementedError, match="Segment has no CVXPY form"):
         Segment().cvxpy_form(None)
 
@@ -507,7 +507,8 @@ def test_radii_are_tight_for_the_logistic_loss(x: float) -> None:
     # Stationarity at xβ = z: x·pull = λ for the l1 penalty, x·pull = λβ for ridge.
     by_l1 = radius_of(x, 1.0, Logistic(), L1Penalty(x * pull))
     by_ridge = radius_of(x, 1.0, Logistic(), Ridge(x * pull / (z / x)))
-    assert by_l1 == pytest.approx(z / x, rel=4e-16)
+    assert by_l1 == pytest.approx(z / x, rel=2e-12)
+    assert by_l1 >= z / x
     assert by_ridge == pytest.approx(z / x, rel=2e-12)
     assert by_ridge >= z / x
 
@@ -515,7 +516,7 @@ def test_radii_are_tight_for_the_logistic_loss(x: float) -> None:
 def test_weights_enter_the_radius() -> None:
     X, y, weights = np.eye(2), np.array([2.0, 4.0]), np.array([1.0, 3.0])
     problem = Problem(X, y, LeastSquares(), L1Penalty(0.5), weights=weights)
-    assert problem.oracle.radius == (1 * 1 + 3 * 4) / 2 / 0.5
+    assert problem.oracle.radius == pytest.approx((1 * 1 + 3 * 4) / 2 / 0.5, rel=2e-12)
 
 
 @pytest.mark.parametrize("oracle", [Ridge(2.0), L1Penalty(2.0)])

@@ -34,6 +34,7 @@ from rcmd import (
     Ridge,
     Simplex,
     Translated,
+    iterate,
     truth,
 )
 from rcmd.constants import Constants
@@ -339,3 +340,32 @@ def test_problems_travel_between_processes() -> None:
     copied = pickle.loads(pickle.dumps(small))
     assert copied.constants(2) == small.constants(2)
     assert copied.primal(0.1 * np.ones(4)) == small.primal(0.1 * np.ones(4))
+
+
+def test_labels_and_weights_are_the_problems_own() -> None:
+    y, weights = np.array([1.0, -1.0]), np.array([1.0, 2.0])
+    own = Problem(np.eye(2), y, Logistic(), L1Ball(1.0), weights=weights)
+    before = own.primal(np.zeros(2))
+    y[:], weights[:] = 5.0, -1.0
+    assert own.primal(np.zeros(2)) == before
+    with pytest.raises(ValueError, match="read-only"):
+        own.losses.y[0] = 7.0
+
+
+def test_constants_take_shares_and_refuse_what_solve_refuses() -> None:
+    own = Problem(np.eye(4), np.ones(4), LeastSquares(), L1Ball(1.0))
+    assert own.constants(0.5) is own.constants(2)
+    for batch in (0, 5, 1.5):
+        with pytest.raises(ValueError, match="batch is"):
+            own.constants(batch)
+        with pytest.raises(ValueError, match="batch is"):
+            own.describe(batch)
+
+
+def test_reprs_are_short() -> None:
+    own = Problem(np.ones((50, 40)), np.ones(50), LeastSquares(), Ridge(0.5))
+    run = iterate(own, max_iterations=3, checkpoints=[3])
+    state = next(run)
+    result = run.result()
+    things = [own, state, result, result.certificate, result.history, truth.solve(own)]
+    assert all("array" not in repr(thing) and len(repr(thing)) < 400 for thing in things)

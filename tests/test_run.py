@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +12,15 @@ from small_problems import LOSSES, ORACLES, lines, problem
 
 from rcmd import (
     CompositeProx,
+    ConjugateProx,
     EuclideanProx,
+    L1Ball,
+    LeastSquares,
+    LinearMinOracle,
+    Logistic,
     Problem,
     Result,
+    Ridge,
     State,
     StopReason,
     bounds,
@@ -22,8 +29,10 @@ from rcmd import (
 )
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.run import batch_size, log_spaced
+from rcmd.oracles import SparseAtom
+from rcmd.run import log_spaced
 from rcmd.schedules import LinearSchedule, SublinearSchedule, default_schedule
+from rcmd.validation import batch_size
 
 ITERATES = ("s", "w", "d", "beta_average", "w_average")
 
@@ -91,7 +100,9 @@ def test_a_run_is_algorithm_2_whatever_its_checkpoints(
     lasso: Problem, batch: int, engine: Any
 ) -> None:
     options = {"batch": batch, "tol": 0, "max_iterations": 50, "seed": 2, "engine": engine}
-    dense = {state.iteration: state for state in iterate(lasso, checkpoints=range(60), **options)}
+    dense = {
+        state.iteration: state for state in iterate(lasso, checkpoints=range(1, 60), **options)
+    }
     assert sorted(dense) == list(range(1, 51))
     sampler = UniformSampler(8, batch, np.random.default_rng(2))
     reference = ReferenceEngine(lasso, default_schedule(lasso.constants(batch)), sampler)
@@ -163,7 +174,9 @@ def test_budgets_are_positive(lasso: Problem, name: str, value: float) -> None:
 
 @pytest.mark.parametrize("options", [{"max_iterations": 2.5}, {"checkpoints": [2.5]}])
 def test_iterations_are_whole_numbers(lasso: Problem, options: Any) -> None:
-    with pytest.raises(ValueError, match=rf"{next(iter(options))} .*2.5; expected .*whole number"):
+    with pytest.raises(
+        ValueError, match=rf"{next(iter(options))} .*2.5.*; expected .*whole number"
+    ):
         solve(lasso, tol=0, **({"max_iterations": 4} | options))
 
 
@@ -226,7 +239,7 @@ def test_checkpoints_option(lasso: Problem) -> None:
         return result.history.column("iteration").tolist()
 
     assert marks([1, 3, 7]) == [1, 3, 7, 10]
-    assert marks(iter([4, 2, 8])) == [4, 8, 10]
+    assert marks(iter([4, 8])) == [4, 8, 10]
     assert marks([]) == marks([11, 12]) == [10]
     assert marks([10]) == [10]
 
@@ -335,3 +348,103 @@ def test_planted_bounds_are_caught(lasso: Problem) -> None:
     ):
         with pytest.raises(AssertionError):
             carries(history, constants, kind)
+
+
+@pytest.mark.parametrize("checkpoints", [[0], [4, 2, 8], [3, 3]])
+def test_checkpoints_increase(lasso: Problem, checkpoints: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"checkpoints holds .*each larger than the one before"):
+        iterate(lasso, checkpoints=checkpoints)
+
+
+def test_a_sampler_for_other_data_is_refused(lasso: Problem) -> None:
+    with pytest.raises(ValueError, match=r"sampler draws from 2 rows; expected .* n = 8"):
+        iterate(lasso, sampler=UniformSampler(2, 1, np.random.default_rng(0)))
+
+
+def test_one_callback_needs_no_list(lasso: Problem) -> None:
+    assert solve(lasso, tol=0, callbacks=lambda state: True).stop is StopReason.CALLBACK
+
+
+def test_data_beyond_every_bound_still_run() -> None:
+    huge = Problem([[1e160]], [1.0], Logistic(), L1Ball(1.0))
+    result = solve(huge, tol=0, max_iterations=3)
+    assert np.isnan(result.history[-1].bound)
+    assert "no bound" in huge.describe()
+
+
+def test_unit_steps_without_strong_convexity_ask_for_a_schedule(lasso: Problem) -> None:
+    with pytest.raises(ValueError, match="schedule is None while CompositeProx takes unit steps"):
+        iterate(lasso, prox=CompositeProx(0.5))
+
+
+def test_sdca_converges_with_unequal_weights() -> None:
+    X, weights = np.diag([1.0, 50**0.5]), [1.0, 0.01]
+    ridge = Problem(X, [1.0, 1.0], LeastSquares(), Ridge(0.005), weights=weights)
+    assert solve(ridge, prox=CompositeProx(), tol=1e-9, max_iterations=100_000).success
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_a_fault_in_a_run_is_told_again(engine: Any) -> None:
+    @dataclass(frozen=True)
+    class Broken(LeastSquares):
+        def derivative(self, s: Any, y: Any) -> Any:
+            return s - y if s == 0.0 else math.nan
+
+    run = iterate(Problem(np.eye(3), np.ones(3), Broken(), L1Ball(1.0)), engine=engine)
+    for _ in range(2):
+        with pytest.raises(FloatingPointError, match="NaN or infinite"):
+            run.engine.advance(10)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_an_argmin_that_is_no_atom_is_named(engine: Any) -> None:
+    @dataclass(frozen=True)
+    class Bare(LinearMinOracle):
+        def argmin(self, c: Any) -> Any:
+            return np.zeros(3)
+
+        def minimum(self, c: Any) -> Any:
+            return 0.0
+
+        def violation(self, beta: Any) -> Any:
+            return abs(beta).max()
+
+    bare = Problem(np.eye(3), np.ones(3), LeastSquares(), Bare())
+    with pytest.raises(TypeError, match=r"argmin of Bare returned a ndarray; .*DenseAtom"):
+        solve(bare, engine=engine, max_iterations=5)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_an_overridden_argmin_is_not_bypassed(engine: Any) -> None:
+    @dataclass(frozen=True)
+    class NonnegativeBall(L1Ball):
+        def argmin(self, c: Any) -> Any:
+            k = int(c.argmin())
+            return SparseAtom((k,), (self.radius,)) if c[k] < 0 else SparseAtom((), ())
+
+        def minimum(self, c: Any) -> Any:
+            return self.radius * min(c.min(), 0.0)
+
+        def violation(self, beta: Any) -> Any:
+            return max(super().violation(beta), -beta.min())
+
+        def fenchel_young(self, beta: Any, c: Any) -> Any:
+            return c @ beta - self.minimum(c)
+
+    signed = Problem(np.eye(2), [-1.0, 1.0], LeastSquares(), NonnegativeBall(2.0))
+    result = solve(signed, engine=engine, tol=1e-4, max_iterations=20_000)
+    assert result.success
+    assert (result.beta >= 0).all()
+
+
+def test_an_overridden_prox_is_not_bypassed(lasso: Problem) -> None:
+    @dataclass(frozen=True)
+    class Halved(ConjugateProx):
+        def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+            return (m + s) / 2
+
+    states = [
+        next(iterate(lasso, prox=Halved(), engine=engine, checkpoints=[20]))
+        for engine in ("reference", "compiled")
+    ]
+    np.testing.assert_allclose(states[0].s, states[1].s, rtol=1e-12)

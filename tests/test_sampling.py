@@ -121,3 +121,9 @@ def test_replay_refuses_before_it_moves_on() -> None:
 def test_replay_refuses_what_is_no_sequence_of_batches(batches: Any) -> None:
     with pytest.raises(ValueError, match="Replay"):
         Replay(batches)
+
+
+@pytest.mark.parametrize("row", [-1, 0.7, "a"])
+def test_replay_refuses_what_is_no_row(row: Any) -> None:
+    with pytest.raises(ValueError, match="no row number"):
+        Replay([[row]])

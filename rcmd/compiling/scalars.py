@@ -15,6 +15,9 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload
 
 from rcmd.compiling.caching import cached, kernel
 from rcmd.compiling.instructions import call_scalar, scalar_type
@@ -22,6 +25,20 @@ from rcmd.compiling.records import CannotCompile, RecordType, jittable, record_o
 
 METHOD_ARITY = 3
 """Arguments of a compiled method after ``theta``; shorter methods ignore the last."""
+
+
+def plain(value: Any) -> Any:
+    """``value``, which must be a number on every branch of the code that made it."""
+    return value
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, types.Optional | types.NoneType):
+        raise TypingError("a branch returns nothing; expected a number from each")
+    return lambda value: value
+
+
+overload(plain, strict=False)(_typed)
 
 
 class Scalar:
@@ -94,13 +111,13 @@ def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
 
     def make(read: Any, table: int) -> Any:
         def of_one(theta: Any, a: Any, b: Any, c: Any) -> Any:
-            return function(read(theta), a)
+            return plain(function(read(theta), a))
 
         def of_two(theta: Any, a: Any, b: Any, c: Any) -> Any:
-            return function(read(theta), a, b)
+            return plain(function(read(theta), a, b))
 
         def of_three(theta: Any, a: Any, b: Any, c: Any) -> Any:
-            return function(read(theta), a, b, c)
+            return plain(function(read(theta), a, b, c))
 
         return (of_one, of_two, of_three)[arity - 1]
 

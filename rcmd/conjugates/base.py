@@ -149,7 +149,7 @@ class SeparableConjugate(ABC):
         """sup of D_l(0, a) over |a| ≤ ``bound``: one sample's share of D_max.
 
         γ·bound²/2 by smoothness, which is tight for the squared loss and half of
-        Prop. 3.2's γM².
+        Prop. 3.1's γM².
         """
         return self.gamma * bound * bound / 2
 
@@ -161,7 +161,11 @@ class SeparableConjugate(ABC):
         return self.value(0 * y, y) + self.conjugate(0 * y, y)
 
     def label_fault(self, y: Any) -> str | None:
-        """What is wrong with the labels ``y``, as a sentence, or ``None``."""
+        """What is wrong with the labels ``y``, as a sentence, or ``None``.
+
+        A loss for labels ±1 says so here, with
+        ``return rcmd.conjugates.labels.sign_fault(y, "its name")``.
+        """
         return None
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:

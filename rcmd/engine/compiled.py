@@ -8,6 +8,7 @@ schedule is tabulated, and one compiled call takes the steps. Averages are kept 
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from rcmd.compiling.records import CannotCompile
 from rcmd.compiling.scalars import METHOD_ARITY, Scalar, method_scalar
 from rcmd.engine.accounting import RESCALE_ABOVE
+from rcmd.engine.faults import checked_atom, not_finite
 from rcmd.engine.kernels.batch import predict_dense, predict_pairs, step_batch
 from rcmd.engine.kernels.coordinatewise import SLOPE, Coordinates
 from rcmd.engine.kernels.layout import rows_tuple
@@ -73,8 +75,9 @@ class CompiledEngine:
         self._mask = np.uint64(0 if weights is None else 2**63 - 1)
         self._loop = _loop_for(problem, sampler.batch, rows)
         self._loop.refresh(self._gradient())
-        self._base, self._total = 0, 1.0
+        self._base, self._total, self._fault = 0, 1.0, ""
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
+        self._take(np.empty((0, sampler.batch), np.uint64), (np.empty(0),) * 3)  # compiles
         entries = max(1, rows[0].size // problem.n)
         self._chunk = max(1, min(CHUNK_SAMPLES, CHUNK_ENTRIES // entries) // sampler.batch)
 
@@ -102,6 +105,8 @@ class CompiledEngine:
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""
+        if self._fault:
+            raise FloatingPointError(self._fault)
         end = self.iteration + steps
         while self.iteration < end:
             stop = min(end, self.iteration + self._chunk, self._refresh_at)
@@ -125,13 +130,10 @@ class CompiledEngine:
         shared = (self._samples, self._gain, self._mask, self._law)
         health = self._loop.run(self._rows, batches, numbers, *shared)
         self.iteration += len(batches)
-        self._total = numbers[2][-1]
+        self._total = numbers[2][-1] if len(batches) else self._total
         if not np.isfinite(health):
-            raise FloatingPointError(
-                f"the derivative of {self.problem.loss!r} gave NaN or infinity before iteration "
-                f"{self.iteration}; expected finite numbers: check the loss with very large and "
-                "very small predictions"
-            )
+            self._fault = not_finite(self.problem, self.iteration)
+            raise FloatingPointError(self._fault)
 
     def _tabulate(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """η_i, c_i and C_i in units of C_base, up to where the base has to move."""
@@ -162,7 +164,7 @@ def _law(problem: Problem, prox: BregmanProx) -> tuple[tuple[Any, ...], tuple[Sc
     """What ``samples.move`` needs of loss and prox, who owns it, and the starting s."""
     losses = problem.losses
     derivative = method_scalar(losses.loss, "derivative")
-    if isinstance(prox, ConjugateProx):
+    if type(prox) is ConjugateProx:  # a subclass may have another step
         law = (derivative.address, derivative.theta, 0, 0)
         return law, (derivative,), prox.centre(losses, problem.prediction_bounds)
     weights = np.ones(problem.n) if losses.weights is None else losses.weights
@@ -262,7 +264,7 @@ class OracleLoop:
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
         health = 0.0
         for batch, eta, weight, total in zip(batches, *numbers, strict=True):
-            atom = self._problem.oracle.argmin(self.d)
+            atom = checked_atom(self._problem.oracle, self.d)
             predictions = self._predict(rows, batch, atom)
             health += step_batch(rows, batch, predictions, eta, total, *shared, self.d)
             atom.add_to(self._sum, weight)
@@ -294,13 +296,25 @@ class OracleLoop:
 def _loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
     """The fastest loop that fits the oracle."""
     dense = len(rows) == 2
-    rule = problem.oracle.vertex_rule()
-    if rule is not None:
+    oracle = problem.oracle
+    rule = oracle.vertex_rule()
+    if rule is not None and speaks_for_argmin(oracle, "vertex_rule"):
         return VertexLoop(rule, problem.p, batch * rows[0].size / problem.n, dense)
-    if isinstance(problem.oracle, Coordinatewise):
+    if isinstance(oracle, Coordinatewise) and speaks_for_argmin(oracle, "shape", "mass", "scale"):
         try:
-            return CoordinateLoop(problem.oracle, problem.p, dense)
-        except CannotCompile:
-            # Parameters that are vectors, as a box may have them.
-            return OracleLoop(problem)
+            return CoordinateLoop(oracle, problem.p, dense)
+        except CannotCompile as reason:
+            if not any(isinstance(value, np.ndarray) for value in vars(oracle).values()):
+                warnings.warn(
+                    f"calling the oracle from Python, because {reason}",
+                    RuntimeWarning,
+                    stacklevel=6,
+                )
     return OracleLoop(problem)
+
+
+def speaks_for_argmin(oracle: Any, *names: str) -> bool:
+    """Whether one of these methods is as new as ``argmin``, not what a subclass left behind."""
+    order = [vars(base) for base in type(oracle).__mro__]
+    newest = min(next(i for i, own in enumerate(order) if name in own) for name in names)
+    return newest <= next(i for i, own in enumerate(order) if "argmin" in own)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
+from rcmd.engine.faults import checked_atom, not_finite
 from rcmd.engine.refreshing import next_refresh
 from rcmd.engine.sampling import Sampler
 from rcmd.problem import Problem
@@ -55,7 +57,7 @@ class ReferenceEngine:
     def step(self) -> None:
         """One iteration of Algorithm 2 on a batch."""
         losses, rows, i = self.problem.losses, self.problem.rows, self.iteration
-        atom = self.problem.oracle.argmin(self.d)
+        atom = checked_atom(self.problem.oracle, self.d)
         batch = self.sampler.draw(1)[0]
 
         # n times the batch's coordinates of a subgradient of D at w.
@@ -70,6 +72,8 @@ class ReferenceEngine:
         )
         w = losses.derivative(s, batch)
         change = w - self.w[batch]
+        if not self.problem.exact and not np.isfinite(change).all():
+            raise FloatingPointError(not_finite(self.problem, i + 1))
 
         self.s[batch] = s
         self.w[batch] = w

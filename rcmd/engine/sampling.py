@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ Array = npt.NDArray[Any]
 
 
 class Sampler(Protocol):
-    """Where an engine gets its batches."""
+    """Where an engine gets its batches; the rows of one batch must be different."""
 
     batch: int
 
@@ -57,6 +58,11 @@ class Replay:
             )
         if any(len(set(row)) < len(row) for row in rows):
             raise ValueError("a batch of Replay names a row twice; expected different rows")
+        if not all(isinstance(j, Integral) and j >= 0 for row in rows for j in row):
+            raise ValueError(
+                "a batch of Replay holds something that is no row number; expected whole numbers "
+                "from 0 on"
+            )
         self._batches = np.array(rows, dtype=np.int64)
         self.batch = self._batches.shape[1]
         self._next = 0

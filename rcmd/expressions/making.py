@@ -148,9 +148,7 @@ def _as_text(expression: Any) -> str:
 def _checked_numbers(given: Mapping[str, Any]) -> dict[str, float]:
     values = {}
     for name, value in given.items():
-        if name in (*VARIABLES, *CONSTANTS, *FUNCTIONS, "w", "self") or hasattr(
-            ExpressionLoss, name
-        ):
+        if name in _TAKEN or hasattr(ExpressionLoss, name):
             raise ExpressionError(
                 f"the parameter name {name!r} is taken; expected another, such as {name}_0"
             )

@@ -58,7 +58,7 @@ class LinearMinOracle(ABC):
     indicator: ClassVar[bool] = True
     """Whether R is the indicator of a set (0 on it, +inf outside)."""
 
-    formula: ClassVar[str] = "R(β)"
+    formula: ClassVar[str] = ""
     """R in one line, for people; fields of the class may stand in braces."""
 
     @abstractmethod
@@ -79,7 +79,8 @@ class LinearMinOracle(ABC):
 
     def value(self, beta: Array) -> Any:
         """R(β), infinite where ``beta`` misses dom R by more than rounding."""
-        return math.inf if self.violation(beta) > FEASIBILITY else self.penalty(beta)
+        # Written so that NaN is outside.
+        return self.penalty(beta) if self.violation(beta) <= FEASIBILITY else math.inf
 
     @property
     def mu(self) -> Any:
@@ -121,7 +122,9 @@ class LinearMinOracle(ABC):
         return None
 
     def describe(self) -> str:
-        """The formula with this object's numbers in it."""
+        """The formula with this object's numbers in it; the object itself where it has none."""
+        if not self.formula:
+            return repr(self)
         return self.formula.format(**{name: _shown(v) for name, v in vars(self).items()})
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:

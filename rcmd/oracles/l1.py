@@ -96,8 +96,9 @@ class L1Penalty(OnL1Ball):
         if self.radius is not None:
             return self
         descent = losses.largest_descent(offset)
-        # A zero descent puts the optimum at zero, where any ball holds it.
-        return replace(self, radius=descent / self.strength if descent > 0 else 1)
+        # Rounded up, so that no rounding cuts the optimum off; a zero descent puts it at zero.
+        slack = 1 if rows.exact else 1 + 1e-12
+        return replace(self, radius=slack * descent / self.strength if descent > 0 else 1)
 
     def argmin(self, c: Array) -> SparseAtom:
         return self.steepest_vertex(c) if self._excess(c) > 0 else SparseAtom((), ())

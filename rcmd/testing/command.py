@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,18 @@ def run_check(target: str) -> int:
     Returns 0 if the contract is kept and 1 if not; a target that cannot be used is a
     ``ValueError`` of one sentence.
     """
-    report = inspect_any(load(target))
+    part = load(target)
+    if isinstance(part, type) or not _is_part(part):
+        raise ValueError(
+            f"{part!r} is of type {type(part).__name__}; expected a SeparableConjugate, a "
+            "LinearMinOracle or a BregmanProx"
+        )
+    try:
+        report = inspect_any(part)
+    except Exception as fault:  # whatever the user's own code raises is a finding
+        where = traceback.extract_tb(fault.__traceback__)[-1]
+        print(f"{part!r}\nFAIL  {type(fault).__name__}: {fault} ({where.filename}:{where.lineno})")
+        return 1
     print(f"{report.subject}\n" + "\n".join(report.lines()))
     count = len(report.failures)
     print("the contract is kept" if report.ok else f"{count} failure{'s' if count > 1 else ''}")
@@ -38,12 +50,7 @@ def inspect_any(part: Any) -> Report:
         return inspect_conjugate(part)
     if isinstance(part, LinearMinOracle):
         return inspect_oracle(part)
-    if isinstance(part, BregmanProx):
-        return inspect_prox(part)
-    raise ValueError(
-        f"{part!r} is of type {type(part).__name__}; expected a SeparableConjugate, a "
-        "LinearMinOracle or a BregmanProx"
-    )
+    return inspect_prox(part)
 
 
 def load(target: str) -> Any:
@@ -98,15 +105,24 @@ def _module(place: str) -> Any:
             raise ValueError(f"{place} cannot be read as a Python module")
         module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
+        _look_in(str(path.parent.resolve()))
+        try:
+            spec.loader.exec_module(module)
+        except Exception as fault:  # the file is the user's, and so is the fault
+            raise ValueError(
+                f"{place} cannot be imported: {type(fault).__name__}: {fault}"
+            ) from None
         return module
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    _look_in(os.getcwd())
     try:
         return importlib.import_module(place)
     except ImportError as fault:
         raise ValueError(f"module {place!r} cannot be imported: {fault}") from None
+
+
+def _look_in(folder: str) -> None:
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
 
 
 def _is_part(part: Any) -> bool:

@@ -27,13 +27,19 @@ from rcmd.compiling.scalars import method_scalar
 from rcmd.engine.kernels.layout import add, column, row_length, row_start, value
 from rcmd.engine.kernels.samples import look_ahead, move
 
-SLOPE, DELAY = 0, 1  # a column's record: d_k, Σ_i G_i (shape(d^{i+1}) − shape(d^i))_k
-MASS, GROWTH = 0, 1  # the running scalars: T, G
+SLOPE, DELAY, SETTLED = 0, 1, 2  # d_k, Σ_i G_i (shape(d^{i+1}) − shape(d^i))_k, β's settled sum
+MASS, GROWTH, PEAK, SCALE = 0, 1, 2, 3  # T, G, the largest T since it was summed, a past factor
+
+CANCELLED = 1e-3
+"""Where T falls below this share of its peak, its last digits are gone, and it is summed anew."""
+
+STEEPER = 1e3
+"""Where the factor outgrows its past by this much, lazy sums would cancel, and are settled."""
 
 
 def new_columns(p: int, dense: bool) -> Any:
     """The records of the columns: beside each other for sparse rows, apart for dense ones."""
-    return np.zeros((2, p)).T if dense else np.zeros((p, 2))
+    return np.zeros((3, p)).T if dense else np.zeros((p, 3))
 
 
 class Coordinates:
@@ -44,7 +50,8 @@ class Coordinates:
         self._kernel = _compiled(kind)
         self._parameters = np.array([*numbers, 0.0])
         self._shape, self._mass = method_scalar(oracle, "shape"), method_scalar(oracle, "mass")
-        self.columns, self.running = new_columns(p, dense), np.zeros(2)
+        method_scalar(oracle, "scale")  # so that what does not compile shows here, not in a run
+        self.columns, self.running = new_columns(p, dense), np.zeros(4)
 
     def run(self, *arguments: Any) -> float:
         """Take the steps of ``arguments`` (see ``run`` below)."""
@@ -56,16 +63,17 @@ class Coordinates:
         moved = self._shape(d) - self._shape(self.columns[:, SLOPE])
         self.columns[:, DELAY] += self.running[GROWTH] * moved
         self.columns[:, SLOPE] = d
-        self.running[MASS] = self._mass(d).sum()
+        self.running[MASS] = self.running[PEAK] = self._mass(d).sum()
 
     def primal_sum(self) -> Any:
         """Σ_{i≤k} c_i β̃^i."""
         shape = self._shape(self.columns[:, SLOPE])
-        return self.running[GROWTH] * shape - self.columns[:, DELAY]
+        lazy = self.running[GROWTH] * shape - self.columns[:, DELAY]
+        return self.columns[:, SETTLED] + lazy
 
     def rescale(self, factor: float) -> None:
         """Count all weights ``factor`` times as much."""
-        self.columns[:, DELAY] *= factor
+        self.columns[:, DELAY:] *= factor
         self.running[GROWTH] *= factor
 
 
@@ -93,8 +101,8 @@ def _make_run(read, shape, mass, scale, stamp):
     def run(rows, batches, numbers, samples, gain, gain_mask, law, columns, running, parameters):
         """Take ``len(batches)`` steps of Algorithm 2.
 
-        As in ``vertex.run_vertex``, but for the oracle's: ``columns`` holds d_k and the
-        delay of β's sum, ``running`` T and G, ``parameters`` the numbers of the oracle.
+        As in ``vertex.run_vertex``, but for the oracle's: ``columns`` and ``running`` are
+        laid out as above, ``parameters`` are the oracle's numbers.
         """
         stamp
         eta, weights, cumulative = numbers
@@ -104,6 +112,13 @@ def _make_run(read, shape, mass, scale, stamp):
         for i in range(batches.shape[0]):
             factor = scale(oracle, running[MASS])
             growth = running[GROWTH] + weights[i] * factor
+            if factor > STEEPER * running[SCALE]:
+                for k in range(columns.shape[0]):
+                    columns[k, SETTLED] += growth * shape(oracle, columns[k, SLOPE])
+                    columns[k, SETTLED] -= columns[k, DELAY]
+                    columns[k, DELAY] = 0.0
+                growth = 0.0
+                running[SCALE] = factor
             running[GROWTH] = growth
             for t in range(batches.shape[1]):  # all at the atom of d^i, before d moves
                 look_ahead(rows, samples, order, position)
@@ -124,6 +139,12 @@ def _make_run(read, shape, mass, scale, stamp):
                     columns[k, DELAY] += growth * (shape(oracle, new) - shape(oracle, old))
                     moved = add(moved, mass(oracle, new) - mass(oracle, old))
             running[MASS] += moved
+            running[PEAK] = max(running[PEAK], running[MASS])
+            if running[MASS] < CANCELLED * running[PEAK]:
+                total = 0.0
+                for k in range(columns.shape[0]):
+                    total += mass(oracle, columns[k, SLOPE])
+                running[MASS] = running[PEAK] = total
         return health
 
     return run

@@ -94,7 +94,7 @@ def summit(d, keep, flip, bounds, offsets):
     levels = offsets.size - 1
     p, root = np.uint64(d.size), offsets[levels - 1]
     k, top = np.uint64(0), -np.inf
-    for _ in range(offsets[1] + np.uint64(1)):  # each turn tightens a block: only nan goes on
+    for _ in range(offsets[levels] + np.uint64(1)):  # a turn lowers a bound: only nan goes on
         block = np.uint64(0)
         for level in range(levels - 1, 0, -1):  # down along the highest bounds
             below = offsets[level - 1]
