@@ -66,26 +66,30 @@ def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
     """
     inside = problem.losses.clip(w)
     w = w if np.array_equal(w, inside) else inside
+    del inside
     predictions = problem.rows.matvec(beta)
     slope = problem.gradient(w)
-    penalty = problem.oracle.value(beta)
+    penalty, lowest = problem.oracle.value(beta), problem.oracle.minimum(slope)
     feasible = not math.isinf(penalty)
-    losses, conjugates = problem.losses.value(predictions), problem.losses.conjugate(w)
-    lowest = problem.oracle.minimum(slope)
+    loss, loss_size = _mean_and_size(problem, problem.losses.value(predictions))
+    conjugate, conjugate_size = _mean_and_size(problem, problem.losses.conjugate(w))
     certificate = Certificate(
         beta=beta,
         w=w,
-        primal=problem.mean(losses) + penalty,
-        dual=lowest - problem.mean(conjugates),
+        primal=loss + penalty,
+        dual=lowest - conjugate,
         loss_gap=problem.mean(problem.losses.fenchel_young(predictions, w)),
         regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
     )
     if feasible:
-        size = (
-            problem.mean(abs(losses)) + problem.mean(abs(conjugates)) + abs(penalty) + abs(lowest)
-        )
+        size = loss_size + conjugate_size + abs(penalty) + abs(lowest)
         _refuse_contradiction(problem, certificate, size)
     return certificate
+
+
+def _mean_and_size(problem: Problem, terms: Array) -> tuple[Any, Any]:
+    """The means of the terms and of their absolute values."""
+    return problem.mean(terms), problem.mean(abs(terms))
 
 
 def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any) -> None:
