@@ -206,3 +206,16 @@ def test_default_schedule() -> None:
     assert UnitStepSchedule(F(2), F(3, 2)).step(7) == 1
     kinds = [SublinearSchedule.theorem, LinearSchedule.theorem, UnitStepSchedule.theorem]
     assert kinds == ["sublinear", "linear", None]
+
+
+@pytest.mark.parametrize(
+    "schedule", [SublinearSchedule(3.5), LinearSchedule(3.5, 1.25), UnitStepSchedule(2.0, 1.5)]
+)
+@pytest.mark.parametrize(("start", "base"), [(0, 0), (17, 5), (10**9, 10**9 - 3)])
+def test_the_table_holds_the_same_numbers(schedule: Any, start: int, base: int) -> None:
+    eta, weights, total = schedule.table(start, start + 20, base)
+    for place, i in enumerate(range(start, start + 20)):
+        growth = schedule.growth(i, base)
+        assert eta[place] == pytest.approx(schedule.step(i), rel=1e-14)
+        assert weights[place] == pytest.approx(schedule.mixing(i) * growth, rel=1e-13)
+        assert total[place] == pytest.approx(growth, rel=1e-13)

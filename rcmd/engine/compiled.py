@@ -119,6 +119,8 @@ class CompiledEngine:
     def _draw(self, steps: int) -> Array:
         """The next batches as kernels read them; a row that is none would crash there."""
         batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
+        if isinstance(self.sampler, UniformSampler):
+            return batches.view(np.uint64)
         if batches.min() < 0 or batches.max() >= self.problem.n:
             raise IndexError(
                 f"the sampler drew rows from {batches.min()} to {batches.max()}; expected 0 to "
@@ -137,18 +139,16 @@ class CompiledEngine:
 
     def _tabulate(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """η_i, c_i and C_i in units of C_base, up to where the base has to move."""
-        i = np.arange(start, stop)
-        total = np.asarray(self.schedule.growth(i, self._base), dtype=float)
-        if total[0] > RESCALE_ABOVE:
-            self._samples[:, LAG] /= total[0]
-            self._loop.rescale(1 / total[0])
+        first = self.schedule.growth(start, self._base)
+        if first > RESCALE_ABOVE:
+            self._samples[:, LAG] /= first
+            self._loop.rescale(1 / first)
             self._base = start
-            total = np.asarray(self.schedule.growth(i, start), dtype=float)
-        beyond = np.flatnonzero(total > RESCALE_ABOVE)
-        count = int(beyond[0]) if len(beyond) else len(i)
-        i, total = i[:count], total[:count]
-        eta = np.broadcast_to(np.asarray(self.schedule.step(i), dtype=float), i.shape)
-        return np.ascontiguousarray(eta), self.schedule.mixing(i) * total, total
+        eta, weights, total = self.schedule.table(start, stop, self._base)
+        if total[-1] <= RESCALE_ABOVE:
+            return eta, weights, total
+        count = int(np.argmax(total > RESCALE_ABOVE))
+        return eta[:count], weights[:count], total[:count]
 
     def _gradient(self) -> Array:
         d = np.empty(self.problem.p)
