@@ -31,11 +31,12 @@ from rcmd import (
 )
 from rcmd.compiling.records import CannotCompile
 from rcmd.compiling.scalars import method_scalar
-from rcmd.engine.compiled import CompiledEngine, CoordinateLoop, OracleLoop, VertexLoop
+from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.kernels import coordinatewise, summit
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.kernels.samples import LAG
 from rcmd.engine.kernels.vertex import run_vertex
+from rcmd.engine.loops import CoordinateLoop, OracleLoop, VertexLoop
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.oracles import Atom, DenseAtom, RankOneAtom, SparseAtom

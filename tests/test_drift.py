@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 from rcmd import L1Ball, LeastSquares, Problem, Ridge
 from rcmd.engine import compiled
-from rcmd.engine.compiled import CompiledEngine, CoordinateLoop
+from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.kernels.coordinatewise import MASS
+from rcmd.engine.loops import CoordinateLoop
 from rcmd.engine.sampling import UniformSampler
 from rcmd.prox import ConjugateProx
 from rcmd.schedules import default_schedule

