@@ -2,6 +2,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,13 +11,16 @@ from rcmd import L1Ball, Logistic, Problem
 from rcmd.bench import engine as bench
 from rcmd.bench import peers, workloads, yardstick
 from rcmd.bench.clock import Contender, race
+from rcmd.bench.contenders import make_engine
+from rcmd.bench.costs import drift_of, starting
 from rcmd.bench.report import Section, Target, nanoseconds
+from rcmd.bench.settings import RADIUS, Settings
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.prox import ConjugateProx
 from rcmd.schedules import SublinearSchedule
 
-TINY = bench.Settings(
+TINY = Settings(
     repeats=2,
     seconds=1e-4,
     zipf_p=(120, 700),
@@ -51,7 +55,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def report(folder):
     quick = ("gradients", "growth", "ridge", "dense", "memory", "drift")
-    settings = bench.replace(TINY, data=str(folder), sections=quick)
+    settings = replace(TINY, data=str(folder), sections=quick)
     heard = []
     report = bench.bench_engine(settings, heard.append)
     assert "gradients: a9a, batch 1" in heard
@@ -117,7 +121,7 @@ def test_tables_fit_the_page(report):
 
 
 def test_start_is_measured_in_processes_of_their_own():
-    section = bench.starting(TINY, lambda text: None)
+    section = starting(TINY, lambda text: None)
     first, numba = section.rows
     assert first["later"] > 0
     assert first["cold"] > 0
@@ -126,9 +130,7 @@ def test_start_is_measured_in_processes_of_their_own():
 
 
 def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        bench.Settings, "quick", lambda self: bench.replace(TINY, sections=("ridge",))
-    )
+    monkeypatch.setattr(Settings, "quick", lambda self: replace(TINY, sections=("ridge",)))
     monkeypatch.delenv("RCMD_DATA", raising=False)
     path = tmp_path / "out.json"
     assert bench.run_bench(None, str(path), True, None) == 0
@@ -146,10 +148,10 @@ def test_plain_c_and_the_engine_do_the_same_work(p, batch):
     data = workloads.zipf(60, p, 50, np.random.default_rng(1))
     steps = 400
     batches = UniformSampler(60, batch, np.random.default_rng(2)).draw(steps)
-    problem = Problem(data.X, data.y, Logistic(), L1Ball(bench.RADIUS))
+    problem = Problem(data.X, data.y, Logistic(), L1Ball(RADIUS))
     schedule = SublinearSchedule(60 / batch)
     engine = CompiledEngine(problem, schedule, Replay(batches), ConjugateProx())
-    loop = yardstick.PlainC(data.X, data.y, batch, bench.RADIUS)
+    loop = yardstick.PlainC(data.X, data.y, batch, RADIUS)
     for part in np.split(batches, [150]):
         engine.advance(len(part))
         loop.advance(len(part), part)
@@ -162,7 +164,7 @@ def test_plain_c_and_the_engine_do_the_same_work(p, batch):
 @needs_compiler
 def test_plain_c_draws_uniform_batches_of_its_own():
     data = workloads.zipf(12, 100, 50, np.random.default_rng(1))
-    loop = yardstick.PlainC(data.X, data.y, 5, bench.RADIUS)
+    loop = yardstick.PlainC(data.X, data.y, 5, RADIUS)
     counts, pairs = np.zeros(12), 0
     for _ in range(6000):
         loop.advance(1)
@@ -188,7 +190,7 @@ def test_without_a_compiler_the_column_is_left_out(monkeypatch, folder):
     monkeypatch.delenv("CC", raising=False)
     yardstick._built.cache_clear()
     try:
-        settings = bench.replace(TINY, data=str(folder), sections=("gradients",))
+        settings = replace(TINY, data=str(folder), sections=("gradients",))
         section = bench.bench_engine(settings).sections[0]
     finally:
         yardstick._built.cache_clear()
@@ -262,11 +264,11 @@ def test_amount_of_work_grows_to_the_time_asked_for():
 
 
 def test_drift_sees_a_wrong_d(folder):
-    engine = bench.make_engine(workloads.load("a9a", folder), L1Ball(5.0), 1, 0)
+    engine = make_engine(workloads.load("a9a", folder), L1Ball(5.0), 1, 0)
     engine.advance(50)
-    assert bench.drift_of(engine) < 1e-13
+    assert drift_of(engine) < 1e-13
     engine.d[3] += 1e-6 * abs(engine.d).max()
-    assert bench.drift_of(engine) == pytest.approx(1e-6, rel=1e-3)
+    assert drift_of(engine) == pytest.approx(1e-6, rel=1e-3)
 
 
 def test_sections_align_and_wrap():
