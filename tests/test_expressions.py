@@ -1,5 +1,6 @@
 """Losses from expressions: 17 of them against hand-written forms, and all that is refused."""
 
+import itertools
 import json
 import math
 import os
@@ -18,7 +19,20 @@ import pytest
 import sympy as sp
 from numba.extending import register_jitable
 
-from rcmd import L1Ball, Problem, certify, solve
+from rcmd import (
+    Fair,
+    Huber,
+    L1Ball,
+    LeastSquares,
+    LogCosh,
+    Logistic,
+    Problem,
+    PseudoHuber,
+    SeparableConjugate,
+    SquaredHinge,
+    certify,
+    solve,
+)
 from rcmd.expressions import (
     ExpressionError,
     ExpressionLoss,
@@ -744,3 +758,37 @@ def test_folder_without_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
     assert cache.folder() == tmp_path / "local" / "rcmd" / "expressions"
+
+
+SHIPPED: list[tuple[str, dict[str, float], SeparableConjugate]] = [
+    ("log(1 + exp(-y*s))", {}, Logistic()),
+    ("(s - y)**2/2", {}, LeastSquares()),
+    ("where(abs(s-y) <= d, (s-y)**2/2, d*abs(s-y) - d**2/2)", {"d": 1.5}, Huber(1.5)),
+    ("d**2*(sqrt(1 + ((s-y)/d)**2) - 1)", {"d": 1.5}, PseudoHuber(1.5)),
+    ("d**2*log(cosh((s-y)/d))", {"d": 1.5}, LogCosh(1.5)),
+    ("d**2*(abs((s-y)/d) - log(1 + abs((s-y)/d)))", {"d": 1.5}, Fair(1.5)),
+    ("max(0, 1 - y*s)**2/2", {}, SquaredHinge()),
+]
+
+
+def largest_difference(derived: SeparableConjugate, shipped: SeparableConjugate) -> float:
+    worst = 0.0
+    for y, s in itertools.product((-1.0, 1.0), np.linspace(-50.0, 50.0, 401).tolist()):
+        w = shipped.derivative(s, y)
+        for name, at in (("value", s), ("derivative", s), ("conjugate", w)):
+            found, wanted = getattr(derived, name)(at, y), getattr(shipped, name)(at, y)
+            if found != wanted:
+                worst = max(worst, abs(found - wanted) / max(1.0, abs(wanted)))
+    return worst
+
+
+@pytest.mark.parametrize(("text", "numbers", "shipped"), SHIPPED, ids=lambda part: repr(part)[:20])
+def test_agrees_with_the_shipped_class(text: str, numbers: Any, shipped: Any) -> None:
+    derived = loss_from_expression(text, **numbers)
+    assert largest_difference(derived, shipped) <= TOL
+    assert derived.gamma == pytest.approx(shipped.gamma, rel=1e-12)
+
+
+def test_another_parameter_is_seen_against_the_shipped_class() -> None:
+    text, _, shipped = SHIPPED[3]
+    assert largest_difference(loss_from_expression(text, d=1.5001), shipped) > TOL
