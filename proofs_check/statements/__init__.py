@@ -1,0 +1,1 @@
+"""One file per statement, named by its place in the paper."""
