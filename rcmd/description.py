@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rcmd import bounds
 from rcmd.constants import Constants
 
@@ -44,7 +42,7 @@ def _formulas(problem: Problem) -> str:
 
 def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
     strict = "holds" if problem.loss.strictly_convex else "convex, not strictly: s-form only"
-    zero = not math.isinf(problem.oracle.value(np.zeros(problem.p, problem.rows.number_type)))
+    zero = not math.isinf(problem.oracle.value(problem.rows.zero()))
     bounded = math.isfinite(constants.prediction_bound)
     return (
         _line("(1) l is γ-smooth and strictly convex", f"{strict}, γ = {_show(constants.gamma)}"),

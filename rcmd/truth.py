@@ -56,15 +56,13 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     """
     import cvxpy as cp
 
-    # Through the rows' own products, so that every layout of data will do.
-    data = _matrix(problem)
     labels = np.asarray(problem.losses.y, dtype=float)
     beta, predictions = cp.Variable(problem.p), cp.Variable(problem.n)
     terms = problem.loss.cvxpy_form(predictions, labels)
     if problem.losses.weights is not None:
         terms = cp.multiply(np.asarray(problem.losses.weights, dtype=float), terms)
     penalty, inside = problem.oracle.cvxpy_form(beta)
-    coupling = predictions == data @ beta
+    coupling = predictions == problem.rows.as_matrix() @ beta
     programme = cp.Problem(cp.Minimize(cp.sum(terms) / problem.n + penalty), [coupling, *inside])
     _run(programme, solver_options or _tight(cp))
     if programme.status not in ("optimal", "optimal_inaccurate"):
@@ -112,12 +110,6 @@ def _run(programme: Any, options: dict[str, Any]) -> float:
 def _tight(cp: Any) -> dict[str, Any]:
     tolerances = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_ktratio")
     return {"solver": cp.CLARABEL, **dict.fromkeys(tolerances, 1e-11)}
-
-
-def _matrix(problem: Problem) -> Any:
-    rows = problem.rows
-    stored = getattr(rows, "matrix", None)
-    return stored if stored is not None else np.asarray(rows.array, dtype=float)  # type: ignore[attr-defined]
 
 
 def _with_residuals(problem: Problem, beta: Array, w: Array, primal: float) -> Truth:

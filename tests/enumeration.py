@@ -23,7 +23,7 @@ class Path:
     def __init__(self, problem: Problem, schedule: Schedule, kind: type[ReferenceEngine]) -> None:
         number_type = problem.rows.number_type
         self.problem = problem
-        self.beta = PrimalAverage(schedule, problem.p, number_type)
+        self.beta = PrimalAverage(schedule, problem.rows.zero())
         self.w_average = DualAverage(schedule, problem.n, number_type)
         self.steps: list[Step] = []
         self.engine = kind(

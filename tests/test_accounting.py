@@ -82,7 +82,7 @@ def test_averages_are_the_weighted_sums(
     schedule: Schedule, threshold: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounting, "RESCALE_ABOVE", threshold)
-    check_primal(PrimalAverage(schedule, 4, object), schedule)
+    check_primal(PrimalAverage(schedule, np.zeros(4, object)), schedule)
     check_dual(DualAverage(schedule, 6, object), schedule)
 
 
@@ -124,20 +124,20 @@ class ForgetsToRescale(PrimalAverage):
 def test_averages_fail_on_planted_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = SCHEDULES[0]
     with pytest.raises(AssertionError):
-        check_primal(ShiftedWeight(schedule, 4, object), schedule)
+        check_primal(ShiftedWeight(schedule, np.zeros(4, object)), schedule)
     with pytest.raises(AssertionError):
         check_dual(AfterTheStep(schedule, 6, object), schedule)
     with pytest.raises(AssertionError):
-        check_primal(PrimalAverage(SCHEDULES[1], 4, object), schedule)
+        check_primal(PrimalAverage(SCHEDULES[1], np.zeros(4, object)), schedule)
     monkeypatch.setattr(accounting, "RESCALE_ABOVE", 10)
     with pytest.raises(AssertionError):
-        check_primal(ForgetsToRescale(schedule, 4, object), schedule)
+        check_primal(ForgetsToRescale(schedule, np.zeros(4, object)), schedule)
     with pytest.raises(AssertionError):
         check_dual(ReadsTooEarly(schedule, 6, object), schedule)
 
 
 def test_rescaling_happens() -> None:
-    average = PrimalAverage(SCHEDULES[2], 4, object)
+    average = PrimalAverage(SCHEDULES[2], np.zeros(4, object))
     for step in steps(6):
         average.record(step)
     assert average._sum.base > 0
@@ -145,7 +145,7 @@ def test_rescaling_happens() -> None:
 
 def test_asking_does_not_change_the_answer() -> None:
     schedule = SCHEDULES[1]
-    asked, silent = (PrimalAverage(schedule, 4, object) for _ in range(2))
+    asked, silent = (PrimalAverage(schedule, np.zeros(4, object)) for _ in range(2))
     for step in steps():
         asked.record(step)
         silent.record(step)
@@ -157,7 +157,8 @@ def test_asking_does_not_change_the_answer() -> None:
 def test_with_one_block_and_no_data_the_last_term_is_the_average(one: Any) -> None:
     schedule = LinearSchedule(one, one)
     number_type = object if isinstance(one, Fraction) else float
-    primal, dual = PrimalAverage(schedule, 4, number_type), DualAverage(schedule, 6, number_type)
+    primal = PrimalAverage(schedule, np.zeros(4, number_type))
+    dual = DualAverage(schedule, 6, number_type)
     w = fractions(3, 6).astype(number_type)
     for exact in steps(8):
         last = exact.atom.dense(fractions(0, 4)).astype(number_type)
@@ -185,7 +186,7 @@ FLOAT_SCHEDULES = [
 
 def check_floats(schedule: Schedule, exact: Schedule, count: int = 1200) -> None:
     rng = np.random.default_rng(0)
-    primal, dual = PrimalAverage(schedule, 3), DualAverage(schedule, 5)
+    primal, dual = PrimalAverage(schedule, np.zeros(3)), DualAverage(schedule, 5)
     w = rng.normal(size=5)
     sums = [[mpmath.mpf(0)] * 3, [mpmath.mpf(0)] * 5]
     mass = mpmath.mpf(0)
@@ -231,7 +232,7 @@ def test_floats_fail_on_a_slightly_wrong_weight() -> None:
 
 def test_far_out_nothing_overflows() -> None:
     schedule = LinearSchedule(2.0, 1.5)
-    average = PrimalAverage(schedule, 1)
+    average = PrimalAverage(schedule, np.zeros(1))
     for i in range(10**9, 10**9 + 50):
         average.record(Step(i, DenseAtom(np.array([float(i - 10**9)])), np.array([0]), np.zeros(1)))
     # The terms of a geometric average: Σ i q^i / Σ q^i with q = 3/2 over i < 50.

@@ -81,7 +81,7 @@ def engine(
     kind: type[ReferenceEngine] = ReferenceEngine,
     dual_average: type[DualAverage] = DualAverage,
 ) -> Iterator[Moment]:
-    beta = PrimalAverage(schedule, problem.p, problem.rows.number_type)
+    beta = PrimalAverage(schedule, problem.rows.zero())
     w = dual_average(schedule, problem.n, problem.rows.number_type)
     runner = kind(problem, schedule, Replay(batches), accounting=(beta, w))
     for _ in batches:

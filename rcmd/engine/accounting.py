@@ -65,8 +65,8 @@ class _RelativeSum:
 class PrimalAverage:
     """β̄^k = Σ_{i≤k} c_i β̃^i / C_k: with it, the dual method is GSFW."""
 
-    def __init__(self, schedule: Schedule, p: int, number_type: Any = float) -> None:
-        self._sum = _RelativeSum(schedule, _zeros(p, number_type))
+    def __init__(self, schedule: Schedule, zero: Any) -> None:
+        self._sum = _RelativeSum(schedule, zero)
         self._last = -1
 
     def record(self, step: Step) -> None:
@@ -85,7 +85,7 @@ class DualAverage:
     """w̄^k = Σ_{i≤k} c_i w^i / C_k, where w^i is the dual variable *before* step i."""
 
     def __init__(self, schedule: Schedule, n: int, number_type: Any = float) -> None:
-        self._sum = _RelativeSum(schedule, _zeros(n, number_type))
+        self._sum = _RelativeSum(schedule, np.zeros(n, dtype=number_type))
         self._last = -1
 
     def record(self, step: Step) -> None:
@@ -99,7 +99,3 @@ class DualAverage:
         if self._last < 0:
             return w.copy()
         return w - self._sum.total / self._sum.unit(self._last)
-
-
-def _zeros(length: int, number_type: Any) -> Array:
-    return np.zeros(length, dtype=number_type)

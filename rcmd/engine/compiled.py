@@ -52,6 +52,7 @@ class CompiledEngine:
         if isinstance(sampler, UniformSampler):
             sampler.fill = fill_compiled
         self.iteration = 0
+        problem.oracle.restart()
         self._rows = rows
         self._law, self._scalars, s = _law(problem, prox)
         w = self._scalars[0](s, problem.losses.y)

@@ -47,6 +47,7 @@ class ReferenceEngine:
         self.w = problem.losses.derivative(self.s)
         self.d = problem.gradient(self.w)
         self.iteration = 0
+        problem.oracle.restart()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
 
     def advance(self, steps: int) -> None:
@@ -92,7 +93,7 @@ class AveragingReference(ReferenceEngine):
     def __init__(
         self, problem: Problem, schedule: Schedule, sampler: Sampler, prox: BregmanProx
     ) -> None:
-        self._beta = PrimalAverage(schedule, problem.p, problem.rows.number_type)
+        self._beta = PrimalAverage(schedule, problem.rows.zero())
         self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
         super().__init__(problem, schedule, sampler, prox, (self._beta, self._w))
 

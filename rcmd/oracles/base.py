@@ -117,6 +117,12 @@ class LinearMinOracle(ABC):
         """
         return self
 
+    def restart(self) -> None:  # noqa: B027 (most oracles remember nothing)
+        """Forget what earlier calls left behind (warm starts, counts): a run begins.
+
+        With it a run gives the same iterates whatever the oracle was used for before.
+        """
+
     def vertex_rule(self) -> VertexRule | None:
         """How a compiled loop finds the atom by itself, if one rule says it all."""
         return None

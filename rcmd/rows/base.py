@@ -1,0 +1,108 @@
+"""The rows x_j of the data: layout lives here and nowhere else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.oracles.atoms import Atom
+
+Array = npt.NDArray[Any]
+
+BLOCK_ENTRIES = 2**14
+"""Entries widened or multiplied at a time, few enough to cost no memory."""
+
+
+class Rows(ABC):
+    """n rows of length p, touched a batch at a time or all at once."""
+
+    n: int
+    p: int
+
+    @abstractmethod
+    def predict(self, batch: Array, atom: Atom) -> Array:
+        """x_jᵀβ̃ for the rows of ``batch``, in time proportional to their nonzeros."""
+
+    @abstractmethod
+    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
+        """``total += Σ_j coefficients_j x_j`` over the batch, in place."""
+
+    @abstractmethod
+    def matvec(self, beta: Array) -> Array:
+        """Xβ."""
+
+    @abstractmethod
+    def rmatvec(self, w: Array) -> Array:
+        """Xᵀw."""
+
+    @abstractmethod
+    def square_norms(self) -> Array:
+        """‖x_j‖₂² for every row."""
+
+    @abstractmethod
+    def entry_range(self) -> tuple[Array, Array]:
+        """Smallest and largest entry of every row."""
+
+    @abstractmethod
+    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Smallest and largest x_jᵀβ over lower ≤ β ≤ upper, for every row."""
+
+    def max_norms(self) -> Array:
+        """‖x_j‖_∞ for every row."""
+        low, high = self.entry_range()
+        return np.maximum(-low, high)
+
+    @abstractmethod
+    def row(self, j: int) -> Array:
+        """x_j as a dense vector."""
+
+    @abstractmethod
+    def as_matrix(self) -> Any:
+        """X as a float array or a SciPy sparse matrix, for solvers that need one."""
+
+    def zero(self) -> Any:
+        """β = 0, in the form in which atoms are added up."""
+        return np.zeros(self.p, dtype=self.number_type)
+
+    @property
+    @abstractmethod
+    def number_type(self) -> Any:
+        """The dtype of s, d and w: float64, or object for exact fractions."""
+
+    compilable: bool = False
+    """Whether the compiled engine has kernels for this layout."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the data are fractions."""
+        return self.number_type == np.dtype(object)
+
+    def spectral_energy(self, scales: Array) -> float:
+        """An upper bound of ‖diag(√scales) X‖₂², tight to 1e-9, by Lanczos iteration."""
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
+        roots = np.sqrt(np.asarray(scales, dtype=float))
+        side = min(self.n, self.p)
+
+        def gram(v: Array) -> Array:
+            if self.p <= self.n:
+                product = self.rmatvec(roots * roots * self.matvec(v))
+            else:
+                product = roots * self.matvec(self.rmatvec(roots * v))
+            return np.asarray(product, dtype=float)
+
+        if side == 1:
+            return float(gram(np.ones(1))[0])
+        if not self.square_norms().any():
+            return 0.0
+        # ARPACK's own start differs from call to call; a fixed one keeps σ, and so every iterate,
+        # reproducible, and one without structure is in the null space of no data.
+        start = np.random.default_rng(0).standard_normal(side)
+        operator = LinearOperator((side, side), matvec=gram, dtype=float)
+        options = {"k": 1, "which": "LA", "v0": start, "tol": 1e-10, "maxiter": 10_000}
+        # Six basis vectors instead of twenty: more restarts, a third of the memory.
+        top = eigsh(operator, ncv=min(side, 6), return_eigenvectors=False, **options)
+        return float(top[0]) * (1 + 1e-9)

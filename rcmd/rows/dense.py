@@ -1,0 +1,77 @@
+"""Rows in one C-ordered array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import Atom
+from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
+
+
+class DenseRows(Rows):
+    """A C-ordered array; float32 data keep their size and are accumulated in float64."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.n, self.p = array.shape
+        self.compilable = not self.exact
+
+    @property
+    def number_type(self) -> Any:
+        return np.dtype(object) if self.array.dtype == object else np.dtype(float)
+
+    def predict(self, batch: Array, atom: Atom) -> Array:
+        return atom.predict(self.array[batch])
+
+    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
+        total += coefficients @ self.array[batch]
+
+    def matvec(self, beta: Array) -> Array:
+        if self.array.dtype != np.float32:
+            return self.array @ beta
+        return self._by_row(lambda block: block @ beta)
+
+    def rmatvec(self, w: Array) -> Array:
+        if self.array.dtype != np.float32:
+            return w @ self.array
+        total = np.zeros(self.p)
+        for rows in self._blocks():
+            total += w[rows] @ self.array[rows]
+        return total
+
+    def square_norms(self) -> Array:
+        return self._by_row(lambda block: (block * block).sum(axis=1))
+
+    def entry_range(self) -> tuple[Array, Array]:
+        low, high = self.array.min(axis=1), self.array.max(axis=1)
+        return low.astype(self.number_type), high.astype(self.number_type)
+
+    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        def low(block: Array) -> Array:
+            return np.maximum(block, 0) @ lower + np.minimum(block, 0) @ upper
+
+        def high(block: Array) -> Array:
+            return np.maximum(block, 0) @ upper + np.minimum(block, 0) @ lower
+
+        return self._by_row(low), self._by_row(high)
+
+    def _blocks(self) -> list[slice]:
+        height = max(1, BLOCK_ENTRIES // self.p)
+        return [slice(start, start + height) for start in range(0, self.n, height)]
+
+    def _by_row(self, function: Callable[[Array], Array]) -> Array:
+        """``function`` of the rows in their number type, a block at a time."""
+        parts = [
+            function(self.array[rows].astype(self.number_type, copy=False))
+            for rows in self._blocks()
+        ]
+        return np.concatenate(parts)
+
+    def as_matrix(self) -> Array:
+        return np.asarray(self.array, dtype=float)
+
+    def row(self, j: int) -> Array:
+        return np.asarray(self.array[j], dtype=self.number_type)

@@ -1,0 +1,52 @@
+"""The layout that fits what a user brings, checked once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd.rows.base import Array, Rows
+from rcmd.rows.dense import DenseRows
+from rcmd.rows.sparse import SparseRows
+from rcmd.validation import as_array, checked_numbers
+
+
+def as_rows(X: Any) -> Rows:
+    """The layout that fits ``X``, or a ``ValueError`` that says what is wrong with it."""
+    if isinstance(X, Rows):
+        return X
+    rows = SparseRows(_checked_sparse(X)) if sp.issparse(X) else DenseRows(_checked_dense(X))
+    if rows.n == 0 or rows.p == 0:
+        raise ValueError(
+            f"X has shape ({rows.n}, {rows.p}); expected at least one row and one column"
+        )
+    return rows
+
+
+def _checked_dense(X: Any) -> Array:
+    array = as_array("X", X)
+    if array.ndim != 2:
+        raise ValueError(
+            f"X has {array.ndim} dimension(s), shape {array.shape}; expected a matrix with one "
+            "row per sample: use X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
+        )
+    array = checked_numbers("X", array)
+    if array.dtype not in (np.float32, np.float64, object):
+        array = array.astype(float)
+    return np.ascontiguousarray(array)
+
+
+def _checked_sparse(X: Any) -> Any:
+    if X.ndim != 2:
+        raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
+    matrix = X.tocsr()
+    checked_numbers("X", matrix.data)
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(float)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        checked_numbers("X with its duplicate entries summed", matrix.data)
+    return matrix

@@ -1,0 +1,95 @@
+"""Rows in compressed sparse form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import Atom
+from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
+
+
+class SparseRows(Rows):
+    """A CSR matrix, used as it is: never densified, copied only to sum duplicates."""
+
+    number_type = np.dtype(float)
+    compilable = True
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.n, self.p = matrix.shape
+
+    def predict(self, batch: Array, atom: Atom) -> Array:
+        block = self.matrix[batch]
+        products = np.asarray(block.data, dtype=float) * atom.gather(block.indices)
+        return _sum_rows(products, block.indptr)
+
+    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
+        block = self.matrix[batch]
+        repeated = np.repeat(coefficients, np.diff(block.indptr))
+        np.add.at(total, block.indices, repeated * block.data)
+
+    def matvec(self, beta: Array) -> Array:
+        if self.matrix.dtype != np.float32:
+            return np.asarray(self.matrix @ beta)
+        return self._by_row(lambda data, columns: data * beta[columns])
+
+    def rmatvec(self, w: Array) -> Array:
+        if self.matrix.dtype != np.float32:
+            return np.asarray(self.matrix.T @ w)
+        total = np.zeros(self.p)
+        for rows in self._blocks():
+            total += self.matrix[rows].T @ w[rows]
+        return total
+
+    def square_norms(self) -> Array:
+        return self._by_row(lambda data, _: data * data)
+
+    def entry_range(self) -> tuple[Array, Array]:
+        low = np.asarray(self.matrix.min(axis=1).toarray(), dtype=float).ravel()
+        return low, np.asarray(self.matrix.max(axis=1).toarray(), dtype=float).ravel()
+
+    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        def ends(data: Array, columns: Array) -> tuple[Array, Array]:
+            return data * lower[columns], data * upper[columns]
+
+        low = self._by_row(lambda data, columns: np.minimum(*ends(data, columns)))
+        return low, self._by_row(lambda data, columns: np.maximum(*ends(data, columns)))
+
+    def _blocks(self) -> list[slice]:
+        """Slices of rows with about a block of entries, at least one row each."""
+        entries = np.arange(0, self.matrix.nnz, BLOCK_ENTRIES)
+        cuts = np.unique([0, *np.searchsorted(self.matrix.indptr[:-1], entries), self.n])
+        return [slice(start, stop) for start, stop in pairwise(cuts.tolist())]
+
+    def _by_row(self, function: Callable[[Array, Array], Array]) -> Array:
+        """Row sums of ``function(values, columns)``, in double precision, a block at a time."""
+        data, indices, indptr = self.matrix.data, self.matrix.indices, self.matrix.indptr
+        sums = np.zeros(self.n)
+        for rows in self._blocks():
+            start, stop = indptr[rows.start], indptr[rows.stop]
+            terms = function(data[start:stop].astype(float), indices[start:stop])
+            sums[rows] = _sum_rows(terms, indptr[rows.start : rows.stop + 1] - start)
+        return sums
+
+    def as_matrix(self) -> Any:
+        return self.matrix
+
+    def row(self, j: int) -> Array:
+        start, stop = self.matrix.indptr[j : j + 2]
+        dense = np.zeros(self.p)
+        dense[self.matrix.indices[start:stop]] = self.matrix.data[start:stop]
+        return dense
+
+
+def _sum_rows(entries: Array, indptr: Array) -> Array:
+    """Row sums of CSR entries; unlike ``add.reduceat`` right for empty rows."""
+    lengths = np.diff(indptr)
+    sums = np.zeros(len(lengths))
+    filled = np.flatnonzero(lengths)
+    if len(filled):
+        sums[filled] = np.add.reduceat(np.asarray(entries, dtype=float), indptr[filled])
+    return sums
