@@ -40,6 +40,7 @@ from rcmd.engine.loops import CoordinateLoop, OracleLoop, VertexLoop
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.oracles import Atom, DenseAtom, RankOneAtom, SparseAtom
+from rcmd.oracles.base import first_largest
 from rcmd.prox import BregmanProx
 from rcmd.schedules import LinearSchedule, Schedule, SublinearSchedule
 
@@ -532,7 +533,9 @@ def test_arguments_with_defaults_keep_them() -> None:
 
 
 def keys(d: Any, signs: Any) -> Any:
-    return abs(d) if signs == summit.BOTH_SIGNS else -d
+    """What counts of |d| or −d, its leading 44 bits with the implicit one, by arithmetic."""
+    fraction, exponent = np.frexp(abs(d) if signs == summit.BOTH_SIGNS else -d)
+    return np.ldexp(np.trunc(np.ldexp(fraction, 44)), exponent - 44)
 
 
 def climb(p: int, signs: Any, seed: int, lifting: bool = True) -> None:
@@ -545,6 +548,7 @@ def climb(p: int, signs: Any, seed: int, lifting: bool = True) -> None:
     for turn in range(120):
         for k in rng.integers(p, size=8):
             d[k] = round(rng.standard_normal() * rng.choice([0.1, 1.0, 1.5]), 1)
+            d[k] *= 1 + rng.choice([0.0, 1e-15, 1e-12])  # equal, as good as equal, different
             if lifting:
                 summit.lift(bounds, offsets, np.uint64(k), keys(d, signs)[k])
         if turn % 30 == 29:
@@ -553,10 +557,13 @@ def climb(p: int, signs: Any, seed: int, lifting: bool = True) -> None:
         assert summit.summit(d, *signs, bounds, offsets) == expected
         assert summit.scan(d, *signs) == expected
         assert summit.scan_short(d, *signs) == expected
+        assert first_largest(abs(d) if signs == summit.BOTH_SIGNS else -d) == expected[0]
+        if signs == summit.BOTH_SIGNS and p <= summit.LOW_BITS:
+            assert summit.scan_coded(d, signs[0]) == expected
 
 
 @pytest.mark.parametrize("signs", [summit.BOTH_SIGNS, summit.POSITIVE], ids=["both", "positive"])
-@pytest.mark.parametrize("p", [64, 65, 127, 128, 513, 4097, 20000])
+@pytest.mark.parametrize("p", [64, 65, 127, 128, 511, 512, 513, 4097, 20000])
 def test_summit_is_the_first_argmax(p: int, signs: Any) -> None:
     climb(p, signs, seed=p)
 
@@ -571,6 +578,18 @@ def test_summit_of_many_levels() -> None:
         d[k] = -1.0
         summit.lift(bounds, offsets, np.uint64(k), 1.0)
         assert summit.summit(d, *summit.BOTH_SIGNS, bounds, offsets) == (k, 1.0)
+
+
+def test_a_place_off_by_one_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    coded = summit.scan_coded
+
+    def next_place(d: Any, keep: Any) -> Any:
+        k, key = coded(d, keep)
+        return k + 1, key
+
+    monkeypatch.setattr(summit, "scan_coded", next_place)
+    with pytest.raises(AssertionError):
+        climb(127, summit.BOTH_SIGNS, seed=0)
 
 
 def test_a_forgotten_lift_is_seen() -> None:

@@ -96,15 +96,27 @@ def highest_of_64(typing_context, d, start, keep, flip):
 
     def generate(context, builder, signature, arguments):
         keys = _masked_64(context, builder, signature.args[0], *arguments)
-        width = 64
-        while width > 1:  # halve: lane t against lane t + width
-            width //= 2
-            left, right = (
-                builder.shuffle_vector(keys, keys, _lanes(range(first, first + width)))
-                for first in (0, width)
-            )
-            keys = _maximum(builder, left, right)
-        return builder.extract_element(keys, ir.IntType(32)(0))
+        return _highest(builder, keys)
+
+    return signature, generate
+
+
+@intrinsic
+def coded_highest_of_64(typing_context, d, start, keep, code):
+    """The bits of the largest ``masked(d[k], keep, 0)`` over these k, plus ``code - k``.
+
+    ``keep`` drops as many of the lowest bits as ``code`` needs.
+    """
+    signature = types.uint64(d, types.uint64, types.uint64, types.uint64)
+
+    def generate(context, builder, signature, arguments):
+        array, start, keep, code = arguments
+        word = ir.IntType(64)
+        keys = _masked_64(context, builder, signature.args[0], array, start, keep, word(0))
+        lanes = ir.Constant(ir.VectorType(word, 64), [word(t) for t in range(64)])
+        codes = builder.sub(_splat(builder, builder.sub(code, start), 64), lanes)
+        coded = builder.or_(builder.bitcast(keys, codes.type), codes)
+        return builder.bitcast(_highest(builder, builder.bitcast(coded, keys.type)), word)
 
     return signature, generate
 
@@ -149,6 +161,19 @@ def lowest_bit(typing_context, mask):
         return builder.cttz(arguments[0], ir.IntType(1)(1))
 
     return signature, generate
+
+
+def _highest(builder, keys):
+    """The largest of 64 lanes."""
+    width = 64
+    while width > 1:  # halve: lane t against lane t + width
+        width //= 2
+        left, right = (
+            builder.shuffle_vector(keys, keys, _lanes(range(first, first + width)))
+            for first in (0, width)
+        )
+        keys = _maximum(builder, left, right)
+    return builder.extract_element(keys, ir.IntType(32)(0))
 
 
 def _maximum(builder, a, b):

@@ -38,6 +38,8 @@ class UniformSampler:
         self._taken = np.zeros(n, dtype=np.bool_)
 
     def draw(self, steps: int) -> Array:
+        if self.batch == 1:  # the first line of Floyd's method is the whole of it
+            return (self.rng.random((steps, 1)) * self.n).astype(np.int64)
         batches = np.empty((steps, self.batch), dtype=np.int64)
         if self.batch == self.n:
             batches[:] = np.arange(self.n)

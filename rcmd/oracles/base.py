@@ -21,12 +21,31 @@ FEASIBILITY = 1e-10
 """Relative rounding by which a point of dom R may miss it (averages round)."""
 
 
+TRAILING_BITS = 9
+"""Of a double's 52 bits, how many do not count when keys are compared."""
+
+
+def first_largest(keys: Array) -> int:
+    """The first k with the largest key, keys alike in their leading 43 bits being equal.
+
+    Sums that are equal on paper differ in their last digits by the order of summation; so
+    most of such ties are broken alike on every engine. The answer is the largest key to 2⁻⁴³
+    of itself. Fractions are compared exactly. ``keys`` are the caller's to lose: the bits
+    that do not count are cleared.
+    """
+    if keys.dtype == float:
+        bits = keys.view(np.int64)
+        bits &= -(1 << TRAILING_BITS)
+    return int(keys.argmax())
+
+
 class VertexRule(NamedTuple):
     """An oracle whose atom has one entry, as four facts a compiled loop can use.
 
     The atom is −``size``·sign(c_k) at the k with the largest |c_k|, or, where only
     ``positive`` entries are allowed, ``size`` at the k with the smallest c_k; it is zero
-    where that |c_k| (or −c_k) is at most ``threshold``. Of equals, the first k counts.
+    where that |c_k| (or −c_k) is at most ``threshold``. Which is largest, and which counts
+    among equals, is what ``first_largest`` says.
     """
 
     size: float

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.oracles.atoms import SparseAtom
-from rcmd.oracles.base import Array, LinearMinOracle, VertexRule
+from rcmd.oracles.base import Array, LinearMinOracle, VertexRule, first_largest
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class OnL1Ball(LinearMinOracle):
         return -bounds, bounds
 
     def steepest_vertex(self, c: Array) -> SparseAtom:
-        """−radius·sign(c_k) e_k for the first k with the largest |c_k|."""
-        k = int(abs(c).argmax())
+        """−radius·sign(c_k) e_k for the k of ``first_largest``."""
+        k = first_largest(abs(c))
         return SparseAtom((k,), (-self.radius if c[k] > 0 else self.radius,))
 
     def room(self, beta: Array) -> Any:

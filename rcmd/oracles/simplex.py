@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.oracles.atoms import SparseAtom
-from rcmd.oracles.base import Array, LinearMinOracle, VertexRule
+from rcmd.oracles.base import Array, LinearMinOracle, VertexRule, first_largest
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Simplex(LinearMinOracle):
         positive("radius", self.radius, "Simplex")
 
     def argmin(self, c: Array) -> SparseAtom:
-        return SparseAtom((int(c.argmin()),), (self.radius,))
+        return SparseAtom((first_largest(-c),), (self.radius,))
 
     def vertex_rule(self) -> VertexRule:
         return VertexRule(self.radius, positive=True)

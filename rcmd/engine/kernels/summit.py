@@ -13,9 +13,10 @@ So an update costs one comparison, against log2(p) for a tournament tree, and
 only blocks that claim to hold the maximum are ever looked at again.
 
 The key of a coordinate is what a vertex there can gain: |d_k| where both signs are
-allowed (the l1 ball), -d_k where only the positive one is (the simplex).  Both, and
-the bounds themselves, are masks on the bits of a double: `BOTH_SIGNS`, `POSITIVE`,
-(`ALL_BITS`, `NO_BITS`), each a pair (keep, flip) for `instructions.masked`.
+allowed (the l1 ball), -d_k where only the positive one is (the simplex), in its leading
+bits (`rcmd.oracles.base.first_largest` says why).  Both, and the bounds themselves, are
+masks on the bits of a double: `BOTH_SIGNS`, `POSITIVE`, (`ALL_BITS`, `NO_BITS`), each a
+pair (keep, flip) for `instructions.masked`.
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ import numpy as np
 from numba import njit
 
 from rcmd.compiling.caching import kernel
-from rcmd.compiling.instructions import first_of_64, highest_of_64, larger, masked
+from rcmd.compiling.instructions import (
+    coded_highest_of_64,
+    first_of_64,
+    highest_of_64,
+    larger,
+    masked,
+)
+from rcmd.oracles.base import TRAILING_BITS
 
 SHIFT = np.uint64(6)
 FANOUT = np.uint64(64)
 ALL_BITS, NO_BITS, SIGN_BIT = np.uint64(2**64 - 1), np.uint64(0), np.uint64(2**63)
-BOTH_SIGNS = (ALL_BITS ^ SIGN_BIT, NO_BITS)
-POSITIVE = (ALL_BITS, SIGN_BIT)
+LOW_BITS = np.uint64(2**TRAILING_BITS - 1)
+BOTH_SIGNS = (ALL_BITS ^ SIGN_BIT ^ LOW_BITS, NO_BITS)
+POSITIVE = (ALL_BITS ^ LOW_BITS, SIGN_BIT)
 
 
 def level_offsets(p: int) -> Any:
@@ -123,6 +132,16 @@ def scan(d, keep, flip):
         best = start if key > top else best
         top = larger(top, key)
     return first_of_64(d, best, keep, flip, top), top
+
+
+@njit(error_model="numpy")
+def scan_coded(d, keep):
+    """``scan`` where flip is 0 and p at most LOW_BITS: the place comes with the maximum."""
+    p, top = np.uint64(d.size), np.uint64(0)
+    for block in range((p + FANOUT - np.uint64(1)) >> SHIFT):
+        top = max(top, coded_highest_of_64(d, window(block, p), keep, LOW_BITS))
+    k = min(LOW_BITS - (top & LOW_BITS), p - np.uint64(1))  # where nan would lead beyond
+    return k, masked(d[k], keep, NO_BITS)
 
 
 @njit(error_model="numpy")

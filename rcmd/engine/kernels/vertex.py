@@ -25,7 +25,16 @@ from rcmd.compiling.caching import kernel
 from rcmd.compiling.instructions import masked
 from rcmd.engine.kernels.layout import column, entry, row_length, row_start, value
 from rcmd.engine.kernels.samples import look_ahead, move, scatter
-from rcmd.engine.kernels.summit import FANOUT, NO_BITS, lift, scan, scan_short, summit
+from rcmd.engine.kernels.summit import (
+    FANOUT,
+    LOW_BITS,
+    NO_BITS,
+    lift,
+    scan,
+    scan_coded,
+    scan_short,
+    summit,
+)
 
 
 def _make_run_vertex(stamp: str) -> Any:
@@ -66,17 +75,20 @@ def _make_run_vertex(stamp: str) -> Any:
         eta, weights, cumulative = numbers
         size, keep, flip, threshold = rule
         incremental, health = bounds.size > 0, 0.0
+        coded = flip == NO_BITS and FANOUT <= d.size <= LOW_BITS
         order, position = batches.reshape(-1), np.uint64(0)
         for i in range(batches.shape[0]):
             if incremental:
-                k, key = summit(d, keep, flip, bounds, offsets)
+                k, _ = summit(d, keep, flip, bounds, offsets)
+            elif coded:
+                k, _ = scan_coded(d, keep)
             elif d.size >= FANOUT:
-                k, key = scan(d, keep, flip)
+                k, _ = scan(d, keep, flip)
             else:
-                k, key = scan_short(d, keep, flip)
+                k, _ = scan_short(d, keep, flip)
             k = min(k, np.uint64(d.size - 1))  # where nan would lead beyond
             v = -size if d[k] > 0.0 and flip == NO_BITS else size
-            if key <= threshold:
+            if (abs(d[k]) if flip == NO_BITS else -d[k]) <= threshold:
                 v = 0.0
             beta_sum[k] += weights[i] * v
             for _ in range(batches.shape[1]):
