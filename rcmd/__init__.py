@@ -49,6 +49,7 @@ from rcmd.run import iterate, solve
 
 if TYPE_CHECKING:
     from rcmd import bounds, datasets, testing, truth
+    from rcmd.tracing import trace
 
 __all__ = [
     "Box",
@@ -88,6 +89,7 @@ __all__ = [
     "iterate",
     "solve",
     "testing",
+    "trace",
     "truth",
 ]
 
@@ -96,6 +98,10 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     """Import ``rcmd.bounds`` and the other modules of ``__all__`` when first asked for."""
+    if name == "trace":
+        from rcmd.tracing import trace
+
+        return trace
     if name in ("bounds", "datasets", "testing", "truth"):
         return import_module(f"rcmd.{name}")
     raise AttributeError(f"module 'rcmd' has no attribute {name!r}")
