@@ -422,3 +422,66 @@ def test_spectral_energy_fails_on(planted: type[DenseRows]) -> None:
     dense = spectral_cases()["tall"]
     with pytest.raises(AssertionError):
         check_spectral(planted(dense), dense, np.linspace(0.1, 3, len(dense)))
+
+
+# ---- reductions of rows --------------------------------------------------------------------------
+
+
+def check_reduce(rows: Rows, dense: np.ndarray) -> None:
+    """Entries and columns, through functions that mind neither order nor zeros."""
+
+    def place(entries: Any, where: Any) -> Any:
+        return (entries * (1 + where)).sum(axis=1)
+
+    def largest(entries: Any, where: Any) -> Any:
+        return abs(entries).max(axis=1)
+
+    np.testing.assert_array_equal(rows.reduce(place), dense @ (1 + np.arange(rows.p)))
+    np.testing.assert_array_equal(rows.reduce(largest), abs(dense).max(axis=1))
+
+
+def in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("rcmd.rows.dense", "rcmd.rows.sparse"):
+        monkeypatch.setattr(f"{module}.BLOCK_ENTRIES", 8)
+
+
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_reduce(name: str, small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if small:
+        in_small_blocks(monkeypatch)
+    rows = as_rows(LAYOUTS[name]())
+    check_reduce(rows, matrix() * (4 if name in ("int", "csr int values") else 1))
+
+
+def test_reduce_of_nothing() -> None:
+    check_reduce(as_rows(sp.csr_array((4, 3))), np.zeros((4, 3)))
+
+
+def test_the_default_reduction() -> None:
+    class Plain(SparseRows):
+        reduce = Rows.reduce
+
+    check_reduce(Plain(csr()), matrix())
+
+
+class SortedRows(SparseRows):
+    """Forgets to put the numbers back where their rows are."""
+
+    def reduce(self, function: Any) -> Any:
+        lengths = np.diff(self.matrix.indptr)
+        return super().reduce(function)[np.argsort(lengths, kind="stable")]
+
+
+class FirstColumns(SparseRows):
+    """Takes the places in the block for columns."""
+
+    def reduce(self, function: Any) -> Any:
+        return super().reduce(lambda entries, _: function(entries, np.arange(entries.shape[1])))
+
+
+@pytest.mark.parametrize("planted", [SortedRows, FirstColumns])
+def test_reduce_fails_on(planted: type[SparseRows]) -> None:
+    check_reduce(SparseRows(csr()), matrix())
+    with pytest.raises(AssertionError):
+        check_reduce(planted(csr()), matrix())

@@ -12,7 +12,9 @@ Vector = tuple[Any, ...]
 class Loss(Protocol):
     """One sample's loss l_j, its label inside."""
 
-    gamma: Any
+    @property
+    def gamma(self) -> Any:
+        """Lipschitz constant of l'."""
 
     def value(self, s: Any) -> Any:
         """l(s)."""
@@ -27,7 +29,9 @@ class Loss(Protocol):
 class Regularizer(Protocol):
     """R on a bounded domain."""
 
-    mu: Any
+    @property
+    def mu(self) -> Any:
+        """Strong convexity of R."""
 
     def argmin(self, c: Vector) -> Vector:
         """A minimizer of cᵀβ + R(β), the same one every time."""

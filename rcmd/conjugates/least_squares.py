@@ -32,6 +32,9 @@ class LeastSquares(SeparableConjugate):
     def derivative(self, s: Any, y: Any) -> Any:
         return s - y
 
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return 1 + 0 * s
+
     def conjugate(self, w: Any, y: Any) -> Any:
         return w * w / 2 + w * y
 

@@ -38,6 +38,10 @@ class Logistic(SeparableConjugate):
     def derivative(self, s: Any, y: Any) -> Any:
         return -y * expit(-y * s)
 
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        tail = math.exp(-abs(s))
+        return tail / ((1.0 + tail) * (1.0 + tail))
+
     def conjugate(self, w: Any, y: Any) -> Any:
         v = -y * w
         if v < 0.0 or v > 1.0:

@@ -37,6 +37,11 @@ class SampleLosses:
         """l_j'(s_j) for the rows j of ``batch``."""
         return self._weighted(self._each("derivative", s, self.y[batch]), batch)
 
+    def second_derivative(self, s: Array) -> Array:
+        """l_j''(s_j), brought into [0, γ_j]."""
+        slopes = self._weighted(self._each("second_derivative", s, self.y))
+        return np.clip(slopes, 0, self.gammas)
+
     def conjugate(self, w: Array) -> Array:
         """l_j*(w_j)."""
         return self._weighted(self._each("conjugate", self.unit(w), self.y))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.oracles.atoms import Atom
+from rcmd.oracles.atoms import Atom, DenseAtom, SparseAtom
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
@@ -20,6 +20,9 @@ Array = npt.NDArray[Any]
 FEASIBILITY = 1e-10
 """Relative rounding by which a point of dom R may miss it (averages round)."""
 
+
+ZERO = SparseAtom((), ())
+"""The point 0."""
 
 TRAILING_BITS = 9
 """Of a double's 52 bits, how many do not count when keys are compared."""
@@ -37,6 +40,14 @@ def first_largest(keys: Array) -> int:
         bits = keys.view(np.int64)
         bits &= -(1 << TRAILING_BITS)
     return int(keys.argmax())
+
+
+def largest(keys: Array, count: int) -> Array:
+    """The places of the ``count`` largest keys, the largest first."""
+    places = np.arange(len(keys))
+    if count < len(keys):
+        places = np.argpartition(-keys, count - 1)[:count]
+    return places[np.argsort(-keys[places], kind="stable")]
 
 
 class VertexRule(NamedTuple):
@@ -87,6 +98,21 @@ class LinearMinOracle(ABC):
     @abstractmethod
     def minimum(self, c: Array) -> Any:
         """min_β cᵀβ + R(β) = −R*(−c)."""
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        """Up to ``count`` points of dom R that are good at c, the best one first.
+
+        The corrective phase takes them up together; one is enough, several are faster.
+        """
+        return [self.argmin(c)]
+
+    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
+        """``beta`` as a convex combination of points of dom R: (weight, point) pairs.
+
+        The fewer corners of dom R they are, the sooner the corrective phase ends; the point
+        itself will do.
+        """
+        return [(1.0, DenseAtom(beta))]
 
     @abstractmethod
     def violation(self, beta: Array) -> Any:

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import SparseAtom
-from rcmd.oracles.base import Array, LinearMinOracle, VertexRule, first_largest
+from rcmd.oracles.atoms import Atom, SparseAtom
+from rcmd.oracles.base import (
+    ZERO,
+    Array,
+    LinearMinOracle,
+    VertexRule,
+    first_largest,
+    largest,
+)
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -32,6 +39,20 @@ class OnL1Ball(LinearMinOracle):
         """−radius·sign(c_k) e_k for the k of ``first_largest``."""
         k = first_largest(abs(c))
         return SparseAtom((k,), (-self.radius if c[k] > 0 else self.radius,))
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        """The vertices at the largest |c_k| above the penalty's strength, then 0."""
+        ends = np.where(c > 0, -self.radius, self.radius)
+        places = largest(abs(c), count)
+        steep = places[abs(c[places]) > getattr(self, "strength", 0)]
+        return [*(SparseAtom((int(k),), (ends[k],)) for k in steep), ZERO]
+
+    def decompose(self, beta: Array) -> list[tuple[Any, Atom]]:
+        """A vertex for every β_k that is not 0, and 0 for what they leave."""
+        signs = np.where(beta > 0, self.radius, -self.radius)
+        places = np.flatnonzero(beta)
+        parts = [(abs(beta[k]) / self.radius, SparseAtom((int(k),), (signs[k],))) for k in places]
+        return [*parts, (self.room(beta) / self.radius, ZERO)]
 
     def room(self, beta: Array) -> Any:
         """radius − ‖β‖₁, rounding below zero removed."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import SparseAtom
-from rcmd.oracles.base import Array, LinearMinOracle, VertexRule, first_largest
+from rcmd.oracles.atoms import Atom, SparseAtom
+from rcmd.oracles.base import Array, LinearMinOracle, VertexRule, first_largest, largest
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -33,6 +33,13 @@ class Simplex(LinearMinOracle):
 
     def argmin(self, c: Array) -> SparseAtom:
         return SparseAtom((first_largest(-c),), (self.radius,))
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return [SparseAtom((int(k),), (self.radius,)) for k in largest(-c, count)]
+
+    def decompose(self, beta: Array) -> list[tuple[Any, Atom]]:
+        places = np.flatnonzero(beta > 0)
+        return [(beta[k] / self.radius, SparseAtom((int(k),), (self.radius,))) for k in places]
 
     def vertex_rule(self) -> VertexRule:
         return VertexRule(self.radius, positive=True)

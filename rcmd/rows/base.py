@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,11 @@ class Rows(ABC):
     @abstractmethod
     def predict(self, batch: Array, atom: Atom) -> Array:
         """x_jᵀβ̃ for the rows of ``batch``, in time proportional to their nonzeros."""
+
+    def predict_at(self, atoms: Sequence[Atom]) -> Any:
+        """X(a_1 … a_m), a column of predictions for each atom, dense or sparse."""
+        everything = np.arange(self.n)
+        return np.stack([self.predict(everything, atom) for atom in atoms], axis=1)
 
     @abstractmethod
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
@@ -54,6 +61,16 @@ class Rows(ABC):
         """‖x_j‖_∞ for every row."""
         low, high = self.entry_range()
         return np.maximum(-low, high)
+
+    def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
+        """``function(entries, columns)`` of blocks of rows, one number for every row.
+
+        ``entries`` has a row for every x_j of the block, with all its nonzeros and some of its
+        zeros; ``columns``, of that shape or one for all rows, says where the nonzeros stand. The
+        function must not mind their order, nor how many zeros there are.
+        """
+        columns = np.arange(self.p)
+        return np.concatenate([function(self.row(j)[None], columns) for j in range(self.n)])
 
     @abstractmethod
     def row(self, j: int) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import Atom
+from rcmd.oracles.atoms import Atom, DenseAtom
 from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
 
 
@@ -25,6 +25,13 @@ class DenseRows(Rows):
 
     def predict(self, batch: Array, atom: Atom) -> Array:
         return atom.predict(self.array[batch])
+
+    def predict_at(self, atoms: Sequence[Atom]) -> Array:
+        columns = [
+            self.matvec(atom.vector) if isinstance(atom, DenseAtom) else atom.predict(self.array)
+            for atom in atoms
+        ]
+        return np.stack(columns, axis=1)
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         total += coefficients @ self.array[batch]
@@ -57,6 +64,10 @@ class DenseRows(Rows):
             return np.maximum(block, 0) @ upper + np.minimum(block, 0) @ lower
 
         return self._by_row(low), self._by_row(high)
+
+    def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
+        columns = np.arange(self.p)
+        return self._by_row(lambda block: function(block, columns))
 
     def _blocks(self) -> list[slice]:
         height = max(1, BLOCK_ENTRIES // self.p)

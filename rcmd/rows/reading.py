@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from rcmd.rows.base import Array, Rows
 from rcmd.rows.dense import DenseRows
+from rcmd.rows.operator import OperatorRows
 from rcmd.rows.sparse import SparseRows
 from rcmd.validation import as_array, checked_numbers
 
@@ -17,6 +18,8 @@ def as_rows(X: Any) -> Rows:
     """The layout that fits ``X``, or a ``ValueError`` that says what is wrong with it."""
     if isinstance(X, Rows):
         return X
+    if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
+        return OperatorRows(X)
     rows = SparseRows(_checked_sparse(X)) if sp.issparse(X) else DenseRows(_checked_dense(X))
     if rows.n == 0 or rows.p == 0:
         raise ValueError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from rcmd.oracles.atoms import Atom
+from rcmd.oracles.atoms import Atom, SparseAtom
 from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
 
 
@@ -26,6 +27,22 @@ class SparseRows(Rows):
         block = self.matrix[batch]
         products = np.asarray(block.data, dtype=float) * atom.gather(block.indices)
         return _sum_rows(products, block.indptr)
+
+    def predict_at(self, atoms: Sequence[Atom]) -> Any:
+        sparse = [atom for atom in atoms if isinstance(atom, SparseAtom)]
+        if len(sparse) < len(atoms):
+            return super().predict_at(atoms)
+        places = np.array([k for atom in sparse for k in atom.indices], dtype=int)
+        values = np.array([v for atom in sparse for v in atom.values], dtype=float)
+        lengths = np.array([len(atom.indices) for atom in sparse])
+        if lengths.max() > 1:
+            offsets = np.concatenate([[0], np.cumsum(lengths)])
+            weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
+            return sp.csr_array(self.matrix @ weights)
+        picked = self.matrix[:, places]
+        scaled = picked.data * values[picked.indices]
+        where = np.flatnonzero(lengths).astype(picked.indices.dtype)[picked.indices]
+        return sp.csr_array((scaled, where, picked.indptr), shape=(self.n, len(atoms)))
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         block = self.matrix[batch]
@@ -58,6 +75,24 @@ class SparseRows(Rows):
 
         low = self._by_row(lambda data, columns: np.minimum(*ends(data, columns)))
         return low, self._by_row(lambda data, columns: np.maximum(*ends(data, columns)))
+
+    def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
+        data, indices, starts = self.matrix.data, self.matrix.indices, self.matrix.indptr[:-1]
+        lengths = np.diff(self.matrix.indptr)
+        numbers = np.zeros(self.n)
+        # Rows of like length together, so that padding at most doubles the work.
+        magnitudes = np.frexp(lengths)[1]
+        for magnitude in np.unique(magnitudes):
+            alike = np.flatnonzero(magnitudes == magnitude)
+            width = max(1, int(lengths[alike].max()))
+            height = max(1, BLOCK_ENTRIES // width)
+            for rows in np.split(alike, range(height, len(alike), height)):
+                inside = np.arange(width) < lengths[rows, None]
+                places = (starts[rows, None] + np.arange(width))[inside]
+                entries, columns = np.zeros(inside.shape), np.zeros(inside.shape, dtype=int)
+                entries[inside], columns[inside] = data[places], indices[places]
+                numbers[rows] = function(entries, columns)
+        return numbers
 
     def _blocks(self) -> list[slice]:
         """Slices of rows with about a block of entries, at least one row each."""

@@ -1,0 +1,86 @@
+r"""Conjugates: smooth against strongly convex, and the three equivalent conditions.
+
+Paper: Proposition A.1 (prop:gradient_conjugate), Appendix A
+Claim: f is $\gamma$-smooth iff $f^*$ is $1/\gamma$-strongly convex; for differentiable strictly
+    convex f: $y = \nabla f(x)$ iff $x = \nabla f^*(y)$ iff $x^Ty = f(x) + f^*(y)$.
+Verdict: HOLDS
+Correction: $f^*$ is differentiable in the interior of its domain only; at the ends of the
+    logistic conjugate's domain the slope is infinite, and no s belongs to them.
+Check: symbolically, $(f^*)''(f'(x)) = 1/f''(x)$ for every f; in 50 digits and in fractions the
+    three conditions for three losses; the logistic conjugate's slope grows without bound.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import sympy
+
+from proofs_check.exact.drawn import tilted
+from proofs_check.exact.losses import Softplus, Squared
+from proofs_check.exact.mirror import conjugate_slope
+from proofs_check.statement import Finding, Kind, check
+
+
+def legendre(x: Any, value: Any, slope: Any) -> Any:
+    """f*(f'(x)) = x f'(x) − f(x)."""
+    return x * slope - value
+
+
+@check(
+    Kind.SYMBOLIC,
+    legendre,
+    {
+        "coefficient 2 at f": lambda x, value, slope: x * slope - 2 * value,
+        "slope and value exchanged": lambda x, value, slope: x * value - slope,
+        "wrong sign": lambda x, value, slope: value - x * slope,
+    },
+)
+def curvatures_of_a_conjugate_pair_are_inverse(formula: Any) -> Finding:
+    """With y = f'(x): df*/dy = x and d²f*/dy² = 1/f''(x), for every f, by the chain rule."""
+    x = sympy.symbols("x", real=True)
+    f = sympy.Function("f")(x)
+    slope = sympy.diff(f, x)
+    curvature = sympy.diff(slope, x)
+    first = sympy.simplify(sympy.diff(formula(x, f, slope), x) / curvature)
+    second = sympy.simplify(sympy.diff(first, x) / curvature - 1 / curvature)
+    return Finding(first == x and second == 0, f"f*' = {first}, f*'' − 1/f'' = {second}")
+
+
+@check(
+    Kind.EXACT,
+    conjugate_slope,
+    {
+        "slope of the loss": lambda loss, w: loss.derivative(w),
+        "sign of the tilt": lambda loss, w: conjugate_slope(loss, -w),
+    },
+)
+def the_three_conditions_hold_together(slope: Any) -> Finding:
+    """w = l'(s), s = l*'(w), l + l* = sw; and l + l* > sw at other s."""
+    agrees = True
+    with mpmath.workdps(50):
+        for loss in (Squared(Fraction(1, 3), Fraction(2)), tilted(Fraction(1, 4)), Softplus(1)):
+            small = mpmath.mpf(10) ** -45 if isinstance(loss, Softplus) else 0
+            for s in (Fraction(-3), Fraction(-1, 4), Fraction(2)):
+                point = mpmath.mpf(s.numerator) / s.denominator if small else s
+                w = loss.derivative(point)
+                agrees &= abs(slope(loss, w) - point) <= small
+                agrees &= abs(loss.value(point) + loss.conjugate(w) - w * point) <= small
+                other = point + 1
+                agrees &= loss.value(other) + loss.conjugate(w) - w * other > small
+    return Finding(bool(agrees), "three losses at three points each")
+
+
+@check(
+    Kind.EXACT,
+    Softplus(1),
+    {"the squared loss, whose conjugate is smooth": Squared(Fraction(0))},
+)
+def the_slope_is_infinite_at_the_end_of_the_domain(loss: Any) -> Finding:
+    """l*'(w) at w = −10^{−m}: about m ln 10."""
+    with mpmath.workdps(50):
+        slopes = [abs(conjugate_slope(loss, -(mpmath.mpf(10) ** -m))) for m in (10, 20, 40)]
+        growth = [mpmath.nstr(s, 5) for s in slopes]
+        return Finding(bool(slopes[2] > 1.9 * slopes[1] > 3 * slopes[0]), f"slopes {growth}")

@@ -1,0 +1,1 @@
+"""The phase that turns a found face into a certified high accuracy."""

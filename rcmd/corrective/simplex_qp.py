@@ -1,0 +1,65 @@
+"""Small quadratic programmes on the simplex, by an active-set method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+DUAL_ROUNDING = 1e-13
+"""A multiplier above minus this, relative to the largest, is taken for non-negative."""
+
+
+def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
+    """argmin ½ xᵀHx + cᵀx over x ≥ 0, Σx = 1, for a positive definite H.
+
+    From the feasible ``start``: minimize over the free entries; go there, or as far as the
+    first entry that turns negative, which is then fixed at zero; once all are non-negative,
+    free the entry whose multiplier is most negative. The value falls with every turn, so no
+    set of free entries comes back.
+
+    Examples
+    --------
+    >>> minimize_on_simplex(np.eye(2), np.array([-3.0, 0.0]), np.array([0.5, 0.5]))
+    array([1., 0.])
+    """
+    x, free = start.copy(), start > 0
+    for _ in range(100 * len(x)):  # rounding may make entries come and go: x is feasible anyway
+        places = np.flatnonzero(free)
+        target, level = _on_plane(matrix[np.ix_(places, places)], slope[places])
+        if (target < 0).any():
+            _step_to_the_border(x, free, places, target)
+            continue
+        x[places] = target
+        multipliers = matrix @ x + slope - level
+        multipliers[free] = np.inf
+        worst = int(multipliers.argmin())
+        if not multipliers[worst] < -DUAL_ROUNDING * (abs(level) + abs(slope).max()):
+            break
+        free[worst] = True
+    return x
+
+
+def _on_plane(matrix: Array, slope: Array) -> tuple[Array, float]:
+    """The minimizer over Σx = 1 alone, and the level of Hx + c there."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    factor = cho_factor(matrix, check_finite=False)
+    sides = np.stack([slope, np.ones(len(slope))], axis=1)
+    along_slope, along_ones = cho_solve(factor, sides, check_finite=False).T
+    level = (1 + along_slope.sum()) / along_ones.sum()
+    return level * along_ones - along_slope, float(level)
+
+
+def _step_to_the_border(x: Array, free: Array, places: Array, target: Array) -> None:
+    """Move x towards ``target`` until an entry is zero, and fix it there."""
+    here = x[places]
+    reach = np.full(len(places), np.inf)
+    falling = target < 0
+    reach[falling] = here[falling] / (here[falling] - target[falling])
+    x[places] = np.maximum(here + reach.min() * (target - here), 0)
+    stopped = places[reach <= reach.min()]
+    x[stopped], free[stopped] = 0, False

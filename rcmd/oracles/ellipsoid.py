@@ -1,0 +1,138 @@
+"""Ellipsoids: the l2 ball under a linear map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import DenseAtom
+from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.irrational import Irrational
+from rcmd.oracles.l2 import L2Ball
+from rcmd.validation import as_array, checked_numbers, positive
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+    from rcmd.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(Irrational):
+    """The set {βᵀA⁻¹β ≤ radius²}; M_j = radius·√(x_jᵀA x_j).
+
+    ``matrix`` is A, symmetric and positive definite, or its diagonal as a vector. For another
+    centre use ``Translated``.
+
+    Examples
+    --------
+    >>> Ellipsoid([9.0, 4.0]).argmin(np.array([0.0, 1.0])).vector
+    array([-0., -2.])
+    """
+
+    matrix: Any
+    radius: Any = 1.0
+    formula = "indicator of βᵀA⁻¹β ≤ {radius}²"
+
+    def __post_init__(self) -> None:
+        positive("radius", self.radius, "Ellipsoid")
+        matrix = checked_numbers("matrix of Ellipsoid", as_array("matrix", self.matrix))
+        matrix = np.array(matrix, dtype=float)
+        matrix.setflags(write=False)
+        object.__setattr__(self, "matrix", matrix)
+        _ = self.factor  # refuses what is not positive definite
+
+    def bind(
+        self, rows: Rows, losses: SampleLosses, offset: Array | None = None
+    ) -> LinearMinOracle:
+        if len(self.matrix) != rows.p:
+            raise ValueError(
+                f"matrix of Ellipsoid has shape {self.matrix.shape}; expected ({rows.p}, {rows.p}) "
+                f"or ({rows.p},), for X has p = {rows.p} columns"
+            )
+        return super().bind(rows, losses, offset)
+
+    @cached_property
+    def factor(self) -> Array:
+        """L with LLᵀ = A, for a diagonal A the vector of its roots."""
+        return _factor(self.matrix)
+
+    @property
+    def ball(self) -> L2Ball:
+        """The ball of which this is the image under the Cholesky factor L of A."""
+        return L2Ball(self.radius)
+
+    def argmin(self, c: Array) -> DenseAtom:
+        return DenseAtom(self._image(self.ball.argmin(self._pull(c)).vector))
+
+    def minimum(self, c: Array) -> Any:
+        return self.ball.minimum(self._pull(c))
+
+    def violation(self, beta: Array) -> Any:
+        return self.ball.violation(self._preimage(beta))
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """That of the ball, for L⁻¹β and Lᵀc."""
+        return self.ball.fenchel_young(self._preimage(beta), self._pull(c))
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        bounds = self.radius * np.sqrt(rows.reduce(self._square_norms))
+        return -bounds, bounds
+
+    def _square_norms(self, entries: Array, columns: Array) -> Array:
+        """‖Lᵀx_j‖₂² for every row of a block."""
+        if self.factor.ndim == 1:
+            images = entries * self.factor[columns]
+        elif columns.ndim == 1:
+            images = entries @ self.factor
+        else:
+            images = (entries[:, None] @ self.factor[columns])[:, 0]
+        squares: Array = (images * images).sum(axis=1)
+        return squares
+
+    def _pull(self, c: Array) -> Array:
+        """Lᵀc."""
+        return self.factor * c if self.factor.ndim == 1 else c @ self.factor
+
+    def _image(self, z: Array) -> Array:
+        """Lz."""
+        return self.factor * z if self.factor.ndim == 1 else self.factor @ z
+
+    def _preimage(self, beta: Array) -> Array:
+        """L⁻¹β."""
+        if self.factor.ndim == 1:
+            return beta / self.factor
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(self.factor, beta, lower=True)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        import cvxpy as cp
+
+        z = cp.Variable(len(self.matrix))
+        image = cp.multiply(self.factor, z) if self.factor.ndim == 1 else self.factor @ z
+        return 0, [beta == image, cp.norm2(z) <= float(self.radius)]
+
+
+def _factor(matrix: Array) -> Array:
+    if matrix.ndim == 1:
+        if not (len(matrix) and (matrix > 0).all()):
+            raise ValueError(
+                f"matrix of Ellipsoid is the diagonal {matrix}; expected positive numbers"
+            )
+        return np.sqrt(matrix)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise ValueError(
+            f"matrix of Ellipsoid has shape {matrix.shape}; expected (p, p), or (p,) for a diagonal"
+        )
+    if abs(matrix - matrix.T).max() > 1e-12 * abs(matrix).max():
+        raise ValueError("matrix of Ellipsoid is not symmetric; expected A = Aᵀ: try (A + Aᵀ)/2")
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"matrix of Ellipsoid is not positive definite: its smallest eigenvalue is "
+            f"{np.linalg.eigvalsh(matrix)[0]:.3g}; expected it to be positive"
+        ) from None

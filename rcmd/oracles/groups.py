@@ -1,0 +1,265 @@
+"""Balls and penalties of group norms: atoms on one group of variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import Atom, SparseAtom
+from rcmd.oracles.base import Array
+from rcmd.oracles.irrational import Irrational
+from rcmd.oracles.lp import direction
+from rcmd.oracles.selection import atom_on
+from rcmd.validation import as_array, checked_numbers, positive
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+    from rcmd.rows import Rows
+
+
+class OnGroupBall(Irrational):
+    """What every R with the domain Σ_g v_g ‖β_g‖₂ ≤ radius shares, v the weights of the groups.
+
+    M_j = radius·max_g ‖x_jg‖₂/v_g.
+    """
+
+    groups: Any
+    radius: Any
+    weights: Any
+
+    def check_groups(self) -> None:
+        """Turn the groups into one number per variable; refuse what is no partition."""
+        owner = type(self).__name__
+        labels = _labels(self.groups, owner)
+        labels.setflags(write=False)
+        object.__setattr__(self, "groups", labels)
+        if self.weights is None:
+            return
+        weights = checked_numbers(f"weights of {owner}", as_array("weights", self.weights)).copy()
+        if weights.shape != (labels.max() + 1,):
+            raise ValueError(
+                f"weights of {owner} has shape {weights.shape}; expected ({labels.max() + 1},), "
+                "one number for each group"
+            )
+        if not (weights > 0).all():
+            raise ValueError(f"weights of {owner} holds {weights.min()}; expected positive numbers")
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> OnGroupBall:
+        if len(self.groups) != rows.p:
+            raise ValueError(
+                f"groups of {type(self).__name__} divide {len(self.groups)} variables while X has "
+                f"p = {rows.p} columns; expected every column in one group"
+            )
+        super().bind(rows, losses, offset)
+        return self
+
+    def norms(self, vector: Array) -> Array:
+        """‖·‖₂ of every group, scaled so that squares neither overflow nor all vanish."""
+        scale = float(abs(vector).max()) or 1.0
+        scaled = vector / scale
+        return scale * np.sqrt(np.bincount(self.groups, scaled * scaled))
+
+    def dual_norms(self, c: Array) -> Array:
+        """‖c_g‖₂/v_g of every group."""
+        norms = self.norms(c)
+        return norms if self.weights is None else norms / self.weights
+
+    def norm(self, beta: Array) -> Any:
+        """Σ_g v_g ‖β_g‖₂."""
+        norms = self.norms(beta)
+        return norms.sum() if self.weights is None else self.weights @ norms
+
+    def violation(self, beta: Array) -> Any:
+        return max(self.norm(beta) / self.radius - 1, 0)
+
+    def steepest_group(self, c: Array, sizes: Array) -> Atom:
+        """−(radius/v_g)·c_g/‖c_g‖ on the first group with the largest of ``sizes``, ‖c_g‖/v_g."""
+        group = int(sizes.argmax())
+        places = np.flatnonzero(self.groups == group)
+        weight = 1.0 if self.weights is None else self.weights[group]
+        return atom_on(places, direction(c[places]) * (-self.radius / weight), len(c))
+
+    def misalignment(self, beta: Array, c: Array, level: Any) -> Any:
+        """Σ_g level·v_g‖β_g‖ + c_gᵀβ_g for level ≥ max_g ‖c_g‖/v_g, as non-negative terms.
+
+        These are ‖β_g‖(level·v_g − ‖c_g‖) and ½‖β_g‖‖c_g‖·‖β_g/‖β_g‖ + c_g/‖c_g‖‖².
+        """
+        of_beta, of_c = self.norms(beta), self.norms(c)
+        reach = level if self.weights is None else level * self.weights
+        below = of_beta @ np.maximum(reach - of_c, 0)
+        here, there = (np.where(n > 0, n, 1.0)[self.groups] for n in (of_beta, of_c))
+        apart = np.bincount(self.groups, (beta / here + c / there) ** 2)
+        return below + (of_beta * of_c) @ apart / 2
+
+    def room(self, beta: Array) -> Any:
+        """What is left of the radius, rounding below zero removed."""
+        return max(self.radius - self.norm(beta), 0)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        bounds = self.radius * np.sqrt(rows.reduce(self._largest_squares))
+        return -bounds, bounds
+
+    def _largest_squares(self, entries: Array, columns: Array) -> Array:
+        """max_g ‖x_jg‖₂²/v_g² for every row of a block."""
+        groups = self.groups[columns]
+        scaled = entries if self.weights is None else entries / self.weights[groups]
+        count = self.groups.max() + 1
+        keys = (np.arange(len(entries))[:, None] * count + groups).ravel()
+        # Only the groups that a row touches, of which there may be few.
+        touched, places = np.unique(keys, return_inverse=True)
+        squares = np.bincount(places, (scaled * scaled).ravel())
+        starts = np.searchsorted(touched, np.arange(len(entries)) * count)
+        return np.maximum.reduceat(squares, starts)
+
+    def cvxpy_norm(self, beta: Any) -> Any:
+        """Σ_g v_g ‖β_g‖₂ as a CVXPY expression."""
+        import cvxpy as cp
+
+        count = self.groups.max() + 1
+        weights = np.ones(count) if self.weights is None else self.weights
+        members = [np.flatnonzero(self.groups == g) for g in range(count)]
+        return sum(float(v) * cp.norm2(beta[g]) for v, g in zip(weights, members, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupL2Ball(OnGroupBall):
+    """The set {Σ_g v_g ‖β_g‖₂ ≤ radius}, v = 1 unless ``weights`` says otherwise.
+
+    ``groups`` lists the variables of each group, or gives one label per variable; groups in
+    the order of their labels.
+
+    Examples
+    --------
+    >>> GroupL2Ball([[0, 1], [2]], 10.0).argmin(np.array([3.0, -4.0, 4.5]))
+    SparseAtom(indices=(0, 1), values=(-6.0, 8.0))
+    """
+
+    groups: Any
+    radius: Any
+    weights: Any = None
+    formula = "indicator of Σ_g v_g‖β_g‖₂ ≤ {radius}"
+
+    def __post_init__(self) -> None:
+        positive("radius", self.radius, "GroupL2Ball")
+        self.check_groups()
+
+    def argmin(self, c: Array) -> Atom:
+        return self.steepest_group(c, self.dual_norms(c))
+
+    def minimum(self, c: Array) -> Any:
+        return -self.radius * self.dual_norms(c).max()
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """The misalignment of β and c at the level max_g ‖c_g‖/v_g, plus room times level."""
+        level = self.dual_norms(c).max()
+        return self.misalignment(beta, c, level) + self.room(beta) * level
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return 0, [self.cvxpy_norm(beta) <= float(self.radius)]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLasso(OnGroupBall):
+    """R(β) = strength·Σ_g v_g ‖β_g‖₂ on the ball Σ_g v_g ‖β_g‖₂ ≤ radius; v = 1 by default.
+
+    Left open, the radius is (1/n)Σ_j sup_s −s·l_j'(s) / strength, which no optimum
+    leaves: at one, strength·Σ_g v_g ‖β_g‖₂ = −∇f(β)ᵀβ.
+
+    Examples
+    --------
+    >>> float(GroupLasso(["a", "a", "b"], 2.0, 10.0).minimum(np.array([3.0, -4.0, 4.5])))
+    -30.0
+    """
+
+    groups: Any
+    strength: Any
+    radius: Any = None
+    weights: Any = None
+    indicator = False
+    formula = "{strength}·Σ_g v_g‖β_g‖₂ on Σ_g v_g‖β_g‖₂ ≤ {radius}"
+
+    def __post_init__(self) -> None:
+        positive("strength", self.strength, "GroupLasso")
+        if self.radius is not None:
+            positive("radius", self.radius, "GroupLasso")
+        self.check_groups()
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> GroupLasso:
+        super().bind(rows, losses, offset)
+        if self.radius is not None:
+            return self
+        # Rounded up, so that no rounding cuts the optimum off; a zero descent puts it at zero.
+        radius = losses.largest_descent(offset) / self.strength * (1 + 1e-12)
+        return replace(self, radius=radius if radius > 0 else 1.0)
+
+    def argmin(self, c: Array) -> Atom:
+        sizes = self.dual_norms(c)
+        return self.steepest_group(c, sizes) if sizes.max() > self.strength else SparseAtom((), ())
+
+    def minimum(self, c: Array) -> Any:
+        return -self.radius * self._excess(c)
+
+    def penalty(self, beta: Array) -> Any:
+        return self.strength * self.norm(beta)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """The misalignment at the level strength + e, plus room times e = (max … − strength)₊."""
+        excess = self._excess(c)
+        return self.misalignment(beta, c, self.strength + excess) + self.room(beta) * excess
+
+    def _excess(self, c: Array) -> Any:
+        return max(self.dual_norms(c).max() - self.strength, 0)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        norm = self.cvxpy_norm(beta)
+        return float(self.strength) * norm, [norm <= float(self.radius)]
+
+
+def _labels(groups: Any, owner: str) -> Array:
+    """The number of its group for every variable."""
+    parts = list(groups) if np.iterable(groups) else []
+    listed = {np.ndim(part) for part in parts}
+    if listed not in ({0}, {1}):
+        raise ValueError(
+            f"groups of {owner} is {groups!r}; expected one list of variables for each group, or "
+            "one label for each variable"
+        )
+    if listed == {1}:
+        return _labels_of_lists(parts, owner)
+    labels = as_array(f"groups of {owner}", parts)
+    if labels.dtype.kind != "U":
+        labels = checked_numbers(f"groups of {owner}", labels)
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _labels_of_lists(parts: list[Any], owner: str) -> Array:
+    for number, part in enumerate(parts):
+        if len(part) == 0:
+            raise ValueError(f"group {number} of {owner} is empty; expected a variable in each")
+        if np.asarray(part).dtype.kind not in "iu" or min(part) < 0:
+            raise ValueError(
+                f"group {number} of {owner} is {part!r}; expected indices of variables, whole "
+                "numbers from 0 on"
+            )
+    variables = np.concatenate([np.asarray(part) for part in parts])
+    numbers = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    found, counts = np.unique(variables, return_counts=True)
+    if (counts > 1).any():
+        twice = found[counts > 1][0]
+        raise ValueError(
+            f"groups of {owner} hold variable {twice} more than once, in groups "
+            f"{numbers[variables == twice].tolist()}; expected groups that do not overlap"
+        )
+    missing = np.setdiff1d(np.arange(found[-1] + 1), found)
+    if len(missing):
+        raise ValueError(
+            f"groups of {owner} leave out variable {missing[0]}; expected every variable in one "
+            "group: give it a group of its own"
+        )
+    labels = np.empty(len(variables), dtype=int)
+    labels[variables] = numbers
+    return labels

@@ -1,0 +1,113 @@
+"""Rows known by their products alone: a SciPy ``LinearOperator``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import Atom
+from rcmd.rows.base import Array, Rows
+
+
+class OperatorRows(Rows):
+    """The rows of an n × p ``scipy.sparse.linalg.LinearOperator``.
+
+    Without ``row``, a batch costs two products with the whole operator; with it, only its own
+    rows. Row norms and ranges visit every row once.
+
+    Parameters
+    ----------
+    operator
+        Anything with ``shape``, ``matvec`` and ``rmatvec`` in real numbers.
+    row
+        Optional function of j that gives x_j as a vector of length p.
+
+    Examples
+    --------
+    >>> from scipy.sparse.linalg import aslinearoperator
+    >>> rows = OperatorRows(aslinearoperator(np.array([[1.0, 2.0], [0.0, 3.0]])))
+    >>> rows.row(1), rows.square_norms()
+    (array([0., 3.]), array([5., 9.]))
+    """
+
+    number_type = np.dtype(float)
+
+    def __init__(self, operator: Any, row: Callable[[int], Array] | None = None) -> None:
+        if np.dtype(getattr(operator, "dtype", None) or float).kind not in "biuf":
+            raise ValueError(f"X is an operator with dtype {operator.dtype}; expected real numbers")
+        if row is not None and not callable(row):
+            raise TypeError(
+                f"row of OperatorRows is {row!r}; expected a function of j that gives the row x_j"
+            )
+        self.operator, self._row = operator, row
+        self.n, self.p = (int(size) for size in operator.shape)
+        if self.n == 0 or self.p == 0:
+            raise ValueError(
+                f"X has shape ({self.n}, {self.p}); expected at least one row and one column"
+            )
+        self._check_transpose()
+
+    def _check_transpose(self) -> None:
+        """wᵀ(Xβ) = (Xᵀw)ᵀβ, without which d would be no gradient."""
+        rng = np.random.default_rng(0)
+        beta, w = rng.standard_normal(self.p), rng.standard_normal(self.n)
+        there, back = w @ self.matvec(beta), self.rmatvec(w) @ beta
+        size = abs(w) @ abs(self.matvec(beta)) + abs(self.rmatvec(w)) @ abs(beta)
+        if not abs(there - back) <= 1e-6 * size:
+            raise ValueError(
+                f"X is an operator with wᵀ(Xβ) = {there:.6g} but (Xᵀw)ᵀβ = {back:.6g} for random β "
+                "and w; expected the same finite number: matvec and rmatvec do not belong together"
+            )
+
+    def predict(self, batch: Array, atom: Atom) -> Array:
+        if self._row is None:
+            return self.matvec(atom.dense(self.zero()))[batch]
+        return atom.predict(self._block(batch))
+
+    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
+        if self._row is not None:
+            total += coefficients @ self._block(batch)
+            return
+        w = np.zeros(self.n)
+        np.add.at(w, batch, coefficients)
+        total += self.rmatvec(w)
+
+    def matvec(self, beta: Array) -> Array:
+        return np.asarray(self.operator.matvec(beta), dtype=float)
+
+    def rmatvec(self, w: Array) -> Array:
+        return np.asarray(self.operator.rmatvec(w), dtype=float)
+
+    def square_norms(self) -> Array:
+        return np.array([x @ x for x in map(self.row, range(self.n))])
+
+    def entry_range(self) -> tuple[Array, Array]:
+        ends = np.array([(x.min(), x.max()) for x in map(self.row, range(self.n))])
+        return ends[:, 0], ends[:, 1]
+
+    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        def ends(x: Array) -> tuple[Any, Any]:
+            return np.minimum(x * lower, x * upper).sum(), np.maximum(x * lower, x * upper).sum()
+
+        both = np.array([ends(x) for x in map(self.row, range(self.n))])
+        return both[:, 0], both[:, 1]
+
+    def row(self, j: int) -> Array:
+        if self._row is None:
+            unit = np.zeros(self.n)
+            unit[j] = 1.0
+            return self.rmatvec(unit)
+        x = np.asarray(self._row(j), dtype=float)
+        if x.shape != (self.p,):
+            raise ValueError(
+                f"row of OperatorRows gave shape {x.shape} for row {j}; expected ({self.p},)"
+            )
+        return x
+
+    def _block(self, batch: Array) -> Array:
+        return np.array([self.row(int(j)) for j in batch])
+
+    def as_matrix(self) -> Array:
+        return self._block(np.arange(self.n))
