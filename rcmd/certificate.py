@@ -24,7 +24,7 @@ class Certificate:
     Attributes
     ----------
     beta, w
-        The pair.
+        The pair; β is a vector, or a ``LowRank`` where the samples are entries of a matrix.
     primal, dual
         P(β) and D(w).
     loss_gap
@@ -33,7 +33,7 @@ class Certificate:
         R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ.
     """
 
-    beta: Array
+    beta: Any
     w: Array
     primal: Any
     dual: Any
@@ -109,7 +109,7 @@ class BestPair:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._primal: tuple[Any, Array | None] = (math.inf, None)
+        self._primal: tuple[Any, Any] = (math.inf, None)
         self._dual: tuple[Any, Array | None] = (-math.inf, None)
         self._certificate: Certificate | None = None
 
@@ -136,7 +136,7 @@ class BestPair:
         return self._certificate
 
 
-def _frozen(array: Array) -> Array:
+def _frozen(array: Any) -> Any:
     """A copy that nobody can write to: what is certified must stay what it was."""
     copy = array.copy()
     copy.setflags(write=False)

@@ -34,6 +34,13 @@ where they can be had; cost as n and p grow; start, memory, drift. Ratios of one
     rcmd bench engine --data ~/libsvm --json engine.json
 """
 
+BENCH_ORACLES_HELP = """\
+Time of argmin and minimum over that of one NumPy pass over c, which the formula cannot avoid
+and which is printed beside them. About a minute.
+
+    rcmd bench oracles --p 1000000 --json oracles.json
+"""
+
 EXIT_BUDGET, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -87,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_bench(commands: Any) -> None:
-    bench = commands.add_parser("bench", help="measure the engine on this machine")
+    bench = commands.add_parser("bench", help="measure the engine or the oracles on this machine")
     what = bench.add_subparsers(title="benchmarks", required=True, metavar="WHAT")
     engine = what.add_parser(
         "engine",
@@ -101,6 +108,18 @@ def _add_bench(commands: Any) -> None:
     engine.add_argument("--drift", type=float, metavar="UPDATES", help="for example 1e9")
     engine.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
     engine.set_defaults(run=_bench)
+    oracles = what.add_parser(
+        "oracles",
+        help="argmin and minimum of every closed-form oracle beside a pass of NumPy",
+        description=BENCH_ORACLES_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    oracles.add_argument("--p", type=int, default=10**5, help="variables (default: %(default)s)")
+    oracles.add_argument(
+        "--calls", type=int, default=10**4, help="at most so many of each (default: %(default)s)"
+    )
+    oracles.add_argument("--json", metavar="FILE", help="write all measurements")
+    oracles.set_defaults(run=_bench_oracles)
 
 
 def _add_solve(commands: Any) -> None:
@@ -197,6 +216,16 @@ def _bench(options: argparse.Namespace) -> int:
     from rcmd.bench.engine import run_bench
 
     return run_bench(options.data, options.json, options.quick, options.drift, options.seed)
+
+
+def _bench_oracles(options: argparse.Namespace) -> int:
+    from rcmd.bench.oracles import run_oracles
+
+    try:
+        return run_oracles(options.p, options.calls, options.json)
+    except (ValueError, OSError) as fault:
+        print(f"rcmd: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
 
 
 def _check(options: argparse.Namespace) -> int:

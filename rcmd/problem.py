@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
@@ -15,8 +16,11 @@ from rcmd.conjugates.samples import SampleLosses
 from rcmd.constants import Constants
 from rcmd.description import describe
 from rcmd.oracles.base import LinearMinOracle
+from rcmd.oracles.l1 import L1Ball
+from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
-from rcmd.validation import as_array, batch_size, checked_numbers, in_number_type
+from rcmd.rows.columns import with_ones
+from rcmd.validation import as_array, batch_size, checked_numbers, in_number_type, positive
 
 Array = npt.NDArray[Any]
 
@@ -38,6 +42,10 @@ class Problem:
         R, through its linear minimization oracle.
     weights
         Optional positive sample weights ω_j; 1 by default.
+    intercept
+        A bound B > 0 asks for an intercept in [−B, B], outside the regularizer: ``X`` is copied
+        once with a column of ones behind it, ``p`` counts it, and the last entry of β is the
+        intercept. R is then not strongly convex, whatever ``oracle`` is.
 
     Examples
     --------
@@ -45,6 +53,13 @@ class Problem:
     >>> problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(1.0))
     >>> float(problem.primal(np.zeros(2))), float(problem.dual(np.array([-1.0, 1.0])))
     (0.5, 0.0)
+
+    With an intercept, labels far from zero need no feature for it:
+
+    >>> from rcmd import solve
+    >>> shifted = Problem([[1.0], [-1.0]], [8.0, 6.0], LeastSquares(), L1Ball(5.0), intercept=10.0)
+    >>> solve(shifted, batch=2, tol=1e-3).beta.round(1)
+    array([1., 7.])
     """
 
     def __init__(
@@ -55,6 +70,7 @@ class Problem:
         oracle: LinearMinOracle,
         *,
         weights: Any = None,
+        intercept: Any = None,
     ) -> None:
         if not isinstance(loss, SeparableConjugate):
             raise TypeError(_wrong_part("loss", loss, "SeparableConjugate, such as Logistic()"))
@@ -78,8 +94,36 @@ class Problem:
                 "rational functions, such as LeastSquares()"
             )
         self.losses = SampleLosses(in_number_type(loss, self.exact), labels, sample_weights)
+        self.intercept = intercept
+        if intercept is not None:
+            self._append_intercept()
+        self._regularize(oracle)
+
+    def with_oracle(self, oracle: LinearMinOracle) -> Problem:
+        """The same data and losses, shared, with another regularizer (and the same intercept)."""
+        other = copy(self)
+        for name in ("prediction_bounds", "_spectral_energy"):
+            vars(other).pop(name, None)
+        other._regularize(oracle)
+        return other
+
+    def _regularize(self, oracle: LinearMinOracle) -> None:
+        self.regularizer = oracle
+        if self.intercept is not None:
+            oracle = Product((oracle, L1Ball(self.intercept)), (self.p - 1, 1))
         self.oracle = in_number_type(oracle, self.exact).bind(self.rows, self.losses)
         self._constants: dict[int, Constants] = {}
+
+    def _append_intercept(self) -> None:
+        """A column of ones for the rows."""
+        positive("intercept", self.intercept, "Problem")
+        if self.exact and not isinstance(self.intercept, Rational):
+            raise ValueError(
+                f"intercept of Problem is the float {self.intercept!r} while X holds fractions; "
+                "expected a fractions.Fraction"
+            )
+        self.rows = with_ones(self.rows)
+        self.p += 1
 
     @property
     def loss(self) -> SeparableConjugate:

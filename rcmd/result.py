@@ -43,6 +43,8 @@ class Checkpoint:
         The best certified pair so far.
     bound
         The theorem's bound on the expected gap at this iteration, NaN where none applies.
+    phase
+        ``"plain"`` for steps of the algorithm, ``"corrective"`` for rounds of corrections.
     """
 
     iteration: int
@@ -53,6 +55,7 @@ class Checkpoint:
     dual: Any
     gap: Any
     bound: float
+    phase: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +75,8 @@ class State(Checkpoint):
     certificate: Certificate
     s: Array
     w: Array
-    d: Array
-    beta_average: Array
+    d: Any
+    beta_average: Any
     w_average: Array
 
     def __repr__(self) -> str:
@@ -119,7 +122,10 @@ class History(Sequence[Checkpoint]):
         """Every checkpoint as a dictionary of plain numbers, ready for JSON."""
         numbers = (asdict(row) for row in self._checkpoints)
         return [
-            {name: value if isinstance(value, int) else float(value) for name, value in row.items()}
+            {
+                name: value if isinstance(value, int | str) else float(value)
+                for name, value in row.items()
+            }
             for row in numbers
         ]
 
@@ -146,7 +152,7 @@ class Result:
     note: str
 
     @property
-    def beta(self) -> Array:
+    def beta(self) -> Any:
         """The primal solution β."""
         return self.certificate.beta
 
@@ -171,7 +177,7 @@ class Result:
         return self.certificate.gap
 
     @property
-    def x(self) -> Array:
+    def x(self) -> Any:
         """β, by SciPy's name."""
         return self.beta
 
@@ -184,6 +190,11 @@ class Result:
     def nit(self) -> int:
         """Steps taken."""
         return self.history[-1].iteration
+
+    @property
+    def passes(self) -> float:
+        """Gradients per sample: how often the data were seen."""
+        return self.history[-1].gradients / len(self.w)
 
     @property
     def success(self) -> bool:

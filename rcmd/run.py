@@ -11,24 +11,42 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from rcmd import bounds
+from rcmd.budgets import Budgets, Spent
 from rcmd.certificate import BestPair
 from rcmd.constants import Constants
+from rcmd.corrective.corrected import Correction
+from rcmd.corrective.phase import correction_for
+from rcmd.corrective.switching import worth_correcting
 from rcmd.engine.choosing import EngineName, make_engine
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx, ConjugateProx
 from rcmd.result import Checkpoint, History, Result, State, StopReason
-from rcmd.schedules import LinearSchedule, Schedule, SublinearSchedule, default_schedule
+from rcmd.schedules import (
+    LinearSchedule,
+    Resumed,
+    Schedule,
+    SublinearSchedule,
+    default_schedule,
+)
 from rcmd.validation import batch_size
 
 Callback = Callable[[State], bool | None]
 
-DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
-"""A run without budgets gives up after both so many passes and so many gradients."""
-
 SLICE_SECONDS = 0.05
 """Work done between two looks at the clock and the keyboard."""
+
+
+COUNTED_PAST = 0.25
+"""Share of an earlier run's passes that a warm start counts as done.
+
+All of them can make the steps too short to correct its faults, and none would forget it.
+"""
+
+
+IDLE_ROUNDS = 3
+"""Rounds of corrections that better neither P nor D, after which there is nothing to be had."""
 
 
 class Options(TypedDict, total=False):
@@ -45,6 +63,8 @@ class Options(TypedDict, total=False):
     sampler: Sampler | None
     engine: EngineName
     checkpoints: Iterable[int] | None
+    warm_start: Result | None
+    corrective: bool | None
 
 
 class Run(Iterator[State]):
@@ -65,6 +85,8 @@ class Run(Iterator[State]):
         sampler: Sampler | None = None,
         engine: EngineName = "auto",
         checkpoints: Iterable[int] | None = None,
+        warm_start: Result | None = None,
+        corrective: bool | None = None,
     ) -> None:
         if not isinstance(problem, Problem):
             raise TypeError(
@@ -80,24 +102,33 @@ class Run(Iterator[State]):
         self.tol = tol
         _check_sampler(sampler, problem.n)
         size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
-        _check_budget("max_iterations", max_iterations, Integral)
-        _check_budget("max_gradients", max_gradients, Integral)
-        _check_budget("max_seconds", max_seconds, Real)
-        if max_iterations is None and max_gradients is None and max_seconds is None:
-            max_gradients = max(DEFAULT_EPOCHS * problem.n, DEFAULT_GRADIENTS)
-        self._limits = _step_limits(max_iterations, max_gradients, size)
-        self._max_seconds = math.inf if max_seconds is None else max_seconds
-
+        self._budgets = Budgets(max_iterations, max_gradients, max_seconds, n=problem.n, batch=size)
+        if corrective is None:  # whoever brings a geometry or batches studies the plain method
+            corrective = schedule is None and prox is None and sampler is None
+        self._may_correct = corrective and tol > 0 and not problem.exact
         constants = problem.constants(size)
         self.prox = (prox or ConjugateProx()).bind(constants)
         self.schedule = schedule or _schedule_for(self.prox, constants)
         sampler = sampler or UniformSampler(problem.n, size, np.random.default_rng(seed))
-        self.engine = make_engine(engine, problem, self.schedule, sampler, self.prox)
+        start = None
+        if warm_start is not None:
+            start = _checked_start(problem, warm_start)
+            done = COUNTED_PAST * warm_start.passes * problem.n / size
+            self.schedule = Resumed(self.schedule, round(done))
+        self.engine = make_engine(engine, problem, self.schedule, sampler, self.prox, start)
         self._bound_kind = _bound_kind(self.prox, self.schedule, sampler, constants)
         self._constants = constants
         self._marks = log_spaced(constants) if checkpoints is None else _checked_marks(checkpoints)
         self._best = BestPair(problem)
+        if warm_start is not None:
+            self._best.offer_primal(warm_start.beta)
+            self._best.offer_dual(problem.response(warm_start.beta))
+            if len(warm_start.w) == problem.n:
+                self._best.offer_dual(warm_start.w)
         self._history: list[Checkpoint] = []
+        self._correction: Correction | None = None
+        self._rounds, self._idle = 0, 0
+        self._reached: tuple[Any, Any] | None = None
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
@@ -109,9 +140,14 @@ class Run(Iterator[State]):
         if self._started is None:
             self._started = time.perf_counter()
         with self.interrupts:
-            self.stop = self._advance()
-            state = self._certified_state()
+            if self._correction is None or not self._may_correct:
+                self.stop = self._advance()
+                state = self._certified_state()
+            else:
+                state = self._corrected_state(self._correction)
+                self.stop = self._budget_end(self.problem.n)
         self._history.append(state.checkpoint())
+        self._choose_phase()
         if self.interrupts.requested:
             self.stop = StopReason.INTERRUPTED
         elif state.gap <= self.tol:
@@ -135,21 +171,44 @@ class Run(Iterator[State]):
 
     def _advance(self) -> StopReason | None:
         """Step to the next mark or the end of a budget; say which budget ended, if any."""
-        mark = next((m for m in self._marks if m > self.engine.iteration), None)
-        end = min([*self._limits.values(), *([] if mark is None else [mark])], default=None)
+        engine, batch = self.engine, self.engine.sampler.batch
+        mark = next((m for m in self._marks if m > engine.iteration), math.inf)
+        end = min(engine.iteration + self._budgets.steps_left(self._spent(), batch), mark)
         slice_steps = 1
-        while end is None or self.engine.iteration < end:
+        while engine.iteration < end:
             begun = time.perf_counter()
-            left = math.inf if end is None else end - self.engine.iteration
-            self.engine.advance(int(min(slice_steps, left)))
+            engine.advance(int(min(slice_steps, end - engine.iteration)))
             if self.interrupts.requested:
                 return StopReason.INTERRUPTED
-            if self.seconds() >= self._max_seconds:
+            if self.seconds() >= self._budgets.seconds:
                 return StopReason.SECONDS
             if time.perf_counter() - begun < SLICE_SECONDS / 2:
                 slice_steps *= 2
-        reached = (r for r, limit in self._limits.items() if self.engine.iteration >= limit)
-        return next(reached, None)
+        return self._budget_end(batch)
+
+    def _spent(self) -> Spent:
+        engine, done = self.engine, self._correction
+        extra = 0 if done is None else done.gradients
+        return Spent(
+            engine.iteration + self._rounds, engine.iteration * engine.sampler.batch + extra
+        )
+
+    def _budget_end(self, step: int) -> StopReason | None:
+        """Which budget does not allow a further step of so many gradients."""
+        if self.seconds() >= self._budgets.seconds:
+            return StopReason.SECONDS
+        return self._budgets.exceeded(self._spent(), step)
+
+    def _choose_phase(self) -> None:
+        """Begin corrections where the certificates say that they pay; end them where they idle."""
+        if self._correction is not None:
+            pair = self._best.certificate()
+            reached = (pair.primal, -pair.dual)
+            self._idle = self._idle + 1 if reached == self._reached else 0
+            self._reached = reached
+            self._may_correct = self._may_correct and self._idle < IDLE_ROUNDS
+        elif self._may_correct and worth_correcting(self._history, self.problem.n, self.tol):
+            self._correction = correction_for(self.problem, self._best.certificate().beta)
 
     def _certified_state(self) -> State:
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
@@ -158,22 +217,31 @@ class Run(Iterator[State]):
         self._best.offer_primal(beta)
         for w in (w_average, self.problem.response(beta), engine.w):
             self._best.offer_dual(w)
-        certificate = self._best.certificate()
+        iterates = (engine.s.copy(), engine.w.copy(), engine.d.copy(), beta, w_average)
+        return self._state("plain", self._bound(engine.iteration), *iterates)
+
+    def _corrected_state(self, correction: Correction) -> State:
+        """One round of corrections, certified with its own response."""
+        here = correction.round()
+        self._rounds += 1
+        self._best.offer_primal(here.beta)
+        self._best.offer_dual(here.w)
+        return self._state("corrective", math.nan, here.s, here.w, here.d, here.beta, here.w)
+
+    def _state(self, phase: str, bound: float, *iterates: Any) -> State:
+        certificate, spent, done = self._best.certificate(), self._spent(), self._correction
         return State(
-            iteration=engine.iteration,
-            gradients=engine.iteration * engine.sampler.batch,
-            oracle_calls=engine.iteration,
+            iteration=spent.iterations,
+            gradients=spent.gradients,
+            oracle_calls=self.engine.iteration + (0 if done is None else done.oracle_calls),
             seconds=self.seconds(),
             primal=certificate.primal,
             dual=certificate.dual,
             gap=certificate.gap,
-            bound=self._bound(engine.iteration),
+            bound=bound,
+            phase=phase,
             certificate=certificate,
-            s=engine.s.copy(),
-            w=engine.w.copy(),
-            d=engine.d.copy(),
-            beta_average=beta,
-            w_average=w_average,
+            **dict(zip(("s", "w", "d", "beta_average", "w_average"), iterates, strict=True)),
         )
 
     def _bound(self, iterations: int) -> float:
@@ -230,6 +298,15 @@ def solve(
         Python; ``"auto"`` compiles where it can. Both give the same iterates.
     checkpoints
         Iterations at which to certify; by default log-spaced from a quarter of a pass on.
+    warm_start
+        An earlier ``Result``, of this problem or one like it (other labels, a larger ball),
+        to go on from: s⁰ = Xβ, and step sizes and averages as if a quarter of its passes over
+        the data had led to β here. No theorem bounds such runs; certificates hold as ever.
+    corrective
+        Whether to end with corrections: second-order steps over the atoms found, where the
+        certificates say that they are the shorter way to ``tol``; ``False`` is the plain
+        algorithm of the paper. By default ``True``, unless a schedule, a prox or a sampler is
+        given.
     callbacks
         A function of a ``State``, or several, called at each checkpoint; one that returns
         True stops the run.
@@ -270,6 +347,27 @@ def log_spaced(constants: Constants, ratio: float = 1.25) -> Iterator[int]:
         mark = max(mark + 1, math.ceil(mark * ratio))
 
 
+def _checked_start(problem: Problem, warm_start: Any) -> Any:
+    """The β to start from, which must lie in dom R: averages would stay outside with it."""
+    if not isinstance(warm_start, Result):
+        raise TypeError(
+            f"warm_start is of type {type(warm_start).__name__}; expected the Result of an "
+            "earlier run"
+        )
+    beta, like = warm_start.beta, problem.rows.zero()
+    if type(beta) is not type(like) or beta.shape != like.shape:
+        raise ValueError(
+            f"warm_start holds a β of shape {beta.shape}; expected {like.shape}, that of this "
+            "problem"
+        )
+    if math.isinf(problem.oracle.value(beta)):
+        raise ValueError(
+            f"warm_start holds a β outside dom R, R(β) = {problem.oracle.describe()}; expected "
+            "one inside: go from smaller sets to larger ones"
+        )
+    return beta
+
+
 def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
     """Relative smoothness, which Theorem 3.2 needs, is a property of h = L*/n alone."""
     if prox.unit_steps and not constants.mu > 0:
@@ -296,22 +394,6 @@ def _bound_kind(
     return kind if kind is not None and bounds.valid(constants, 1, kind) else None
 
 
-def _step_limits(
-    max_iterations: int | None, max_gradients: int | None, size: int
-) -> dict[StopReason, int]:
-    """Both budgets as numbers of steps of ``size`` gradients each."""
-    limits = {}
-    if max_iterations is not None:
-        limits[StopReason.ITERATIONS] = max_iterations
-    if max_gradients is not None:
-        if max_gradients < size:
-            raise ValueError(
-                f"max_gradients is {max_gradients}; expected at least one batch, {size} rows"
-            )
-        limits[StopReason.GRADIENTS] = max_gradients // size
-    return limits
-
-
 def _check_tolerance(tol: Any) -> None:
     number: Any = tol if isinstance(tol, Real) else math.nan
     if not number >= 0:
@@ -324,14 +406,6 @@ def _check_sampler(sampler: Any, n: int) -> None:
     if drawn_from != n:
         raise ValueError(
             f"sampler draws from {drawn_from} rows; expected one for the problem's n = {n}"
-        )
-
-
-def _check_budget(name: str, value: Any, kind: Any) -> None:
-    whole = "whole " if kind is Integral else ""
-    if value is not None and not (isinstance(value, kind) and value > 0):
-        raise ValueError(
-            f"{name} is {value!r}; expected a positive {whole}number, or None for no limit"
         )
 
 

@@ -142,6 +142,23 @@ class UnitStepSchedule(LinearSchedule):
         return 1
 
 
+@dataclass(frozen=True)
+class Resumed(Schedule):
+    """``schedule`` from its iteration ``start`` on; the time before it counts in averages."""
+
+    schedule: Schedule
+    start: int
+
+    def step(self, i: Any) -> Any:
+        return self.schedule.step(i + self.start)
+
+    def mixing(self, i: Any) -> Any:
+        return self.schedule.mixing(i + self.start)
+
+    def growth(self, i: Any, base: int) -> Any:
+        return self.schedule.growth(i + self.start, base + self.start)
+
+
 def default_schedule(constants: Constants, unit_steps: bool = False) -> Schedule:
     """Theorem 3.2's schedule where R is strongly convex, Theorem 3.1's where it is not."""
     if not constants.mu > 0:

@@ -108,7 +108,8 @@ def _rational(numbers: Array) -> bool:
 def _each(convert: Any, numbers: Array, dtype: Any) -> Any:
     if numbers.ndim == 0:
         return convert(numbers.item())
-    return np.array([convert(entry) for entry in numbers.tolist()], dtype=dtype)
+    each = [convert(entry) for entry in numbers.ravel().tolist()]
+    return np.array(each, dtype=dtype).reshape(numbers.shape)
 
 
 def batch_size(batch: int | float, n: int) -> int:

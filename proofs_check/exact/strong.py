@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any
 import mpmath
 
 from proofs_check.exact.losses import Softplus
-from proofs_check.exact.paths import Path, all_batches, expectation, start
+from proofs_check.exact.paths import Path, all_batches, start
 from proofs_check.exact.problem import Small, Vector, dot
 from proofs_check.exact.regularizers import Parabola, Ridge
 from proofs_check.exact.schedules import Steps, linear
@@ -149,7 +150,7 @@ class Strong:
     def gaps(self, k: int) -> list[tuple[int, Any]]:
         """(i, E[P(β̄^{i−1}) − D(w^i)]) for i ≤ k."""
         for i, paths in self.levels(k)[len(self._gaps) :]:
-            self._gaps.append((i, expectation(paths, Path.last_gap)))
+            self._gaps.append((i, mean(path.last_gap() for path in paths)))
         return self._gaps[:k]
 
     @cached_property
@@ -159,7 +160,7 @@ class Strong:
     def dual_means(self, k: int) -> list[Any]:
         """E D(w^0), …, E D(w^k)."""
         for _, paths in self.levels(k)[len(self._duals) - 1 :]:
-            self._duals.append(expectation(paths, lambda path: self.problem.dual(path.w[-1])))
+            self._duals.append(mean(self.problem.dual(path.w[-1]) for path in paths))
         return self._duals[: k + 1]
 
     @cached_property
@@ -212,6 +213,12 @@ class Strong:
         """D_h(w*, w⁰)."""
         zero = (0 * self.mu,) * self.n
         return self.problem.bregman(self.problem.predictions(self.optimum), zero)
+
+
+def mean(values: Iterable[Any]) -> Any:
+    """Of equally likely values."""
+    numbers = list(values)
+    return sum(numbers) / len(numbers)
 
 
 def _radius(loss: Any, s: Any) -> Any:

@@ -11,7 +11,7 @@ import mpmath
 from numpy.random import Generator, default_rng
 
 from proofs_check.exact.losses import Softplus, Squared, TiltedHuber
-from proofs_check.exact.problem import Loss, Small
+from proofs_check.exact.problem import Loss, Small, Vector
 from proofs_check.exact.regularizers import Parabola, Ridge
 from proofs_check.exact.shifted import Shifted
 from proofs_check.exact.strong import Strong
@@ -26,9 +26,9 @@ def logistic(n: int = 2, radius: int = 10, mu: Any = 1, b: int = 1, *, printed: 
     return Strong(Small(((one,),) * n, [Softplus(1)] * n, parabola), b, printed)
 
 
-def huber(n: int = 2, radius: int = 10, curvature: Any = F(1, 1000), b: int = 1) -> Strong:
-    """x_j = 1, Huber of width 1 with a curvature, tilted by −radius; R = β²/2 on |β| ≤ radius."""
-    loss = TiltedHuber(F(1), curvature, F(-radius))
+def huber(n: int = 2, radius: int = 10, flatness: int = 1000, b: int = 1) -> Strong:
+    """x_j = 1, Huber of width 1 plus s²/(2 flatness) − radius·s; R = β²/2 on |β| ≤ radius."""
+    loss = TiltedHuber(F(1), F(1, flatness), F(-radius))
     parabola = Parabola(F(1), F(0), F(-radius), F(radius))
     return Strong(Small(((F(1),),) * n, [loss] * n, parabola), b)
 
@@ -75,7 +75,7 @@ def drawn(
 ) -> Strong:
     """Rows, losses and R drawn; p = 1 on an interval, or p = 2 on a square."""
     mu = MODULI[int(generator.integers(len(MODULI)))]
-    rows = []
+    rows: list[Vector] = []
     while len(rows) < n:
         row = tuple(eighths(generator, -12, 12) for _ in range(p))
         if any(row):
@@ -103,7 +103,10 @@ def zoo(b: int = 1) -> list[Strong]:
     """Named and drawn problems in fractions; n from b to 3, p = 1."""
     generator = default_rng(32 + b)
     sizes = [n for n in (1, 2, 3) if n >= b]
-    named = [make(n) for n in sizes for make in (lambda n: huber(n, b=b), lambda n: free(n, 2, b))]
+    named = [one for n in sizes for one in (huber(n, b=b), free(n, 2, b))]
     return named + [
-        drawn(generator, loss, n, b) for n in sizes for loss in (squared, kinked, moved) for _ in range(14)
+        drawn(generator, loss, n, b)
+        for n in sizes
+        for loss in (squared, kinked, moved)
+        for _ in range(14)
     ]

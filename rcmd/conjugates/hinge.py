@@ -9,6 +9,7 @@ from typing import Any
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.labels import sign_fault
 from rcmd.conjugates.scalars import (
+    clipped_curvature,
     clipped_descent,
     clipped_gap,
     clipped_slope,
@@ -54,6 +55,9 @@ class SmoothedHinge(SeparableConjugate):
 
     def derivative(self, s: Any, y: Any) -> Any:
         return -y * clipped_slope(1 - y * s, 0, 1, self.width)
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return clipped_curvature(1 - y * s, 0, 1, self.width)
 
     def conjugate(self, w: Any, y: Any) -> Any:
         v = -y * w
@@ -127,6 +131,9 @@ class SquaredHinge(SeparableConjugate):
         q = 1 - y * s
         return -y * q if q > 0 else 0 * s
 
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return 1 + 0 * s if y * s < 1 else 0 * s
+
     def conjugate(self, w: Any, y: Any) -> Any:
         v = -y * w
         return math.inf if v < 0 else v * (v / 2 - 1)
@@ -185,6 +192,10 @@ class SoftplusHinge(SeparableConjugate):
 
     def derivative(self, s: Any, y: Any) -> Any:
         return -y * expit((1.0 - y * s) / self.width)
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        tail = math.exp(-abs((1.0 - y * s) / self.width))
+        return tail / ((1.0 + tail) * (1.0 + tail) * self.width)
 
     def conjugate(self, w: Any, y: Any) -> Any:
         v = -y * w

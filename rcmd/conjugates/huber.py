@@ -9,6 +9,7 @@ from typing import Any
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.scalars import (
     bathtub_radius,
+    clipped_curvature,
     clipped_descent,
     clipped_gap,
     clipped_slope,
@@ -51,6 +52,9 @@ class Huber(SeparableConjugate):
 
     def derivative(self, s: Any, y: Any) -> Any:
         return clipped_slope(s - y, -self.width, self.width, 1)
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return clipped_curvature(s - y, -self.width, self.width, 1 + 0 * s)
 
     def conjugate(self, w: Any, y: Any) -> Any:
         if outside(w, -self.width, self.width):

@@ -9,6 +9,7 @@ from typing import Any
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.scalars import (
     bathtub_radius,
+    clipped_curvature,
     clipped_descent,
     clipped_gap,
     clipped_slope,
@@ -56,6 +57,9 @@ class EpsilonInsensitive(SeparableConjugate):
             return 0 * s
         slope = clipped_slope(q, 0, 1 + 0 * y, self.width)
         return slope if s > y else -slope
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return clipped_curvature(abs(s - y) - self.tolerance, 0, 1, self.width)
 
     def conjugate(self, w: Any, y: Any) -> Any:
         if outside(w, -1, 1):

@@ -10,6 +10,7 @@ from typing import Any
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.scalars import (
     bathtub_radius,
+    clipped_curvature,
     clipped_descent,
     clipped_gap,
     clipped_slope,
@@ -62,6 +63,9 @@ class SmoothedQuantile(SeparableConjugate):
 
     def derivative(self, s: Any, y: Any) -> Any:
         return clipped_slope(s - y, -self.level, 1 - self.level, self.width)
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return clipped_curvature(s - y, -self.level, 1 - self.level, self.width)
 
     def conjugate(self, w: Any, y: Any) -> Any:
         if outside(w, -self.level, 1 - self.level):

@@ -119,6 +119,11 @@ def clipped_slope(q: Any, low: Any, high: Any, width: Any) -> Any:
     return min(max(q / width, low), high)
 
 
+def clipped_curvature(q: Any, low: Any, high: Any, width: Any) -> Any:
+    """The slope of ``clipped_slope``: 1/width between the kinks, 0 beyond."""
+    return 1 / width if width * low < q < width * high else 0 * q
+
+
 def clipped_gap(q: Any, v: Any, low: Any, high: Any, width: Any) -> Any:
     """``clipped_value`` + width·v²/2 − vq for v in [low, high], as a product or a square."""
     if q > width * high:

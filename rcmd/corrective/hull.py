@@ -65,8 +65,8 @@ class Hull:
                 atom.add_to(total, weight)
         return total
 
-    def improve(self) -> bool:
-        """One Newton step on the weights, shortened where it must be; whether the value fell."""
+    def improve(self) -> None:
+        """One Newton step on the weights, shortened where it must be."""
         losses, n = self.problem.losses, self.problem.n
         s = self.predictions()
         self.passes += 1
@@ -75,20 +75,15 @@ class Hull:
         curved[np.diag_indices_from(curved)] += self._damping * (np.trace(curved) or 1) / len(slope)
         target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
         step = target - self.weights
-        promised = slope @ step
-        if not promised < 0:
-            return False
         here, along, share = self._value(s, self.weights), self._columns @ step, 1.0
-        allowed = ROUNDING * (abs(here) + abs(self._penalties @ self.weights))
-        while True:
-            weights = target if share == 1.0 else self.weights + share * step
-            value = self._value(s + share * along, weights)
-            if value <= here + SUFFICIENT * share * promised + allowed:
-                break
+        promised, allowed = min(slope @ step, 0.0), ROUNDING * abs(here)
+        # Where rounding hides what a step is worth, Newton's is taken at its word.
+        while self._value(s + share * along, self.weights + share * step) > (
+            here + SUFFICIENT * share * promised + allowed
+        ):
             share /= 2
-        self._damping = np.clip(self._damping * (0.1 if share > 0.1 else 100), *DAMPING)
-        self.weights = weights
-        return bool(value < here)
+        self.weights = target if share == 1.0 else self.weights + share * step
+        self._damping = float(np.clip(self._damping * (0.1 if share > 0.1 else 100), *DAMPING))
 
     def _value(self, s: Array, weights: Array) -> float:
         self.passes += 1

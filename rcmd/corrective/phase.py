@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.corrective.ball import BallCorrection
+from rcmd.corrective.corrected import Corrected, Correction
 from rcmd.corrective.hull import Hull
 from rcmd.oracles.atoms import Atom
+from rcmd.oracles.l2 import OnL2Ball
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
@@ -17,29 +19,14 @@ Array = npt.NDArray[Any]
 FEWEST_NEW = 5
 """Atoms asked of the oracle in a round, at least."""
 
-IDLE_ROUNDS = 3
-"""Rounds without any decrease after which nothing more is to be had."""
 
-
-@dataclass(frozen=True, eq=False)
-class Corrected:
-    """Where a round ends: a primal point, its predictions, its response, its slope."""
-
-    beta: Any
-    s: Array
-    w: Array
-    d: Any
-
-
-class Correction:
+class HullCorrection:
     """Fully corrective Frank–Wolfe with second-order steps, from a point of dom R on.
 
     Attributes
     ----------
     gradients, oracle_calls
         Work done: each pass over all losses counts as n gradients.
-    exhausted
-        Whether rounds have stopped to decrease P.
     """
 
     def __init__(self, problem: Problem, beta: Any) -> None:
@@ -48,7 +35,7 @@ class Correction:
         self._hull = Hull(
             problem, [atom for _, atom in parts], np.array([float(weight) for weight, _ in parts])
         )
-        self.oracle_calls, self._extra, self._idle = 0, 1, 0
+        self.oracle_calls, self._extra = 0, 1
         self._here = self._respond()
 
     @property
@@ -56,15 +43,10 @@ class Correction:
         """Passes over the losses times n."""
         return (self._hull.passes + self._extra) * self.problem.n
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether nothing more is to be had."""
-        return self._idle >= IDLE_ROUNDS
-
     def round(self) -> Corrected:
         """Take up the atoms that the oracle offers at this point, and take a Newton step."""
         self._hull.add(self._worthwhile())
-        self._idle = 0 if self._hull.improve() else self._idle + 1
+        self._hull.improve()
         self._here = self._respond()
         self._extra += 1
         return self._here
@@ -83,6 +65,13 @@ class Correction:
         zero = self.problem.rows.zero()
         offered = ((atom, atom.dense(zero)) for atom in oracle.best_atoms(here.d, count))
         return [a for a, point in offered if _inner(here.d, point) + oracle.penalty(point) < level]
+
+
+def correction_for(problem: Problem, beta: Any) -> Correction:
+    """The kind of correction that fits the oracle, from ``beta`` on."""
+    if isinstance(problem.oracle, OnL2Ball):
+        return BallCorrection(problem, problem.oracle, beta)
+    return HullCorrection(problem, beta)
 
 
 def _inner(d: Any, beta: Any) -> Any:

@@ -29,7 +29,7 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     x, free = start.copy(), start > 0
     for _ in range(100 * len(x)):  # rounding may make entries come and go: x is feasible anyway
         places = np.flatnonzero(free)
-        target, level = _on_plane(matrix[np.ix_(places, places)], slope[places])
+        target, level = _on_plane(matrix[np.ix_(places, places)], slope[places], x[places])
         if (target < 0).any():
             _step_to_the_border(x, free, places, target)
             continue
@@ -43,15 +43,26 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     return x
 
 
-def _on_plane(matrix: Array, slope: Array) -> tuple[Array, float]:
-    """The minimizer over Σx = 1 alone, and the level of Hx + c there."""
+def _on_plane(matrix: Array, slope: Array, x: Array) -> tuple[Array, float]:
+    """The minimizer over Σx = 1 alone, and the level of Hx + c there.
+
+    Steps are taken in the differences to the largest entry of x, which makes up for them: the
+    sum stays 1 however ill-conditioned H is.
+    """
     from scipy.linalg import cho_factor, cho_solve
 
-    factor = cho_factor(matrix, check_finite=False)
-    sides = np.stack([slope, np.ones(len(slope))], axis=1)
-    along_slope, along_ones = cho_solve(factor, sides, check_finite=False).T
-    level = (1 + along_slope.sum()) / along_ones.sum()
-    return level * along_ones - along_slope, float(level)
+    last = int(x.argmax())
+    others = np.arange(len(x)) != last
+    gradient = matrix @ x + slope
+    target = x.copy()
+    if others.any():
+        row = matrix[last, others]
+        reduced = matrix[np.ix_(others, others)] - row - row[:, None] + matrix[last, last]
+        factor = cho_factor(reduced, check_finite=False)
+        step = cho_solve(factor, gradient[last] - gradient[others], check_finite=False)
+        target[others] += step
+        target[last] -= step.sum()
+    return target, float((matrix[last] @ target) + slope[last])
 
 
 def _step_to_the_border(x: Array, free: Array, places: Array, target: Array) -> None:

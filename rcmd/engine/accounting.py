@@ -62,20 +62,31 @@ class _RelativeSum:
         return growth
 
 
-class PrimalAverage:
-    """β̄^k = Σ_{i≤k} c_i β̃^i / C_k: with it, the dual method is GSFW."""
+def past_share(schedule: Schedule) -> Any:
+    """C_{−1}/C_0: what the time before the first step counts for; 0 in a run from scratch."""
+    return 1 - schedule.mixing(0)
 
-    def __init__(self, schedule: Schedule, zero: Any) -> None:
-        self._sum = _RelativeSum(schedule, zero)
+
+class PrimalAverage:
+    """β̄^k = Σ_{i≤k} c_i β̃^i / C_k: with it, the dual method is GSFW.
+
+    ``start`` is β̄^{−1}, 0 for a run from scratch; it counts for the weights of the steps
+    that its schedule takes for done.
+    """
+
+    def __init__(self, schedule: Schedule, start: Any) -> None:
+        self._sum = _RelativeSum(schedule, start)
         self._last = -1
 
     def record(self, step: Step) -> None:
+        if self._last < 0:
+            self._sum.total *= past_share(self._sum.schedule)
         unit = self._sum.unit(step.i)
         step.atom.add_to(self._sum.total, unit * self._sum.schedule.mixing(step.i))
         self._last = step.i
 
     def value(self) -> Array:
-        """β̄ after the last recorded step; β̄^{−1} = 0 before the first."""
+        """β̄ after the last recorded step; β̄^{−1} before the first."""
         if self._last < 0:
             return self._sum.total.copy()
         return self._sum.total / self._sum.unit(self._last)

@@ -44,9 +44,16 @@ class Engine(Protocol):
 
 
 def make_engine(
-    name: EngineName, problem: Problem, schedule: Schedule, sampler: Sampler, prox: BregmanProx
+    name: EngineName,
+    problem: Problem,
+    schedule: Schedule,
+    sampler: Sampler,
+    prox: BregmanProx,
+    start: Any = None,
 ) -> Engine:
     """The engine of that name; ``"auto"`` falls back to the reference, with a warning.
+
+    It starts from the prox centre, or from the predictions of a given β, ``start``.
 
     Exact problems and layouts without kernels run on the reference engine by nature, and
     nothing is said of it.
@@ -54,12 +61,12 @@ def make_engine(
     if name not in get_args(EngineName):
         raise ValueError(f"engine is {name!r}; expected one of {', '.join(get_args(EngineName))}")
     if name == "reference" or (name == "auto" and not problem.rows.compilable):
-        return AveragingReference(problem, schedule, sampler, prox)
+        return AveragingReference(problem, schedule, sampler, prox, start)
     from rcmd.compiling.records import CannotCompile
     from rcmd.engine.compiled import CompiledEngine
 
     try:
-        return CompiledEngine(problem, schedule, sampler, prox)
+        return CompiledEngine(problem, schedule, sampler, prox, start)
     except CannotCompile as reason:
         if name == "compiled":
             raise
@@ -68,4 +75,4 @@ def make_engine(
             RuntimeWarning,
             stacklevel=4,
         )
-        return AveragingReference(problem, schedule, sampler, prox)
+        return AveragingReference(problem, schedule, sampler, prox, start)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rcmd.compiling.records import CannotCompile
 from rcmd.compiling.scalars import METHOD_ARITY, Scalar, method_scalar
-from rcmd.engine.accounting import RESCALE_ABOVE
+from rcmd.engine.accounting import RESCALE_ABOVE, past_share
 from rcmd.engine.faults import not_finite
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.kernels.samples import DUAL, LAG, MIRROR, new_samples, substitute_gradient
@@ -43,7 +43,12 @@ class CompiledEngine:
     """
 
     def __init__(
-        self, problem: Problem, schedule: Schedule, sampler: Sampler, prox: BregmanProx
+        self,
+        problem: Problem,
+        schedule: Schedule,
+        sampler: Sampler,
+        prox: BregmanProx,
+        start: Any = None,
     ) -> None:
         rows = rows_tuple(problem.rows)
         if rows is None:
@@ -55,6 +60,9 @@ class CompiledEngine:
         problem.oracle.restart()
         self._rows = rows
         self._law, self._scalars, s = _law(problem, prox)
+        self._start, self._past = start, float(past_share(schedule))
+        if start is not None:
+            s = problem.rows.matvec(start)
         w = self._scalars[0](s, problem.losses.y)
         self._samples = new_samples(s, w, problem.losses.y)
         weights = problem.losses.weights
@@ -86,9 +94,13 @@ class CompiledEngine:
     def averages(self) -> tuple[Array, Array]:
         """β̄ and w̄ of the last step."""
         if self.iteration == 0:
-            return np.zeros(self.problem.p), self.w
+            start = np.zeros(self.problem.p) if self._start is None else self._start.copy()
+            return start, self.w
         w = self._samples[:, DUAL] - self._samples[:, LAG] / self._total
-        return self._loop.primal_sum() / self._total, self._weighted(w)
+        total = self._loop.primal_sum()
+        if self._start is not None:
+            total = total + self._past * self._start
+        return total / self._total, self._weighted(w)
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""
@@ -130,6 +142,7 @@ class CompiledEngine:
         if first > RESCALE_ABOVE:
             self._samples[:, LAG] /= first
             self._loop.rescale(1 / first)
+            self._past /= first
             self._base = start
         eta, weights, total = self.schedule.table(start, stop, self._base)
         if total[-1] <= RESCALE_ABOVE:

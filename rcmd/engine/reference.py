@@ -22,6 +22,8 @@ Array = npt.NDArray[Any]
 class ReferenceEngine:
     """The dual method, one step at a time; it knows nothing of β.
 
+    It starts from the prox centre, or from the predictions of a given β, ``start``.
+
     Attributes
     ----------
     s, w, d
@@ -37,13 +39,17 @@ class ReferenceEngine:
         sampler: Sampler,
         prox: BregmanProx | None = None,
         accounting: Sequence[Accounting] = (),
+        start: Any = None,
     ) -> None:
         self.problem = problem
         self.schedule = schedule
         self.sampler = sampler
         self.prox = prox or ConjugateProx()
         self.accounting = accounting
-        self.s = self.prox.centre(problem.losses, problem.prediction_bounds)
+        if start is None:
+            self.s = self.prox.centre(problem.losses, problem.prediction_bounds)
+        else:
+            self.s = problem.rows.matvec(start)
         self.w = problem.losses.derivative(self.s)
         self.d = problem.gradient(self.w)
         self.iteration = 0
@@ -91,11 +97,17 @@ class AveragingReference(ReferenceEngine):
     """The reference engine with both averages for its accounting, as a run needs it."""
 
     def __init__(
-        self, problem: Problem, schedule: Schedule, sampler: Sampler, prox: BregmanProx
+        self,
+        problem: Problem,
+        schedule: Schedule,
+        sampler: Sampler,
+        prox: BregmanProx,
+        start: Any = None,
     ) -> None:
-        self._beta = PrimalAverage(schedule, problem.rows.zero())
+        past = problem.rows.zero() if start is None else start.copy()
+        self._beta = PrimalAverage(schedule, past)
         self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
-        super().__init__(problem, schedule, sampler, prox, (self._beta, self._w))
+        super().__init__(problem, schedule, sampler, prox, (self._beta, self._w), start)
 
     def averages(self) -> tuple[Array, Array]:
         """β̄ and w̄ of the last step."""

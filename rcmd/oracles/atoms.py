@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.lowrank import LowRank
+
 Array = npt.NDArray[Any]
 
 
@@ -24,12 +26,12 @@ class Atom(ABC):
         """``block @ β̃`` for a dense block of rows."""
 
     @abstractmethod
-    def add_to(self, total: Array, weight: Any) -> None:
-        """``total += weight · β̃`` in place."""
+    def add_to(self, total: Any, weight: Any) -> None:
+        """``total += weight · β̃`` in place, for a vector or a ``LowRank``."""
 
-    def dense(self, like: Array) -> Array:
-        """β̃ as a vector of the length and number type of ``like``."""
-        total = np.zeros_like(like)
+    def dense(self, like: Any) -> Any:
+        """β̃ as a vector of the length and number type of ``like``, or a ``LowRank`` like it."""
+        total = LowRank(like.shape) if isinstance(like, LowRank) else np.zeros_like(like)
         self.add_to(total, 1)
         return total
 
@@ -88,5 +90,8 @@ class RankOneAtom(Atom):
         matrices = block.reshape(len(block), len(self.left), len(self.right))
         return (matrices @ self.right) @ self.left
 
-    def add_to(self, total: Array, weight: Any) -> None:
-        total += weight * np.outer(self.left, self.right).ravel()
+    def add_to(self, total: Any, weight: Any) -> None:
+        if isinstance(total, LowRank):
+            total.add(weight, self.left, self.right)
+        else:
+            total += weight * np.outer(self.left, self.right).ravel()

@@ -81,7 +81,8 @@ class ElasticNet(OnL2Ball):
         return 1.0 / self.l2_strength if norm <= reach else self.radius / norm
 
     def argmin(self, c: Array) -> DenseAtom:
-        return self._ridge().argmin(self._thresholded(c))
+        thresholded = self._thresholded(c)
+        return DenseAtom(self._ridge().minimizer(thresholded, out=thresholded))
 
     def minimum(self, c: Array) -> Any:
         return self._ridge().minimum(self._thresholded(c))
@@ -99,7 +100,8 @@ class ElasticNet(OnL2Ball):
         return Ridge(self.l2_strength, self.radius)
 
     def _thresholded(self, c: Array) -> Array:
-        return c - np.clip(c, -self.l1_strength, self.l1_strength)
+        clipped = np.clip(c, -self.l1_strength, self.l1_strength)
+        return np.subtract(c, clipped, out=clipped)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         import cvxpy as cp

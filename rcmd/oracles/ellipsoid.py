@@ -11,7 +11,7 @@ import numpy as np
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array, LinearMinOracle
 from rcmd.oracles.irrational import Irrational
-from rcmd.oracles.l2 import L2Ball
+from rcmd.oracles.l2 import L2Ball, direction
 from rcmd.validation import as_array, checked_numbers, positive
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class Ellipsoid(Irrational):
 
     def __post_init__(self) -> None:
         positive("radius", self.radius, "Ellipsoid")
-        matrix = checked_numbers("matrix of Ellipsoid", as_array("matrix", self.matrix))
-        matrix = np.array(matrix, dtype=float)
+        matrix = checked_numbers("matrix of Ellipsoid", as_array("matrix", self.matrix)).copy()
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
         _ = self.factor  # refuses what is not positive definite
@@ -57,7 +56,7 @@ class Ellipsoid(Irrational):
     @cached_property
     def factor(self) -> Array:
         """L with LLᵀ = A, for a diagonal A the vector of its roots."""
-        return _factor(self.matrix)
+        return _factor(self.matrix.astype(float))
 
     @property
     def ball(self) -> L2Ball:
@@ -65,7 +64,12 @@ class Ellipsoid(Irrational):
         return L2Ball(self.radius)
 
     def argmin(self, c: Array) -> DenseAtom:
-        return DenseAtom(self._image(self.ball.argmin(self._pull(c)).vector))
+        pulled = self._pull(c)
+        z = direction(pulled, -self.radius, out=pulled)
+        if self.factor.ndim == 1:
+            z *= self.factor
+            return DenseAtom(z)
+        return DenseAtom(self.factor @ z)
 
     def minimum(self, c: Array) -> Any:
         return self.ball.minimum(self._pull(c))
@@ -95,10 +99,6 @@ class Ellipsoid(Irrational):
     def _pull(self, c: Array) -> Array:
         """Lᵀc."""
         return self.factor * c if self.factor.ndim == 1 else c @ self.factor
-
-    def _image(self, z: Array) -> Array:
-        """Lz."""
-        return self.factor * z if self.factor.ndim == 1 else self.factor @ z
 
     def _preimage(self, beta: Array) -> Array:
         """L⁻¹β."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from rcmd.oracles.atoms import Atom, SparseAtom
 from rcmd.oracles.base import Array
 from rcmd.oracles.irrational import Irrational
-from rcmd.oracles.lp import direction
+from rcmd.oracles.l2 import LARGE, SMALL, direction
 from rcmd.oracles.selection import atom_on
 from rcmd.validation import as_array, checked_numbers, positive
 
@@ -57,11 +58,41 @@ class OnGroupBall(Irrational):
         super().bind(rows, losses, offset)
         return self
 
+    @cached_property
+    def order(self) -> Array | None:
+        """The variables group by group; nothing where they stand so already."""
+        if (self.groups[1:] >= self.groups[:-1]).all():
+            return None
+        return np.argsort(self.groups, kind="stable")
+
+    @cached_property
+    def bounds(self) -> Array:
+        """Where in that order each group begins, and the last one ends."""
+        return np.append(0, np.bincount(self.groups).cumsum())
+
+    @cached_property
+    def ones(self) -> Array | None:
+        """As many ones as every group has variables; nothing where some have more."""
+        sizes = np.diff(self.bounds)
+        return np.ones(sizes[0]) if (sizes == sizes[0]).all() else None
+
+    def square_sums(self, vector: Array) -> Array:
+        """‖·‖₂² of every group."""
+        squares = vector * vector if self.order is None else vector[self.order] ** 2
+        if self.ones is None:
+            return np.add.reduceat(squares, self.bounds[:-1])
+        # A product with a vector, which is four times as fast.
+        sums: Array = squares.reshape(-1, len(self.ones)) @ self.ones
+        return sums
+
     def norms(self, vector: Array) -> Array:
-        """‖·‖₂ of every group, scaled so that squares neither overflow nor all vanish."""
+        """‖·‖₂ of every group, scaled where squares would overflow or all vanish."""
+        with np.errstate(over="ignore", under="ignore"):
+            squares = self.square_sums(vector)
+        if SMALL < squares.max() < LARGE:
+            return np.sqrt(squares, out=squares)
         scale = float(abs(vector).max()) or 1.0
-        scaled = vector / scale
-        return scale * np.sqrt(np.bincount(self.groups, scaled * scaled))
+        return scale * np.sqrt(self.square_sums(vector / scale))
 
     def dual_norms(self, c: Array) -> Array:
         """‖c_g‖₂/v_g of every group."""
@@ -79,9 +110,10 @@ class OnGroupBall(Irrational):
     def steepest_group(self, c: Array, sizes: Array) -> Atom:
         """−(radius/v_g)·c_g/‖c_g‖ on the first group with the largest of ``sizes``, ‖c_g‖/v_g."""
         group = int(sizes.argmax())
-        places = np.flatnonzero(self.groups == group)
+        start, stop = self.bounds[group : group + 2]
+        places = np.arange(start, stop) if self.order is None else self.order[start:stop]
         weight = 1.0 if self.weights is None else self.weights[group]
-        return atom_on(places, direction(c[places]) * (-self.radius / weight), len(c))
+        return atom_on(places, direction(c[places], -self.radius / weight), len(c))
 
     def misalignment(self, beta: Array, c: Array, level: Any) -> Any:
         """Σ_g level·v_g‖β_g‖ + c_gᵀβ_g for level ≥ max_g ‖c_g‖/v_g, as non-negative terms.
@@ -92,7 +124,7 @@ class OnGroupBall(Irrational):
         reach = level if self.weights is None else level * self.weights
         below = of_beta @ np.maximum(reach - of_c, 0)
         here, there = (np.where(n > 0, n, 1.0)[self.groups] for n in (of_beta, of_c))
-        apart = np.bincount(self.groups, (beta / here + c / there) ** 2)
+        apart = self.square_sums(beta / here + c / there)
         return below + (of_beta * of_c) @ apart / 2
 
     def room(self, beta: Array) -> Any:

@@ -65,14 +65,14 @@ class L2Ball(OnL2Ball):
         return self.radius / math.sqrt(total) if total > 0.0 else 0.0
 
     def argmin(self, c: Array) -> DenseAtom:
-        return DenseAtom(_direction(c) * -self.radius)
+        return DenseAtom(direction(c, -self.radius))
 
     def minimum(self, c: Array) -> Any:
-        return -self.radius * _norm(c)
+        return -self.radius * norm(c)
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """(‖c‖/radius) (‖β − β̃‖² + radius² − ‖β‖²)/2."""
-        return _norm(c) / self.radius * self.boundary_slack(beta, self.argmin(c).vector)
+        return norm(c) / self.radius * self.boundary_slack(beta, self.argmin(c).vector)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         import cvxpy as cp
@@ -120,16 +120,27 @@ class Ridge(OnL2Ball):
         return 1.0 / self.strength if norm <= self.strength * self.radius else self.radius / norm
 
     def argmin(self, c: Array) -> DenseAtom:
-        free = c / -self.strength
-        if free @ free <= self.radius * self.radius:
-            return DenseAtom(free)
-        return DenseAtom(_direction(c) * -self.radius)
+        return DenseAtom(self.minimizer(c))
+
+    def minimizer(self, c: Array, out: Array | None = None) -> Array:
+        """The atom's vector, in the memory of ``out`` where that may be used."""
+        if not self._free(c):
+            return direction(c, -self.radius, out)
+        # One division is cheaper than p; of fractions and of the smallest numbers p are safer.
+        if c.dtype == float and self.strength > SMALL:
+            return np.multiply(c, -1 / self.strength, out=out)
+        return c / -self.strength
 
     def minimum(self, c: Array) -> Any:
-        reach = self.strength * self.radius
-        if c @ c <= reach * reach:
+        if self._free(c):
             return -(c @ c) / (2 * self.strength)
-        return self.radius * (reach / 2 - _norm(c))
+        return self.radius * (self.strength * self.radius / 2 - norm(c))
+
+    def _free(self, c: Array) -> Any:
+        """Whether −c/strength lies in the ball."""
+        reach = self.strength * self.radius
+        # By squares where numbers are exact, so that fractions need no root.
+        return c @ c <= reach * reach if c.dtype == object else norm(c) <= reach
 
     def penalty(self, beta: Array) -> Any:
         return self.strength * (beta @ beta) / 2
@@ -139,10 +150,9 @@ class Ridge(OnL2Ball):
         atom = self.argmin(c).vector
         gap = beta - atom
         curved = self.strength * (gap @ gap) / 2
-        reach = self.strength * self.radius
-        if c @ c <= reach * reach:
+        if self._free(c):
             return curved
-        return curved + (_norm(c) / self.radius - self.strength) * self.boundary_slack(beta, atom)
+        return curved + (norm(c) / self.radius - self.strength) * self.boundary_slack(beta, atom)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         import cvxpy as cp
@@ -151,23 +161,53 @@ class Ridge(OnL2Ball):
         return penalty, [cp.norm2(beta) <= float(self.radius)]
 
 
-def _direction(vector: Array) -> Array:
-    """vector/‖vector‖₂, or 0 for 0; entries may be so small that 1/‖vector‖₂ overflows."""
+SMALL, LARGE = 1e-200, 1e200
+"""Sums of squares between them have neither overflowed nor lost terms that count."""
+
+
+def direction(vector: Array, length: Any = 1, out: Array | None = None) -> Array:
+    """length·vector/‖vector‖₂, or 0 for 0; entries may be so small that 1/‖vector‖₂ overflows.
+
+    ``out`` is memory that the answer may use: fresh pages cost more than the arithmetic.
+
+    Examples
+    --------
+    >>> direction(np.array([3e-310, -4e-310]), 5.0).round(6)
+    array([ 3., -4.])
+    """
+    square = _square(vector)
+    if SMALL < square < LARGE and SMALL < abs(length) < LARGE:
+        return np.multiply(vector, length / math.sqrt(square), out=out)
     if vector.dtype != object:
         vector = vector / (float(abs(vector).max()) or 1.0)
-    norm = _norm(vector)
-    return vector / norm if norm > 0 else 0 * vector
+    size = norm(vector)
+    return vector / size * length if size > 0 else 0 * vector
 
 
-def _norm(vector: Array) -> Any:
+def norm(vector: Array) -> Any:
     """‖vector‖₂; for fractions only where the root is one."""
-    if vector.dtype != object:
-        # Scaled by the largest entry, so that squares neither overflow nor vanish.
-        largest = float(abs(vector).max())
-        if largest == 0 or math.isinf(largest):
-            return largest
-        scaled = vector / largest
-        return largest * math.sqrt(scaled @ scaled)
+    if vector.dtype == object:
+        return _rational_norm(vector)
+    square = _square(vector)
+    if SMALL < square < LARGE:
+        return math.sqrt(square)
+    # Scaled by the largest entry, so that squares neither overflow nor vanish.
+    largest = float(abs(vector).max())
+    if largest == 0 or math.isinf(largest):
+        return largest
+    scaled = vector / largest
+    return largest * math.sqrt(scaled @ scaled)
+
+
+def _square(vector: Array) -> float:
+    """vectorᵀvector, overflowed or vanished as may be; 0 where the numbers are no doubles."""
+    if vector.dtype != float:
+        return 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        return float(vector @ vector)
+
+
+def _rational_norm(vector: Array) -> Fraction:
     square: Any = vector @ vector
     square = Fraction(square)
     root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))

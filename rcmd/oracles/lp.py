@@ -54,14 +54,17 @@ class LpBall(Irrational):
         return float(self.order / (self.order - 1))
 
     def argmin(self, c: Array) -> DenseAtom:
-        scale = float(abs(c).max())
+        sizes = np.abs(c, dtype=float)
+        scale = float(sizes.max())
         if scale == 0:
-            return DenseAtom(np.zeros(len(c)))
-        sizes = abs(c) / scale
+            return DenseAtom(sizes)
+        sizes /= scale
         powers = sizes ** float(1 / (self.order - 1))
         # Σ sizes·powers = Σ sizes^dual ≥ 1, whatever the order.
         factor = self.radius / float(sizes @ powers) ** (1 / float(self.order))
-        return DenseAtom(np.copysign(powers, -c) * factor)
+        np.copysign(powers, c, out=powers)
+        powers *= -factor
+        return DenseAtom(powers)
 
     def minimum(self, c: Array) -> Any:
         return -self.radius * row_norms(c[None], self.dual)[0]
@@ -101,14 +104,9 @@ class LpBall(Irrational):
 
 def row_norms(entries: Array, order: float) -> Array:
     """‖·‖_order of every row, scaled so that powers neither overflow nor all vanish."""
-    scales = abs(entries).max(axis=1)
-    sizes = abs(entries) / np.where(scales > 0, scales, 1.0)[:, None]
-    norms: Array = scales * (sizes**order).sum(axis=1) ** (1 / order)
+    sizes = np.abs(entries, dtype=float)
+    scales = sizes.max(axis=1)
+    sizes /= np.where(scales > 0, scales, 1.0)[:, None]
+    sizes **= order
+    norms: Array = scales * sizes.sum(axis=1) ** (1 / order)
     return norms
-
-
-def direction(vector: Array) -> Array:
-    """vector/‖vector‖₂, or 0 for 0; entries may be so small that 1/‖vector‖₂ overflows."""
-    scaled = vector / (float(abs(vector).max()) or 1.0)
-    unit: Array = scaled / (math.sqrt(scaled @ scaled) or 1.0)
-    return unit

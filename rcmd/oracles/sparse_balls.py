@@ -11,7 +11,8 @@ import numpy as np
 from rcmd.oracles.atoms import Atom
 from rcmd.oracles.base import Array, LinearMinOracle
 from rcmd.oracles.irrational import Irrational
-from rcmd.oracles.lp import direction, row_norms
+from rcmd.oracles.l2 import direction
+from rcmd.oracles.lp import row_norms
 from rcmd.oracles.selection import atom_on, largest, largest_of_rows
 from rcmd.validation import positive
 
@@ -116,7 +117,7 @@ class KSupportBall(OnSparseVectors, Irrational):
 
     def argmin(self, c: Array) -> Atom:
         places = largest(abs(c), self.k)
-        return atom_on(places, direction(c[places]) * -self.radius, len(c))
+        return atom_on(places, direction(c[places], -self.radius), len(c))
 
     def minimum(self, c: Array) -> Any:
         return -self.radius * row_norms(largest_of_rows(c[None], self.k), 2.0)[0]

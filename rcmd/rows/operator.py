@@ -10,6 +10,9 @@ import numpy as np
 from rcmd.oracles.atoms import Atom
 from rcmd.rows.base import Array, Rows
 
+AGREEMENT = 1e-6
+"""Relative rounding by which two products with an operator may differ."""
+
 
 class OperatorRows(Rows):
     """The rows of an n × p ``scipy.sparse.linalg.LinearOperator``.
@@ -47,19 +50,28 @@ class OperatorRows(Rows):
             raise ValueError(
                 f"X has shape ({self.n}, {self.p}); expected at least one row and one column"
             )
-        self._check_transpose()
+        self._check_products()
 
-    def _check_transpose(self) -> None:
-        """wᵀ(Xβ) = (Xᵀw)ᵀβ, without which d would be no gradient."""
+    def _check_products(self) -> None:
+        """wᵀ(Xβ) = (Xᵀw)ᵀβ, without which d would be no gradient; and rows of the same X."""
         rng = np.random.default_rng(0)
         beta, w = rng.standard_normal(self.p), rng.standard_normal(self.n)
-        there, back = w @ self.matvec(beta), self.rmatvec(w) @ beta
-        size = abs(w) @ abs(self.matvec(beta)) + abs(self.rmatvec(w)) @ abs(beta)
-        if not abs(there - back) <= 1e-6 * size:
+        predictions, slope = self.matvec(beta), self.rmatvec(w)
+        there, back = w @ predictions, slope @ beta
+        if not abs(there - back) <= AGREEMENT * (
+            abs(w) @ abs(predictions) + abs(slope) @ abs(beta)
+        ):
             raise ValueError(
                 f"X is an operator with wᵀ(Xβ) = {there:.6g} but (Xᵀw)ᵀβ = {back:.6g} for random β "
                 "and w; expected the same finite number: matvec and rmatvec do not belong together"
             )
+        for j in () if self._row is None else (0, self.n - 1):
+            x = self.row(j)
+            if not abs(x @ beta - predictions[j]) <= AGREEMENT * (abs(x) @ abs(beta)):
+                raise ValueError(
+                    f"row of OperatorRows gives x_{j}ᵀβ = {x @ beta:.6g} while the operator gives "
+                    f"{predictions[j]:.6g} for a random β; expected rows of the same matrix"
+                )
 
     def predict(self, batch: Array, atom: Atom) -> Array:
         if self._row is None:

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.conjugates import LeastSquares, SampleLosses
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
-from rcmd.rows import as_rows
+from rcmd.oracles.base import LinearMinOracle
 from rcmd.testing import causes
+from rcmd.testing.domains import RELATIVE, DomainInspection
 from rcmd.testing.report import Failure, Report, shown
 
 Array = npt.NDArray[Any]
-
-RELATIVE = 1e-9
-ROWS = 6
 
 
 def check_oracle(
@@ -59,6 +54,7 @@ def inspect_oracle(
         inspection.fenchel_young_form,
         inspection.prediction_range,
         inspection.outside_points,
+        inspection.leaving_rays,
         inspection.ties,
         inspection.cvxpy_form,
     ):
@@ -66,83 +62,8 @@ def inspect_oracle(
     return inspection.report
 
 
-class Inspection:
-    """One oracle under inspection; each public method checks one identity and records it."""
-
-    def __init__(self, oracle: LinearMinOracle, p: int, rng: np.random.Generator) -> None:
-        self.report = Report(repr(oracle))
-        data = rng.standard_normal((ROWS, p)) * (rng.random((ROWS, p)) < 0.7)
-        self.rows = as_rows(data)
-        self.oracle = oracle.bind(
-            self.rows, SampleLosses(LeastSquares(), rng.standard_normal(ROWS))
-        )
-        self.rng = rng
-        dense = rng.standard_normal((12, p))
-        scales = np.array([[10.0**k] for k in (-3, -1, 0, 1, 3, 6)])
-        self.costs = [*dense, *(scales * rng.standard_normal((6, p))), *np.eye(p), *-np.eye(p)]
-        self.costs.append(np.zeros(p))
-
-    @cached_property
-    def atoms(self) -> list[Array]:
-        """The oracle's answers to the costs, as vectors."""
-        return [np.asarray(self.oracle.argmin(c).dense(c), dtype=float) for c in self.costs]
-
-    @cached_property
-    def members(self) -> list[Array]:
-        """Points of dom R: atoms and random convex combinations of them."""
-        weights = self.rng.dirichlet(np.full(len(self.atoms), 0.2), 20)
-        return [*self.atoms, *(weights @ np.array(self.atoms))]
-
-    def objective(self, c: Array, beta: Array) -> float:
-        """cᵀβ + R(β)."""
-        return float(c @ beta + self.oracle.penalty(beta))
-
-    def room(self, c: Array) -> float:
-        """Rounding of numbers of the size of the objective at c."""
-        sizes = [float(abs(c) @ abs(beta) + abs(self.oracle.penalty(beta))) for beta in self.atoms]
-        return RELATIVE * (max(sizes) + 1e-12)
-
-    def _so_far(self, else_cause: str) -> str:
-        return self.report.causes[0] if self.report.causes else else_cause
-
-    # ---- the identities -------------------------------------------------------------------------
-
-    def feasible_atoms(self) -> None:
-        """Atoms lie in dom R, and their three readings are one vector."""
-        identity = "argmin returns a point of dom R"
-        failures = []
-        everything = np.arange(self.rows.p)
-        for c, beta in zip(self.costs, self.atoms, strict=True):
-            violation = float(self.oracle.violation(beta))
-            if not violation <= FEASIBILITY:
-                failures.append(
-                    Failure(
-                        identity,
-                        {"c": c},
-                        f"violation {shown(violation)} at {shown(beta)}",
-                        "0",
-                        causes.WRONG_DOMAIN,
-                        "argmin leaves the set that violation describes",
-                    )
-                )
-            atom = self.oracle.argmin(c)
-            block = np.array([self.rows.row(j) for j in range(self.rows.n)])
-            gap = max(
-                np.abs(np.asarray(atom.gather(everything), dtype=float) - beta).max(),
-                np.abs(np.asarray(atom.predict(block), dtype=float) - block @ beta).max(),
-            )
-            if not gap <= RELATIVE * (1 + abs(beta).max()):
-                failures.append(
-                    Failure(
-                        identity,
-                        {"c": c},
-                        gap,
-                        0.0,
-                        causes.UNKNOWN,
-                        "the atom's gather and predict do not give the vector of add_to",
-                    )
-                )
-        self.report.record(identity, failures[:1])
+class Inspection(DomainInspection):
+    """The identities of the minimization itself."""
 
     def attained_minimum(self) -> None:
         """minimum(c) = cᵀβ̃ + R(β̃)."""
@@ -212,30 +133,6 @@ class Inspection:
                     return
         self.report.record(identity)
 
-    def convexity(self) -> None:
-        """dom R and R are convex."""
-        identity = "convex combinations are feasible and R is convex on them"
-        for a, b in itertools.islice(itertools.combinations(self.members, 2), 300):
-            middle = (a + b) / 2
-            violation = float(self.oracle.violation(middle))
-            if not violation <= FEASIBILITY:
-                failure = Failure(
-                    identity, {"β": middle}, f"violation {shown(violation)}", "0",
-                    self._so_far(causes.NOT_CONVEX),
-                    "violation refuses the middle of two points of dom R",
-                )  # fmt: skip
-                self.report.record(identity, [failure])
-                return
-            ends = (self.oracle.penalty(a) + self.oracle.penalty(b)) / 2
-            if self.oracle.penalty(middle) > ends + RELATIVE * (1 + abs(ends)):
-                failure = Failure(
-                    identity, {"β": middle}, self.oracle.penalty(middle), ends,
-                    causes.NOT_CONVEX, "penalty lies above its chord",
-                )  # fmt: skip
-                self.report.record(identity, [failure])
-                return
-        self.report.record(identity)
-
     def strong_convexity(self) -> None:
         """R(mid) ≤ mean of the ends − μ‖a − b‖²/8."""
         identity = "R is μ-strongly convex"
@@ -262,28 +159,6 @@ class Inspection:
             ]
         self.report.record(identity, failures)
 
-    def outside_points(self) -> None:
-        """Beyond the range of predictions no point is feasible."""
-        identity = "points beyond dom R have a violation and infinite R"
-        low, high = self._range()
-        for j, beta in itertools.product(range(self.rows.n), self.members[-12:]):
-            x = np.asarray(self.rows.row(j), dtype=float)
-            size = float(x @ x)
-            width = float(high[j] - low[j])
-            if size == 0 or width == 0:
-                continue
-            outside = beta + (float(high[j]) + 0.05 * width - float(x @ beta)) / size * x
-            if not (self.oracle.violation(outside) > 0 and self.oracle.value(outside) == math.inf):
-                failure = Failure(
-                    identity, {"β": outside}, f"violation {shown(self.oracle.violation(outside))}",
-                    f"> 0, as xᵀβ exceeds its largest value {shown(high[j])}",
-                    self._so_far(causes.WRONG_DOMAIN),
-                    "violation misses it, or prediction_range is too small",
-                )  # fmt: skip
-                self.report.record(identity, [failure])
-                return
-        self.report.record(identity)
-
     def fenchel_young_form(self) -> None:
         """fenchel_young(β, c) = R(β) + cᵀβ − minimum(c) ≥ 0, zero at argmin."""
         identity = "fenchel_young is R(β) + cᵀβ − minimum(c), ≥ 0 and 0 at argmin"
@@ -307,35 +182,6 @@ class Inspection:
             c, found, *_ = min(negative, key=lambda s: s[1])
             failures = [Failure(identity, {"c": c}, found, "≥ 0", causes.WRONG_SIGN)]
         self.report.record(identity, failures)
-
-    def prediction_range(self) -> None:
-        """The range holds every prediction, and for a set its ends are minimum(±x)."""
-        identity = "prediction_range holds xᵀβ over dom R, tightly for a set"
-        low, high = self._range()
-        for j in range(self.rows.n):
-            x = np.asarray(self.rows.row(j), dtype=float)
-            values = [float(x @ beta) for beta in self.members]
-            # Far costs reach the ends of dom R also where R is no indicator.
-            for sign in (1.0, -1.0):
-                values.append(float(x @ self.oracle.argmin(sign * 1e8 * x).dense(x)))
-            room = 1e-7 * (1 + max(abs(v) for v in values))
-            smallest, largest = min(values), max(values)
-            if float(low[j]) > smallest + room or float(high[j]) < largest - room:
-                cause = causes.WRONG_SIGN if float(low[j]) > float(high[j]) else causes.TOO_SMALL
-                failure = Failure(
-                    identity, {"x": x}, f"[{shown(low[j])}, {shown(high[j])}]",
-                    f"at least [{shown(smallest)}, {shown(largest)}]", self._so_far(cause),
-                    "M_j would be too small, and the bounds invalid",
-                )  # fmt: skip
-                self.report.record(identity, [failure])
-                return
-            if float(high[j] - low[j]) > 1.01 * (largest - smallest) + room:
-                self.report.notes.append(
-                    f"prediction_range [{shown(low[j])}, {shown(high[j])}] is safe, but only "
-                    f"[{shown(smallest)}, {shown(largest)}] was reached"
-                )
-        self.report.notes = list(dict.fromkeys(self.report.notes))[:2]
-        self.report.record(identity)
 
     def ties(self) -> None:
         """Equal costs get equal atoms."""
@@ -380,9 +226,6 @@ class Inspection:
                 remedy = "cvxpy_form describes another R than argmin and minimum do"
             failures = [Failure(identity, {"c": c}, found, expected, self._so_far(cause), remedy)]
         self.report.record(identity, failures)
-
-    def _range(self) -> tuple[Array, Array]:
-        return self.oracle.prediction_range(self.rows)
 
 
 def _ratio(samples: list[tuple[Array, float, float, float]]) -> tuple[str, str]:

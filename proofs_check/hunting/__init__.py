@@ -1,0 +1,1 @@
+"""Adversarial search: the small problem on which a theorem's bound fares worst."""

@@ -1,0 +1,95 @@
+"""The four ranges of t = (k+1)/N that together prove Theorem 3.1 for every N ≥ 1 and k ≥ 0."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any, NamedTuple
+
+from proofs_check.intervals.relaxation import (
+    END,
+    TAIL_CELLS,
+    Drift,
+    Relaxation,
+    above,
+    intervals,
+    largest,
+    rational,
+)
+
+LATE = 37
+"""The third range begins at t = 1 + 37/16 = 3.3125."""
+
+GOAL = rational(393, 100)
+"""Boxes of the third range are split until all are below this, or the budget is spent."""
+
+BUDGET = 1000
+
+
+class Ranges(NamedTuple):
+    """Upper bounds of E[G·gap]/(N(k+1)) beyond the D_max term; each must be at most 4."""
+
+    early: float
+    middle: float
+    late: float
+    limit: float
+
+
+def certify(relaxation: Relaxation) -> Ranges:
+    """The largest value on t ≤ 1, 1 ≤ t ≤ 3.3125, 3.3125 ≤ t ≤ 24 and t ≥ 24.
+
+    Early, (I) with U_i ≤ 4 − 3π_i: (1 + t/4)(4 − 3e^{−t}), which increases. In the middle, (I)
+    with (E0) and (E1). Late, for every value of z the smaller of (I) and (III). At the limit (II),
+    whose terms α, 1/t and Y all decrease.
+    """
+    drift = Drift(relaxation)
+    early = (1 + rational(1, 4)) * relaxation.touched(rational(1))
+    middle = [
+        relaxation.jensen(1 + rational(m + 1, TAIL_CELLS), drift.average(m), rational(0))
+        for m in range(LATE)
+    ]
+    limit = relaxation.at_optimum(rational(END), drift.average((END - 1) * TAIL_CELLS))
+    values = early, largest(*middle), _late(relaxation, drift), limit
+    return Ranges(*(float(x.b) for x in values))
+
+
+class _Box(NamedTuple):
+    """Cells first ≤ m < last of the grid in t, and low ≤ z ≤ high in units of 2^-20."""
+
+    first: int
+    last: int
+    low: int
+    high: int
+
+    def halves(self) -> list[_Box]:
+        cells = self.last - self.first
+        if cells > 1 and cells * 2**15 > self.high - self.low:
+            middle = (self.first + self.last) // 2
+            return [self._replace(last=middle), self._replace(first=middle)]
+        middle = (self.low + self.high) // 2
+        return [self._replace(high=middle), self._replace(low=middle)]
+
+
+def _late(relaxation: Relaxation, drift: Drift) -> Any:
+    """The largest over t and z of the smaller of (I) and (III): branch and bound."""
+
+    def bound(box: _Box) -> Any:
+        first, last = 1 + rational(box.first, TAIL_CELLS), 1 + rational(box.last, TAIL_CELLS)
+        t = intervals.mpf([first.a, last.b])
+        low, high = rational(box.low, 2**20), rational(box.high, 2**20)
+        alpha = drift.average(box.first)
+        one = relaxation.jensen(t, alpha, low)
+        three = relaxation.at_start(t, alpha, low, high)
+        return min(above(one), above(three), key=lambda x: x.b)
+
+    top = 8
+    whole = _Box(LATE, (END - 1) * TAIL_CELLS, 0, top * 2**20)
+    heap = [(-bound(whole).b, whole)]
+    for _ in range(BUDGET):
+        if -heap[0][0] <= GOAL.b:
+            break
+        _, box = heapq.heappop(heap)
+        for half in box.halves():
+            heapq.heappush(heap, (-bound(half).b, half))
+    # (I) decreases in z, so z ≥ top is no worse than z = top.
+    beyond = relaxation.jensen(rational(END), drift.average(LATE), rational(top))
+    return largest(intervals.mpf(-heap[0][0]), beyond)

@@ -1,0 +1,137 @@
+r"""The scalar functions that Theorem 3.1's repaired proof is left with, for γ = M̄ = 1.
+
+Let t = (k+1)/N and e_i = η_i = 2/(2+x_i) at x_i = (i+1)/N. Dividing by N(k+1) = N²t,
+
+* G/(N²t) = (4N+k)/(2N) ≤ (4+t)/2;
+* a/(N²t) ≤ α' = α − 2(4+t)z/(2+t)² with z = c_k S_{k+1}/(2N²t) and α = A(t)/t, for
+  a ≤ N Σ F(η_i) − N(4N+k+1)/2 · S_{k+1}, Σ F(η_i) ≤ N A(t) and c_k ≤ N²(2+t)²/2. Here
+  A(t) = ∫_0^t F(2/(2+x)) dx for a majorant F of
+
+      1 + e + e²U − (1/2+e)S   over   U ≤ 1 + 2√((1−π)S) + S,
+
+  which is what inequality (E1) leaves of U_i; F must decrease in x for the integral to exceed
+  the sum;
+* y²/(N²t) ≤ Y = ((4+t)/2 + 2α' − 2z)/(2+t), by (E0).
+
+Each of the three bounds (I), (II), (III) of E[G·gap], so divided, must be at most 4 beyond what
+the D_max term of the theorem allows. S_i ≤ 1 − e_i² and π_i ≥ e^{−x_i} hold while x_i ≤ 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpmath.ctx_iv import MPIntervalContext
+
+intervals: Any = MPIntervalContext()
+intervals.prec = 80
+
+CELLS = 1024
+"""Cells of [0, 1], where F has no closed form that is seen to decrease."""
+
+TAIL_CELLS = 16
+"""Cells of each unit interval above 1, for the small term of F without an integral in sight."""
+
+END = 24
+"""Beyond this t every term of bound (II) decreases."""
+
+
+def rational(numerator: int, denominator: int = 1) -> Any:
+    """An interval that holds the fraction."""
+    return intervals.mpf(numerator) / denominator
+
+
+def above(x: Any) -> Any:
+    """The upper end as a point."""
+    return intervals.mpf(x.b)
+
+
+def largest(*xs: Any) -> Any:
+    """The largest of the upper ends."""
+    return max((above(x) for x in xs), key=lambda x: x.b)
+
+
+class Relaxation:
+    """F, A and the three bounds; a planted bug overrides one of them."""
+
+    def curved(self, e: Any) -> Any:
+        """e⁴/(1/2+e−e²): the maximum of 2e²x − (1/2+e−e²)x² over x = √S."""
+        return e**4 / (rational(1, 2) + e - e**2)
+
+    def smooth(self, e: Any) -> Any:
+        """F for x ≥ 1, that is e ≤ 2/3: it increases with e."""
+        return 1 + e + e**2 + self.curved(e)
+
+    def capped(self, left: Any, right: Any) -> Any:
+        """An upper bound of F on the cell left ≤ x ≤ right of [0, 1].
+
+        The quadratic 2Bx − Cx² in x = √S with B = e²√(1−π) and C = 1/2+e−e² is largest at B/C,
+        or at the cap √(1−e²) where that comes first.
+        """
+        large, small = 2 / (2 + left), 2 / (2 + right)
+        B = large**2 * intervals.sqrt(1 - intervals.exp(-right))
+        C = rational(1, 2) + small - large**2
+        cap = intervals.sqrt(1 - small**2)
+        gain = 2 * B * cap - C * cap**2 if (B - C * cap).a >= 0 else B**2 / C
+        return 1 + large + large**2 + gain
+
+    def touched(self, t: Any) -> Any:
+        """4 − 3e^{−t} ≥ 4 − 3π_i ≥ U_i for i ≤ k, t ≤ 1."""
+        return 4 - 3 * intervals.exp(-t)
+
+    def lowered(self, t: Any, alpha: Any, z: Any) -> Any:
+        """α'."""
+        return alpha - 2 * (4 + t) * z / (2 + t) ** 2
+
+    def jensen(self, t: Any, alpha: Any, z: Any) -> Any:
+        """(I) with (E0) and (E1): half of Σ g_i U_i."""
+        return 1 + t / 4 + self.lowered(t, alpha, z) - z
+
+    def noise(self, t: Any, alpha: Any, z: Any) -> Any:
+        """Y."""
+        return ((4 + t) / 2 + 2 * self.lowered(t, alpha, z) - 2 * z) / (2 + t)
+
+    def at_start(self, t: Any, alpha: Any, z: Any, z_top: Any) -> Any:
+        """(III) without d, where κ = l'(0); z_top is the z under the root."""
+        noise = largest(self.noise(t, alpha, z), rational(0))
+        drift = self.lowered(t, alpha, z)
+        return drift + noise + 2 * intervals.sqrt(noise * z_top)
+
+    def at_optimum(self, t: Any, alpha: Any) -> Any:
+        """(II) without the d that the theorem has as well, where κ = w*; d ≤ N²."""
+        noise = self.noise(t, alpha, rational(0))
+        return alpha + noise + 2 * intervals.sqrt(noise * (alpha + 1 / t))
+
+
+class Drift:
+    """Upper bounds of A(t) for t = 1, 1 + 1/16, …, 24, from a relaxation's F."""
+
+    def __init__(self, relaxation: Relaxation) -> None:
+        edges = [rational(m, CELLS) for m in range(CELLS + 1)]
+        least = above(relaxation.smooth(rational(2, 3)))
+        self.head = rational(0)
+        for left, right in zip(reversed(edges[:-1]), reversed(edges[1:]), strict=True):
+            least = largest(least, relaxation.capped(left, right))
+            self.head = above(self.head + least / CELLS)
+        self.tail = [rational(0)]
+        for m in range((END - 1) * TAIL_CELLS):
+            e = 2 / (3 + rational(m, TAIL_CELLS))
+            self.tail.append(above(self.tail[-1] + relaxation.curved(e) / TAIL_CELLS))
+
+    def __call__(self, m: int) -> Any:
+        """A(t) at t = 1 + m/16: ∫(1 + e + e²) in closed form, the rest cell by cell."""
+        t = 1 + rational(m, TAIL_CELLS)
+        closed = t - 1 + 2 * intervals.log((2 + t) / 3) + 4 * (rational(1, 3) - 1 / (2 + t))
+        return above(self.head + closed + self.tail[m])
+
+    def average(self, m: int) -> Any:
+        """A(t)/t there, an upper bound for all later t since F decreases."""
+        return self(m) / (1 + rational(m, TAIL_CELLS))
+
+    def excess(self) -> Any:
+        """An upper bound of A(t) − t − 2 ln(1+t/2) for every t: the integral of F − 1 − e.
+
+        Past END the curved term is 32/(v²(v²+4v−8)) ≤ 32/v⁴ at v = 2 + x.
+        """
+        head = self.head - 1 - 2 * intervals.log(rational(3, 2))
+        return head + rational(4, 3) + self.tail[-1] + rational(32, 3 * (2 + END) ** 3)

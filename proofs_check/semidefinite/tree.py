@@ -1,0 +1,117 @@
+"""The worst expected gap of Theorem 3.1 over all losses and all sets, by its tree of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+from proofs_check.semidefinite.gram import Array, Gram, Known
+
+History = tuple[int, ...]
+
+
+def published_step(n: int, i: int) -> float:
+    """η_i."""
+    return 2 * n / (2 * n + i + 1)
+
+
+def published_weight(n: int, i: int) -> float:
+    """c_i, up to a factor."""
+    return 2 * n + i
+
+
+def worst_gap(
+    n: int,
+    k: int,
+    step: Callable[[int, int], float] = published_step,
+    weight: Callable[[int, int], float] = published_weight,
+    gamma: float = 1.0,
+) -> float:
+    """The largest E[P(β̄^k) − D(w̄^k)] for M = 1, predictions being vectors.
+
+    A node is a history j_0 … j_{i−1}, i ≤ k; a leaf one with i = k. Unknown are
+
+    * the prediction a_j of every node's atom at every row, ‖a_j‖ ≤ 1, and R at the atom;
+    * the gradient and value of l_j at s_j, a combination of earlier a_j, at the row's average
+      ā_j of every leaf, and at the point z_j of every leaf with l_j'(z_j) = w̄_j, for
+      l_j*(w̄_j) = w̄_jᵀz_j − l_j(z_j);
+    * the atom e of every leaf that w̄ chooses, for D(w̄) = φ(e, w̄).
+
+    Known are the interpolation inequalities of each l_j and that a node's atom is the best one
+    at its w. Nothing is lost in the set: with the atoms as vertices of a simplex, R affine on it
+    and X mapping vertex to prediction, R(β̄) is the mean of R over the atoms.
+
+    Rows may be relabelled, and the programme is convex: its symmetric solutions are enough, those
+    in which row j sees of a history what row 0 sees of it with 0 and j exchanged. One Gram
+    matrix, row 0's, is left.
+    """
+    nodes = [v for i in range(k + 1) for v in product(range(n), repeat=i)]
+    leaves = [v for v in nodes if len(v) == k]
+    shares = [weight(n, i) / sum(weight(n, m) for m in range(k + 1)) for i in range(k + 1)]
+    hits = sorted({_last_hit(v) for v in nodes})
+    atoms = [("atom", v) for v in nodes] + [("best", v) for v in leaves]
+    marks = [("s", v) for v in hits] + [(at, v) for v in leaves for at in ("average", "dual")]
+    slopes = [("slope", mark) for mark in marks if mark[0] != "dual"]
+    gram = Gram(
+        [*atoms, *slopes, *(("z", v) for v in leaves)],
+        [*(("loss", mark) for mark in marks), *(("R", atom) for atom in atoms)],
+    )
+
+    def atom(v: History) -> Array:
+        return gram.vector(("atom", v))
+
+    def w(v: History) -> Array:
+        return gram.vector(("slope", ("s", _last_hit(v))))
+
+    def s(v: History) -> Array:
+        if not v:
+            return 0 * atom(v)
+        eta = step(n, len(v) - 1) if v[-1] == 0 else 0.0
+        return (1 - eta) * s(v[:-1]) + eta * atom(v[:-1])
+
+    def mean(vector: Callable[[History], Array], leaf: History) -> Array:
+        return sum((share * vector(leaf[:i]) for i, share in enumerate(shares)), 0 * atom(leaf))
+
+    known = {("s", v): Known(s(v), w(v), gram.number(("loss", ("s", v)))) for v in hits}
+    for leaf in leaves:
+        mark: Any = ("average", leaf)
+        slope, value = gram.vector(("slope", mark)), gram.number(("loss", mark))
+        known["average", leaf] = Known(mean(atom, leaf), slope, value)
+        value = gram.number(("loss", ("dual", leaf)))
+        known["dual", leaf] = Known(gram.vector(("z", leaf)), mean(w, leaf), value)
+    gram.interpolate(list(known.values()), gamma)
+    for name in atoms:
+        gram.at_most(gram.product(gram.vector(name), gram.vector(name)), 1.0)
+
+    for v in nodes:
+        for kind, other in atoms:
+            better = gram.number(("R", ("atom", v))) - gram.number(("R", (kind, other)))
+            for j in range(n):
+                seen = _exchanged(v, j)
+                there = gram.vector((kind, _exchanged(other, j)))
+                better = better + gram.product(w(seen), atom(seen) - there) / n
+            gram.at_most(better, 0.0)
+
+    gap = 0 * gram.number(("loss", marks[0]))
+    for leaf in leaves:
+        dual, chosen = known["dual", leaf], ("best", leaf)
+        gap = gap + known["average", leaf].value
+        gap = gap + sum(
+            share * gram.number(("R", ("atom", leaf[:i]))) for i, share in enumerate(shares)
+        )
+        gap = gap + gram.product(dual.gradient, dual.point) - dual.value
+        gap = gap - gram.product(dual.gradient, gram.vector(chosen)) - gram.number(("R", chosen))
+    return gram.maximum(gap / len(leaves))
+
+
+def _last_hit(history: History) -> History:
+    """The history up to the last step that changed row 0: what s_0 is a function of."""
+    while history and history[-1] != 0:
+        history = history[:-1]
+    return history
+
+
+def _exchanged(history: History, j: int) -> History:
+    """The history with rows 0 and j exchanged."""
+    return tuple(j if row == 0 else 0 if row == j else row for row in history)

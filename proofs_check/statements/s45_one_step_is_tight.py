@@ -1,0 +1,68 @@
+r"""One step of Theorem 3.1's proof cannot be improved at a fixed w.
+
+Paper: the inequality under the second display of the proof of Theorem 3.1 (step:tight), Section
+    3.1
+Claim: The constant of $\langle g^i,w-w^i\rangle + \frac n{\eta_i}\mathbb E_{j_i}D_h(w,w^{i+1}) -
+    \frac n{\eta_i}D_h(w,w^i) \le 2\gamma M^2\eta_i$ is the best one that $|s_j|,
+    |x_j^T\tilde\beta| \le M$ allow, for every n and i.
+Verdict: TIGHT
+Correction: The left side is $\frac1{n\eta_i}\sum_jD_{l_j}(s_j+\eta_iu_j,s_j) \le
+    \frac{\gamma\eta_i}{2n} \sum_ju_j^2$, equal for the squared loss at $s_j = -M$,
+    $x_j^T\tilde\beta = M$. What makes the theorem loose is not the step but that no run has such
+    steps one after the other.
+Check: A semidefinite programme in six vectors, one row at a time, over all smooth convex losses;
+    and the extremal step in fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from proofs_check.exact.losses import Squared
+from proofs_check.semidefinite.one_step import largest_one_step
+from proofs_check.statement import Finding, Kind, check
+
+PAIRS = [(1, 0), (1, 5), (1, 50), (2, 0), (2, 7), (3, 1), (10, 3), (10, 40), (100, 9), (1000, 500)]
+
+
+def printed(n: int, i: int) -> float:
+    """2γM²η_i for γ = M = 1."""
+    return 4 * n / (2 * n + i + 1)
+
+
+@check(
+    Kind.SEMIDEFINITE,
+    printed,
+    planted={
+        "coefficient 1 for 2": lambda n, i: printed(n, i) / 2,
+        "coefficient 4 for 2": lambda n, i: printed(n, i) * 2,
+        "index shifted": lambda n, i: printed(n, i + 1),
+    },
+)
+def worst_step_over_all_losses(printed: Callable[[int, int], float]) -> Finding:
+    """The programme over the printed right side is 1."""
+    ratios = []
+    for n, i in PAIRS:
+        eta = 2 * n / (2 * n + i + 1)
+        ratios.append(largest_one_step(eta) * eta / printed(n, i))
+    worst = max(abs(ratio - 1) for ratio in ratios)
+    words = f"ratios from {min(ratios):.6f} to {max(ratios):.6f} for {len(ratios)} pairs (n, i)"
+    return Finding(worst < 1e-5, words, worst)
+
+
+@check(
+    Kind.EXACT,
+    2,
+    planted={"coefficient 1 for 2": 1, "coefficient 4 for 2": 4},
+)
+def extremal_step_in_fractions(coefficient: int) -> Finding:
+    """s = −1, a = 1 and a squared loss."""
+    for eta in (Fraction(2, 3), Fraction(4, 5), Fraction(1, 7)):
+        loss, s, a = Squared(Fraction(1, 3)), Fraction(-1), Fraction(1)
+        new = s + eta * (a - s)
+        step: Any = loss.value(new) - loss.value(s) - loss.derivative(s) * (new - s)
+        if step / eta != coefficient * eta:
+            return Finding(False, f"eta = {eta}: the left side is {step / eta}")
+    return Finding(True, "s = -1, a = 1, a squared loss: 2 eta for three values of eta", 0.0)

@@ -1,0 +1,57 @@
+"""Duality gaps of independent runs of rcmd, and the range that no run leaves."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd import Problem, certify, iterate
+from rcmd.schedules import Schedule
+
+Pair = Literal["average", "last"]
+
+
+def gaps(
+    problem: Problem,
+    schedule: Schedule,
+    steps: int,
+    runs: int,
+    pair: Pair,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.float64]:
+    """P(β̄) − D(w) of each run after ``steps`` steps of one row.
+
+    w is w̄ (``"average"``, Theorem 3.1) or the last one (``"last"``, Theorem 3.2).
+    """
+    return np.array([_gap(problem, schedule, steps, pair, rng) for _ in range(runs)])
+
+
+def _gap(
+    problem: Problem, schedule: Schedule, steps: int, pair: Pair, rng: np.random.Generator
+) -> float:
+    run = iterate(
+        problem,
+        tol=0,
+        max_iterations=steps,
+        checkpoints=[steps],
+        schedule=schedule,
+        seed=rng,
+        engine="compiled",
+    )
+    state = next(run)
+    w = state.w_average if pair == "average" else state.w
+    return float(certify(problem, state.beta_average, w).gap)
+
+
+def pathwise_span(problem: Problem) -> float:
+    """(1/n) Σ_j γ_j width_j²/2, at least the gap of every run of either schedule with b = 1.
+
+    The gap of an atom and of the w it was made at is (1/n) Σ_j D_{l_j}(x_jᵀβ̃, s_j), of two
+    points of the interval that 0 and x_jᵀ(dom R) span, of length ``width_j``; P is convex, and D
+    is concave (averages) and does not decrease along coordinate steps of size 1/σ (last w).
+    """
+    lower, upper = problem.oracle.prediction_range(problem.rows)
+    width = np.maximum(upper, 0) - np.minimum(lower, 0)
+    return float(problem.constants().gamma * np.mean(width**2) / 2)

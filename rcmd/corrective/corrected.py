@@ -1,0 +1,39 @@
+"""What every kind of correction tells after a round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """Where a round ends: a primal point, its predictions, its response, its slope."""
+
+    beta: Any
+    s: Array
+    w: Array
+    d: Any
+
+
+class Correction(Protocol):
+    """Rounds that bring P down by second-order steps.
+
+    Attributes
+    ----------
+    oracle_calls
+        Linear minimizations so far.
+    """
+
+    oracle_calls: int
+
+    @property
+    def gradients(self) -> int:
+        """Passes over all losses, times n."""
+
+    def round(self) -> Corrected:
+        """Go on for one round."""

@@ -1,0 +1,265 @@
+"""Any set or regularizer that CVXPY can express."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcmd.oracles.atoms import DenseAtom
+from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.counts import positive_counts
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+    from rcmd.rows import Rows
+
+TOLERANCES = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
+INSIDE = 1e-12
+"""Atoms are moved towards the middle of dom R until they miss it by no more, if that helps."""
+
+RANGE_ROWS = 200
+"""Up to so many rows, M_j is found by the solver; beyond, from the bounding box."""
+
+
+@dataclass(frozen=True, eq=False)
+class CvxpyOracle(LinearMinOracle):
+    """R(β) = expression where the constraints hold, both given by ``form(β)`` in CVXPY.
+
+    Each call solves one parametrized problem with CLARABEL, some milliseconds; a class of
+    your own is faster where R has a formula. The problem is refused unless it is convex, not
+    empty and bounded, which takes 2p solves.
+
+    ``minimum`` is the solver's dual value less the residual of its dual point times ten times
+    the size of its primal point. This is a lower bound as far as no optimum of the problem
+    CVXPY hands to the solver is ten times larger: safe, but not proved as for ``Polytope``.
+
+    Parameters
+    ----------
+    form
+        A function of a CVXPY expression β of length p that returns (expression, constraints);
+        the expression is 0 for the indicator of a set.
+    p
+        The number of variables.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> disc = CvxpyOracle(lambda beta: (0, [cp.norm2(beta) <= 2, beta >= 0]), 2)
+    >>> disc.argmin(np.array([1.0, -1.0])).vector.round(6) + 0.0
+    array([0., 2.])
+    """
+
+    form: Callable[[Any], tuple[Any, list[Any]]]
+    p: int
+
+    def __post_init__(self) -> None:
+        counts = positive_counts(self.p)
+        if counts is None or len(counts) != 1:
+            raise ValueError(
+                f"p of CvxpyOracle is {self.p!r}; expected a positive whole number, the variables"
+            )
+        object.__setattr__(self, "p", counts[0])
+        object.__setattr__(self, "_solver", _Solver(self.form, counts[0]))
+
+    @property
+    def solver(self) -> _Solver:
+        """The problem in CVXPY."""
+        return vars(self)["_solver"]
+
+    @property
+    def indicator(self) -> bool:  # type: ignore[override]
+        return self.solver.indicator
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> CvxpyOracle:
+        if rows.p != self.p:
+            raise ValueError(f"p of CvxpyOracle is {self.p}; expected the p = {rows.p} of X")
+        if rows.exact:
+            raise ValueError(
+                "CvxpyOracle computes with floats while X holds fractions; exact runs need an "
+                "oracle in closed form (l1 ball, box, simplex)"
+            )
+        return self
+
+    def argmin(self, c: Array) -> DenseAtom:
+        return DenseAtom(self.solver.inside(self.solver.solve(c)[0]))
+
+    def minimum(self, c: Array) -> float:
+        return self.solver.solve(c)[1]
+
+    def violation(self, beta: Array) -> float:
+        return self.solver.violation(beta)
+
+    def penalty(self, beta: Array) -> Any:
+        return self.solver.penalty(beta)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        """Two solves a row; for many rows, the wider range over the bounding box."""
+        if rows.n > RANGE_ROWS:
+            return rows.box_range(self.solver.lower, self.solver.upper)
+        bare = self.solver.bare
+        lows = [bare.solve(rows.row(j))[1] for j in range(rows.n)]
+        return np.array(lows), np.array([-bare.solve(-rows.row(j))[1] for j in range(rows.n)])
+
+    def describe(self) -> str:
+        kind = "indicator of a set" if self.indicator else "a regularizer"
+        return f"{kind} given to CVXPY, in {self.p} variables"
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return self.form(beta)
+
+
+class _Parametrized:
+    """min cᵀβ + expression subject to the constraints, for a parameter c."""
+
+    def __init__(self, beta: Any, expression: Any, constraints: list[Any]) -> None:
+        import cvxpy as cp
+
+        self.beta, self.c = beta, cp.Parameter(beta.size)
+        self.homogeneous = isinstance(expression, int)
+        self.problem = cp.Problem(cp.Minimize(self.c @ beta + expression), constraints)
+
+    def solve(self, c: Array) -> tuple[Array, float]:
+        """A minimizer and a lower bound of the minimum."""
+        import cvxpy as cp
+
+        scale = (float(abs(c).max()) or 1.0) if self.homogeneous else 1.0
+        self.c.value = np.asarray(c, dtype=float) / scale
+        with warnings.catch_warnings():
+            # What the solver reports enters the bound, which says more than a warning.
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            data, chain, inverse = self.problem.get_problem_data(
+                cp.CLARABEL, solver_opts=TOLERANCES
+            )
+            raw = chain.solve_via_data(self.problem, data, False, False, TOLERANCES)
+            solution = chain.invert(raw, inverse)
+        if solution.status not in ("optimal", "optimal_inaccurate"):
+            raise Unsolved(solution.status)
+        x, z = np.asarray(raw.x), np.asarray(raw.z)
+        residual = data["c"] + data["A"].T @ z + (data["P"] @ x if data.get("P") is not None else 0)
+        allowance = abs(residual).sum() * 10 * (1 + abs(x).max())
+        bound = solution.opt_val - max(raw.obj_val - raw.obj_val_dual, 0.0) - allowance
+        exact = self.homogeneous and not np.any(c)
+        point = np.array(solution.primal_vars[self.beta.id])
+        return point, 0.0 if exact else float(scale * bound)
+
+
+class Unsolved(RuntimeError):
+    """The solver found no optimum."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(
+            f"CVXPY ended with status {status!r} instead of an optimum; expected constraints of "
+            "moderate size: scale them"
+        )
+        self.status = status
+
+
+class _Solver:
+    """The problem with the expression, the one without it, and the box around dom R."""
+
+    def __init__(self, form: Callable[[Any], tuple[Any, list[Any]]], p: int) -> None:
+        import cvxpy as cp
+
+        beta = cp.Variable(p)
+        expression, constraints = _parts(form, beta)
+        self.indicator = isinstance(expression, int)
+        self.expression, self.constraints, self.beta = expression, constraints, beta
+        self.bare = _Parametrized(beta, 0, constraints)
+        self.whole = self.bare if self.indicator else _Parametrized(beta, expression, constraints)
+        _check(self.whole.problem, beta)
+        self.lower, self.upper, self.middle = self._box(p)
+        self.size = float(max(abs(self.lower).max(), abs(self.upper).max())) or 1.0
+
+    def solve(self, c: Array) -> tuple[Array, float]:
+        return self.whole.solve(c)
+
+    def _box(self, p: int) -> tuple[Array, Array, Array]:
+        """The ends of every variable, and the mean of the points at which they are reached."""
+        ends, points = np.empty((2, p)), []
+        for j, (side, sign) in ((j, s) for j in range(p) for s in ((0, 1.0), (1, -1.0))):
+            c = np.zeros(p)
+            c[j] = sign
+            try:
+                point, bound = self.bare.solve(c)
+            except Unsolved as failure:
+                raise ValueError(_no_domain(failure.status, j, sign)) from None
+            ends[side, j] = sign * bound
+            points.append(point)
+        return ends[0], ends[1], np.mean(points, axis=0)
+
+    def inside(self, beta: Array) -> Array:
+        """``beta``, moved to where it is feasible, at most a millionth of the way to the middle."""
+        best, least = beta, self.violation(beta)
+        for share in 10.0 ** np.arange(-13, -5):
+            if least <= INSIDE:
+                break
+            moved = beta + share * (self.middle - beta)
+            miss = self.violation(moved)
+            if miss < least:
+                best, least = moved, miss
+        return best
+
+    def violation(self, beta: Array) -> float:
+        self.beta.value = np.asarray(beta, dtype=float)
+        misses = [np.max(constraint.violation()) for constraint in self.constraints]
+        if not np.isfinite(self.penalty(beta)):
+            return math.inf
+        return float(np.max([*misses, 0.0])) / self.size
+
+    def penalty(self, beta: Array) -> Any:
+        if self.indicator:
+            return 0
+        self.beta.value = np.asarray(beta, dtype=float)
+        return float(self.expression.value)
+
+
+def _parts(form: Any, beta: Any) -> tuple[Any, list[Any]]:
+    """The expression, 0 for every kind of zero, and the constraints."""
+    if not callable(form):
+        raise TypeError(
+            f"form of CvxpyOracle is {form!r}; expected a function of a CVXPY variable that "
+            "returns (expression, constraints)"
+        )
+    returned = form(beta)
+    if not (isinstance(returned, tuple) and len(returned) == 2):
+        raise TypeError(
+            f"form of CvxpyOracle returned {returned!r}; expected (expression, constraints), with "
+            "0 as the expression for the indicator of a set"
+        )
+    expression, constraints = returned
+    zero = isinstance(expression, int | float) and expression == 0
+    return 0 if zero else expression, list(constraints)
+
+
+def _check(problem: Any, beta: Any) -> None:
+    others = [variable for variable in problem.variables() if variable is not beta]
+    if others:
+        raise ValueError(
+            f"form of CvxpyOracle uses {len(others)} variable(s) of its own; expected expressions "
+            "in β alone, so that membership can be checked"
+        )
+    if not problem.is_dcp(dpp=True):
+        raise ValueError(
+            "form of CvxpyOracle is no convex problem by CVXPY's rules; expected a convex "
+            "expression and convex constraints"
+        )
+
+
+def _no_domain(status: str, j: int, sign: float) -> str:
+    if status.startswith("infeasible"):
+        return (
+            "the constraints of CvxpyOracle contradict each other, so that dom R is empty; "
+            "expected at least one point that fulfils them all"
+        )
+    if status.startswith("unbounded"):
+        way = "below" if sign > 0 else "above"
+        return (
+            f"the set of CvxpyOracle is unbounded: β[{j}] can be {way} every number; expected a "
+            "bounded set (Assumption 1.1): add constraints"
+        )
+    return str(Unsolved(status))

@@ -1,0 +1,218 @@
+"""Polytopes given by their inequalities: linear minimization is a linear programme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd.oracles.atoms import DenseAtom
+from rcmd.oracles.base import Array
+from rcmd.oracles.programme import OnProgramme, Programme
+from rcmd.validation import as_array, checked_numbers
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+    from rcmd.rows import Rows
+
+RANGE_ROWS = 1000
+"""Up to so many rows, M_j is found by linear programmes; beyond, from the bounding box."""
+
+
+class Polytope(OnProgramme):
+    """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
+
+    Each oracle call is a linear programme on HiGHS (package highspy) that starts from the
+    vertex of the last call. Where several vertices are best, it is solved once more from no
+    start, so that the answer does not depend on earlier calls; and a run begins with none.
+    ``minimum`` and ``fenchel_young`` do not trust the solver: they come from its multipliers
+    by weak duality, and hold for whatever multipliers it returns.
+
+    Variables without two finite ends are bounded first, by one programme for each open end.
+
+    Parameters
+    ----------
+    A, b
+        m × p inequalities, dense or sparse.
+    A_equal, b_equal
+        Optional equations.
+    lower, upper
+        Optional ends of each variable, numbers or vectors; none by default.
+
+    Examples
+    --------
+    >>> triangle = Polytope([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], [0.0, 0.0, 1.0])
+    >>> triangle.argmin(np.array([1.0, -2.0])).vector, triangle.minimum(np.array([1.0, -2.0]))
+    (array([0., 1.]), -2.0)
+    """
+
+    formula = "indicator of a polytope with {m} inequalities and {m_equal} equations"
+
+    def __init__(
+        self,
+        A: Any,
+        b: Any,
+        A_equal: Any = None,
+        b_equal: Any = None,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+    ) -> None:
+        inequalities = _matrix("A", A)
+        self.m, self.p = inequalities.shape
+        if (A_equal is None) != (b_equal is None):
+            raise ValueError(
+                "A_equal and b_equal of Polytope belong together, and one of them is missing; "
+                "expected both or neither"
+            )
+        equations = sp.csr_array((0, self.p)) if A_equal is None else _matrix("A_equal", A_equal)
+        self.m_equal = equations.shape[0]
+        if equations.shape[1] != self.p:
+            raise ValueError(
+                f"A_equal of Polytope has {equations.shape[1]} columns and A has {self.p}; "
+                "expected one column for each variable in both"
+            )
+        most = _vector("b", b, self.m)
+        exact = np.zeros(0) if b_equal is None else _vector("b_equal", b_equal, self.m_equal)
+        low, high = _ends(lower, -np.inf, self.p), _ends(upper, np.inf, self.p)
+        if not (low <= high).all():
+            raise ValueError(
+                "lower of Polytope exceeds upper in some place; expected lower ≤ upper"
+            )
+        system = sp.vstack([inequalities, equations], format="csr")
+        sides = np.r_[np.full(self.m, -np.inf), exact], np.r_[most, exact]
+        low, high = _bounding_box(system, *sides, low, high)
+        self.lower, self.upper = low, high
+        self.prepare(system, *sides, low, high)
+
+    def __repr__(self) -> str:
+        return f"Polytope(m={self.m}, m_equal={self.m_equal}, p={self.p})"
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Polytope:
+        if rows.p != self.p:
+            raise ValueError(
+                f"A of Polytope has {self.p} columns; expected p = {rows.p}, one for each variable"
+            )
+        if rows.exact:
+            raise ValueError(
+                "Polytope computes with floats while X holds fractions; exact runs need an "
+                "oracle in closed form (l1 ball, box, simplex), or Hull with vertices in fractions"
+            )
+        return self
+
+    def argmin(self, c: Array) -> DenseAtom:
+        return DenseAtom(self._answers.vertex(c))
+
+    def minimum(self, c: Array) -> float:
+        """The lower bound that the solver's multipliers prove."""
+        return self._proofs.bound(c, self._proofs.solve(c)[1])
+
+    def fenchel_young(self, beta: Array, c: Array) -> float:
+        """Σ_i |y_i|·(slack of row i) + Σ_j |c − Aᵀy|_j·(distance of β_j from its better end)."""
+        return self._proofs.slack(c, self._proofs.solve(c)[1], beta)
+
+    def violation(self, beta: Array) -> float:
+        return self._proofs.violation(beta)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        """Two linear programmes a row; for many rows, the wider range over the bounding box."""
+        if rows.n > RANGE_ROWS:
+            return rows.box_range(self.lower, self.upper)
+        return super().prediction_range(rows)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        import cvxpy as cp
+
+        # In units of the set's own size, which interior-point methods need.
+        sizes, reach = self._proofs.row_reach, self._proofs.reach
+        system, most = self._proofs.A * reach / sizes[:, None], self._proofs.row_upper / sizes
+        unit = cp.multiply(beta, 1 / reach)
+        inside = [unit >= self.lower / reach, unit <= self.upper / reach]
+        inside.append(system[: self.m] @ unit <= most[: self.m])
+        if self.m_equal:
+            inside.append(system[self.m :] @ unit == most[self.m :])
+        return 0, inside
+
+
+def _bounding_box(
+    A: Any, row_lower: Array, row_upper: Array, lower: Array, upper: Array
+) -> tuple[Array, Array]:
+    """Finite ends of every variable, proved by multipliers; a sentence where there are none.
+
+    The programme for an open end of β_j gives multipliers y with Aᵀy ≈ ±e_j, so that
+    ±β_j ≥ v − Σ_k |r_k| |β_k| with the rest r summed over open variables. Where these sums
+    are at most ρ < 1, every |β_k| ≤ max |v|/(1 − ρ), and the polytope is bounded.
+    """
+    programme = Programme(A, row_lower, row_upper, lower, upper)
+    if programme.empty():
+        raise ValueError(
+            "the constraints of Polytope contradict each other, so that dom R is empty; expected "
+            "at least one point that fulfils them all"
+        )
+    ends = {-1: lower.copy(), 1: upper.copy()}
+    found = []
+    for sign, j in [(s, int(j)) for s in (-1, 1) for j in np.flatnonzero(np.isinf(ends[s]))]:
+        c = np.zeros(len(lower))
+        c[j] = -sign
+        try:
+            y = programme.solve(c)[1]
+        except RuntimeError:
+            raise ValueError(
+                f"Polytope is unbounded: β[{j}] can be {'above' if sign > 0 else 'below'} every "
+                "number; expected a bounded set (Assumption 1.1): add constraints, or lower and "
+                "upper"
+            ) from None
+        residual = c - A.T @ y
+        open_end = np.isinf(np.where(residual > 0, lower, upper))
+        kept = np.where(open_end, 0.0, residual)
+        value = programme.bound(kept + A.T @ y, y)
+        found.append((sign, j, value, float(abs(residual[open_end]).sum())))
+    if not found:
+        return lower, upper
+    rest = max(f[3] for f in found)
+    if rest > 0.5:
+        raise ValueError(
+            "the solver's multipliers do not prove that Polytope is bounded; expected constraints "
+            "of moderate size: scale them, or give lower and upper"
+        )
+    half_open = [abs(e[np.isfinite(e)]).max(initial=0.0) for e in (lower, upper)]
+    largest = max(*half_open, max(abs(f[2]) for f in found) / (1 - rest))
+    for sign, j, value, share in found:
+        ends[sign][j] = -sign * (value - share * largest)
+    return ends[-1], ends[1]
+
+
+def _matrix(name: str, values: Any) -> Any:
+    if sp.issparse(values):
+        checked_numbers(f"{name} of Polytope", values.tocsr().data)
+        return sp.csr_array(values, dtype=float)
+    array = checked_numbers(f"{name} of Polytope", as_array(f"{name} of Polytope", values))
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(
+            f"{name} of Polytope has shape {array.shape}; expected a matrix with one row for each "
+            "constraint and one column for each variable"
+        )
+    return sp.csr_array(np.asarray(array, dtype=float))
+
+
+def _vector(name: str, values: Any, length: int) -> Array:
+    array = checked_numbers(f"{name} of Polytope", as_array(f"{name} of Polytope", values))
+    if array.shape != (length,):
+        raise ValueError(
+            f"{name} of Polytope has shape {array.shape}; expected ({length},), one number for "
+            "each constraint"
+        )
+    return np.asarray(array, dtype=float)
+
+
+def _ends(values: Any, default: float, p: int) -> Array:
+    """One end of every variable; infinite where there is none."""
+    name = "lower" if default < 0 else "upper"
+    array = np.asarray(default if values is None else values, dtype=float)
+    if array.shape not in ((), (p,)) or np.isnan(array).any() or (array == -default).any():
+        raise ValueError(
+            f"{name} of Polytope is {values!r}; expected a number, or a vector of length {p}, "
+            f"with {default} where a variable has no such end"
+        )
+    return np.array(np.broadcast_to(array, (p,)))

@@ -1,0 +1,398 @@
+"""Corrections: the pieces against brute force, whole runs against CVXPY to 1e-9."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rcmd import (
+    Box,
+    CappedSimplex,
+    EpsilonInsensitive,
+    Fair,
+    Huber,
+    KSparseBall,
+    L1Ball,
+    L1Penalty,
+    L2Ball,
+    LeastSquares,
+    LinearMinOracle,
+    LInfBall,
+    LogCosh,
+    Logistic,
+    OWLBall,
+    Problem,
+    PseudoHuber,
+    Result,
+    Ridge,
+    SeparableConjugate,
+    Simplex,
+    SmoothedHinge,
+    SmoothedQuantile,
+    SoftplusHinge,
+    SquaredHinge,
+    StopReason,
+    path,
+    solve,
+    truth,
+)
+from rcmd.conjugates import SampleLosses
+from rcmd.corrective import hull, simplex_qp
+from rcmd.corrective.gram import gram
+from rcmd.corrective.phase import correction_for
+from rcmd.corrective.switching import worth_correcting
+from rcmd.oracles import DenseAtom, SparseAtom
+from rcmd.result import Checkpoint
+from rcmd.rows import as_rows
+
+LOSSES: list[SeparableConjugate] = [
+    LeastSquares(),
+    Logistic(),
+    Huber(0.5),
+    PseudoHuber(0.7),
+    LogCosh(),
+    Fair(),
+    SmoothedHinge(),
+    SquaredHinge(),
+    SoftplusHinge(),
+    SmoothedQuantile(0.3),
+    EpsilonInsensitive(0.1),
+]
+POLYTOPES: list[LinearMinOracle] = [
+    L1Ball(1.5),
+    L1Ball(50.0),
+    Simplex(1.0),
+    Box(-0.4, 0.7),
+    LInfBall(0.5),
+    CappedSimplex(1.0, 0.4),
+    KSparseBall(2, 0.5),
+    OWLBall((1.0, 0.8, 0.5, 0.2), 1.2),
+    L1Penalty(0.05),
+]
+
+
+def data(seed: int, n: int = 12, p: int = 4) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.8)
+    return X, np.where(X @ rng.standard_normal(p) + rng.standard_normal(n) > 0, 1.0, -1.0)
+
+
+def reaches(result: Result, problem: Problem, tol: float) -> None:
+    """The gap is reached, and it is true."""
+    optimum = truth.solve(problem)
+    assert result.stop is StopReason.TOLERANCE
+    assert result.gap <= tol
+    assert result.primal == pytest.approx(optimum.primal, abs=1e-7)
+
+
+CASES = (
+    [
+        (seed, loss, oracle)
+        for seed, (loss, oracle) in enumerate(itertools.product(LOSSES, POLYTOPES))
+    ]
+    + [
+        (seed + 99, loss, oracle)
+        for seed, (loss, oracle) in enumerate(itertools.product(LOSSES, POLYTOPES))
+    ]
+    + [(seed + 198, LOSSES[1], oracle) for seed, oracle in enumerate(POLYTOPES[:2])]
+)
+
+
+def test_two_hundred_cases_are_two_hundred() -> None:
+    assert len(CASES) == 200
+
+
+@pytest.mark.parametrize(("seed", "loss", "oracle"), CASES)
+def test_every_loss_and_polytope_reaches_nine_digits(
+    seed: int, loss: SeparableConjugate, oracle: LinearMinOracle
+) -> None:
+    X, y = data(seed)
+    problem = Problem(sp.csr_array(X) if seed % 2 else X, y, loss, oracle)
+    reaches(solve(problem, batch=3, tol=1e-9, max_seconds=20.0), problem, 1e-9)
+
+
+@pytest.mark.parametrize("oracle", [Ridge(0.1), Ridge(0.01, 0.3), L2Ball(0.5), L2Ball(50.0)])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_balls_reach_nine_digits(loss: SeparableConjugate, oracle: LinearMinOracle) -> None:
+    X, y = data(7)
+    problem = Problem(X, y, loss, oracle)
+    reaches(solve(problem, batch=3, tol=1e-9, max_seconds=20.0), problem, 1e-9)
+
+
+def test_weights_and_single_precision() -> None:
+    X, y = data(1)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    problem = Problem(X.astype(np.float32), y, Logistic(), L1Ball(2.0), weights=weights)
+    reaches(solve(problem, tol=1e-9), problem, 1e-9)
+
+
+def test_an_intercept_is_corrected_too() -> None:
+    X, y = data(2)
+    problem = Problem(X, y, Logistic(), L1Ball(1.0), intercept=3.0)
+    reaches(solve(problem, tol=1e-9), problem, 1e-9)
+
+
+# ---- the run around them ------------------------------------------------------------------------
+
+
+def medium() -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 30))
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(400) > 0, 1.0, -1.0)
+    return Problem(X, y, Logistic(), L1Ball(3.0))
+
+
+def test_the_history_marks_phases_and_counts_all_work() -> None:
+    result = solve(medium(), batch=4, tol=1e-9)
+    phases = [row.phase for row in result.history]
+    first = phases.index("corrective")
+    assert set(phases[:first]) == {"plain"}
+    assert set(phases[first:]) == {"corrective"}
+    work = result.history.column("gradients")
+    # A round looks at all losses for the slope, the value before and after, and the response.
+    assert (np.diff(work)[first:] >= 4 * 400).all()
+    assert (np.diff(result.history.column("oracle_calls"))[first:] == 1).all()
+    assert (np.diff(result.history.column("iteration"))[first:] == 1).all()
+    assert all(math.isnan(row.bound) for row in result.history[first:])
+    assert (np.diff(result.history.column("gap")) <= 0).all()
+
+
+def test_gradients_of_rounds_are_not_understated(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = medium()
+    beta = solve(problem, batch=4, max_iterations=200, corrective=False).beta
+    correction = correction_for(problem, beta)
+    asked = []
+    for name in ("value", "derivative"):
+        honest = getattr(problem.losses, name)
+        monkeypatch.setattr(problem.losses, name, lambda s, h=honest: asked.append(len(s)) or h(s))
+    before = correction.gradients
+    correction.round()
+    assert correction.gradients - before == sum(asked)
+
+
+def test_the_plain_algorithm_is_still_there() -> None:
+    plain = solve(medium(), batch=4, tol=1e-9, max_iterations=300, corrective=False)
+    budget = solve(medium(), batch=4, tol=0.0, max_iterations=300)
+    assert {row.phase for row in plain.history} == {"plain"}
+    assert np.array_equal(plain.beta, budget.beta)
+    assert plain.stop is StopReason.ITERATIONS
+
+
+def test_runs_repeat_themselves() -> None:
+    first, second = (solve(medium(), batch=4, tol=1e-8, seed=3) for _ in range(2))
+    assert np.array_equal(first.beta, second.beta)
+    assert [row.gap for row in first.history] == [row.gap for row in second.history]
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [({"max_gradients": 4_000}, "GRADIENTS"), ({"max_iterations": 52}, "ITERATIONS")],
+)
+def test_budgets_hold_in_rounds(budget: Any, reason: str) -> None:
+    result = solve(medium(), batch=4, tol=1e-14, **budget)
+    last = result.history[-1]
+    assert result.stop.name == reason
+    assert last.phase == "corrective"
+    # A round that was begun within the budget is finished.
+    assert last.gradients <= budget.get("max_gradients", math.inf) + 10 * 400
+    assert last.iteration <= budget.get("max_iterations", math.inf)
+
+
+def test_a_tolerance_below_rounding_ends_with_the_budget() -> None:
+    result = solve(medium(), batch=40, tol=1e-30, max_iterations=600)
+    assert result.stop is StopReason.ITERATIONS
+    assert result.history[-1].phase == "plain"
+    assert result.gap < 1e-13
+
+
+# ---- when to begin ------------------------------------------------------------------------------
+
+
+def line(gradients: int, gap: float) -> Checkpoint:
+    return Checkpoint(gradients, gradients, gradients, 0.0, gap, 0.0, gap, math.nan, "plain")
+
+
+@pytest.mark.parametrize(
+    ("history", "tol", "expected"),
+    [
+        ([line(400, 1.0)], 1e-9, True),  # as 1/k: 10⁹ times as long
+        ([line(400, 1.0)], 0.0, False),
+        ([line(400, 1.0)], 2.0, False),
+        ([line(400, 1.0)], 0.5, False),  # four more passes
+        ([line(200, 1.0)], 1e-9, False),  # two passes halve the gap
+        ([line(2000, 1.0), line(2500, 1e-3)], 1e-9, False),  # linear convergence
+        ([line(400, 1.0), line(500, 1.0)], 1e-9, True),  # no progress at all
+        ([line(400, math.inf), line(500, 1.0)], 1e-9, True),
+    ],
+)
+def test_the_forecast(history: Any, tol: float, expected: bool) -> None:
+    assert worth_correcting(history, 100, tol) is expected
+
+
+# ---- quadratic programmes on the simplex --------------------------------------------------------
+
+
+def programme(seed: int, m: int) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((m, m))
+    start = rng.random(m) * (rng.random(m) < 0.7)
+    start[0] += 0.1
+    return root @ root.T + 0.1 * np.eye(m), 3 * rng.standard_normal(m), start / start.sum()
+
+
+def best_on_simplex(matrix: Any, slope: Any) -> float:
+    """The minimum over all supports, by their equality-constrained minimizers."""
+    best = math.inf
+    for size in range(1, len(slope) + 1):
+        for places in map(list, itertools.combinations(range(len(slope)), size)):
+            border = np.ones((size + 1, size + 1))
+            border[:size, :size], border[size, size] = matrix[np.ix_(places, places)], 0.0
+            x = np.linalg.solve(border, np.append(-slope[places], 1.0))[:size]
+            if (x >= 0).all():
+                best = min(best, x @ matrix[np.ix_(places, places)] @ x / 2 + slope[places] @ x)
+    return best
+
+
+def solved(seed: int) -> bool:
+    """Whether the method finds the minimum, at a point of the simplex."""
+    matrix, slope, start = programme(seed, 2 + seed % 6)
+    x = simplex_qp.minimize_on_simplex(matrix, slope, start)
+    value, best = x @ matrix @ x / 2 + slope @ x, best_on_simplex(matrix, slope)
+    return (x >= 0).all() and abs(x.sum() - 1) <= 1e-12 and abs(value - best) <= 1e-10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_programmes_against_all_supports(seed: int) -> None:
+    assert solved(seed)
+
+
+def test_a_forgotten_multiplier_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simplex_qp, "DUAL_ROUNDING", 1e3)  # never frees an entry
+    assert not all(solved(seed) for seed in range(40))
+
+
+def test_an_ill_conditioned_programme_keeps_the_sum() -> None:
+    matrix, slope = 1e-13 * np.eye(3), np.array([1.0, 1.0 + 1e-15, 1.0])
+    x = simplex_qp.minimize_on_simplex(matrix, slope, np.full(3, 1 / 3))
+    assert x.sum() == pytest.approx(1.0, abs=1e-15)
+
+
+# ---- second derivatives, Gram matrices, predictions at atoms ------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_second_derivatives_integrate_to_first_ones(loss: SeparableConjugate) -> None:
+    grid = np.linspace(-4.0, 4.0, 8001)
+    for y in (-1.0, 1.0):
+        losses = SampleLosses(loss, np.full(len(grid), y))
+        slopes = losses.derivative(grid)
+        curved = losses.second_derivative(grid)
+        integral = np.concatenate([[0], np.cumsum((curved[1:] + curved[:-1]) / 2)]) * 1e-3
+        assert np.allclose(integral, slopes - slopes[0], atol=2e-3 * loss.gamma)
+        assert (curved >= 0).all()
+        assert (curved <= loss.gamma).all()
+
+
+def test_gram_matrices() -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((300, 7)) * (rng.random((300, 7)) < 0.4)
+    Z[:, 3] = 0
+    c = rng.random(300)
+    expected = Z.T @ np.diag(c) @ Z
+    assert np.allclose(gram(Z, c), expected, atol=1e-12)
+    assert np.allclose(gram(sp.csr_array(Z), c), expected, atol=1e-12)
+    unsorted = sp.csr_array(Z)[:, [4, 2, 6, 0, 3, 1, 5]]
+    order = [4, 2, 6, 0, 3, 1, 5]
+    assert np.allclose(gram(sp.csr_array(unsorted), c), expected[np.ix_(order, order)], atol=1e-12)
+    assert not np.allclose(gram(Z, 2 * c), expected)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+def test_predictions_at_atoms(make: Any) -> None:
+    X, _ = data(3)
+    rows = as_rows(make(X))
+    atoms = [SparseAtom((1,), (2.0,)), SparseAtom((), ()), SparseAtom((1,), (-2.0,))]
+    several = [*atoms, SparseAtom((0, 3), (1.0, -1.5))]
+    dense = [*several, DenseAtom(np.arange(4.0))]
+    for group in (atoms, several, dense):
+        columns = rows.predict_at(group)
+        expected = np.stack([X @ atom.dense(np.zeros(4)) for atom in group], axis=1)
+        assert np.allclose(columns @ np.eye(len(group)), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("oracle", [*POLYTOPES, Ridge(0.1, 2.0), L2Ball(2.0)], ids=repr)
+def test_decompositions_and_offers(oracle: LinearMinOracle) -> None:
+    rng = np.random.default_rng(0)
+    X, y = data(0)
+    bound = Problem(X, y, LeastSquares(), oracle).oracle
+    atoms = [bound.argmin(rng.standard_normal(4)).dense(np.zeros(4)) for _ in range(5)]
+    beta = rng.dirichlet(np.ones(5)) @ np.stack(atoms)
+    parts = bound.decompose(beta)
+    weights = [weight for weight, _ in parts]
+    assert sum(weights) == pytest.approx(1.0)
+    assert min(weights) >= 0
+    total = sum(weight * atom.dense(np.zeros(4)) for weight, atom in parts)
+    assert np.allclose(total, beta)
+    c = rng.standard_normal(4)
+    offered = bound.best_atoms(c, 3)
+    assert np.array_equal(offered[0].dense(c), bound.argmin(c).dense(c))
+    for atom in [*offered, *(atom for _, atom in parts)]:
+        assert not math.isinf(bound.value(atom.dense(np.zeros(4))))
+
+
+def test_a_wrong_slope_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = hull.gram
+    monkeypatch.setattr(hull, "gram", lambda Z, c: honest(Z, c) * 0 + 1e-9 * np.eye(Z.shape[1]))
+    monkeypatch.setattr(hull, "SUFFICIENT", math.inf)
+    problem = medium()
+    with pytest.raises(AssertionError):
+        reaches(solve(problem, batch=4, tol=1e-9, max_seconds=2.0), problem, 1e-9)
+
+
+# ---- warm starts and paths ----------------------------------------------------------------------
+
+
+def test_a_path_is_certified_and_agrees_with_single_solves() -> None:
+    problem = medium()
+    radii = [4.0, 0.5, 2.0]
+    found = path(problem, radii, tol=1e-9)
+    assert found.values == (4.0, 0.5, 2.0)
+    assert (found.gaps <= 1e-9).all()
+    for radius, result in zip(radii, found, strict=True):
+        alone = solve(problem.with_oracle(L1Ball(radius)), tol=1e-9)
+        assert result.primal == pytest.approx(alone.primal, abs=2e-9)
+    assert found.betas.shape == (3, 30)
+    assert len(found[1:]) == 2
+    assert repr(found).startswith("Path(3 values, largest certified gap ")
+
+
+def test_a_path_of_strengths() -> None:
+    problem = medium().with_oracle(L1Penalty(0.1))
+    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-9)
+    alone = solve(problem, tol=1e-9)
+    assert found[1].primal == pytest.approx(alone.primal, abs=2e-9)
+
+
+def test_a_path_with_an_intercept() -> None:
+    X, y = data(2)
+    problem = Problem(X, y, Logistic(), L1Ball(1.0), intercept=3.0)
+    found = path(problem, [0.5, 1.0], tol=1e-8)
+    assert found[1].primal == pytest.approx(solve(problem, tol=1e-8).primal, abs=2e-8)
+    assert found.betas.shape == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([],), {}, "values is empty"),
+        (([1.0],), {"parameter": "strength"}, "parameter is 'strength', which L1Ball"),
+        (([1.0],), {"parameter": "size"}, "expected 'radius' or 'strength'"),
+        (([-1.0],), {}, "radius of L1Ball is -1.0"),
+    ],
+)
+def test_refused_paths(arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        path(medium(), *arguments, **options)

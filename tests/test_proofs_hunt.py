@@ -1,0 +1,231 @@
+"""The hunt finds what is false, nothing against what is proved, and the same thing twice."""
+
+import json
+import math
+import textwrap
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from proofs_check.__main__ import main
+from proofs_check.exact.paths import expectation, levels
+from proofs_check.hunting import drawing, search
+from proofs_check.hunting.drawing import draw_shape
+from proofs_check.hunting.enumeration import enumerate_runs
+from proofs_check.hunting.facts import Facts
+from proofs_check.hunting.instance import Bowl, Instance, Polytope
+from proofs_check.hunting.search import confirmed, exact_means, hunt, ratio
+from proofs_check.hunting.theorems import THEOREMS
+from proofs_check.ledger import ledger
+from proofs_check.statement import Status
+
+CE1 = Instance(((1.0,),) * 2, "softplus", ((1.0,),) * 2, Bowl(1.0, (-10.0,), 0.0, 10.0), 1, 1)
+"""Two logistic losses far from the start: the first inequality of Theorem 3.2 is false."""
+
+CE2 = Instance(((1.0,),) * 2, "squared", ((0.0,),) * 2, Bowl(10.0, (1.0,), 1.0, 0.0), 2, 1)
+"""Both rows at once with the σ of one."""
+
+
+def test_labels_and_verdicts_are_the_ledgers():
+    """Inequalities that share an entry of the ledger have labels of their own."""
+    statuses = {statement.label: statement.status for statement in ledger()}
+    parts = {"thm:strong-first", "thm:strong-second", "cor:linear-energy"}
+    assert parts <= set(THEOREMS)
+    for label in set(THEOREMS) - parts:
+        recorded = {Status.FALSE: "false", Status.OPEN: "open"}.get(statuses[label], "holds")
+        assert THEOREMS[label].recorded == recorded
+
+
+@pytest.mark.parametrize("label", THEOREMS)
+def test_vectorized_runs_are_the_exact_engines(label):
+    """All shapes that the theorem's hunt draws, against the engine written in plain tuples."""
+    theorem, rng = THEOREMS[label], np.random.default_rng(1)
+    compared = 0
+    while compared < 12:
+        shape = replace(draw_shape(theorem, rng), steps=int(rng.integers(1, 4)))
+        instance = shape.instance(rng.normal(size=shape.size) / 2)
+        facts = Facts(instance, float)
+        if theorem.masked(facts):
+            continue
+        fast, slow = enumerate_runs(instance, theorem.steps(facts)), exact_means(facts, theorem)
+        scale = 1e-11 * float(1 + facts.gamma * facts.M**2 + abs(slow.average_gap))
+        assert fast.average_gap == pytest.approx(float(slow.average_gap), rel=1e-9, abs=scale)
+        assert fast.last_gap == pytest.approx(float(slow.last_gap), rel=1e-9, abs=scale)
+        assert fast.ascent == pytest.approx(float(slow.ascent), rel=1e-9, abs=scale)
+        compared += 1
+
+
+def test_vectorized_runs_by_fractions():
+    """An l1 ball in fractions, with batches of two out of three rows."""
+    vertices = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
+    rows, labels = ((1.0, 0.5), (0.25, -1.0), (0.0, 2.0)), ((0.5,), (-1.0,), (0.75,))
+    instance = Instance(rows, "squared", labels, Polytope(vertices), 2, 3)
+    steps = THEOREMS["thm:A"].steps(Facts(instance, Fraction))
+    *_, paths = levels(instance.small(Fraction), steps, 2, 3)
+    exact = expectation(paths, lambda path: path.gap())
+    assert isinstance(exact, Fraction)
+    assert enumerate_runs(instance, steps).average_gap == pytest.approx(float(exact), rel=1e-13)
+
+
+def test_known_counterexamples():
+    first = confirmed(THEOREMS["thm:strong-first"], CE1, 0)
+    assert float(first.gap) == pytest.approx(2.059730, abs=1e-6)
+    assert float(first.ratio) == pytest.approx(2.059730 / 0.866241, rel=1e-3)
+    assert first.violates
+    assert not confirmed(THEOREMS["thm:strong-second"], CE1, 0).violates
+    batch = confirmed(THEOREMS["wilderness-strong"], CE2, 0)
+    assert float(batch.gap) == pytest.approx(41 / 882, rel=1e-15)
+    assert float(batch.ratio) == pytest.approx(1.859, abs=1e-3)
+    assert not confirmed(THEOREMS["thm:strong-batches"], CE2, 0).violates
+
+
+def test_facts_by_hand():
+    facts = Facts(CE2, Fraction)
+    assert (facts.N, facts.gamma, facts.M, facts.energy) == (1, 1, 1, 1)
+    assert facts.D_max == Fraction(1, 2)
+    assert (facts.sigma, facts.sigma_n) == (Fraction(21, 20), Fraction(11, 10))
+    assert facts.sigma_b == facts.sigma_n
+    optimum = 10 / 11  # of β²/2 + 5(β − 1)²
+    floats = Facts(CE2, float)
+    assert floats.distance == pytest.approx(optimum**2 / 2)
+    assert floats.ascent == pytest.approx(optimum**2 / 2 + 5 * (optimum - 1) ** 2)
+
+
+def test_equality_is_no_violation():
+    """The quadratic theorem is an equality after one step, which 50 digits may round either way."""
+    catch = confirmed(THEOREMS["thm:strong-quadratic"], replace(CE2, batch=1), 0)
+    assert float(catch.ratio) == pytest.approx(1, abs=1e-40)
+    with mpmath.workdps(50):
+        rounded_up, above = (catch.bound * (1 + mpmath.mpf(10) ** -d) for d in (40, 20))
+    assert not catch.violates
+    assert not replace(catch, gap=rounded_up).violates
+    assert replace(catch, gap=above).violates
+
+
+@pytest.mark.parametrize("label", [t.label for t in THEOREMS.values() if t.recorded == "false"])
+def test_hunt_finds_what_is_false(label):
+    catch = hunt(THEOREMS[label], np.random.default_rng(0), evaluations=1200)
+    assert catch.violates
+    assert float(catch.ratio) > 1.5
+
+
+@pytest.mark.parametrize("label", [t.label for t in THEOREMS.values() if t.recorded != "false"])
+def test_hunt_finds_nothing_against_the_rest(label):
+    catch = hunt(THEOREMS[label], np.random.default_rng(0), evaluations=400)
+    assert not catch.violates
+    assert float(catch.ratio) > 0.01
+
+
+@pytest.mark.parametrize("label", ["thm:A", "thm:strong-quadratic", "thm:strong-factor"])
+def test_hunt_catches_a_wrong_constant(label):
+    """Bounds that are proved, made smaller: a hunt must be able to say no."""
+    right = THEOREMS[label]
+    wrong = replace(right, bound=lambda f, m: right.bound(f, m) / 8)
+    assert hunt(wrong, np.random.default_rng(0), evaluations=600).violates
+
+
+def test_same_seed_and_budget_same_catch():
+    theorem = THEOREMS["thm:strong-second"]
+    first, second, other = (
+        hunt(theorem, np.random.default_rng(seed), evaluations=150) for seed in (5, 5, 6)
+    )
+    assert first == second
+    assert first.instance != other.instance
+
+
+def test_a_hunt_by_the_clock_is_repeated_by_its_evaluations():
+    theorem = THEOREMS["thm:strong-second"]
+    timed = hunt(theorem, np.random.default_rng(2), seconds=0.2)
+    again = hunt(theorem, np.random.default_rng(2), evaluations=timed.evaluations)
+    assert again == timed
+
+
+def test_rounding_is_masked():
+    theorem = THEOREMS["thm:strong-second"]
+    tiny = replace(CE1, domain=Bowl(1.0, (-1e-5,), 0.0, 1e-5))
+    assert ratio(theorem, tiny) == -math.inf
+    steep = replace(CE1, rows=((1e-9,),) * 2, steps=60)
+    assert ratio(theorem, steep) == -math.inf
+    assert math.isfinite(ratio(theorem, CE1))
+
+
+def test_fakes_of_rounding_are_unmasked(monkeypatch):
+    """A float64 ratio that the exact engine does not confirm loses to one that it does."""
+    theorem, honest = THEOREMS["thm:strong-first"], search.ratio
+    shapes = []
+
+    def lying(theorem, instance):
+        shapes.append(instance)
+        return 1e6 if len(shapes) == 1 else honest(theorem, instance)
+
+    monkeypatch.setattr(search, "ratio", lying)
+    catch = hunt(theorem, np.random.default_rng(0), evaluations=1200)
+    assert catch.instance != shapes[0].rounded(search.PRINTED_DIGITS)
+
+
+def test_shapes_are_what_the_theorem_speaks_about():
+    rng = np.random.default_rng(0)
+    for theorem in THEOREMS.values():
+        for _ in range(60):
+            shape = draw_shape(theorem, rng)
+            assert shape.loss in theorem.losses
+            assert shape.batch == 1 or theorem.batches != "single"
+            assert shape.batch > 1 or theorem.batches != "several"
+            assert (shape.domain in ("parabola", "ridge")) == theorem.strong
+            assert math.comb(shape.n, shape.batch) ** shape.steps <= drawing.MOST_RUNS
+            assert 1 <= shape.steps <= drawing.LARGEST_K
+            instance = shape.instance(rng.normal(size=shape.size))
+            assert instance.n == shape.n
+
+
+def test_command_prints_an_instance_that_can_be_evaluated(capsys, tmp_path):
+    file = tmp_path / "catch.json"
+    arguments = ["hunt", "thm:strong-first", "--evaluations", "900", "--json", str(file)]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "violated, as recorded" in out
+    assert "hunt thm:strong-first --seed 0 --evaluations 900" in out
+    imports, call = out[out.index("    from") : out.index("  after")].split("    confirmed(")
+    names = {}
+    exec(textwrap.dedent(imports), names)
+    again = eval(f"confirmed({call}", names)
+    written = json.loads(file.read_text(encoding="utf-8"))
+    assert written["violated"] is True
+    assert float(again) == pytest.approx(float(written["ratio"]), rel=1e-15)
+    assert written["instance"]["domain"]["kind"] == "bowl"
+    assert written["evaluations"] == 900
+
+
+def test_command_fails_when_a_proved_bound_is_violated(capsys, monkeypatch):
+    right = THEOREMS["thm:strong-quadratic"]
+    wrong = replace(right, bound=lambda f, m: right.bound(f, m) / 8)
+    monkeypatch.setitem(THEOREMS, "thm:strong-quadratic", wrong)
+    assert main(["hunt", "thm:strong-quadratic", "--evaluations", "400"]) == 1
+    assert "VIOLATED, although it is recorded as proved" in capsys.readouterr().out
+
+
+def test_command_refuses_an_unknown_theorem(capsys):
+    assert main(["hunt", "thm:strong-third"]) == 2
+    err = capsys.readouterr().err
+    assert "no theorem has this label; near it are thm:strong-first" in err
+
+
+def test_hunt_goes_on_until_a_problem_counts(monkeypatch):
+    honest, seen = search.ratio, []
+
+    def mostly_masked(theorem, instance):
+        seen.append(instance)
+        return -math.inf if len(seen) < 8 else honest(theorem, instance)
+
+    monkeypatch.setattr(search, "ratio", mostly_masked)
+    catch = hunt(THEOREMS["thm:A"], np.random.default_rng(0), evaluations=1)
+    assert catch.evaluations >= 8
+    assert math.isfinite(catch.ratio)
+
+
+def test_hunt_without_budget_is_refused():
+    with pytest.raises(ValueError, match="evaluations is 0; expected at least 1"):
+        hunt(THEOREMS["thm:A"], np.random.default_rng(0), evaluations=0)

@@ -1,0 +1,67 @@
+"""Every check of the ledger bears its verdict out, and every planted bug is caught."""
+
+import re
+
+import pytest
+
+from proofs_check.ledger import ledger
+from proofs_check.page import typeset
+from proofs_check.statement import Kind
+
+LEDGER = ledger()
+
+
+def marks(check):
+    return [pytest.mark.slow] if check.slow else []
+
+
+CHECKS = [
+    pytest.param(statement, check, id=f"{statement.label}: {check.name}", marks=marks(check))
+    for statement in LEDGER
+    for check in statement.checks
+]
+PLANTED = [
+    pytest.param(check, bug, id=f"{statement.label}: {check.name}: {bug}", marks=marks(check))
+    for statement in LEDGER
+    for check in statement.checks
+    for bug in check.planted
+]
+
+
+def test_ledger_is_whole():
+    assert len(LEDGER) >= 35
+
+
+def test_labels_are_unique():
+    labels = [statement.label for statement in LEDGER]
+    assert sorted(set(labels)) == sorted(labels)
+
+
+def test_file_names_give_the_order():
+    for statement in LEDGER:
+        assert re.fullmatch(r"proofs_check\.statements\.s\d\d_[a-z0-9_]+", statement.module)
+
+
+@pytest.mark.parametrize(("statement", "check"), CHECKS)
+def test_check_bears_the_verdict_out(statement, check):
+    finding = check.run()
+    assert finding.agrees, f"{statement.label} is recorded as {statement.status}: {finding.detail}"
+    assert finding.detail
+
+
+@pytest.mark.parametrize(("check", "bug"), PLANTED)
+def test_planted_bug_is_caught(check, bug):
+    finding = check.function(check.planted[bug])
+    assert not finding.agrees, f"not caught: {finding.detail}"
+
+
+@pytest.mark.parametrize("statement", LEDGER, ids=lambda statement: statement.label)
+def test_symbolic_checks_have_two_planted_bugs(statement):
+    for check in statement.checks:
+        assert check.kind is not Kind.SYMBOLIC or len(check.planted) >= 2, check.name
+
+
+@pytest.mark.parametrize("statement", LEDGER, ids=lambda statement: statement.label)
+def test_page_typesets_every_formula(statement):
+    for text in (statement.title, statement.claim, statement.correction, statement.method):
+        assert "\\" not in typeset(text), "a TeX command that becomes no MathML"

@@ -1,0 +1,166 @@
+"""The strongly convex part of the exact engine, and its semidefinite programme."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from proofs_check.exact.losses import Softplus, Squared, TiltedHuber
+from proofs_check.exact.paths import Path, expectation, levels
+from proofs_check.exact.problem import Small
+from proofs_check.exact.regularizers import Parabola
+from proofs_check.exact.shifted import Shifted, kinks
+from proofs_check.exact.strong import Strong
+from proofs_check.exact.strong_instances import (
+    drawn,
+    free,
+    huber,
+    kinked,
+    labelled,
+    logistic,
+    pull,
+    squared,
+    zoo,
+)
+from proofs_check.semidefinite.strong_tree import printed_sigma, worst_ratio
+from proofs_check.statements.s55_strong_second import attained
+from proofs_check.statements.s79_rcmd_linear_bounds import constants
+from rcmd import LeastSquares, Logistic, Problem, Ridge, Translated
+
+F = Fraction
+
+
+@pytest.mark.parametrize("b", [1, 2, 3])
+def test_optimum_has_no_duality_gap(b):
+    for one in zoo(b):
+        w = one.problem.response(one.problem.predictions(one.optimum))
+        assert one.problem.primal(one.optimum) == one.problem.dual(w) == one.value
+
+
+def test_optimum_of_logistic_losses_has_no_duality_gap():
+    with mpmath.workdps(50):
+        one = logistic()
+        w = one.problem.response(one.problem.predictions(one.optimum))
+        assert abs(one.problem.primal(one.optimum) - one.problem.dual(w)) < 1e-45
+
+
+def test_shifted_loss_meets_fenchel_young_with_equality():
+    loss = Shifted(TiltedHuber(F(1, 2), F(1, 10), F(3, 4)), F(-5, 4))
+    for s in (F(-3), F(-7, 4), F(-1), F(0), F(2)):
+        w = loss.derivative(s)
+        assert loss.value(s) + loss.conjugate(w) == w * s
+        assert loss.value(s + 1) + loss.conjugate(w) > w * (s + 1)
+
+
+def test_kinks_are_where_the_slope_changes():
+    loss = Shifted(TiltedHuber(F(1, 2), F(1, 10), F(0)), F(2))
+    assert kinks(loss) == (F(3, 2), F(5, 2))
+    assert kinks(Squared(F(1))) == kinks(Softplus(1)) == ()
+    low, high = kinks(loss)
+    step = F(1, 100)
+
+    def bend(s):
+        return loss.derivative(s + step) - 2 * loss.derivative(s) + loss.derivative(s - step)
+
+    assert bend(low) > 0 > bend(high)
+    assert bend(F(2)) == bend(F(0)) == bend(F(4)) == 0
+
+
+def test_levels_and_means_agree_with_the_plain_enumeration():
+    one = huber(3)
+    for (k, paths), plain in zip(one.levels(3), levels(one.problem, one.steps, 1, 3), strict=True):
+        assert [path.s for path in paths] == [path.s for path in plain]
+        assert one.gaps(k)[-1] == (k, expectation(plain, Path.last_gap))
+        mean = expectation(plain, lambda path: one.problem.dual(path.w[-1]))
+        assert one.dual_means(k)[k] == mean
+
+
+def test_longer_runs_extend_shorter_ones():
+    one = huber(2)
+    short = list(one.gaps(1)), list(one.dual_means(1))
+    assert one.gaps(3)[:1] == short[0]
+    assert one.dual_means(3)[:2] == short[1]
+
+
+def test_spectral_norm_in_the_plane_is_just_above():
+    generator = np.random.default_rng(5)
+    for _ in range(20):
+        one = drawn(generator, squared, 3, p=2)
+        exact = np.linalg.norm(np.array(one.problem.rows, dtype=float), 2) ** 2
+        assert exact - 1e-12 < float(one.spectral) < exact + 1e-9
+
+
+def test_constants_by_hand():
+    one = pull(3, 10, 3, printed=False)
+    assert (one.gamma, one.printed_energy, one.energy, one.radius) == (1, 1, 1, F(1, 2))
+    assert one.sigma == one.sigma_full == 1 + F(3, 30)
+    assert (one.T, one.q) == (F(11, 10), 11)
+    assert pull(3, 10, 3).sigma == 1 + F(1, 30)
+    assert pull(3, 10, 2, printed=False).sigma == 1 + F(1, 30) * (F(1, 2) + F(3, 2))
+
+
+@pytest.mark.parametrize("b", [1, 2, 3])
+def test_sigma_lies_between_its_ends(b):
+    for one in (drawn(np.random.default_rng(seed), kinked, 3, b) for seed in range(20)):
+        single = Strong(one.problem).sigma
+        assert single <= one.sigma <= 1 + b * (single - 1)
+        assert one.sigma <= one.sigma_full <= 1 + one.N * (one.sigma - 1)
+
+
+def test_radius_is_the_largest_distance_of_a_response():
+    for one in zoo()[::5]:
+        regularizer = one.problem.regularizer
+        zero = (F(0),) * one.n
+        ends = regularizer.lower, regularizer.upper
+        points = [ends[0] + (ends[1] - ends[0]) * F(i, 12) for i in range(13)]
+        distances = [one.problem.bregman(one.problem.predictions((p,)), zero) for p in points]
+        assert max(distances) == one.radius <= one.energy / 2
+
+
+@pytest.mark.parametrize(("n", "mu"), [(1, 0.5), (2, 1.0), (3, 0.2)])
+def test_programme_after_one_step_is_its_closed_form(n, mu):
+    assert worst_ratio(n, 1, mu) == pytest.approx(1 / (2 * n * printed_sigma(n, mu)), abs=2e-5)
+
+
+def test_programme_is_above_what_is_attained_and_errors_move_it():
+    found, below = worst_ratio(2, 2, 1.0), float(attained(2, 2, F(1)))
+    assert below - 1e-5 < found < 1.03 * below
+    assert worst_ratio(2, 2, 1.0, strength=0.5) > found + 1e-3
+    assert abs(worst_ratio(2, 2, 1.0, sigma=1.25) - found) > 1e-3
+    assert abs(worst_ratio(2, 2, 1.0, shift=1) - found) > 1e-3
+
+
+@pytest.mark.parametrize("b", [1, 2])
+def test_constants_agree_with_those_of_an_rcmd_problem(b):
+    parabola = Parabola(F(3), F(1, 2), F(-3, 2), F(5, 2))
+    rows = ((F(1),), (F(-1, 2),), (F(2),))
+    ours = Strong(Small(rows, [Squared(F(y)) for y in (1, 0, -2)], parabola), b)
+    oracle = Translated(Ridge(3.0, 2.0), np.array([0.5]))
+    X = np.array(rows, dtype=float)
+    theirs = Problem(X, np.array([1.0, 0.0, -2.0]), LeastSquares(), oracle).constants(b)
+    mine = constants(ours)
+    for name in ("gamma", "prediction_bound", "prediction_energy", "mu", "row_energy", "sigma"):
+        assert getattr(mine, name) == pytest.approx(getattr(theirs, name), rel=1e-12), name
+    assert mine.spectral_energy == pytest.approx(theirs.spectral_energy, rel=1e-12)
+    assert mine.bregman_radius <= theirs.bregman_radius * (1 + 1e-12)
+    assert mine.sigma == pytest.approx(float(ours.sigma), rel=1e-12)
+    assert mine.quadratic
+    assert theirs.quadratic
+
+
+def test_logistic_constants_agree_with_those_of_an_rcmd_problem():
+    with mpmath.workdps(30):
+        mine = constants(logistic(radius=10))
+    oracle = Translated(Ridge(1.0, 10.0), np.array([-10.0]))
+    theirs = Problem(np.ones((2, 1)), np.ones(2), Logistic(), oracle).constants()
+    assert mine.gamma == theirs.gamma == 0.25
+    assert mine.sigma == theirs.sigma == 1.125
+    assert not mine.quadratic
+    assert not theirs.quadratic
+
+
+def test_free_problems_never_meet_their_bounds_and_pulled_ones_always_do():
+    for one, inside in ((free(2, 2), True), (free(3, 1), True), (labelled(2, 99, 100, 1), False)):
+        atoms = [atom[0] for path in one.levels(2)[-1][1] for atom in path.atoms]
+        assert {abs(atom) < one.problem.regularizer.upper for atom in atoms} == {inside}
