@@ -15,6 +15,7 @@ from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.constants import Constants
 from rcmd.description import describe
+from rcmd.lowrank import LowRank
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.product import Product
@@ -111,6 +112,11 @@ class Problem:
         self.regularizer = oracle
         if self.intercept is not None:
             oracle = Product((oracle, L1Ball(self.intercept)), (self.p - 1, 1))
+        if isinstance(self.rows.zero(), LowRank) and not oracle.takes_matrices:
+            raise ValueError(
+                f"oracle {oracle!r} is about vectors while the rows are entries of a matrix; "
+                "expected one about matrices, such as NuclearBall((50, 40), 10.0)"
+            )
         self.oracle = in_number_type(oracle, self.exact).bind(self.rows, self.losses)
         self._constants: dict[int, Constants] = {}
 

@@ -106,6 +106,13 @@ class ConjugateProx(BregmanProx):
     def centre(self, losses: SampleLosses, bounds: Array) -> Array:
         return 0 * losses.y
 
+    def step(
+        self, losses: SampleLosses, bounds: Array, batch: Array, s: Array, gap: Array, eta: Any
+    ) -> Array:
+        if type(self) is not ConjugateProx:  # a subclass may have another mirror map
+            return super().step(losses, bounds, batch, s, gap, eta)
+        return s + eta * gap
+
     def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
         return s
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd import LeastSquares, Logistic, Problem, iterate
+from rcmd import L1Ball, LeastSquares, Logistic, Problem, iterate
 from rcmd.lowrank import LowRank
 from rcmd.oracles import DenseAtom, RankOneAtom, SparseAtom
 from rcmd.oracles.nuclear import NuclearBall, NuclearPenalty
@@ -133,3 +133,9 @@ def test_the_description_of_a_matrix_problem() -> None:
 def test_refusals(rows: Any, columns: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         MatrixEntries(rows, columns, SHAPE)
+
+
+def test_an_oracle_about_vectors_is_refused() -> None:
+    entries = MatrixEntries([0, 1], [2, 0], (2, 3))
+    with pytest.raises(ValueError, match=r"oracle L1Ball\(radius=1.0\) is about vectors while"):
+        Problem(entries, [1.0, 2.0], LeastSquares(), L1Ball(1.0))

@@ -128,7 +128,7 @@ def test_programme_is_above_what_is_attained_and_errors_move_it():
     assert below - 1e-5 < found < 1.03 * below
     assert worst_ratio(2, 2, 1.0, strength=0.5) > found + 1e-3
     assert abs(worst_ratio(2, 2, 1.0, sigma=1.25) - found) > 1e-3
-    assert abs(worst_ratio(2, 2, 1.0, shift=1) - found) > 1e-3
+    assert abs(worst_ratio(2, 2, 1.0, growth=1.0) - found) > 1e-3
 
 
 @pytest.mark.parametrize("b", [1, 2])

@@ -24,6 +24,7 @@ from rcmd.oracles.elastic_net import ElasticNet
 from rcmd.oracles.ellipsoid import Ellipsoid
 from rcmd.oracles.entropy import EntropySimplex
 from rcmd.oracles.groups import GroupL2Ball, GroupLasso
+from rcmd.oracles.l2 import direction, norm
 from rcmd.oracles.linf import LInfBall
 from rcmd.oracles.lp import LpBall
 from rcmd.oracles.owl import OWLBall
@@ -96,6 +97,11 @@ def regularizer(oracle: LinearMinOracle, beta: np.ndarray) -> float:
 @pytest.mark.parametrize("name", ORACLES)
 def test_contract(name: str) -> None:
     check_oracle(ORACLES[name], P)
+
+
+def test_contract_of_a_single_point() -> None:
+    # Its rounded width is not zero.
+    check_oracle(CappedSimplex(1.0, 0.2), P)
 
 
 @pytest.mark.parametrize("name", ["capped simplex", "group lasso", "ellipsoid"])
@@ -551,6 +557,43 @@ class DoublyConvex(EntropySimplex):
         return 4 * self.strength / self.radius
 
 
+class NoL1(KSparseBall):
+    def violation(self, beta: Any) -> Any:
+        return LInfBall(self.radius).violation(beta)
+
+
+class NoBall(ElasticNet):
+    def violation(self, beta: Any) -> Any:
+        return LInfBall(self.radius).violation(beta)
+
+
+class NoSigns(EntropySimplex):
+    def violation(self, beta: Any) -> Any:
+        return abs(beta.sum() / self.radius - 1)
+
+
+LENIENT: list[LinearMinOracle] = [
+    NoCap(2.5, 1.0),
+    OnlyL1(2, 1.5),
+    NoL1(2, 1.5),
+    PlainL2(3, 1.5),
+    NoBall(0.5, 0.8, 1.0),
+    NoSigns(0.7, 2.0),
+]
+
+
+@pytest.mark.parametrize("planted", LENIENT, ids=lambda o: type(o).__name__)
+def test_contract_fails_on_a_lenient_violation(planted: LinearMinOracle) -> None:
+    with pytest.raises(ContractError) as raised:
+        check_oracle(planted, P)
+    failure = raised.value.report.failures[-1]
+    assert failure.identity == "points beyond dom R have a violation and infinite R"
+    assert failure.cause == "wrong domain"
+    beta = failure.point["β"]
+    assert planted.violation(beta) <= 1e-15
+    assert type(planted).__base__.violation(planted, beta) > 1e-3
+
+
 PLANTED: list[LinearMinOracle] = [
     SelfDual(2.5),
     PrimalOrder(2.5, 1.25),
@@ -757,6 +800,8 @@ def test_exact_problems(oracle: LinearMinOracle) -> None:
         GroupL2Ball([0, 0, 1], F(1)),
         GroupLasso([0, 0, 1], F(1), F(1), exact_vector(1, 2)),
         EntropySimplex(F(1), F(1)),
+        Ellipsoid(exact_vector(1, 2, 3), F(1)),
+        Ellipsoid(np.diag([1, 2, 3]), 1),
     ],
     ids=lambda o: type(o).__name__,
 )
@@ -791,6 +836,55 @@ def test_balls_at_both_ends_of_the_number_range(scale: float) -> None:
         assert ball.minimum(c) == pytest.approx(minimum, rel=1e-12, abs=3e-323)
         assert 0 <= ball.fenchel_young(wanted, c / scale) <= 1e-12
         assert ball.violation(wanted) <= 1e-12
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-99, 1.0, 1e99, 1e150])
+@pytest.mark.parametrize("radius", [1e-250, 1.0, 1e250])
+def test_directions_where_squares_end(scale: float, radius: float) -> None:
+    c = scale * np.array([2.0, -1.0, 0.0, 2.0])
+    wanted = radius * (np.array([-2.0, 1.0, 0.0, -2.0]) / 3)
+    np.testing.assert_allclose(direction(c, -radius), wanted, rtol=1e-15)
+    assert norm(c) == pytest.approx(3 * scale, rel=1e-15)
+    np.testing.assert_allclose(L2Ball(radius).argmin(c).vector, wanted, rtol=1e-15)
+    # Ridge inside its ball, and on it.
+    np.testing.assert_allclose(Ridge(scale, 10.0).argmin(c).vector, -c / scale, rtol=1e-15)
+    np.testing.assert_allclose(Ridge(1e-9 * scale, 3.0).argmin(c).vector, 3 * wanted / radius)
+
+
+LAYOUTS = {
+    "even": [0, 0, 1, 1, 2, 2],
+    "uneven": [0, 1, 1, 1, 2, 2],
+    "scattered, even": [2, 0, 1, 0, 2, 1],
+    "scattered": [2, 0, 1, 0, 0, 2],
+    "singles": [0, 1, 2, 3, 4, 5],
+    "one": [0, 0, 0, 0, 0, 0],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("scale", [1e-200, 1e-99, 1.0, 1e150, 1e200])
+def test_groups_however_they_lie(layout: str, scale: float) -> None:
+    labels = np.array(LAYOUTS[layout])
+    ball = GroupL2Ball(labels, 5.0)
+    for c in np.random.default_rng(0).normal(size=(5, 6)):
+        norms = np.array([np.linalg.norm(c[labels == g]) for g in range(labels.max() + 1)])
+        np.testing.assert_allclose(ball.norms(scale * c), scale * norms, rtol=1e-15)
+        best = labels == norms.argmax()
+        wanted = np.where(best, -5 * c / norms.max(), 0)
+        np.testing.assert_allclose(ball.argmin(scale * c).dense(c), wanted, rtol=2e-15)
+        assert ball.minimum(scale * c) == pytest.approx(-5 * norms.max() * scale, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_answers_have_memory_of_their_own(name: str) -> None:
+    c, other = slopes()[:2]
+    before = c.copy()
+    first = ORACLES[name].argmin(c)
+    vector = first.dense(c)
+    ORACLES[name].argmin(other)
+    ORACLES[name].minimum(c)
+    np.testing.assert_array_equal(c, before)
+    np.testing.assert_array_equal(first.dense(c), vector)
 
 
 @pytest.mark.parametrize("order", [1.001, 1.5, 3.0, 1000.0])

@@ -14,14 +14,16 @@ import mpmath
 from proofs_check.exact.losses import Softplus
 from proofs_check.exact.paths import Path, all_batches, start
 from proofs_check.exact.problem import Small, Vector, dot
-from proofs_check.exact.regularizers import Parabola, Ridge
+from proofs_check.exact.regularizers import Parabola
 from proofs_check.exact.schedules import Steps, linear
 from proofs_check.exact.shifted import kinks
 
 
 @dataclass(frozen=True)
 class Strong:
-    """A small problem with R a ``Parabola`` (p = 1) or a ``Ridge``, and batches of b rows.
+    """A small problem with strongly convex R, and batches of b rows.
+
+    What needs dom R or the optimum asks for R a ``Parabola``, p = 1; the rest works for p = 2.
 
     ``printed`` runs it with the paper's σ for every b; else with σ_b.
     """
@@ -50,19 +52,16 @@ class Strong:
         """The largest γ_j."""
         return max(loss.gamma for loss in self.problem.losses)
 
+    @property
+    def _interval(self) -> Parabola:
+        assert isinstance(self.problem.regularizer, Parabola)
+        return self.problem.regularizer
+
     @cached_property
     def bounds(self) -> Vector:
-        """M_j = max |x_jᵀβ| over dom R."""
-        return tuple(max(abs(s) for s in self._ends(row)) for row in self.problem.rows)
-
-    def _ends(self, row: Vector) -> Vector:
-        regularizer = self.problem.regularizer
-        if isinstance(regularizer, Parabola):
-            return (row[0] * regularizer.lower, row[0] * regularizer.upper)
-        assert isinstance(regularizer, Ridge)
-        middle = dot(row, regularizer.centre)
-        reach = regularizer.radius * sum(abs(x) for x in row)
-        return (middle - reach, middle + reach)
+        """M_j = max |x_jᵀβ| over dom R, for p = 1."""
+        farthest = max(abs(self._interval.lower), abs(self._interval.upper))
+        return tuple(abs(row[0]) * farthest for row in self.problem.rows)
 
     @cached_property
     def energy(self) -> Any:
@@ -77,14 +76,13 @@ class Strong:
 
     @cached_property
     def radius(self) -> Any:
-        """D_max: the largest D_h(ŵ, w⁰) for p = 1; for p > 1 each term is maximized by itself."""
-        zero = (0 * self.mu,) * self.n
-        regularizer = self.problem.regularizer
-        if isinstance(regularizer, Parabola):
-            ends = [self.problem.predictions((e,)) for e in (regularizer.lower, regularizer.upper)]
-            return max(self.problem.bregman(s, zero) for s in ends)
-        pairs = list(zip(self.problem.losses, self.problem.rows, strict=True))
-        return sum(max(_radius(loss, s) for s in self._ends(row)) for loss, row in pairs) / self.n
+        """D_max, the largest D_h(ŵ, w⁰), for p = 1: at an end of the interval."""
+        ends = ((self._interval.lower,), (self._interval.upper,))
+        return max(self.problem.bregman(self.problem.predictions(e), self._zero) for e in ends)
+
+    @property
+    def _zero(self) -> Vector:
+        return (0 * self.mu,) * self.n
 
     @cached_property
     def spectral(self) -> Any:
@@ -137,9 +135,9 @@ class Strong:
     def levels(self, k: int) -> list[tuple[int, list[Path]]]:
         """(1, all paths after one step), …, (k, all paths after k steps)."""
         while len(self._grown) < k:
-            begun = [path for _, path in self._grown[-1:]] or [[start(self.problem, self.steps)]]
+            before = self._grown[-1][1] if self._grown else [start(self.problem, self.steps)]
             batches = all_batches(self.n, self.b)
-            paths = [path.extended(batch) for path in begun[0] for batch in batches]
+            paths = [path.extended(batch) for path in before for batch in batches]
             self._grown.append((len(self._grown) + 1, paths))
         return self._grown[:k]
 
@@ -170,9 +168,7 @@ class Strong:
     @cached_property
     def optimum(self) -> Vector:
         """β* for p = 1."""
-        regularizer = self.problem.regularizer
-        assert isinstance(regularizer, Parabola)
-        low, high = regularizer.lower, regularizer.upper
+        low, high = self._interval.lower, self._interval.upper
         if self._slope(low) >= 0:
             return (low,)
         if self._slope(high) <= 0:
@@ -188,10 +184,8 @@ class Strong:
 
     def _slope(self, beta: Any) -> Any:
         """P'(β) for p = 1."""
-        regularizer = self.problem.regularizer
-        assert isinstance(regularizer, Parabola)
         response = self.problem.response(self.problem.predictions((beta,)))
-        return self.problem.slope(response)[0] + self.mu * (beta - regularizer.centre)
+        return self.problem.slope(response)[0] + self.mu * (beta - self._interval.centre)
 
     def _kinks(self) -> list[Any]:
         """Where P' changes its slope."""
@@ -206,21 +200,15 @@ class Strong:
     @cached_property
     def dual_start(self) -> Any:
         """D(w⁰)."""
-        return self.problem.dual(self.problem.response((0 * self.mu,) * self.n))
+        return self.problem.dual(self.problem.response(self._zero))
 
     @cached_property
     def start_radius(self) -> Any:
         """D_h(w*, w⁰)."""
-        zero = (0 * self.mu,) * self.n
-        return self.problem.bregman(self.problem.predictions(self.optimum), zero)
+        return self.problem.bregman(self.problem.predictions(self.optimum), self._zero)
 
 
 def mean(values: Iterable[Any]) -> Any:
     """Of equally likely values."""
     numbers = list(values)
     return sum(numbers) / len(numbers)
-
-
-def _radius(loss: Any, s: Any) -> Any:
-    """D_l(0, s)."""
-    return loss.value(0 * s) - loss.value(s) + loss.derivative(s) * s

@@ -25,7 +25,7 @@ def worst_ratio(
     *,
     sigma: float | None = None,
     strength: float | None = None,
-    shift: int = 0,
+    growth: float | None = None,
 ) -> float:
     """The largest (q^k − 1) E[P(β̄^{k−1}) − D(w^k)] for γ = M = max‖x_j‖ = 1, predictions vectors.
 
@@ -51,13 +51,13 @@ def worst_ratio(
     row 0 sees of it with 0 and j exchanged, and the Gram matrix of the atoms does not change
     under such exchanges.
 
-    ``sigma``, ``strength`` and ``shift`` plant errors: another σ in the steps, another μ in R, and
-    the averages of the twigs weighted by q^{i+shift·k}.
+    ``sigma`` in the steps, the ``strength`` μ of R and the ``growth`` q of the averages' weights
+    are the theorem's unless they are given.
     """
     steps_sigma = printed_sigma(n, mu) if sigma is None else sigma
     modulus = mu if strength is None else strength
     q = 1 + 1 / (n * printed_sigma(n, mu) - 1)
-    weights = [q ** (i * (1 + shift)) for i in range(k)]
+    weights = [(growth or q) ** i for i in range(k)]
     shares = [weight / sum(weights) for weight in weights]
     nodes = [v for i in range(k + 1) for v in product(range(n), repeat=i)]
     leaves, twigs = nodes[-(n**k) :], [v for v in nodes if len(v) == k - 1]

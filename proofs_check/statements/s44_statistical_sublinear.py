@@ -25,7 +25,7 @@ from rcmd.constants import Constants
 from rcmd.schedules import SublinearSchedule
 
 
-def printed_bound(c: Constants, steps: int, *, leading: int = 8, speed: int = 1) -> Any:
+def printed_bound(c: Constants, steps: int, *, leading: float = 8, speed: int = 1) -> Any:
     """Theorem 3.1's right-hand side, at the paper's k = steps − 1."""
     k, n = speed * (steps - 1), c.n
     first = leading * n * c.gamma * c.prediction_bound**2 / (4 * n + k)
@@ -45,11 +45,13 @@ def ten_groups() -> Problem:
 
 
 RIGHT = Claim(printed_bound, lambda c: SublinearSchedule(c.blocks))
-SMALL = Experiment(separable, 10 * 200, "average", printed_bound)
-LARGE = Experiment(ten_groups, 20 * 10_000, "average", printed_bound)
+SMALL = Experiment(separable, 10 * 200, "average", printed_bound, share=0.3)
+LARGE = Experiment(ten_groups, 20 * 10_000, "average", printed_bound, share=0.3)
 PLANTED = {
-    "leading constant 1 for 8": replace(RIGHT, bound=lambda c, k: printed_bound(c, k, leading=1)),
-    "8k for k": replace(RIGHT, bound=lambda c, k: printed_bound(c, k, speed=8)),
+    "leading constant 1/2 for 8": replace(
+        RIGHT, bound=lambda c, k: printed_bound(c, k, leading=0.5)
+    ),
+    "16k for k": replace(RIGHT, bound=lambda c, k: printed_bound(c, k, speed=16)),
 }
 
 

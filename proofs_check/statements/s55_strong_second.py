@@ -92,7 +92,9 @@ PLANTED = {
         n, k, mu, sigma=(1 + printed_sigma(n, mu)) / 2
     ),
     "R half as convex": lambda n, k, mu: worst_ratio(n, k, mu, strength=mu / 2),
-    "weights q^{2i}": lambda n, k, mu: worst_ratio(n, k, mu, shift=1),
+    "weights q^{2i}": lambda n, k, mu: worst_ratio(
+        n, k, mu, growth=(1 + 1 / (n * printed_sigma(n, mu) - 1)) ** 2
+    ),
 }
 
 

@@ -61,9 +61,9 @@ def condition(gamma: Any, mu: Any, row: Any) -> Any:
     },
 )
 def the_count_needs_the_rows(number: Any) -> Finding:
-    """ε is a tenth of what the second row has to gain."""
+    """ε is a tenth of what the second row has to gain; M = 60."""
     one = orthogonal(30)
-    energy, epsilon = float(one.printed_energy), remaining(one, 0) / 10
+    energy, epsilon = 60.0**2, remaining(one, 0) / 10
 
     def count(T: float) -> int:
         return math.ceil(T * math.log(T * energy / float(epsilon)))

@@ -51,7 +51,7 @@ def the_coefficient_of_an_ascent(formula: Any) -> Finding:
         formula(n, sigma, 1) - formula(n, sigma, m) - n * (sigma - 1) * (q**m - q),
     ]
     found = [sympy.simplify(rest) for rest in rests]
-    at_one = sympy.simplify(leftover(sympy.Symbol("n"), 1, m) - sympy.Symbol("n"))
+    at_one = sympy.simplify(formula(sympy.Symbol("n"), 1, m) - sympy.Symbol("n"))
     return Finding(all(rest == 0 for rest in [*found, at_one]), f"rests {found}")
 
 

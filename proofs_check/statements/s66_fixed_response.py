@@ -5,7 +5,9 @@ Claim: for every fixed w, $\mathbb{E}[\phi(\bar\beta^{k-1},w)-D(w^k)] \le
     \frac{1}{q^k-1}\left(D_h(w,w^0) + \frac{n-1}{n\sigma-1}\mathbb{E}[D(w^k)-D(w^0)]\right)$, so
     that $P(\mathbb{E}\bar\beta^{k-1}) - \mathbb{E}D(w^k)$ and $\mathbb{E}[D^{*}-D(w^k)]$ are at
     most $\frac{\gamma M^2}{q^k-1}$; moreover $\mathbb{E}[D^{*}-D(w^k)] \le
-    \left(1-\tfrac{1}{n\sigma}\right)^k\left(D^{*}-D(w^0)+\sigma D_h(w^{*},w^0)\right)$.
+    \frac{D_h(w^{*},w^0)+r(D^{*}-D(w^0))}{q^k-1+r}$ with $r = \frac{n-1}{n\sigma-1}$, and
+    $\mathbb{E}[D^{*}-D(w^k)] \le \left(1-\tfrac{1}{n\sigma}\right)^k\left(D^{*}-D(w^0)+\sigma
+    D_h(w^{*},w^0)\right)$.
 Verdict: REPAIRED
 Correction: multiply $\mathbb{E}[-nD(w^{i+1})] \le \mathbb{E}[-(n-1)D(w^i)-\phi(\tilde\beta^i,w) +
     (n\sigma-1)D_h(w,w^i) - n\sigma D_h(w,w^{i+1})]$ by $q^{i+1}$ and sum: the Bregman terms
@@ -72,6 +74,32 @@ def the_bound_holds_for_every_fixed_w(share: Any) -> Finding:
         for left, right in sides(one, k, paths, share)
     )
     return Finding(smallest >= 0, f"smallest slack {float(smallest):.3g}", float(smallest))
+
+
+def missing_bound(one: Strong, growth: Any) -> Any:
+    """(D_h(w*, w⁰) + share·(D* − D(w⁰)))/(q^k − 1 + share)."""
+    share = ascent_share(one.n, one.T)
+    return (one.start_radius + share * (one.value - one.dual_start)) / (growth - 1 + share)
+
+
+@check(
+    Kind.EXACT,
+    missing_bound,
+    {
+        "without the share above": lambda one, growth: (
+            one.start_radius / (growth - 1 + ascent_share(one.n, one.T))
+        ),
+        "q^{2k}": lambda one, growth: missing_bound(one, growth**2),
+    },
+)
+def the_dual_value_has_the_same_bound(bound: Any) -> Finding:
+    """At w = w*, with D(w^k) on both sides solved for; k ≤ 3."""
+    largest = Fraction(0)
+    for one in zoo():
+        for k, mean_dual in enumerate(one.dual_means(3)):
+            if k and one.start_radius:
+                largest = max(largest, (one.value - mean_dual) / bound(one, one.q**k))
+    return Finding(largest <= 1, f"largest ratio {float(largest):.4f}", 1 - float(largest))
 
 
 @check(

@@ -27,8 +27,8 @@ from proofs_check.statement import Finding, Kind, check
 
 def found_by_search() -> list[tuple[Strong, int]]:
     """Worst problems, and the k at which they are worst."""
-    one = Shifted(TiltedHuber(F(1, 85), F(1, 10**5), F(-1)), F(0))
-    other = Shifted(TiltedHuber(F(1, 130), F(4, 5), F(2)), F(0))
+    one = TiltedHuber(F(1, 85), F(1, 10**5), F(-1))
+    other = TiltedHuber(F(1, 130), F(4, 5), F(2))
     sharp = Parabola(F(25000), F(-77, 50), F(-5, 2), F(7, 5))
     steep = Shifted(TiltedHuber(F(1, 5), F(71, 50), F(-63, 50)), F(61, 25))
     wide = Shifted(TiltedHuber(F(9, 5), F(1, 100), F(1, 20)), F(-3, 40))

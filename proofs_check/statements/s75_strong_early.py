@@ -49,14 +49,16 @@ def untouched(n: Any, i: Any) -> Any:
     },
 )
 def the_weighted_sum_is_geometric(chance: Any) -> Finding:
-    """Σ_{i<k} q^i(1−1/n)^i = (T−1)(1−ρ^k)/(σ−1), by induction on k."""
+    """Σ_{i<k} q^i(1−1/n)^i = (T−1)(1−ρ^k)/(σ−1), by induction on k; ρ = q(1−1/n)."""
     n, sigma, k = sympy.symbols("n sigma k", positive=True)
     T = n * sigma
     q, rho = T / (T - 1), 1 - (sigma - 1) / (T - 1)
-    base = sympy.simplify(q * (1 - 1 / n) - rho)
-    step = (T - 1) * (rho**k - rho ** (k + 1)) / (sigma - 1) - rho**k
-    term = sympy.simplify((chance(n, k) / (rho / q) ** k).subs({n: 5, sigma: 2}))
-    rests = [base, sympy.simplify(step), sympy.simplify(term - 1)]
+    terms = [
+        chance(n, 0) - 1,
+        chance(n, k + 1) / chance(n, k) - rho / q,
+        (T - 1) * (rho**k - rho ** (k + 1)) / (sigma - 1) - rho**k,
+    ]
+    rests = [sympy.simplify(term) for term in terms]
     return Finding(all(rest == 0 for rest in rests), f"rests {rests}")
 
 

@@ -33,7 +33,8 @@ import sympy
 from numpy.random import default_rng
 
 from proofs_check.exact.losses import Squared
-from proofs_check.exact.problem import dot
+from proofs_check.exact.problem import Small, dot
+from proofs_check.exact.regularizers import Parabola
 from proofs_check.exact.strong import Strong, mean
 from proofs_check.exact.strong_instances import drawn, eighths, free, squared, zoo
 from proofs_check.statement import Finding, Kind, check
@@ -159,3 +160,32 @@ def the_constant_is_enough_in_expectation(sigma: Any) -> Finding:
         claimed = (ascent - sigma(one) * problem.bregman(full, zero)) / one.N
         smallest = min(smallest, one.dual_means(1)[1] - one.dual_start - claimed)
     return Finding(smallest >= 0, f"smallest excess {float(smallest):.3g}", float(smallest))
+
+
+def decrease(T: Any, k: int) -> Any:
+    """1/(q^k − 1), written so that T = Nσ_b = 1 is allowed."""
+    return (T - 1) ** k / (T**k - (T - 1) ** k)
+
+
+@check(
+    Kind.EXACT,
+    decrease,
+    {
+        "k + 1 above": lambda T, k: (T - 1) * decrease(T, k),
+        "T above": lambda T, k: T**k / (T**k - (T - 1) ** k),
+    },
+)
+def the_degenerate_cases(formula: Any) -> Finding:
+    """n = 1, where both energies agree, and X = 0, where q is infinite and the first gap is 0."""
+    same = all(
+        formula(T, k) * ((T / (T - 1)) ** k - 1) == 1
+        for T in (Fraction(3, 2), Fraction(2), Fraction(7))
+        for k in (1, 2, 5)
+    )
+    vanishes = all(formula(Fraction(1), k) == 0 for k in (1, 2, 5))
+    alone = all(one.row == one.spectral for one in zoo() if one.n == 1)
+    interval = Parabola(Fraction(1), Fraction(2), Fraction(-1), Fraction(1))
+    empty = Small(((Fraction(0),),), [Squared(Fraction(3))], interval)
+    w = empty.response((Fraction(0),))
+    gap = empty.primal(empty.atom(w)) - empty.dual(w)
+    return Finding(same and vanishes and alone and gap == 0, f"first gap with X = 0: {gap}")

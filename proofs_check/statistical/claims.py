@@ -38,7 +38,7 @@ class Experiment:
     steps: int
     pair: Pair
     expected: Callable[[Constants, int], Any]
-    share: float = 0.5
+    share: float
 
     def finding(self, claim: Claim) -> Finding:
         """Whether the claimed bound of the claimed schedule's gap is certified."""

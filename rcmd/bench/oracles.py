@@ -54,15 +54,15 @@ def cases(p: int, rng: np.random.Generator) -> dict[str, Case]:
         "Box, vectors": Case(oracles.Box(np.full(p, -1.0), np.full(p, 2.0)), *largest),
         "L2Ball": Case(oracles.L2Ball(5.0), *scaled),
         "Ridge, free": Case(oracles.Ridge(0.5, 1e6), *scaled),
-        "Ridge, on the ball": Case(oracles.Ridge(0.5, 5.0), *scaled),
+        "Ridge, ball": Case(oracles.Ridge(0.5, 5.0), *scaled),
         "ElasticNet, free": Case(oracles.ElasticNet(0.5, 0.5, 1e6), *scaled),
-        "ElasticNet, on the ball": Case(oracles.ElasticNet(0.5, 0.5, 5.0), *scaled),
+        "ElasticNet, ball": Case(oracles.ElasticNet(0.5, 0.5, 5.0), *scaled),
         "Ellipsoid, diagonal": Case(oracles.Ellipsoid(rng.uniform(1, 2, p), 5.0), *scaled),
-        "GroupL2Ball, tens": Case(oracles.GroupL2Ball(even, 5.0), *scaled),
-        "GroupLasso, tens": Case(oracles.GroupLasso(even, 0.5, 5.0), *scaled),
+        "GroupL2Ball, even": Case(oracles.GroupL2Ball(even, 5.0), *scaled),
+        "GroupLasso, even": Case(oracles.GroupLasso(even, 0.5, 5.0), *scaled),
         "GroupL2Ball, uneven": Case(
             oracles.GroupL2Ball(uneven, 5.0),
-            "np.add.reduceat(c, starts)",
+            "np.add.reduceat(c, at)",
             lambda c: np.add.reduceat(c, starts),
         ),
         "GroupL2Ball, scattered": Case(
@@ -84,7 +84,7 @@ def cases(p: int, rng: np.random.Generator) -> dict[str, Case]:
 def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
     """Time every oracle at p variables, by at most ``calls`` calls each."""
     if p < LEAST_P:
-        raise ValueError(f"p is {p}; expected at least {LEAST_P} variables, or groups have too few")
+        raise ValueError(f"p is {p}; expected at least {LEAST_P} variables")
     if calls < REPEATS:
         raise ValueError(f"calls is {calls}; expected at least {REPEATS}, one for each turn")
     rng = np.random.default_rng(seed)

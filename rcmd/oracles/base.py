@@ -88,6 +88,9 @@ class LinearMinOracle(ABC):
     indicator: ClassVar[bool] = True
     """Whether R is the indicator of a set (0 on it, +inf outside)."""
 
+    takes_matrices: ClassVar[bool] = False
+    """Whether c may be a sparse matrix and β a ``LowRank``, as for entries of a matrix."""
+
     formula: ClassVar[str] = ""
     """R in one line, for people; fields of the class may stand in braces."""
 

@@ -161,7 +161,7 @@ class DomainInspection:
             x = np.asarray(self.rows.row(j), dtype=float)
             size = float(x @ x)
             width = float(high[j] - low[j])
-            # A point set has no width but rounding.
+            # A single point has no width but rounding.
             if size == 0 or width <= RELATIVE * max(abs(float(low[j])), abs(float(high[j]))):
                 continue
             outside = beta + (float(high[j]) + 0.05 * width - float(x @ beta)) / size * x
@@ -184,16 +184,16 @@ class DomainInspection:
             ray = sign * (point - centre)
             # Of all half-spaces that hold dom R, the one which the ray leaves first.
             exits = [
-                (depth / -float(c @ ray), c, minimum)
-                for c, minimum in [*known, *self._half_spaces([-ray, -np.sign(ray)])]
-                if c @ ray < 0 and (depth := float(c @ centre) - minimum) > 1e3 * self.room(c)
+                (depth / -float(c @ ray), c, minimum, room)
+                for c, minimum, room in [*known, *self._half_spaces([-ray, -np.sign(ray)])]
+                if c @ ray < 0 and (depth := float(c @ centre) - minimum) > 1e3 * room
             ]
             if not exits:
                 continue
-            share, c, minimum = min(exits, key=lambda found: found[0])
+            share, c, minimum, room = min(exits, key=lambda found: found[0])
             beta = centre + 1.02 * share * ray
             value, least = self.oracle.value(beta), minimum - float(c @ beta)
-            if not value >= least - self.room(c):
+            if not value >= least - room:
                 failure = Failure(
                     OUTSIDE, {"β": beta}, f"R(β) = {shown(value)}",
                     f"at least minimum(c) − cᵀβ = {shown(least)} for c = {shown(c)}",
@@ -203,10 +203,10 @@ class DomainInspection:
                 return
         self.report.record(OUTSIDE)
 
-    def _half_spaces(self, costs: list[Array]) -> list[tuple[Array, float]]:
-        """Costs c, far ones where R is no indicator, and minimum(c)."""
+    def _half_spaces(self, costs: list[Array]) -> list[tuple[Array, float, float]]:
+        """Costs c, far ones where R is no indicator, minimum(c) and its rounding."""
         far = [c if self.oracle.indicator else FAR * c for c in costs]
-        return [(c, float(self.oracle.minimum(c))) for c in far]
+        return [(c, float(self.oracle.minimum(c)), self.room(c)) for c in far]
 
     def _range(self) -> tuple[Array, Array]:
         return self.oracle.prediction_range(self.rows)

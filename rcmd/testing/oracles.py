@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.testing import causes
-from rcmd.testing.domains import RELATIVE, DomainInspection
+from rcmd.testing.domains import DomainInspection
 from rcmd.testing.report import Failure, Report, shown
 
 Array = npt.NDArray[Any]
