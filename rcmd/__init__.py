@@ -32,14 +32,22 @@ from rcmd.conjugates import (
     SoftplusHinge,
     SquaredHinge,
 )
+from rcmd.lowrank import LowRank
 from rcmd.oracles import (
+    Birkhoff,
     Box,
+    Caching,
     CappedSimplex,
+    Counting,
+    CurSet,
+    CvxpyOracle,
     ElasticNet,
     Ellipsoid,
     EntropySimplex,
+    FlowPolytope,
     GroupL2Ball,
     GroupLasso,
+    Hull,
     KSparseBall,
     KSupportBall,
     L1Ball,
@@ -48,28 +56,41 @@ from rcmd.oracles import (
     LinearMinOracle,
     LInfBall,
     LpBall,
+    NuclearBall,
+    NuclearPenalty,
     OWLBall,
+    Polytope,
+    Product,
     Ridge,
+    Scaled,
     Simplex,
+    Spectrahedron,
     Translated,
 )
 from rcmd.paths import Path, path
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx, CompositeProx, ConjugateProx, EuclideanProx
 from rcmd.result import Result, State, StopReason
+from rcmd.rows import BilinearRows, MatrixEntries, OperatorRows
 from rcmd.run import iterate, solve
 
 if TYPE_CHECKING:
-    from rcmd import bounds, datasets, testing, truth
+    from rcmd import bounds, completion, cur, datasets, testing, truth
     from rcmd.tracing import trace
 
 __all__ = [
+    "BilinearRows",
+    "Birkhoff",
     "Box",
     "BregmanProx",
+    "Caching",
     "CappedSimplex",
     "Certificate",
     "CompositeProx",
     "ConjugateProx",
+    "Counting",
+    "CurSet",
+    "CvxpyOracle",
     "ElasticNet",
     "Ellipsoid",
     "EntropySimplex",
@@ -77,9 +98,11 @@ __all__ = [
     "EuclideanProx",
     "Exponential",
     "Fair",
+    "FlowPolytope",
     "GroupL2Ball",
     "GroupLasso",
     "Huber",
+    "Hull",
     "KSparseBall",
     "KSupportBall",
     "L1Ball",
@@ -90,25 +113,36 @@ __all__ = [
     "LinearMinOracle",
     "LogCosh",
     "Logistic",
+    "LowRank",
     "LpBall",
+    "MatrixEntries",
+    "NuclearBall",
+    "NuclearPenalty",
     "OWLBall",
+    "OperatorRows",
     "Path",
     "Poisson",
+    "Polytope",
     "Problem",
+    "Product",
     "PseudoHuber",
     "Result",
     "Ridge",
+    "Scaled",
     "SeparableConjugate",
     "Simplex",
     "SmoothedHinge",
     "SmoothedQuantile",
     "SoftplusHinge",
+    "Spectrahedron",
     "SquaredHinge",
     "State",
     "StopReason",
     "Translated",
     "bounds",
     "certify",
+    "completion",
+    "cur",
     "datasets",
     "iterate",
     "path",
@@ -127,6 +161,6 @@ def __getattr__(name: str) -> Any:
         from rcmd.tracing import trace
 
         return trace
-    if name in ("bounds", "datasets", "testing", "truth"):
+    if name in ("bounds", "completion", "cur", "datasets", "testing", "truth"):
         return import_module(f"rcmd.{name}")
     raise AttributeError(f"module 'rcmd' has no attribute {name!r}")

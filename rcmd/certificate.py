@@ -67,8 +67,13 @@ def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
     inside = problem.losses.clip(w)
     w = w if np.array_equal(w, inside) else inside
     del inside
-    predictions = problem.rows.matvec(beta)
-    slope = problem.gradient(w)
+    return _certified(problem, beta, w, problem.rows.matvec(beta), problem.gradient(w))
+
+
+def _certified(
+    problem: Problem, beta: Any, w: Array, predictions: Array, slope: Any
+) -> Certificate:
+    """The certificate, given Xβ and Xᵀw/n as well."""
     penalty, lowest = problem.oracle.value(beta), problem.oracle.minimum(slope)
     feasible = not math.isinf(penalty)
     loss, loss_size = _mean_and_size(problem, problem.losses.value(predictions))
@@ -109,30 +114,34 @@ class BestPair:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._primal: tuple[Any, Any] = (math.inf, None)
-        self._dual: tuple[Any, Array | None] = (-math.inf, None)
+        # The value, the point, and its image Xβ or Xᵀw/n.
+        self._primal: tuple[Any, Any, Any] = (math.inf, None, None)
+        self._dual: tuple[Any, Any, Any] = (-math.inf, None, None)
         self._certificate: Certificate | None = None
 
-    def offer_primal(self, beta: Array) -> None:
-        """Consider β."""
-        value = self.problem.primal(beta)
+    def offer_primal(self, beta: Any) -> Array:
+        """Consider β; returns its response ∇L(Xβ)."""
+        problem, predictions = self.problem, self.problem.rows.matvec(beta)
+        value = problem.mean(problem.losses.value(predictions)) + problem.oracle.value(beta)
         if self._primal[1] is None or not value >= self._primal[0]:
-            self._primal, self._certificate = (value, _frozen(beta)), None
+            self._primal, self._certificate = (value, _frozen(beta), predictions), None
+        return problem.losses.derivative(predictions)
 
     def offer_dual(self, w: Array) -> None:
         """Consider w, brought into dom l* first (averages round)."""
         w = self.problem.losses.clip(w)
-        value = self.problem.dual(w)
+        slope = self.problem.gradient(w)
+        value = self.problem.dual_at(w, slope)
         if self._dual[1] is None or not value <= self._dual[0]:
-            self._dual, self._certificate = (value, _frozen(w)), None
+            self._dual, self._certificate = (value, _frozen(w), slope), None
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
-        beta, w = self._primal[1], self._dual[1]
+        (_, beta, predictions), (_, w, slope) = self._primal, self._dual
         if beta is None or w is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
-            self._certificate = certify(self.problem, beta, w)
+            self._certificate = _certified(self.problem, beta, w, predictions, slope)
         return self._certificate
 
 

@@ -97,6 +97,8 @@ def path(
     last = None
     for value in sorted(set(wanted), reverse=parameter == "strength"):
         changed = problem.with_oracle(replace(oracle, **own_radius, **{parameter: value}))
-        last = solve(changed, **{**options, "warm_start": last})
+        if last is not None:
+            options["warm_start"] = last
+        last = solve(changed, **options)
         results[value] = last
     return Path(wanted, [results[value] for value in wanted])

@@ -121,8 +121,7 @@ class Run(Iterator[State]):
         self._marks = log_spaced(constants) if checkpoints is None else _checked_marks(checkpoints)
         self._best = BestPair(problem)
         if warm_start is not None:
-            self._best.offer_primal(warm_start.beta)
-            self._best.offer_dual(problem.response(warm_start.beta))
+            self._best.offer_dual(self._best.offer_primal(warm_start.beta))
             if len(warm_start.w) == problem.n:
                 self._best.offer_dual(warm_start.w)
         self._history: list[Checkpoint] = []
@@ -214,8 +213,8 @@ class Run(Iterator[State]):
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
         engine = self.engine
         beta, w_average = engine.averages()
-        self._best.offer_primal(beta)
-        for w in (w_average, self.problem.response(beta), engine.w):
+        response = self._best.offer_primal(beta)
+        for w in (w_average, response, engine.w):
             self._best.offer_dual(w)
         iterates = (engine.s.copy(), engine.w.copy(), engine.d.copy(), beta, w_average)
         return self._state("plain", self._bound(engine.iteration), *iterates)

@@ -94,7 +94,8 @@ def exact_linear(name: str, c: Constants, t: int) -> Any:
     full = 1 + c.spectral_energy / (c.n * c.mu)
     size = blocks * sigma
     growth = (size / (size - 1)) ** t - 1
-    fixed = (radius + (blocks - 1) / (size - 1) * energy / 2) / growth
+    ascent = (blocks - 1) / (size - 1)
+    fixed = (radius + ascent * energy / 2) / growth
     shrink = (1 - 1 / size) ** t
     between = max(F(0), (blocks - 1) * (2 - blocks)) / (size - 1)
     roots = square_of_roots((1 + 1 / sigma) / growth, (1 - 1 / blocks) / (sigma - 1))
@@ -110,7 +111,11 @@ def exact_linear(name: str, c: Constants, t: int) -> Any:
         "linear-energy": digits(energy / 2) * min(digits((size + between) / growth), roots),
         "linear-conjecture": fixed,
         "linear-uniform": min(F(2), sigma / (2 * (sigma - 1))) * energy,
-        "linear-dual": shrink * (energy / 2 + sigma * radius),
+        "linear-mean": fixed,
+        "linear-dual": min(
+            shrink * (energy / 2 + sigma * radius),
+            (radius + ascent * energy / 2) / (growth + ascent),
+        ),
     }[name]
 
 

@@ -227,7 +227,7 @@ def test_a_warm_start_helps_and_never_hurts() -> None:
             case["entries"], (60, 50), radius, max_iterations=40, tol=0.0, warm_start=earlier.result
         )
         assert warm.result.gap < cold.result.gap / 2
-        assert warm.result.primal <= earlier.result.primal
+        assert warm.result.primal <= earlier.result.primal * (1 + 1e-14)  # summed anew
         assert np.isnan(warm.result.history[-1].bound)
     same = complete(
         case["entries"], (60, 50), 0.9 * case["radius"], max_iterations=1, tol=0.0,

@@ -40,6 +40,10 @@ LEFT_SIDES = {
         optimal_value(paths[0].problem) - mean(float(path.dual(True)) for path in paths)
     ),
     "E[P(β̄^{k−1}) − D(w^k)]": lambda paths: mean(path.gap(False) for path in paths),
+    "P(E β̄^{k−1}) − E D(w^k)": lambda paths: (
+        paths[0].problem.primal(mean(path.beta.value() for path in paths))
+        - mean(path.dual(False) for path in paths)
+    ),
     "E[D* − D(w^k)]": lambda paths: (
         optimal_value(paths[0].problem) - mean(float(path.dual(False)) for path in paths)
     ),

@@ -1,6 +1,6 @@
 r"""The sublinear bound holds for rcmd's own runs with up to 10,000 rows.
 
-Paper: Theorem 3.1 (thm:non-strong-statistical), Section 3.2
+Paper: Theorem 3.1 (thm:non-strong-statistical), Section 3
 Claim: for the squared loss on a cube, $\mathbb{E}[P(\bar\beta^k) - D(\bar w^k)] \le
     \frac{8n\gamma M^2}{4n+k} + \frac{2n(2n-1)D_{\max}}{(4n+k)(k+1)}$ with n = 200, k + 1 = 10n,
     and with n = 10,000, k + 1 = 20n.

@@ -1,6 +1,6 @@
 r"""Relative smoothness along coordinates, and relative strong convexity.
 
-Paper: Definitions 3.2 and 3.3 (def:coordinate-smooth), Section 3.3
+Paper: Definitions 3.2 and 3.3 (def:coordinate-smooth), Section 3.1
 Claim: $f(x+te_j) \le f(x) + \langle\nabla f(x), te_j\rangle + \sigma D_h(x+te_j, x)$ for any x,
     t, j defines coordinate-wise smoothness; the reverse inequality in all directions, with $\mu$
     for $\sigma$, relative strong convexity.

@@ -1,6 +1,6 @@
 r"""The dual is smooth along coordinates relative to h.
 
-Paper: Proposition 3.7, part 1 (prop:coordinate smoothness), Section 3.3
+Paper: Proposition 3.7, part 1 (prop:coordinate smoothness), Section 3.1
 Claim: $-D$ is coordinate-wise $\left(\frac{\gamma\max_j\|x_j\|_2^2}{n\mu}+1\right)$-smooth
     relative to $h$ when R is $\mu$-strongly convex.
 Verdict: TIGHT

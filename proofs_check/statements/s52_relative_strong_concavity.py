@@ -1,6 +1,6 @@
 r"""The dual is strongly concave relative to h.
 
-Paper: Proposition 3.7, part 2 (prop:coordinate smoothness 2), Section 3.3
+Paper: Proposition 3.7, part 2 (prop:coordinate smoothness 2), Section 3.1
 Claim: $-D(\cdot)$ is 1-strongly convex relative to $h$.
 Verdict: TIGHT
 Correction: no strong convexity of R is needed: $-D = R^{*}(-X^Tw/n) + h$ and the first part is

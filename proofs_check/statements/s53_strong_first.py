@@ -1,6 +1,6 @@
 r"""The linear bound with D_max is false.
 
-Paper: Theorem 3.2, first inequality (thm:strong), Section 3.3
+Paper: Theorem 3.2, first inequality (thm:strong), Section 3.1
 Claim: $\mathbb{E}[P(\bar\beta^{k-1}) - D(w^k)] \le \frac{D_{\max}}{(1+\frac{1}{n\sigma-1})^k -
     1}$.
 Verdict: FALSE

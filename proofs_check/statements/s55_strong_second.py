@@ -1,6 +1,6 @@
 r"""The linear bound with γM² is open in general, and true in many cases.
 
-Paper: Theorem 3.2, second inequality (thm:strong-second), Section 3.3
+Paper: Theorem 3.2, second inequality (thm:strong-second), Section 3.1
 Claim: $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le \frac{\gamma M^2}{(1+\frac{1}{n\sigma-1})^k-1}$.
 Verdict: OPEN
 Correction: its printed proof goes through the false first inequality. Proved for quadratic

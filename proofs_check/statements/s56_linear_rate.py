@@ -1,6 +1,6 @@
 r"""1/(q^k − 1) decreases linearly.
 
-Paper: display after Theorem 3.2 (eq:linear_conv), Section 3.3
+Paper: display after Theorem 3.2 (eq:linear_conv), Section 3.1
 Claim: $\frac{1}{(1+\frac{1}{n\sigma-1})^k-1} \le n\sigma\left(1-\frac{1}{n\sigma}\right)^k$ for
     $k \ge 1$.
 Verdict: TIGHT

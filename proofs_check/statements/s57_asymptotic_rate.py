@@ -1,6 +1,6 @@
 r"""For large k the bound is (1 − 1/(nσ))^k D_max.
 
-Paper: sentence after Theorem 3.2 (eq:asymptotic-strong), Section 3.3
+Paper: sentence after Theorem 3.2 (eq:asymptotic-strong), Section 3.1
 Claim: when k is large the $-1$ in the denominator can be ignored, "which yields the asymptotic
     bound $\left(1-\tfrac{1}{n\sigma}\right)^kD_{\max}$".
 Verdict: HOLDS

@@ -1,6 +1,6 @@
 r"""The corollary in γ and μ is false with D_max and true with γM².
 
-Paper: Corollary 3.2 (cor:linear), Section 3.3
+Paper: Corollary 3.2 (cor:linear), Section 3.1
 Claim: with $\sigma = \frac{\gamma\max_j\|x_j\|_2^2}{n\mu}+1$ and $T = n\sigma = n +
     \frac{\gamma\max_j\|x_j\|_2^2}{\mu}$, $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le
     \frac{D_{\max}}{(1+\frac{1}{T-1})^k-1} \le D_{\max}T\left(1-\tfrac{1}{T}\right)^k$.

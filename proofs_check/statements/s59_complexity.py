@@ -1,6 +1,6 @@
 r"""The number of iterations lacks the square of the rows' norm.
 
-Paper: Remark 3.3 (rem:complexity), Section 3.3
+Paper: Remark 3.3 (rem:complexity), Section 3.1
 Claim: $O\left((n+\frac{\gamma}{\mu})\log(\frac1\varepsilon)\right)$ iterations give an absolute
     $\varepsilon$-optimal solution.
 Verdict: TYPO

@@ -1,6 +1,6 @@
 r"""The step sizes α_i of the linear theorem are those of weights q^i.
 
-Paper: Proposition 3.9 (prop:step-series), Section 3.3
+Paper: Proposition 3.9 (prop:step-series), Section 3.1
 Claim: $\alpha_i = \frac{n^{-1}\sigma^i}{\sigma^{i+1}-(\sigma-1/n)^{i+1}}$ makes $\bar\beta^k$ the
     mean of $\tilde\beta^0, \ldots, \tilde\beta^k$ with weights $\gamma_i = \left(\frac{n\sigma}
     {n\sigma-1}\right)^i$.

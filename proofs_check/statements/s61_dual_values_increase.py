@@ -1,6 +1,6 @@
 r"""Single-row steps never decrease the dual value.
 
-Paper: first display of the proof of Theorem 3.2 (eq:monotone-dual), Section 3.3
+Paper: first display of the proof of Theorem 3.2 (eq:monotone-dual), Section 3.1
 Claim: $-D(w^{i+1}) \le -D(w^i) - \langle\tilde g^i, w^{i+1}-w^i\rangle + \sigma D_h(w^{i+1}, w^i)
     \le -D(w^i)$.
 Verdict: HOLDS

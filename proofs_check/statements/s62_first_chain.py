@@ -1,6 +1,6 @@
 r"""Two signs in the chain that begins the linear theorem's proof.
 
-Paper: first chain of the proof of Theorem 3.2 (eq:first_chain_strong), Section 3.3
+Paper: first chain of the proof of Theorem 3.2 (eq:first_chain_strong), Section 3.1
 Claim: $\mathbb{E}_{j_i}[-D(w^{i+1})]$ is at most each of five expressions, the second being
     $-D(w^i) - \frac1n\left(\langle\nabla D(w^i), r^{i+1}-w^i\rangle + \sigma
     D_h(r^{i+1},w^i)\right)$ and the third $-D(w^i)-\frac1n\left(\langle\nabla D(w^i),

@@ -1,6 +1,6 @@
 r"""The summation by parts drops a term.
 
-Paper: last inequality of the proof of Theorem 3.2 (hello), Section 3.3
+Paper: last inequality of the proof of Theorem 3.2 (hello), Section 3.1
 Claim: $\mathbb{E}\left[-\sum_{i=1}^kq^iD(w^k)\right] \le \mathbb{E}\left[-\sum_{i=1}^kq^i\,
     \phi(\bar\beta^{k-1},w)\right] + n\sigma D_h(w,w^0)$ with $q = \frac{n\sigma}{n\sigma-1}$,
     "since $D(w^i)$ is non-decreasing".

@@ -1,6 +1,6 @@
 r"""The sum of the linear theorem's weights.
 
-Paper: last display of the proof of Theorem 3.2 (eq:weight-sum), Section 3.3
+Paper: last display of the proof of Theorem 3.2 (eq:weight-sum), Section 3.1
 Claim: $\frac{n\sigma}{\sum_{i=1}^kq^i} = \frac{1}{(1+\frac{1}{n\sigma-1})^k-1}$, that is
     $\sum_{i=1}^kq^i = n\sigma(q^k-1)$.
 Verdict: HOLDS

@@ -1,6 +1,6 @@
 r"""The linear bounds hold for rcmd's own runs with up to 10,000 rows.
 
-Paper: Theorem 3.2 (thm:strong-statistical), Section 3.3
+Paper: Theorem 3.2 (thm:strong-statistical), Section 3.1
 Claim: $\mathbb{E}[P(\bar\beta^{k-1}) - D(w^k)]$ is at most $\frac{D_{\max}}{q^k-1}$ for a squared
     loss with n = 200 and n = 10,000, k = n, and at most $\frac{\gamma M^2}{q^k-1}$ for a logistic
     loss with n = 200, k = 2n.

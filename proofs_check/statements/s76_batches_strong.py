@@ -1,6 +1,6 @@
 r"""The linear theorem for batches is false with the coordinate constant σ.
 
-Paper: Remark 3.4, strongly convex case (wilderness-strong), Section 3.3
+Paper: Remark 3.4, strongly convex case (wilderness-strong), Section 3.1
 Claim: for batches of b rows, with the same $\sigma$ and $\eta = \frac1\sigma$,
     $\mathbb{E}[P(\bar\beta^{k-1})- D(w^k)] \le \frac{D_{\max}}{(1+\frac{1}{\sigma(n/b)-1})^k-1}
     \le \frac{\gamma M^2}{(1+\frac{1} {\sigma(n/b)-1})^k-1}$.
@@ -10,7 +10,7 @@ Correction: b rows move at once, and $-D$ is less smooth along them: $\sigma_b$ 
     \frac12s^2$, $R = \frac\mu2(\beta-1)^2$ on [0, 1] and b = n the first gap is, for $\mu \ge
     \frac{n-1}{n}$, $\frac{(\sigma-1)(\sigma-1+n)}{2\sigma^2}$, $\frac{\sigma-1+n}{\sigma^2}$
     times the first bound, near n for large $\mu$; for n = b = 3, $\mu = \frac14$ the gap does not
-    decrease at all. With b = 2 < n the dual value still ascends, and for quadratic losses no
+    decrease at all. With b = 2 < n and quadratic losses the dual value still ascends and no
     violation is known; for three logistic losses the first bound fails as it does for b = 1,
     while none of the second is known.
 Check: all sequences in fractions; the formula symbolically, for all n and $\mu$; logistic at 50

@@ -1,6 +1,6 @@
 r"""An accelerated linear rate exists.
 
-Paper: Remark 3.5 (rem:acceleration), Section 3.3
+Paper: Remark 3.5 (rem:acceleration), Section 3.1
 Claim: an accelerated rate can be achieved for strongly convex R with known proof techniques,
     "however, the accelerated version may not have a natural interpretation in the primal
     variables".
