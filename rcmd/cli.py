@@ -1,4 +1,4 @@
-"""The command line: ``rcmd solve``, ``rcmd check`` and ``rcmd bench``."""
+"""The command line: ``rcmd solve``, ``rcmd list``, ``rcmd check`` and ``rcmd bench``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from rcmd import __version__
-from rcmd.result import Result, State, StopReason
+from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 
 SOLVE_HELP = """\
 Solve a problem to a certified gap and show how it went.
@@ -18,6 +18,19 @@ With no FILE: l1-constrained logistic regression on built-in generated data, com
 with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz), for example:
 
     rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-2
+
+--rows entries completes a matrix from lines "row column value"; --rows cur chooses columns
+and rows of a matrix (text or .npy):
+
+    rcmd solve ratings.txt --rows entries --oracle nuclear:auto:100 --held-out 0.2
+    rcmd solve matrix.csv --rows cur --oracle cur:auto:0.5
+
+All losses and oracles, and how they are written: rcmd list.
+"""
+
+LIST_HELP = """Losses and oracles: how they are written, formula, constants, cost of a call.
+
+    rcmd list oracles
 """
 
 CHECK_HELP = """\
@@ -40,8 +53,6 @@ and which is printed beside them. About a minute.
 
     rcmd bench oracles --p 1000000 --json oracles.json
 """
-
-EXIT_BUDGET, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -81,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"rcmd {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_solve(commands)
+    _add_list(commands)
     check = commands.add_parser(
         "check",
         help="check the contract of a loss, an oracle or a prox",
@@ -123,23 +135,31 @@ def _add_bench(commands: Any) -> None:
 
 
 def _add_solve(commands: Any) -> None:
-    from rcmd.specs import LOSSES, ORACLES, loss_form, oracle_form
-
     solve = commands.add_parser(
         "solve",
         help="solve a problem to a certified gap",
         description=SOLVE_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    solve.add_argument("file", nargs="?", metavar="FILE", help="LIBSVM file; built-in data if none")
-    losses, oracles = ", ".join(map(loss_form, LOSSES)), ", ".join(map(oracle_form, ORACLES))
-    solve.add_argument("--loss", default="logistic", help=f"{losses} (default: %(default)s)")
-    solve.add_argument("--oracle", default="l1:5", help=f"{oracles} (default: %(default)s)")
+    solve.add_argument("file", nargs="?", metavar="FILE", help="data; built-in ones if none")
     solve.add_argument(
-        "--batch", default="1%", help="rows per step, or a percentage (default: 1%%)"
+        "--rows",
+        choices=("libsvm", "entries", "cur"),
+        default="libsvm",
+        help="what FILE holds (default: %(default)s)",
+    )
+    solve.add_argument("--loss", help="the loss (default: logistic, for matrices least-squares)")
+    solve.add_argument("--oracle", help="the set or the regularizer (default: l1:5)")
+    solve.add_argument(
+        "--intercept", type=float, metavar="B", help="add an intercept between -B and B"
     )
     solve.add_argument(
-        "--tol", type=float, default=1e-3, help="certified gap to reach (default: %(default)s)"
+        "--batch", help="rows per step, or a percentage (default: 1%%, for matrices 100%%)"
+    )
+    solve.add_argument(
+        "--tol",
+        type=float,
+        help="certified gap to reach (default: 0.001, for matrices times the mean loss at β = 0)",
     )
     solve.add_argument(
         "--seed", type=int, default=0, help="seed of the batches (default: %(default)s)"
@@ -154,62 +174,44 @@ def _add_solve(commands: Any) -> None:
     solve.add_argument(
         "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
     )
+    solve.add_argument(
+        "--held-out",
+        type=float,
+        metavar="SHARE",
+        help="entries: leave out this share of them and report the error there",
+    )
+    solve.add_argument(
+        "--keep",
+        metavar="CxR",
+        help="cur: columns and rows to keep (default: those with 90%% of the weight)",
+    )
     solve.set_defaults(run=_solve)
 
 
-def _solve(options: argparse.Namespace) -> int:
-    from rcmd.run import iterate
-    from rcmd.specs import parse_batch
-    from rcmd.validation import batch_size
-
-    try:
-        problem, remark = _problem(options)
-        size = batch_size(parse_batch(options.batch), problem.n)
-        run = iterate(
-            problem,
-            batch=size,
-            tol=options.tol,
-            seed=options.seed,
-            max_seconds=options.max_seconds,
-            max_gradients=options.max_gradients,
-        )
-    except (ValueError, TypeError, OSError) as fault:
-        print(f"rcmd: {fault}", file=sys.stderr)
-        return EXIT_BAD_INPUT
-    print("\n".join(filter(None, (remark, problem.describe(size), ""))))
-    print(
-        f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
+def _add_list(commands: Any) -> None:
+    listing = commands.add_parser(
+        "list",
+        help="losses and oracles, and how they are written",
+        description=LIST_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    shown = 0
-    for state in run:
-        # A line for each doubling: certificates are closer together than people can read.
-        if state.gradients >= 2 * shown or run.stop is not None:
-            print(_row(state), flush=True)
-            shown = state.gradients
-    result = run.result()
-    _report(result)
-    if options.truth or options.file is None:
-        _compare(problem, result)
-    return _status(result)
+    listing.add_argument(
+        "what", nargs="?", choices=("losses", "oracles"), metavar="losses|oracles", help="one only"
+    )
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    listing.set_defaults(run=_list)
 
 
-def _problem(options: argparse.Namespace) -> tuple[Any, str | None]:
-    """The problem the options ask for, and what was done to its labels, if anything."""
-    from rcmd import datasets
-    from rcmd.problem import Problem
-    from rcmd.specs import parse_loss, parse_oracle
+def _solve(options: argparse.Namespace) -> int:
+    from rcmd.solve_command import run_solve
 
-    loss, oracle = parse_loss(options.loss), parse_oracle(options.oracle)
-    remark = None
-    if options.file is None:
-        signs_only = loss.label_fault([0.5]) is not None
-        make = datasets.make_classification if signs_only else datasets.make_regression
-        X, y = make(rng=options.seed)
-    else:
-        X, y = datasets.read_libsvm(options.file)
-        if loss.label_fault(y):
-            y, remark = datasets.map_labels(y)
-    return Problem(X, y, loss, oracle), remark
+    return run_solve(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from rcmd.listing import run_list
+
+    return run_list(options.what, options.json)
 
 
 def _bench(options: argparse.Namespace) -> int:
@@ -236,37 +238,3 @@ def _check(options: argparse.Namespace) -> int:
     except ValueError as fault:
         print(f"rcmd: {fault}", file=sys.stderr)
         return EXIT_BAD_INPUT
-
-
-def _row(state: State) -> str:
-    return (
-        f"{state.gradients:>12,} {float(state.primal):>14.8f} {float(state.dual):>14.8f} "
-        f"{float(state.gap):>14.3e} {state.bound:>15.3e}"
-    )
-
-
-def _report(result: Result) -> None:
-    pair = result.certificate
-    print(f"\n{result.message}")
-    if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
-        print("for a smaller gap raise --max-gradients or --max-seconds")
-    print(f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:")
-    print(f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}")
-    print(f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}")
-
-
-def _compare(problem: Any, result: Result) -> None:
-    from rcmd import truth
-
-    optimum = truth.solve(problem)
-    distance = float(result.primal) - optimum.primal
-    print(
-        f"CVXPY: P* = {optimum.primal:.10f}, so P(β) − P* = {distance:.3e}, "
-        f"{'within' if distance <= result.gap + 1e-9 else 'OUTSIDE'} the certified gap"
-    )
-
-
-def _status(result: Result) -> int:
-    if result.stop is StopReason.INTERRUPTED:
-        return EXIT_INTERRUPTED
-    return 0 if result.success else EXIT_BUDGET

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rcmd.conjugates import SeparableConjugate
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.coordinatewise import Coordinatewise
+from rcmd.oracles.decorated import Decorated
 from rcmd.specs import LOSSES, ORACLES, REFUSED
 
 GAMMAS = {
@@ -105,7 +106,8 @@ OPENING = {
     "whether it is strictly convex.",
     "oracles": "--oracle NAME:PARAMETER:…  A set or a regularizer R, with M = max |xᵀβ| over it "
     "for a row x and, where R is strongly convex, its μ; and the cost of one call. Those marked ● "
-    "are part of the compiled loop, others are called from it. GROUPS is the size of all groups "
+    "are part of the compiled loop (○: if R is l1, l1-penalty or simplex), others are called from "
+    "it. GROUPS is the size of all groups "
     "or a file with a label for each variable. VERTICES, A, B, MATRIX, WEIGHTS, SHIFT and EDGES "
     "are files of numbers (text or .npy); LOWER and UPPER may be. Lanczos: O(nonzeros) a step.",
 }
@@ -165,11 +167,15 @@ def _formula(makes: type[LinearMinOracle]) -> str:
     return makes.formula.replace("{", "").replace("}", "").removeprefix("indicator of ")
 
 
-def _compiled(makes: type[LinearMinOracle]) -> bool:
+def _compiled(makes: type[LinearMinOracle]) -> bool | None:
+    """Whether a compiled loop finds the atoms; ``None`` where that is up to the oracle inside."""
     own_rule = makes.vertex_rule is not LinearMinOracle.vertex_rule
+    if own_rule and issubclass(makes, Decorated):
+        return None
     return own_rule or issubclass(makes, Coordinatewise)
 
 
+MARKS = {True: "●", False: "", None: "○"}
 WIDTH = 100
 LOSS_WIDTHS = (29, 43, 11, 3, 6)
 ORACLE_WIDTHS = (28, 31, 20, 12, 1)
@@ -199,7 +205,7 @@ def _oracle_table(rows: list[dict[str, Any]]) -> Iterator[str]:
             yield from ("", section)
         apart = row["mu"] not in ("0", "as R")
         bound = f"{row['bound']}; μ = {row['mu']}" if apart else row["bound"]
-        cells = (row["write"], row["formula"], bound, row["cost"], "●" if row["compiled"] else "")
+        cells = (row["write"], row["formula"], bound, row["cost"], MARKS[row["compiled"]])
         yield from _line(cells, ORACLE_WIDTHS)
 
 

@@ -17,9 +17,10 @@ from rcmd.constants import Constants
 from rcmd.corrective.corrected import Correction
 from rcmd.corrective.phase import correction_for
 from rcmd.corrective.switching import worth_correcting
-from rcmd.engine.choosing import EngineName, make_engine
+from rcmd.engine.choosing import Engine, EngineName, make_engine
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
+from rcmd.methods.base import Method, Progress
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx, ConjugateProx
 from rcmd.result import Checkpoint, History, Result, State, StopReason
@@ -52,7 +53,7 @@ IDLE_ROUNDS = 3
 class Options(TypedDict, total=False):
     """The options of ``solve`` and ``iterate``, explained there; ``Run`` holds the defaults."""
 
-    batch: int | float
+    batch: int | float | None
     tol: float
     max_iterations: int | None
     max_gradients: int | None
@@ -65,6 +66,7 @@ class Options(TypedDict, total=False):
     checkpoints: Iterable[int] | None
     warm_start: Result | None
     corrective: bool | None
+    method: Method | None
 
 
 class Run(Iterator[State]):
@@ -74,7 +76,7 @@ class Run(Iterator[State]):
         self,
         problem: Problem,
         *,
-        batch: int | float = 1,
+        batch: int | float | None = None,
         tol: float = 1e-4,
         max_iterations: int | None = None,
         max_gradients: int | None = None,
@@ -87,6 +89,7 @@ class Run(Iterator[State]):
         checkpoints: Iterable[int] | None = None,
         warm_start: Result | None = None,
         corrective: bool | None = None,
+        method: Method | None = None,
     ) -> None:
         if not isinstance(problem, Problem):
             raise TypeError(
@@ -101,10 +104,15 @@ class Run(Iterator[State]):
         self.problem = problem
         self.tol = tol
         _check_sampler(sampler, problem.n)
-        size = sampler.batch if sampler is not None else batch_size(batch, problem.n)
+        if sampler is not None:
+            batch = sampler.batch
+        size = batch_size(1 if batch is None else batch, problem.n)
         self._budgets = Budgets(max_iterations, max_gradients, max_seconds, n=problem.n, batch=size)
-        if corrective is None:  # whoever brings a geometry or batches studies the plain method
-            corrective = schedule is None and prox is None and sampler is None
+        own_parts = {"schedule": schedule, "prox": prox, "sampler": sampler}
+        if method is not None:
+            _check_method(method, {**own_parts, "warm_start": warm_start})
+        if corrective is None:  # whoever brings a part of the algorithm studies the plain method
+            corrective = not any((*own_parts.values(), method))
         self._may_correct = corrective and tol > 0 and not problem.exact
         constants = problem.constants(size)
         self.prox = (prox or ConjugateProx()).bind(constants)
@@ -115,10 +123,18 @@ class Run(Iterator[State]):
             start = _checked_start(problem, warm_start)
             done = COUNTED_PAST * warm_start.passes * problem.n / size
             self.schedule = Resumed(self.schedule, round(done))
-        self.engine = make_engine(engine, problem, self.schedule, sampler, self.prox, start)
         self._bound_kind = _bound_kind(self.prox, self.schedule, sampler, constants)
+        self._note = self.prox.note
+        self.engine: Engine | Progress
+        if method is None:
+            self.engine = make_engine(engine, problem, self.schedule, sampler, self.prox, start)
+        else:
+            given = None if batch is None else size
+            self.engine = method.start(problem, given, np.random.default_rng(seed))
+            self._bound_kind, self._note = None, method.note
         self._constants = constants
-        self._marks = log_spaced(constants) if checkpoints is None else _checked_marks(checkpoints)
+        blocks = problem.n / self.engine.step_gradients
+        self._marks = log_spaced(blocks) if checkpoints is None else _checked_marks(checkpoints)
         self._best = BestPair(problem)
         if warm_start is not None:
             self._best.offer_dual(self._best.offer_primal(warm_start.beta))
@@ -161,7 +177,7 @@ class Run(Iterator[State]):
             certificate=self._best.certificate(),
             history=History(self._history),
             stop=self.stop or StopReason.CALLBACK,
-            note=self.prox.note,
+            note=self._note,
         )
 
     def seconds(self) -> float:
@@ -170,27 +186,29 @@ class Run(Iterator[State]):
 
     def _advance(self) -> StopReason | None:
         """Step to the next mark or the end of a budget; say which budget ended, if any."""
-        engine, batch = self.engine, self.engine.sampler.batch
+        engine = self.engine
         mark = next((m for m in self._marks if m > engine.iteration), math.inf)
-        end = min(engine.iteration + self._budgets.steps_left(self._spent(), batch), mark)
         slice_steps = 1
-        while engine.iteration < end:
+        while engine.iteration < mark:
             begun = time.perf_counter()
-            engine.advance(int(min(slice_steps, end - engine.iteration)))
+            allowed = self._budgets.steps_left(self._spent(), engine.step_gradients)
+            if allowed < 1:
+                break
+            even = not isinstance(engine, Progress)  # else every step may cost more
+            ahead = min(slice_steps if even else 1, allowed, mark - engine.iteration)
+            engine.advance(int(ahead))
             if self.interrupts.requested:
                 return StopReason.INTERRUPTED
             if self.seconds() >= self._budgets.seconds:
                 return StopReason.SECONDS
             if time.perf_counter() - begun < SLICE_SECONDS / 2:
                 slice_steps *= 2
-        return self._budget_end(batch)
+        return self._budget_end(engine.step_gradients)
 
     def _spent(self) -> Spent:
         engine, done = self.engine, self._correction
         extra = 0 if done is None else done.gradients
-        return Spent(
-            engine.iteration + self._rounds, engine.iteration * engine.sampler.batch + extra
-        )
+        return Spent(engine.iteration + self._rounds, engine.gradients + extra)
 
     def _budget_end(self, step: int) -> StopReason | None:
         """Which budget does not allow a further step of so many gradients."""
@@ -232,7 +250,7 @@ class Run(Iterator[State]):
         return State(
             iteration=spent.iterations,
             gradients=spent.gradients,
-            oracle_calls=self.engine.iteration + (0 if done is None else done.oracle_calls),
+            oracle_calls=self.engine.oracle_calls + (0 if done is None else done.oracle_calls),
             seconds=self.seconds(),
             primal=certificate.primal,
             dual=certificate.dual,
@@ -276,7 +294,8 @@ def solve(
     problem
         What to solve.
     batch
-        Rows per step: a whole number, or a fraction of n as a float in (0, 1]; 1 by default.
+        Rows per step: a whole number, or a fraction of n as a float in (0, 1]; 1 by default,
+        or the rule of the ``method``.
     tol
         Stop when the certified gap P(β) − D(w) is at most this; 1e-4 by default.
     max_iterations, max_gradients, max_seconds
@@ -301,6 +320,8 @@ def solve(
         An earlier ``Result``, of this problem or one like it (other labels, a larger ball),
         to go on from: s⁰ = Xβ, and step sizes and averages as if a quarter of its passes over
         the data had led to β here. No theorem bounds such runs; certificates hold as ever.
+    method
+        Another method to run instead, from ``rcmd.methods``, under the same contract.
     corrective
         Whether to end with corrections: second-order steps over the atoms found, where the
         certificates say that they are the shorter way to ``tol``; ``False`` is the plain
@@ -338,9 +359,9 @@ def solve(
     return run.result()
 
 
-def log_spaced(constants: Constants, ratio: float = 1.25) -> Iterator[int]:
+def log_spaced(blocks: Any, ratio: float = 1.25) -> Iterator[int]:
     """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates."""
-    mark = max(1, math.ceil(constants.blocks / 4))
+    mark = max(1, math.ceil(blocks / 4))
     while True:
         yield mark
         mark = max(mark + 1, math.ceil(mark * ratio))
@@ -397,6 +418,18 @@ def _check_tolerance(tol: Any) -> None:
     number: Any = tol if isinstance(tol, Real) else math.nan
     if not number >= 0:
         raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
+
+
+def _check_method(method: Any, parts: dict[str, Any]) -> None:
+    """Refuse what is no method, and parts of the dual algorithm beside another method."""
+    if not isinstance(method, Method):
+        raise TypeError(f"method is {method!r}; expected a Method, such as FrankWolfe(), or None")
+    given = [name for name, part in parts.items() if part is not None]
+    if given:
+        raise ValueError(
+            f"{' and '.join(given)} given beside method = {method!r}; expected neither: they are "
+            "parts of the dual algorithm"
+        )
 
 
 def _check_sampler(sampler: Any, n: int) -> None:

@@ -25,6 +25,18 @@ class Engine(Protocol):
     sampler: Sampler
 
     @property
+    def gradients(self) -> int:
+        """Rows touched so far."""
+
+    @property
+    def oracle_calls(self) -> int:
+        """Linear minimizations so far."""
+
+    @property
+    def step_gradients(self) -> int:
+        """Rows that a step touches."""
+
+    @property
     def s(self) -> Array:
         """The mirror variable."""
 

@@ -102,6 +102,21 @@ class CompiledEngine:
             total = total + self._past * self._start
         return total / self._total, self._weighted(w)
 
+    @property
+    def gradients(self) -> int:
+        """Rows touched so far."""
+        return self.iteration * self.sampler.batch
+
+    @property
+    def oracle_calls(self) -> int:
+        """Linear minimizations so far, one a step."""
+        return self.iteration
+
+    @property
+    def step_gradients(self) -> int:
+        """Rows that a step touches."""
+        return self.sampler.batch
+
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""
         if self._fault:

@@ -56,6 +56,21 @@ class ReferenceEngine:
         problem.oracle.restart()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
 
+    @property
+    def gradients(self) -> int:
+        """Rows touched so far."""
+        return self.iteration * self.sampler.batch
+
+    @property
+    def oracle_calls(self) -> int:
+        """Linear minimizations so far, one a step."""
+        return self.iteration
+
+    @property
+    def step_gradients(self) -> int:
+        """Rows that a step touches."""
+        return self.sampler.batch
+
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""
         for _ in range(steps):

@@ -26,7 +26,7 @@ RANGE_ROWS = 200
 """Up to so many rows, M_j is found by the solver; beyond, from the bounding box."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CvxpyOracle(LinearMinOracle):
     """R(β) = expression where the constraints hold, both given by ``form(β)`` in CVXPY.
 
@@ -66,6 +66,9 @@ class CvxpyOracle(LinearMinOracle):
             )
         object.__setattr__(self, "p", counts[0])
         object.__setattr__(self, "_solver", _Solver(self.form, counts[0]))
+
+    def __repr__(self) -> str:
+        return f"CvxpyOracle({getattr(self.form, '__name__', self.form)}, p={self.p})"
 
     @property
     def solver(self) -> _Solver:

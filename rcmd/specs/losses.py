@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rcmd.conjugates import (
     EpsilonInsensitive,
     Exponential,
@@ -35,7 +37,7 @@ LOSSES = {
     "insensitive": Form(EpsilonInsensitive, tolerance=NUMBER, width=NUMBER.optional),
 }
 
-REFUSED = {"poisson": Poisson, "exponential": Exponential}
+REFUSED: dict[str, Any] = {"poisson": Poisson, "exponential": Exponential}
 """Losses known by name whose construction says why they cannot be had."""
 
 

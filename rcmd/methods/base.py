@@ -1,0 +1,108 @@
+"""The contract of the methods that are compared with the dual one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.oracles.atoms import DenseAtom
+from rcmd.problem import Problem
+
+Array = npt.NDArray[Any]
+
+
+class Progress(ABC):
+    """A method in the middle of a run; the same runs, budgets and certificates drive all of them.
+
+    ``step`` moves ``beta`` and adds what it used to ``gradients`` (derivatives l_j' evaluated,
+    one per row) and ``oracle_calls``; ``advance`` counts the iterations.
+
+    Attributes
+    ----------
+    problem, rng
+        The instance, and where every random draw comes from.
+    beta
+        The primal iterate, a point of dom R from the start on.
+    iteration, gradients, oracle_calls
+        What was done.
+    """
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self.problem = problem
+        self.rng = rng
+        self.iteration = self.gradients = self.oracle_calls = 0
+        self.beta = problem.rows.zero()
+        problem.oracle.restart()
+
+    @abstractmethod
+    def step(self) -> None:
+        """One iteration."""
+
+    @property
+    @abstractmethod
+    def step_gradients(self) -> int:
+        """The gradients that the next iteration will use."""
+
+    def advance(self, steps: int) -> None:
+        """Take ``steps`` iterations."""
+        for _ in range(steps):
+            self.step()
+            self.iteration += 1
+
+    def averages(self) -> tuple[Any, Array]:
+        """The primal point and a dual point to be certified; the response to β by default."""
+        return self.beta.copy(), self.w
+
+    @property
+    def s(self) -> Array:
+        """The predictions Xβ."""
+        return self.problem.rows.matvec(self.beta)
+
+    @property
+    def w(self) -> Array:
+        """The response ∇L(Xβ), or the method's own dual variable."""
+        return self.problem.losses.derivative(self.s)
+
+    @property
+    def d(self) -> Any:
+        """The method's gradient estimate; the true one by default."""
+        return self.problem.gradient(self.w)
+
+    def lowest_point(self, c: Any) -> Any:
+        """A minimizer of cᵀβ + R(β) as a vector, counted as an oracle call."""
+        self.oracle_calls += 1
+        return self.problem.oracle.argmin(c).dense(self.beta)
+
+    def draw(self, size: int) -> Array:
+        """``size`` different rows, uniformly; all of them where ``size`` is n or more."""
+        n = self.problem.n
+        return np.arange(n) if size >= n else self.rng.choice(n, size=size, replace=False)
+
+    def slope_at(self, beta: Any, batch: Array) -> Array:
+        """The mean of l_j'(x_jᵀβ) x_j over ``batch``, counted as that many gradients."""
+        problem = self.problem
+        self.gradients += len(batch)
+        if len(batch) == problem.n:
+            return problem.gradient(problem.losses.derivative(problem.rows.matvec(beta)))
+        total = problem.rows.zero()
+        predictions = problem.rows.predict(batch, DenseAtom(beta))
+        weights = problem.losses.derivative(predictions, batch) / len(batch)
+        problem.rows.scatter(batch, weights, total)
+        return total
+
+
+class Method(ABC):
+    """A method and its parameters: a frozen dataclass that starts runs.
+
+    ``rcmd.solve(problem, method=FrankWolfe())`` runs it.
+    """
+
+    note: ClassVar[str] = ""
+    """The paper, and what its theory says."""
+
+    @abstractmethod
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
+        """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``."""
