@@ -54,6 +54,13 @@ and which is printed beside them. About a minute.
     rcmd bench oracles --p 1000000 --json oracles.json
 """
 
+BENCH_PEERS_HELP = """\
+Time to a certified gap of l1-constrained logistic regression, beside cyanure, COPT, scikit-learn
+and skglm where they are installed. Half an hour; one problem takes minutes.
+
+    rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
+"""
+
 
 class OneLineParser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
@@ -132,6 +139,17 @@ def _add_bench(commands: Any) -> None:
     )
     oracles.add_argument("--json", metavar="FILE", help="write all measurements")
     oracles.set_defaults(run=_bench_oracles)
+    peers = what.add_parser(
+        "peers",
+        help="time to a certified gap beside other packages",
+        description=BENCH_PEERS_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    peers.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …, gisette_scale.t")
+    peers.add_argument("--json", metavar="FILE", help="write all measurements")
+    peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
+    peers.add_argument("--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …")
+    peers.set_defaults(run=_bench_peers)
 
 
 def _add_solve(commands: Any) -> None:
@@ -225,6 +243,16 @@ def _bench_oracles(options: argparse.Namespace) -> int:
 
     try:
         return run_oracles(options.p, options.calls, options.json)
+    except (ValueError, OSError) as fault:
+        print(f"rcmd: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+
+
+def _bench_peers(options: argparse.Namespace) -> int:
+    from rcmd.bench.race.running import run_peers
+
+    try:
+        return run_peers(options.data, options.json, options.quick, options.problem)
     except (ValueError, OSError) as fault:
         print(f"rcmd: {fault}", file=sys.stderr)
         return EXIT_BAD_INPUT

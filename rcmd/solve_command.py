@@ -72,7 +72,7 @@ def run_solve(options: argparse.Namespace) -> int:
             max_gradients=options.max_gradients,
             corrective=task.corrective,
         )
-    except (ValueError, TypeError, OSError) as fault:
+    except (ValueError, TypeError, OSError, ImportError) as fault:
         print(f"rcmd: {fault}", file=sys.stderr)
         return EXIT_BAD_INPUT
     print("\n".join([*task.remarks, problem.describe(size), ""]))
@@ -108,7 +108,13 @@ def _libsvm(options: argparse.Namespace) -> Task:
         y = _labels(loss, y, remarks)
     regularizer = made(oracle, X.shape[1])
     problem = Problem(X, y, loss, regularizer, intercept=options.intercept)
-    return Task(problem, remarks, "1%", 1e-3, None, lambda result: _about(regularizer, result))
+
+    def summary(result: Result) -> Iterator[str]:
+        yield from _about(regularizer, result)
+        if options.intercept is not None:
+            yield f"intercept {result.beta[-1]:.6g}"
+
+    return Task(problem, remarks, "1%", 1e-3, None, summary)
 
 
 def _entries(options: argparse.Namespace) -> Task:

@@ -90,12 +90,12 @@ def test_the_best_pair_improves(loss: str, oracle: str) -> None:
 class Forgetful(BestPair):
     """Keeps the last pair in the place of the best one."""
 
-    def offer_primal(self, beta: Any) -> None:
-        self._primal = (math.inf, None)
-        super().offer_primal(beta)
+    def offer_primal(self, beta: Any) -> Any:
+        self._primal = (math.inf, None, None)
+        return super().offer_primal(beta)
 
     def offer_dual(self, w: Any) -> None:
-        self._dual = (-math.inf, None)
+        self._dual = (-math.inf, None, None)
         super().offer_dual(w)
 
 

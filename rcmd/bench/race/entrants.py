@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,8 +44,8 @@ class Entrant:
 
     Attributes
     ----------
-    name, team
-        The table has one line for each team, with the best of its times.
+    name
+        Who it is.
     prepare
         Puts the data into the package's own format, once, and returns what solves.
     efforts
@@ -53,14 +54,22 @@ class Entrant:
         Whether the penalised problem is solved, not that on the ball.
     targets
         Gaps to reach.
+    team
+        The table has one line for each team, with the best of its times; by default everybody
+        is one.
     """
 
     name: str
-    team: str
     prepare: Callable[[Task], Run]
     efforts: Callable[[], Iterable[Any]] = counts
     penalised: bool = False
     targets: tuple[float, ...] = TARGETS
+    team: str = ""
+
+    @property
+    def line(self) -> str:
+        """The line of the table."""
+        return self.team or self.name
 
 
 def rcmd_run(task: Task, corrective: bool) -> Run:
@@ -218,26 +227,20 @@ CYANURE_SOLVERS = (
 )
 
 ENTRANTS = (
-    Entrant("rcmd", "rcmd", lambda t: rcmd_run(t, True), lambda: OWN_TARGETS, targets=OWN_TARGETS),
-    Entrant("rcmd plain", "rcmd plain", lambda t: rcmd_run(t, False), lambda: TARGETS),
+    Entrant("rcmd", lambda t: rcmd_run(t, True), lambda: OWN_TARGETS, targets=OWN_TARGETS),
+    Entrant("rcmd plain", lambda t: rcmd_run(t, False), lambda: TARGETS),
     *(
-        Entrant(f"cyanure {solver}", "cyanure", lambda t, solver=solver: cyanure_run(t, solver))
+        Entrant(f"cyanure {solver}", partial(cyanure_run, solver=solver), team="cyanure")
         for solver in CYANURE_SOLVERS
     ),
-    Entrant("COPT LF", "COPT LF", lambda t: copt_stochastic(t, "LF")),
-    Entrant("COPT SAG", "COPT SAG", lambda t: copt_stochastic(t, "SAG")),
-    Entrant("COPT FW", "COPT FW", lambda t: copt_frank_wolfe(t, False)),
-    Entrant("COPT pairwise FW", "COPT pairwise FW", lambda t: copt_frank_wolfe(t, True)),
-    Entrant("COPT FISTA", "COPT FISTA", copt_fista),
+    Entrant("COPT LF", lambda t: copt_stochastic(t, "LF")),
+    Entrant("COPT SAG", lambda t: copt_stochastic(t, "SAG")),
+    Entrant("COPT FW", lambda t: copt_frank_wolfe(t, False)),
+    Entrant("COPT pairwise FW", lambda t: copt_frank_wolfe(t, True)),
+    Entrant("COPT FISTA", copt_fista),
+    Entrant("scikit-learn saga", lambda t: sklearn_run(t, "saga"), penalised=True),
     Entrant(
-        "scikit-learn saga", "scikit-learn saga", lambda t: sklearn_run(t, "saga"), penalised=True
+        "scikit-learn liblinear", lambda t: sklearn_run(t, "liblinear"), tolerances, penalised=True
     ),
-    Entrant(
-        "scikit-learn liblinear",
-        "scikit-learn liblinear",
-        lambda t: sklearn_run(t, "liblinear"),
-        tolerances,
-        penalised=True,
-    ),
-    Entrant("skglm", "skglm", skglm_run, tolerances, penalised=True),
+    Entrant("skglm", skglm_run, tolerances, penalised=True),
 )
