@@ -15,9 +15,7 @@ from rcmd import datasets
 from rcmd.conjugates import SeparableConjugate
 from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_BUDGET, EXIT_INTERRUPTED
 from rcmd.lowrank import LowRank
-from rcmd.oracles.base import LinearMinOracle
-from rcmd.oracles.counting import Counting
-from rcmd.oracles.cur import CurSet
+from rcmd.oracles import Counting, CurSet, LinearMinOracle
 from rcmd.problem import Problem
 from rcmd.result import Result, State, StopReason
 from rcmd.rows.entries import MatrixEntries

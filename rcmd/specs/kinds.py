@@ -176,6 +176,4 @@ DIAGONAL_OR_MATRIX = Kind(_diagonal_or_matrix, "a file of numbers")
 NUMBER_OR_VECTOR = Kind(_number_or_vector, "a number or a file of numbers")
 PAIRS = Kind(_pairs, "a file of pairs")
 GROUPS = Kind(_groups, "a file with a label for each variable, or the size of all groups")
-FUNCTION = Kind(
-    _function, "FILE.py:NAME, a function of a file", shown="FILE.py:NAME", takes_rest=True
-)
+FUNCTION = Kind(_function, "a function of a Python file", shown="FILE.py:NAME", takes_rest=True)

@@ -6,13 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from rcmd.oracles import (
+    Birkhoff,
     Box,
+    Caching,
     CappedSimplex,
+    Counting,
+    CurSet,
+    CvxpyOracle,
     ElasticNet,
     Ellipsoid,
     EntropySimplex,
+    FlowPolytope,
     GroupL2Ball,
     GroupLasso,
+    Hull,
     KSparseBall,
     KSupportBall,
     L1Ball,
@@ -21,23 +28,17 @@ from rcmd.oracles import (
     LinearMinOracle,
     LInfBall,
     LpBall,
+    NuclearBall,
+    NuclearPenalty,
     OWLBall,
+    Polytope,
+    Product,
     Ridge,
+    Scaled,
     Simplex,
+    Spectrahedron,
     Translated,
 )
-from rcmd.oracles.birkhoff import Birkhoff
-from rcmd.oracles.caching import Caching
-from rcmd.oracles.counting import Counting
-from rcmd.oracles.cur import CurSet
-from rcmd.oracles.cvxpy_oracle import CvxpyOracle
-from rcmd.oracles.flow import FlowPolytope
-from rcmd.oracles.hull import Hull
-from rcmd.oracles.nuclear import NuclearBall, NuclearPenalty
-from rcmd.oracles.polytope import Polytope
-from rcmd.oracles.product import Product
-from rcmd.oracles.scaled import Scaled
-from rcmd.oracles.spectrahedron import Spectrahedron
 from rcmd.specs.forms import Form, made, parsed
 from rcmd.specs.kinds import (
     DIAGONAL_OR_MATRIX,
