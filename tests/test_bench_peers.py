@@ -1,0 +1,451 @@
+import importlib.util
+import json
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rcmd import L1Ball, Logistic, Problem, solve
+from rcmd.bench import peers, workloads
+from rcmd.bench.race import cases, entrants, running
+from rcmd.bench.race.entrants import ENTRANTS, Entrant, Task
+from rcmd.bench.race.judging import Judge
+from rcmd.bench.race.ladder import Answer, Climber, Step, clocked, counts, tolerances
+from rcmd.bench.race.racing import Racer, at_least, best, compete
+from rcmd.cli import main
+from rcmd.datasets import make_classification
+
+RADIUS = 2.0
+TARGETS = (1e-3, 1e-5, 1e-6)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return workloads.Data(*make_classification(n=60, p=12, rng=np.random.default_rng(3)))
+
+
+@pytest.fixture(scope="module")
+def task(data):
+    task, gap = cases.make_task(data, RADIUS, seed=0, budget=5.0)
+    assert gap <= cases.REFERENCE_GAP
+    return task
+
+
+@pytest.fixture(scope="module")
+def judge(task):
+    return Judge(task.X, task.y, task.radius, task.strength)
+
+
+@pytest.fixture(scope="module")
+def solution(task):
+    problem = Problem(task.X, task.y, Logistic(), L1Ball(RADIUS))
+    return solve(problem, batch=0.1, tol=1e-12)
+
+
+def climber(gaps, targets=TARGETS, run=None):
+    """One whose effort k leads to the gap gaps[k]."""
+    answer = run or (lambda effort: Answer(np.array([gaps[effort]])))
+    return Climber(answer, lambda answer: float(answer.beta[0]), range(len(gaps)), targets)
+
+
+# The ladder.
+
+
+def test_the_first_rung_that_is_high_enough_is_found():
+    gaps = [1.0, 9e-4, 2e-3, 1e-4, 1e-6, 1e-9, 1e-12]
+    fake = climber(gaps)
+    fake.climb(budget=math.inf)
+    assert [step.effort for step in fake.steps] == [0, 1, 2, 3, 4]  # none beyond the last target
+    assert [fake.reaching(target).effort for target in TARGETS] == [1, 4, 4]
+
+
+def test_what_is_not_reached_has_no_time():
+    fake = climber([1.0, 1e-4])
+    fake.climb(budget=math.inf)
+    assert fake.timing(1e-3) is not None
+    assert fake.timing(1e-6) is None
+    assert fake.longest() == max(step.seconds for step in fake.steps)
+
+
+def test_the_budget_ends_the_climb():
+    fake = climber([1.0] * 50)
+    fake.climb(budget=-1.0)
+    assert len(fake.steps) == 1
+
+
+def test_who_is_beaten_stops():
+    fake = climber([1.0] * 50)
+    fake.climb(budget=math.inf, beaten_after=-1.0)
+    assert len(fake.steps) == 1
+
+
+def test_repeats_that_miss_the_gap_do_not_count():
+    outcomes = iter([1.0, 1e-7, 1e-2, 1e-8])  # the third run, a repeat, is a bad one
+    fake = climber([None] * 9, run=lambda effort: Answer(np.array([next(outcomes)])))
+    fake.climb(budget=math.inf)
+    for _ in range(2):
+        fake.repeat(budget=math.inf)
+    assert [step.effort for step in fake.repeats] == [1, 1]
+    expected = [1e9 * fake.steps[1].seconds, 1e9 * fake.repeats[1].seconds]
+    assert list(fake.timing(1e-6).samples) == expected
+
+
+def test_repeats_end_with_their_budget():
+    fake = climber([1e-7])
+    fake.climb(budget=math.inf)
+    fake.repeat(budget=0.0)
+    assert fake.repeats == []
+
+
+def test_best_is_the_least_disturbed_run_of_the_right_rung():
+    fake = climber([])
+    fake.steps = [Step(1, 2.0, 5.0, 1.0), Step(2, 4.0, 5.0, 1e-4)]
+    fake.repeats = [Step(2, 3.0, 6.0, 1e-4), Step(1, 0.1, 0.1, 1e-4), Step(2, 1.0, 1.0, 1e-2)]
+    timing = fake.timing(1e-3)
+    assert timing.samples == (4e9, 3e9)
+    assert timing.wall == (5e9, 6e9)
+
+
+def test_a_package_that_fails_says_so():
+    def run(effort):
+        if effort == 2:
+            raise AttributeError("no alltrue")
+        return Answer(np.ones(1))
+
+    fake = climber([1.0] * 5, run=run)
+    fake.climb(budget=math.inf)
+    assert len(fake.steps) == 2
+    assert fake.fault == "failed at 2: AttributeError('no alltrue')"
+
+
+def test_ladders_increase():
+    efforts = list(counts(limit=1000))
+    assert efforts[0] == 1
+    assert all(a < b <= math.ceil(1.25 * a) or b == a + 1 for a, b in zip(efforts, efforts[1:]))
+    tols = list(tolerances())
+    assert tols[0] == pytest.approx(0.1)
+    assert tols[-1] == pytest.approx(1e-14)
+    np.testing.assert_allclose(np.diff(np.log10(tols)), -1 / 3)
+
+
+def test_the_clock_returns_what_the_work_does_and_hides_its_warnings():
+    def work():
+        import warnings
+
+        warnings.warn("not converged", stacklevel=1)
+        return 7
+
+    outcome, seconds, wall = clocked(work)
+    assert outcome == 7
+    assert 0 <= seconds <= wall
+
+
+# The judge.
+
+
+def test_a_good_answer_is_certified_by_its_own_response(judge, solution):
+    assert judge.gap(solution.beta, solution.w) < 1e-11
+    assert judge.gap(solution.beta) < 1e-10
+    assert judge.gap(solution.beta, penalised=True) < 1e-8
+
+
+@pytest.mark.parametrize("penalised", [False, True])
+def test_no_answer_is_certified_below_the_truth(judge, solution, penalised):
+    """Whatever is answered, the gap bounds P − P*, P evaluated by hand."""
+    X, y = judge.ball.rows.matrix, judge.ball.losses.labels
+    rng = np.random.default_rng(0)
+    weight = judge.strength if penalised else 0.0
+
+    def objective(beta):
+        return np.logaddexp(0, -y * (X @ beta)).mean() + weight * abs(beta).sum()
+
+    best_value = objective(solution.beta)
+    wrong = [
+        np.zeros(judge.ball.p),
+        2.0 * solution.beta,
+        1e6 * solution.beta,
+        -solution.beta,
+        solution.beta[::-1].copy(),
+        *(solution.beta + 10.0**-k * rng.standard_normal(judge.ball.p) for k in range(6)),
+    ]
+    for beta in wrong:
+        shrunk = beta if penalised else beta * min(1, RADIUS / max(abs(beta).sum(), RADIUS))
+        assert judge.gap(beta, penalised=penalised) >= objective(shrunk) - best_value - 1e-12
+
+
+def test_an_infeasible_answer_gains_nothing(judge, solution):
+    """Planted: without the shrinking, P(2β*) is below P*, and a gap of P − D would be negative."""
+    twice = 2 * solution.beta
+    X, y = judge.ball.rows.matrix, judge.ball.losses.labels
+    assert np.logaddexp(0, -y * (X @ twice)).mean() < solution.primal
+    assert judge.gap(twice) == pytest.approx(judge.gap(solution.beta), abs=1e-12)
+    assert math.isinf(judge.ball.oracle.value(twice))
+
+
+def test_a_wrong_dual_answer_gains_nothing(judge, solution):
+    for w in (0 * solution.w, 1e3 * solution.w, -solution.w):
+        assert judge.gap(solution.beta, w) > 1e-3
+
+
+def test_an_answer_that_is_no_vector_of_numbers(judge, solution):
+    assert judge.gap(np.full(judge.ball.p, np.nan)) == math.inf
+    assert judge.gap(np.full(judge.ball.p, np.inf), penalised=True) == math.inf
+    assert judge.gap(solution.beta, np.full(judge.ball.n, np.nan)) == math.inf
+    with pytest.raises(ValueError, match=r"the answer β has shape \(3,\); expected \(12,\)"):
+        judge.gap(np.zeros(3))
+
+
+def test_the_penalty_of_the_multiplier_has_the_same_solution(task, solution):
+    gradient = task.X.T @ (-task.y / (1 + np.exp(task.y * (task.X @ solution.beta)))) / len(task.y)
+    assert task.strength == pytest.approx(abs(gradient).max(), rel=1e-5)
+
+
+# Whole races.
+
+
+def fake_entrant(name, betas, **options):
+    """One whose effort k answers betas[k]."""
+    return Entrant(
+        name,
+        lambda task: lambda effort: Answer(betas[effort]),
+        lambda: range(len(betas)),
+        **options,
+    )
+
+
+def absent_entrant(name):
+    return Entrant(name, lambda task: peers.imported("no_such_module", "Nobody"))
+
+
+@pytest.fixture
+def field(solution, task):
+    """rcmd, a cyanure team of a good and a lying member, an absentee and one that fails."""
+    good = [np.zeros(12), 0.5 * solution.beta, solution.beta]
+    lying = [3.0 * solution.beta[::-1], np.full(12, np.nan)]
+    return [
+        *ENTRANTS[:2],
+        fake_entrant("cyanure good", good, team="cyanure"),
+        fake_entrant("cyanure lying", lying, team="cyanure"),
+        absent_entrant("Nobody"),
+        fake_entrant("breaks", {0: np.zeros(12)}),
+        fake_entrant("stuck", [np.zeros(12)] * 2, penalised=True),
+    ]
+
+
+@pytest.fixture
+def report(monkeypatch, field, data):
+    case = cases.Case("a9a", RADIUS, 0.25, 0.5)
+    monkeypatch.setattr(cases.Case, "load", lambda self, folder, seed: data)
+    broken = replace(field[5], efforts=lambda: range(3))  # its efforts 1 and 2 raise a KeyError
+    settings = running.Settings(cases=(case,), repeats=1, budget=0.5)
+    heard = []
+    report = running.bench_peers(settings, heard.append, [*field[:5], broken, field[6]])
+    assert "a9a:2: cyanure good" in heard
+    assert heard[-1] == ""
+    return report
+
+
+def test_a_lying_member_never_wins(report):
+    rows = {row["contender"]: row for row in report.sections[0].rows}
+    assert rows["cyanure lying"]["reached"] == {}
+    assert all(step["gap"] > 1e-3 for step in rows["cyanure lying"]["ladder"])
+    assert {key: entry["effort"] for key, entry in rows["cyanure good"]["reached"].items()} == {
+        "0.001": 2,
+        "1e-05": 2,
+        "1e-06": 2,
+    }
+    assert "cyanure: 1e-03 by cyanure good, 1e-05 by cyanure good" in report.text()
+
+
+def test_the_absent_the_stuck_and_the_broken_have_dashes(report):
+    lines = {line.split("  ")[0]: line.split() for line in report.text().splitlines()}
+    assert lines["Nobody"][1:] == ["–"] * 6
+    assert lines["stuck"][-3:] == ["–"] * 3
+    assert lines["breaks"][-3:] == ["–"] * 3
+    assert "(no Nobody: Nobody cannot be imported: it is not installed)" in report.text()
+    assert "(breaks failed at 1: KeyError(1))" in report.text()
+
+
+def test_json(report, tmp_path):
+    report.write(tmp_path / "peers.json")
+    read = json.loads((tmp_path / "peers.json").read_text())
+    assert {"date", "command", "seed", "settings", "machine", "versions", "sections"} == set(read)
+    assert {"cyanure", "scikit-learn", "skglm", "copt"} <= set(read["versions"])
+    assert read["settings"] == {"cases": ["a9a:2"], "data": None, "repeats": 1, "budget": 0.5}
+    problem, ratios = read["sections"]
+    assert [problem["name"], ratios["name"]] == ["a9a:2", "ratios"]
+    for row in problem["rows"]:
+        assert {"contender", "team", "problem", "reached", "ladder"} <= set(row)
+        assert ("absent" in row) == (row["contender"] == "Nobody")
+        for key, entry in row["reached"].items():
+            assert entry["gap"] <= float(key)
+            assert entry["best_ns"] == min(entry["samples_ns"])
+        for step in row["ladder"]:
+            assert set(step) == {"effort", "seconds", "wall", "gap"}
+    by_name = {row["contender"]: row["reached"] for row in problem["rows"]}
+    assert set(by_name["rcmd"]) == {"0.001", "1e-05", "1e-06", "1e-10"}
+    [row] = ratios["rows"]
+    mine, theirs = by_name["rcmd"], by_name["cyanure good"]["1e-06"]["best_ns"]
+    assert row["ratios"]["rcmd/cyanure"] == pytest.approx(mine["1e-06"]["best_ns"] / theirs)
+    assert row["ratios"]["1e-10/cyanure"] == pytest.approx(mine["1e-10"]["best_ns"] / theirs)
+    for name, target in row["targets"].items():
+        assert target["value"] == row["ratios"][name]
+        assert target["met"] == (target["value"] <= target["at_most"])
+    assert row["targets"]["rcmd/cyanure"]["at_most"] == 0.25
+    assert row["targets"]["1e-10/cyanure"]["at_most"] == 0.5
+
+
+def test_tables_fit_the_page(report):
+    assert max(map(len, report.text().splitlines())) <= 100
+
+
+def racer(name, *steps, team="", fault=None):
+    entrant = Entrant(name, lambda task: None, team=team)
+    fake = climber([])
+    fake.steps, fake.fault = list(steps), fault
+    return Racer(entrant, fake)
+
+
+def ratios_section(racers, case):
+    section = running.Section("ratios", "t", ["problem", *[""] * 6])
+    running._compare(section, case, racers)
+    return section.cells[0], section.rows[0]
+
+
+def test_a_bound_on_a_ratio_can_meet_a_target_but_not_miss_it():
+    case = cases.Case("a9a", 5.0, 0.25, 0.5)
+    mine = racer("rcmd", Step(1e-6, 1.0, 1.0, 1e-7), Step(1e-10, 3.0, 3.0, 1e-11))
+    slow = racer("cyanure x", Step(1, 5.0, 5.0, 1e-2), team="cyanure")
+    cells, row = ratios_section([mine, slow], case)
+    assert cells[:5] == ["a9a:5", "<0.20", "≤ 0.25 met", "<0.60", ""]
+    assert row["bounds"] == ["rcmd/cyanure", "1e-10/cyanure"]
+    assert set(row["targets"]) == {"rcmd/cyanure"}
+    cells, row = ratios_section([mine], case)
+    assert cells[1:] == ["–", "", "–", "", "–", ""]
+    assert row["ratios"] == {}
+
+
+def test_exact_ratios_meet_or_miss_their_targets():
+    case = cases.Case("a9a", 5.0, 0.25, 0.5)
+    mine = racer("rcmd", Step(1e-6, 1.0, 1.0, 1e-7), Step(1e-10, 1.5, 1.5, 1e-11))
+    plain = racer("rcmd plain", Step(1e-3, 0.8, 0.8, 1e-3))
+    theirs = racer("cyanure x", Step(1, 2.0, 2.0, 1e-2), Step(2, 3.2, 3.2, 1e-6), team="cyanure")
+    cells, _ = ratios_section([mine, plain, theirs], case)
+    assert cells[1:] == ["0.31", "≤ 0.25 MISSED", "0.47", "≤ 0.5 met", "1.25", "≤ 1.2 MISSED"]
+
+
+def test_a_team_needs_at_least_what_its_most_hasty_member_tried():
+    team = [
+        racer("a", Step(1, 1.0, 1.0, 1.0), Step(2, 4.0, 4.0, 1.0), team="t"),
+        racer("b", Step(1, 3.0, 3.0, 1.0), team="t"),
+        racer("c", Step(1, 0.1, 0.1, 1.0), team="t", fault="failed"),
+    ]
+    assert at_least(team, "t") == 3.0
+    assert at_least(team, "nobody") is None
+    assert best(team, "t", 1e-3) is None
+
+
+def test_the_beaten_are_those_of_the_same_team(task, solution):
+    asked = []
+
+    def prepare(task):
+        def run(effort):
+            asked.append(effort)
+            sum(range(300_000))
+            return Answer(np.zeros(12))
+
+        return run
+
+    quick = fake_entrant("quick", [solution.beta], team="t")
+    slow = Entrant("slow", prepare, lambda: range(100), team="t")
+    racers = compete(task, [quick, slow], 0, lambda text: None)
+    assert len(racers[1].climber.steps) == 1
+    assert asked == [0, 0]  # the first call and one rung
+
+
+# The packages themselves.
+
+NEEDED = {"cyanure": "cyanure", "COPT": "copt", "scikit-learn": "sklearn", "skglm": "skglm"}
+
+
+def needed_module(name):
+    return next((module for start, module in NEEDED.items() if name.startswith(start)), "rcmd")
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("entrant", ENTRANTS, ids=lambda entrant: entrant.name)
+def test_every_entrant_solves_the_problem(entrant, task, judge):
+    """With much effort: to 1e-6, and 1e-2 for the plain Frank-Wolfe methods."""
+    if importlib.util.find_spec(needed_module(entrant.name)) is None:
+        pytest.skip(f"{entrant.name} is not installed")
+    run = entrant.prepare(task)
+    first, *_, last = (e for e in entrant.efforts() if not 2000 < e)
+    crude = entrant.name in ("rcmd plain", "COPT LF", "COPT SAG", "COPT FW")
+    gaps = []
+    for effort in (first, 1e-3 if entrant.name == "rcmd plain" else last):
+        answer = clocked(lambda effort=effort: run(effort))[0]
+        gaps.append(judge.gap(answer.beta, answer.w, penalised=entrant.penalised))
+    assert gaps[1] <= (1e-2 if crude else 1e-6)
+    assert gaps[1] <= gaps[0]
+
+
+def test_absent_packages_are_not_an_error(monkeypatch, task):
+    for module in ("cyanure", "copt", "sklearn", "skglm"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for module in ("cyanure.estimators", "sklearn.linear_model"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    peers.copt.cache_clear()
+    try:
+        racers = compete(replace_budget(task), ENTRANTS[1:], 0, lambda text: None)
+    finally:
+        peers.copt.cache_clear()
+    present = [racer.entrant.name for racer in racers if racer.absent is None]
+    assert present == ["rcmd plain"]
+    assert all("cannot be imported" in racer.absent for racer in racers[1:])
+
+
+def replace_budget(task: Task) -> Task:
+    return task._replace(budget=0.2)
+
+
+def test_cyanure_is_asked_for_passes_without_a_stopping_rule(monkeypatch, task):
+    asked = {}
+
+    class Classifier:
+        def __init__(self, **options):
+            asked.update(options)
+
+        def fit(self, X, y):
+            self.coef_ = np.zeros((1, X.shape[1]))
+            return self
+
+    fake = type(sys)("fake")
+    fake.Classifier = Classifier
+    monkeypatch.setattr(entrants.peers, "imported", lambda module, name: fake)
+    assert entrants.cyanure_run(task, "miso")(9).beta.shape == (12,)
+    assert (asked["max_iter"], asked["duality_gap_interval"], asked["n_threads"]) == (9, 9, 1)
+    assert (asked["penalty"], asked["lambda_1"], asked["solver"]) == ("l1-ball", RADIUS, "miso")
+
+
+# The command.
+
+
+def test_unknown_problems_are_refused(capsys):
+    assert main(["bench", "peers", "--problem", "a9a", "iris"]) == 2
+    assert capsys.readouterr().err.startswith("rcmd: problem is 'iris'; expected some of a9a:5, ")
+
+
+def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(cases, "ZIPF", (60, 120, 5))
+    monkeypatch.setattr(running.Settings, "quick", lambda self: replace(self, budget=0.05))
+    monkeypatch.setattr(running.bench_peers, "__defaults__", (lambda text: None, ENTRANTS[:2]))
+    monkeypatch.delenv("RCMD_DATA", raising=False)
+    path = tmp_path / "out.json"
+    words = ["--quick", "--problem", "zipf", "mushrooms", "--json", str(path)]
+    assert main(["bench", "peers", *words]) == 0
+    out, _ = capsys.readouterr()
+    assert "zipf, δ = 5: n = 60, p = 120, λ = " in out
+    assert "(mushrooms:5 is left out: mushrooms needs --data DIR or the variable RCMD_DATA)" in out
+    assert [s["name"] for s in json.loads(path.read_text())["sections"]] == ["zipf:5", "ratios"]
