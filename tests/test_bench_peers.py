@@ -3,6 +3,7 @@ import json
 import math
 import sys
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -123,7 +124,7 @@ def test_a_package_that_fails_says_so():
 def test_ladders_increase():
     efforts = list(counts(limit=1000))
     assert efforts[0] == 1
-    assert all(a < b <= math.ceil(1.25 * a) or b == a + 1 for a, b in zip(efforts, efforts[1:]))
+    assert all(a < b <= math.ceil(1.25 * a) or b == a + 1 for a, b in pairwise(efforts))
     tols = list(tolerances())
     assert tols[0] == pytest.approx(0.1)
     assert tols[-1] == pytest.approx(1e-14)
@@ -152,9 +153,9 @@ def test_a_good_answer_is_certified_by_its_own_response(judge, solution):
 
 
 @pytest.mark.parametrize("penalised", [False, True])
-def test_no_answer_is_certified_below_the_truth(judge, solution, penalised):
+def test_no_answer_is_certified_below_the_truth(task, judge, solution, penalised):
     """Whatever is answered, the gap bounds P − P*, P evaluated by hand."""
-    X, y = judge.ball.rows.matrix, judge.ball.losses.labels
+    X, y = task.X, task.y
     rng = np.random.default_rng(0)
     weight = judge.strength if penalised else 0.0
 
@@ -175,10 +176,10 @@ def test_no_answer_is_certified_below_the_truth(judge, solution, penalised):
         assert judge.gap(beta, penalised=penalised) >= objective(shrunk) - best_value - 1e-12
 
 
-def test_an_infeasible_answer_gains_nothing(judge, solution):
+def test_an_infeasible_answer_gains_nothing(task, judge, solution):
     """Planted: without the shrinking, P(2β*) is below P*, and a gap of P − D would be negative."""
     twice = 2 * solution.beta
-    X, y = judge.ball.rows.matrix, judge.ball.losses.labels
+    X, y = task.X, task.y
     assert np.logaddexp(0, -y * (X @ twice)).mean() < solution.primal
     assert judge.gap(twice) == pytest.approx(judge.gap(solution.beta), abs=1e-12)
     assert math.isinf(judge.ball.oracle.value(twice))
@@ -381,7 +382,7 @@ def test_every_entrant_solves_the_problem(entrant, task, judge):
     if importlib.util.find_spec(needed_module(entrant.name)) is None:
         pytest.skip(f"{entrant.name} is not installed")
     run = entrant.prepare(task)
-    first, *_, last = (e for e in entrant.efforts() if not 2000 < e)
+    first, *_, last = (e for e in entrant.efforts() if e <= 2000)
     crude = entrant.name in ("rcmd plain", "COPT LF", "COPT SAG", "COPT FW")
     gaps = []
     for effort in (first, 1e-3 if entrant.name == "rcmd plain" else last):

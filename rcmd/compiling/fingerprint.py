@@ -73,7 +73,7 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
             seen.add(value)
             _add_function(digest, value, seen)
     elif isinstance(value, types.CodeType):
-        _add_code(digest, value, seen)
+        digest.update(_code_digest(value))
     elif isinstance(value, tuple | list):
         digest.update(b"(")
         for item in value:
@@ -106,10 +106,13 @@ def _add_function(digest: Any, function: types.FunctionType, seen: set[Any]) -> 
         _add(digest, value, seen)
 
 
-def _add_code(digest: Any, code: types.CodeType, seen: set[Any]) -> None:
-    digest.update(code.co_code + code.co_exceptiontable)
-    _add(digest, (code.co_names, code.co_varnames, code.co_freevars), seen)
-    _add(digest, code.co_consts, seen)
+@functools.cache
+def _code_digest(code: types.CodeType) -> bytes:
+    """Of what never changes of a function, so that looking at it again costs little."""
+    digest = hashlib.blake2b(code.co_code + code.co_exceptiontable, digest_size=16)
+    names = (code.co_names, code.co_varnames, code.co_freevars)
+    _add(digest, (*names, code.co_consts), seen=set())
+    return digest.digest()
 
 
 @functools.cache
