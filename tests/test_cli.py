@@ -1,6 +1,7 @@
 import bz2
 import gzip
 import os
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from rcmd.cli import main
+from rcmd.solve_command import TASKS
 from rcmd.specs import parse_batch, parse_oracle
 
 LINES = ["+1 1:0.5 3:1", "-1 2:1", "+1 1:1 2:-1", "-1 3:2", "+1 1:0.25"]
@@ -79,11 +81,11 @@ def test_budget_that_ends_first_is_status_1(capsys, libsvm):
 
 FAULTS = {
     "missing file": (["absent.txt"], "absent.txt cannot be read"),
-    "oracle name": (["--oracle", "l7:1"], "oracle 'l7:1' is unknown; expected one of l1:RADIUS"),
+    "oracle name": (["--oracle", "l7:1"], "oracle 'l7:1' is unknown; did you mean l"),
     "oracle number": (["--oracle", "l1:x"], "oracle 'l1:x' holds 'x'; expected a number"),
     "oracle count": (["--oracle", "box:1"], "oracle 'box:1' has 1 parameter(s); expected box:LOW"),
     "oracle radius": (["--oracle", "l1:-1"], "radius of L1Ball is -1.0; expected a positive"),
-    "loss name": (["--loss", "hinge"], "loss 'hinge' is unknown; expected one of logistic"),
+    "loss name": (["--loss", "hinge"], "loss 'hinge' is unknown; did you mean"),
     "batch word": (["--batch", "many"], "batch 'many' is neither a whole number of rows nor"),
     "batch zero": (["--batch", "0"], "batch is 0; expected between 1 and n = 400"),
     "batch large": (["--batch", "401"], "batch is 401; expected between 1 and n = 400"),
@@ -218,3 +220,147 @@ def test_version(capsys):
         main(["--version"])
     assert stop.value.code == 0
     assert capsys.readouterr().out.startswith("rcmd ")
+
+
+# ---- matrices ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    """Most entries of a 12 × 9 matrix of rank one, counted from 1."""
+    rng = np.random.default_rng(0)
+    matrix = np.outer(rng.choice([-1.0, 1.0], 12), rng.uniform(1.0, 2.0, 9))
+    i, k = np.divmod(rng.choice(108, 80, replace=False), 9)
+    path = tmp_path / "ratings.txt"
+    np.savetxt(path, np.c_[i + 1, k + 1, matrix[i, k]], fmt=["%d", "%d", "%.6f"])
+    return path, matrix
+
+
+def said(pattern, out):
+    found = re.search(pattern, out)
+    assert found, f"{pattern} not in\n{out}"
+    return [float(group) for group in found.groups()]
+
+
+def test_entries_are_completed_and_held_out_ones_predicted(capsys, ratings):
+    path, matrix = ratings
+    radius = np.linalg.norm(matrix, "nuc")
+    status, out, err = run(
+        capsys, path, "--rows", "entries", "--oracle", f"nuclear:auto:{radius}", "--held-out", 0.2
+    )
+    assert (status, err) == (0, "")
+    assert out.startswith(f"rows and columns of {path} are counted from 1, as no 0 occurs\n")
+    assert "n = 64" in out
+    _, norm, first = said(
+        r"β is 12 × 9 of rank (\d+) and nuclear norm (\S+), .* values (\S+),", out
+    )
+    assert 0.9 * radius <= first <= norm <= radius * (1 + 1e-9)
+    (error,) = said(r"16 entries held out: relative error (\S+)", out)
+    assert error < 0.2
+    (gap,) = said(r"is at most (\S+) above the optimum", out)
+    observed = np.loadtxt(path)[:, 2]
+    assert gap <= 2e-3 * (observed**2).mean() / 2
+
+
+def test_held_out_error_is_that_of_unseen_entries(capsys, ratings):
+    """A tiny ball predicts nothing: the error is that of zero, whatever is held out."""
+    words = ["--rows", "entries", "--oracle", "nuclear:auto:1e-9", "--held-out"]
+    for share in (0.1, 0.5):
+        assert said(r"relative error (\S+)", run(capsys, ratings[0], *words, share)[1]) == [1.0]
+
+
+def test_entries_agree_with_cvxpy_and_take_other_shapes(capsys, ratings):
+    words = ["--rows", "entries", "--oracle", "nuclear-penalty:13x10:0.01", "--truth"]
+    status, out, _ = run(capsys, ratings[0], *words)
+    assert status == 0
+    assert "β is 13 × 10" in out
+    assert "within the certified gap" in out
+
+
+def test_cur_chooses_the_columns_and_rows_that_matter(capsys, tmp_path):
+    """Rank two on two columns and two rows; what else there is are small copies of them."""
+    matrix = 0.1 * np.outer([1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0])
+    matrix[3, 1], matrix[0, 2] = 5.0, -4.0
+    path = tmp_path / "matrix.csv"
+    np.savetxt(path, matrix, delimiter=",")
+    words = [path, "--rows", "cur", "--oracle", "cur:auto:1", "--truth"]
+    status, out, err = run(capsys, *words, "--keep", "2x2")
+    assert (status, err) == (0, "")
+    assert "M ≈ CUR with columns 1, 2 and rows 0, 3: relative error" in out
+    assert "within the certified gap" in out
+    assert said(r"relative error (\S+)", out)[0] < 0.1
+    assert "M ≈ CUR with columns" in run(capsys, *words)[1]
+
+
+def test_an_intercept_is_found_and_said(capsys, tmp_path):
+    path = tmp_path / "shifted"
+    path.write_text("8 1:1\n6 1:-1\n")
+    words = ["--loss", "least-squares", "--oracle", "l1:5", "--batch", "2", "--intercept"]
+    assert said(r"intercept (\S+)", run(capsys, path, *words, 10)[1])[0] == pytest.approx(
+        7, abs=0.1
+    )
+    assert said(r"intercept (\S+)", run(capsys, path, *words, 2)[1])[0] == pytest.approx(2, abs=0.1)
+    assert "intercept" not in run(capsys, path, *words[:-1])[1]
+
+
+def test_counted_calls_are_said(capsys, libsvm):
+    _, out, _ = run(capsys, libsvm, "--oracle", "counting:l1:2", "--tol", "0.1")
+    assert re.search(r"calls of the oracle: argmin \d+, minimum \d+, fenchel_young \d+", out)
+
+
+MATRIX_FAULTS = {
+    "no file": (["--rows", "entries"], "--rows entries is given without a FILE"),
+    "no oracle": (["@", "--rows", "cur"], "--rows cur is given without --oracle; expected cur:SH"),
+    "vectors": (["@", "--rows", "entries", "--oracle", "l1:5"], "oracle L1Ball(radius=5.0) is ab"),
+    "held out": (
+        ["@", "--rows", "entries", "--oracle", "nuclear:auto:5", "--held-out", "1.5"],
+        "--held-out is 1.5; expected a share between 0 and 1 that leaves some of the 80 entries",
+    ),
+    "held out of rows": (["--held-out", "0.1"], "--held-out is given, which has no meaning with"),
+    "keep": (["--keep", "2x2"], "--keep is given, which has no meaning with --rows libsvm"),
+    "keep many": (
+        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "4x1"],
+        "--keep is '4x1'; expected 1x1 to 3x80",
+    ),
+    "keep word": (
+        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "two"],
+        "--keep is 'two'; expected columns x rows, such as 3x2",
+    ),
+    "turned": (
+        ["@", "--rows", "cur", "--oracle", "cur:80x3:1"],
+        "oracle 'cur:80x3:1' does not fit --rows cur and a matrix of 80 × 3; expected cur:3x80:R",
+    ),
+    "other set": (
+        ["@", "--rows", "cur", "--oracle", "nuclear:auto:1"],
+        "oracle 'nuclear:auto:1' does not fit --rows cur",
+    ),
+    "small": (
+        ["@", "--rows", "entries", "--oracle", "nuclear:5x9:1"],
+        "rows of MatrixEntries runs from 0 to 11; expected 0 to 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", MATRIX_FAULTS)
+def test_bad_matrix_input_is_one_line_and_status_2(capsys, ratings, fault):
+    words, message = MATRIX_FAULTS[fault]
+    status, out, err = run(capsys, *(ratings[0] if word == "@" else word for word in words))
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rcmd: {message}")
+    assert err.count("\n") == 1
+
+
+def test_help_is_short_and_names_the_list(capsys):
+    for words in (["--help"], ["solve", "--help"], ["list", "--help"]):
+        with pytest.raises(SystemExit):
+            main(words)
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) < 80
+    assert "rcmd list" in out
+    assert "capped-simplex" not in out
+
+
+def test_every_kind_of_rows_can_be_asked_for(capsys):
+    with pytest.raises(SystemExit):
+        main(["solve", "--help"])
+    assert f"--rows {{{','.join(TASKS)}}}" in capsys.readouterr().out

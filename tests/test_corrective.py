@@ -296,6 +296,14 @@ def test_second_derivatives_integrate_to_first_ones(loss: SeparableConjugate) ->
         assert (curved <= loss.gamma).all()
 
 
+def test_second_derivatives_of_expressions_are_exact() -> None:
+    made = SeparableConjugate.from_expression("log(1 + exp(-y*s))", labels="±1")
+    s = np.linspace(-8.0, 8.0, 33)
+    for y in (-1.0, 1.0):
+        exact = [Logistic().second_derivative(x, y) for x in s]
+        assert np.allclose([made.second_derivative(x, y) for x in s], exact, rtol=1e-12)
+
+
 def test_gram_matrices() -> None:
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((300, 7)) * (rng.random((300, 7)) < 0.4)

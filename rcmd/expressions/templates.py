@@ -7,6 +7,7 @@ import math
 METHODS = {
     "value": "s, y",
     "derivative": "s, y",
+    "second_derivative": "s, y",
     "conjugate": "w, y",
     "conjugate_derivative": "w, y",
     "conjugate_domain": "y",
@@ -109,6 +110,7 @@ def frame(
     return {
         "value": [f"return core_value{mark}({r}){linear}" + (f" + {constant}" if constant else "")],
         "derivative": [f"return {slope}"],
+        "second_derivative": [f"return core_curvature{mark}({r})"],
         "conjugate": [
             f"return core_conjugate{mark}({v}){moved}" + (f" - {constant}" if constant else "")
         ],

@@ -53,7 +53,7 @@ class Judge:
                 f"the answer β has shape {beta.shape}; expected ({self.ball.p},), one number for "
                 "each column of X"
             )
-        if not np.isfinite(beta).all():
+        if not all(np.isfinite(part).all() for part in (beta, w) if part is not None):
             return math.inf
         if penalised:
             problem, answer = self.penalised, self.penalised.response(beta)
@@ -63,5 +63,4 @@ class Judge:
             problem, norm = self.ball, abs(beta).sum()
             beta = beta * (self.radius / norm) if norm > self.radius else beta
             answer = problem.response(beta) if w is None else w
-        gap = float(certify(problem, beta, answer).gap)
-        return math.inf if math.isnan(gap) else gap
+        return float(certify(problem, beta, answer).gap)

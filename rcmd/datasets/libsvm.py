@@ -1,4 +1,4 @@
-"""Data sets as pairs (X, y): LIBSVM files, plain or compressed, and generated problems."""
+"""LIBSVM text files, plain or compressed, read in blocks."""
 
 import bz2
 import gzip
@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from rcmd.datasets.faults import DataError
 
 Array = NDArray[Any]
 Pair = tuple[Any, Array]
-Rng = np.random.Generator | int  # a generator, or a seed for one
 
 _BLOCK = 1 << 20  # bytes of text parsed at a time; much larger blocks fall out of the cache
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
@@ -31,10 +32,6 @@ _DOT, _MINUS, _PLUS, _EXPONENT, _ODD, _COLON, _SPACE, _FEED = range(10, 18)
 _CODES = np.full(256, _ODD, np.uint8)
 _CODES[list(b"0123456789.-+eE")] = [*range(10), _DOT, _MINUS, _PLUS, _EXPONENT, _EXPONENT]
 _CODES[list(b": \t\r\v\f\n")] = [_COLON, *[_SPACE] * 5, _FEED]
-
-
-class DataError(ValueError):
-    """Data that cannot be used; the message is one sentence saying what and where."""
 
 
 class LibsvmData(NamedTuple):
@@ -178,65 +175,3 @@ def _culprit(name: str, line: int, text: bytes, limit: int) -> DataError:
             found = ascii(token[:40].decode("latin-1"))
             return DataError(f"{name}, line {number}: found {found}; expected {expected}")
     return DataError(f"{name}, line {line} or below: expected lines 'label index:value ...'")
-
-
-def map_labels(y: ArrayLike) -> tuple[Array, str | None]:
-    """Return labels -1 and +1, and a sentence saying what was mapped if anything was.
-
-    >>> map_labels([1, 2, 2])
-    (array([-1.,  1.,  1.]), 'labels 1 and 2 were mapped to -1 and +1 (the larger to +1)')
-    """
-    labels = np.asarray(y, np.float64)
-    distinct = np.unique(labels)
-    if distinct.size and np.all(np.abs(distinct) == 1):
-        return labels, None
-    shown = [repr(value).removesuffix(".0") for value in distinct[:4].tolist()]
-    if distinct.size == 2 and np.all(np.isfinite(distinct)):
-        mapped = f"labels {' and '.join(shown)} were mapped to -1 and +1 (the larger to +1)"
-        return np.where(labels == distinct[1], 1.0, -1.0), mapped
-    values = ", ".join(shown + ["..."] * (distinct.size > 4)) or "it is empty"
-    wanted = "expected two finite ones: keep the rows of two classes only"
-    raise DataError(f"y has {distinct.size} distinct values ({values}); {wanted}")
-
-
-def make_classification(n: int = 400, p: int = 100, *, density: float = 0.1, rng: Rng) -> Pair:
-    """Generate labels -1 and +1 by a logistic model whose sparse truth has l1 norm 5.
-
-    With n above p, the least mean logistic loss in the l1 ball of radius 5 is around 0.4.
-    X is a ``csr_array``, or dense for ``density=1``; every draw comes from ``rng``.
-
-    >>> X, y = make_classification(50, 20, density=0.2, rng=0)
-    >>> X.shape, X.nnz, sorted(set(y.tolist()))
-    ((50, 20), 200, [-1.0, 1.0])
-    """
-    rng = np.random.default_rng(rng)
-    x, margins = _design(n, p, density, 2.5, rng)
-    return x, np.where(rng.logistic(size=n) < margins, 1.0, -1.0)
-
-
-def make_regression(n: int = 400, p: int = 100, *, density: float = 0.1, rng: Rng) -> Pair:
-    """Generate a least squares problem likewise: signal of spread 1, Gaussian noise of 1/2.
-
-    >>> X, y = make_regression(50, 20, density=1, rng=0)
-    >>> X.shape, y.shape, type(X).__name__
-    ((50, 20), (50,), 'ndarray')
-    """
-    rng = np.random.default_rng(rng)
-    x, signal = _design(n, p, density, 1.0, rng)
-    return x, signal + 0.5 * rng.standard_normal(n)
-
-
-def _design(n: int, p: int, density: float, spread: float, rng: np.random.Generator) -> Pair:
-    """Draw X and a sparse truth, X scaled to give their product, also returned, the spread."""
-    if n < 1 or p < 1 or not 0 < density <= 1:
-        raise DataError(f"n={n}, p={p}, density={density}; expected n, p >= 1, 0 < density <= 1")
-    x: Any = rng.uniform(-1.0, 1.0, (n, p) if density == 1 else math.ceil(density * n * p))
-    if density < 1:
-        cells = np.sort(rng.choice(n * p, size=x.size, replace=False))
-        x = sp.csr_array((x, np.stack(np.divmod(cells, p)).astype(np.int32)), shape=(n, p))
-    support = rng.choice(p, size=min(p, max(5, math.ceil(1 / density))), replace=False)
-    truth = np.zeros(p)
-    truth[support] = rng.uniform(0.5, 1.5, support.size) * rng.choice([-1.0, 1.0], support.size)
-    product = x @ (truth * (5.0 / np.abs(truth).sum()))
-    scale = spread / (math.sqrt(np.mean(product**2)) or spread)
-    return x * scale, product * scale

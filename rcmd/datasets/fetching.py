@@ -1,0 +1,99 @@
+"""Published LIBSVM files by name: looked for in the user's folders, else downloaded."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from rcmd.datasets.faults import DataError
+from rcmd.datasets.libsvm import LibsvmData, read_libsvm
+from rcmd.expressions.cache import folder as expressions_folder
+
+SITE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
+SUFFIXES = ("", ".bz2", ".xz", ".gz", ".txt")
+
+
+class Published(NamedTuple):
+    """A file of LIBSVM's site and the SHA-256 of its bytes."""
+
+    file: str
+    sha256: str
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return SITE + self.file
+
+
+PUBLISHED = {
+    "a9a": Published("a9a", "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
+    "gisette_scale.t": Published(
+        "gisette_scale.t.bz2", "eea2d7f3c0cf60698144c3d577935ca3166bddcb0a10c03cf9ae1a707387deff"
+    ),
+    "mushrooms": Published(
+        "mushrooms", "f39a4eb628dc61a7d43760815b061c9e497aa728ce1ad8bde57a09ef6043b538"
+    ),
+    "w8a": Published("w8a", "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2"),
+}
+"""What can be downloaded; any other file is found by its name in a folder."""
+
+
+def load(name: str, folder: str | os.PathLike[str] | None = None) -> LibsvmData:
+    """Read the data set ``name``, found as ``locate`` says."""
+    return read_libsvm(locate(name, folder))
+
+
+def locate(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
+    """The file of the data set ``name``.
+
+    It is ``name``, plain or with the ending .bz2, .xz, .gz or .txt, in ``folder``, in the folder
+    that the variable RCMD_DATA names, or in rcmd's own cache folder. One of ``PUBLISHED`` that is
+    in none of them is downloaded into the cache folder, by pooch, and its checksum is compared.
+    """
+    if not name or Path(name).name != name:
+        raise DataError(f"name is {name!r}; expected that of a data set, such as 'a9a', no path")
+    given = [Path(f) for f in (folder, os.environ.get("RCMD_DATA")) if f]
+    folders = [*given, cache_folder()]
+    for path in (place / (name + suffix) for place in folders for suffix in SUFFIXES):
+        if path.is_file():
+            return path
+    looked = f"{name} (plain, .bz2, .xz or .gz) is not in {' or '.join(map(str, folders))}"
+    if name not in PUBLISHED:
+        raise DataError(
+            f"{looked}; expected it there, or one of {', '.join(PUBLISHED)}, which can be "
+            "downloaded"
+        )
+    return _download(PUBLISHED[name], looked)
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept: a folder of RCMD_CACHE, or of the user's cache folder."""
+    return expressions_folder().parent / "datasets"
+
+
+def _download(published: Published, looked: str) -> Path:
+    put = f"put {published.file} from {published.url} into {cache_folder()}"
+    try:
+        pooch = import_module("pooch")
+    except ImportError:
+        raise DataError(
+            f"{looked}, and downloading needs pooch: pip install 'rcmd[data]', or {put}"
+        ) from None
+    try:
+        path = pooch.retrieve(
+            url=published.url,
+            known_hash=f"sha256:{published.sha256}",
+            fname=published.file,
+            path=cache_folder(),
+        )
+    except ValueError as fault:  # what pooch says of a wrong checksum
+        raise DataError(
+            f"{published.url} came without its SHA-256 {published.sha256}: it was cut off, or is "
+            f"another file; try again, or put one that you trust into {cache_folder()}"
+        ) from fault
+    except OSError as fault:  # of which the errors of requests are kinds
+        reason = " ".join(str(fault).split()) or type(fault).__name__
+        raise DataError(f"{looked} and cannot be downloaded ({reason}): {put}") from fault
+    return Path(path)
