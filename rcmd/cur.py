@@ -110,7 +110,11 @@ def factorize(
     relaxation = problem(M, radius)
     at_zero = float(relaxation.primal(np.zeros(relaxation.p)))
     defaults: Options = {"batch": 1.0, "tol": 1e-4 * at_zero}
-    result = solve(relaxation, **(defaults | options))
+    return factorization(M, solve(relaxation, **(defaults | options)), columns, rows)
+
+
+def factorization(M: Array, result: Result, columns: int, rows: int) -> CurFactorization:
+    """What a solution of the relaxation says: the columns and rows with the largest weights."""
     beta = result.beta.reshape(M.shape[1], len(M))
     chosen_columns = _largest(abs(beta).max(axis=1), columns)
     chosen_rows = _largest(abs(beta).max(axis=0), rows)

@@ -105,11 +105,11 @@ OPENING = {
     "γ-smooth. Each costs O(1) a row and is part of the compiled loop. The column strict says "
     "whether it is strictly convex.",
     "oracles": "--oracle NAME:PARAMETER:…  A set or a regularizer R, with M = max |xᵀβ| over it "
-    "for a row x and, where R is strongly convex, its μ; and the cost of one call. Those marked ● "
-    "are part of the compiled loop (○: if R is l1, l1-penalty or simplex), others are called from "
-    "it. GROUPS is the size of all groups "
-    "or a file with a label for each variable. VERTICES, A, B, MATRIX, WEIGHTS, SHIFT and EDGES "
-    "are files of numbers (text or .npy); LOWER and UPPER may be. Lanczos: O(nonzeros) a step.",
+    "for a row x and, where R is strongly convex, its μ; and the cost of one call, of which "
+    "Lanczos takes some steps of O(nonzeros). Oracles marked ● are part of the compiled loop (box "
+    "if its ends are numbers; ○ if R is l1, l1-penalty or simplex), others are called from it. "
+    "GROUPS is the size of all groups or a file with a label for each variable. VERTICES, A, B, "
+    "MATRIX, WEIGHTS, SHIFT and EDGES are files of numbers (text or .npy); LOWER and UPPER may be.",
 }
 
 

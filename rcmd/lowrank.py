@@ -149,7 +149,7 @@ class LowRank:
 
     def decompose(self) -> None:
         """Rewrite the sum as a singular value decomposition: the same matrix in fewer terms."""
-        if self._decomposed:
+        if self._decomposed or not self.terms:
             return
         left_basis, left_core = np.linalg.qr(self.left)
         right_basis, right_core = np.linalg.qr(self.right)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd import datasets
+from rcmd import cur, datasets
 from rcmd.conjugates import SeparableConjugate
 from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_BUDGET, EXIT_INTERRUPTED
 from rcmd.lowrank import LowRank
@@ -147,7 +147,6 @@ def _entries(options: argparse.Namespace) -> Task:
 
 def _cur(options: argparse.Namespace) -> Task:
     """A matrix whose columns and rows are to be chosen."""
-    from rcmd import cur
     from rcmd.matrix_files import read_numbers
 
     _refuse(options, "held_out", "intercept", "loss")
@@ -180,9 +179,7 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
     for name in names:
         if getattr(options, name) is not None:
             option = name.replace("_", "-")
-            raise ValueError(
-                f"--{option} is given, which has no meaning with --rows {options.rows}"
-            )
+            raise ValueError(f"--{option} has no meaning with --rows {options.rows}; leave it out")
 
 
 def _required(options: argparse.Namespace, example: str) -> str:
@@ -276,7 +273,7 @@ def _about(oracle: LinearMinOracle, result: Result) -> Iterator[str]:
 def _chosen(M: Array, keep: tuple[int, int] | None, result: Result) -> Iterator[str]:
     """The columns and rows of M by their weights in β, and how well those kept predict M."""
     sizes = abs(result.beta.reshape(M.T.shape))
-    chosen = []
+    counts = []
     for what, axis in (("columns", 1), ("rows", 0)):
         weights = sizes.max(axis=axis)
         order = np.argsort(-weights, kind="stable")
@@ -284,14 +281,12 @@ def _chosen(M: Array, keep: tuple[int, int] | None, result: Result) -> Iterator[
             count = int((weights[order].cumsum() < 0.9 * weights.sum()).sum()) + 1
         else:
             count = keep[1 - axis]
-        chosen.append(np.sort(order[:count]))
+        counts.append(count)
         yield f"{what} of M by weight: " + _first(f"{j} ({weights[j]:.4g})" for j in order)
-    C, R = M[:, chosen[0]], M[chosen[1]]
-    rest = M - C @ (np.linalg.pinv(C) @ M @ np.linalg.pinv(R)) @ R
+    found = cur.factorization(M, result, *counts)
     yield (
-        f"M ≈ CUR with columns {', '.join(map(str, chosen[0]))} and rows "
-        f"{', '.join(map(str, chosen[1]))}: relative error "
-        f"{np.linalg.norm(rest) / np.linalg.norm(M):.4f}"
+        f"M ≈ CUR with columns {', '.join(map(str, found.columns))} and rows "
+        f"{', '.join(map(str, found.rows))}: relative error {found.error:.4f}"
     )
 
 

@@ -269,6 +269,18 @@ def test_held_out_error_is_that_of_unseen_entries(capsys, ratings):
         assert said(r"relative error (\S+)", run(capsys, ratings[0], *words, share)[1]) == [1.0]
 
 
+def test_held_out_entries_are_not_fitted(capsys, tmp_path):
+    """Signs drawn one by one can be fitted and not predicted."""
+    path, rng = tmp_path / "noise", np.random.default_rng(1)
+    places = np.argwhere(np.ones((8, 8)))
+    np.savetxt(path, np.c_[places, rng.choice([-1, 1], 64)], fmt="%d")
+    words = ["--rows", "entries", "--oracle", "nuclear:auto:30", "--held-out", "0.3"]
+    _, out, _ = run(capsys, path, *words)
+    assert "counted" not in out
+    assert said(r"P\(β\) = (\S+)", out)[0] < 1e-3
+    assert said(r"relative error (\S+)", out)[0] > 0.7
+
+
 def test_entries_agree_with_cvxpy_and_take_other_shapes(capsys, ratings):
     words = ["--rows", "entries", "--oracle", "nuclear-penalty:13x10:0.01", "--truth"]
     status, out, _ = run(capsys, ratings[0], *words)
@@ -316,8 +328,8 @@ MATRIX_FAULTS = {
         ["@", "--rows", "entries", "--oracle", "nuclear:auto:5", "--held-out", "1.5"],
         "--held-out is 1.5; expected a share between 0 and 1 that leaves some of the 80 entries",
     ),
-    "held out of rows": (["--held-out", "0.1"], "--held-out is given, which has no meaning with"),
-    "keep": (["--keep", "2x2"], "--keep is given, which has no meaning with --rows libsvm"),
+    "held out of rows": (["--held-out", "0.1"], "--held-out has no meaning with"),
+    "keep": (["--keep", "2x2"], "--keep has no meaning with --rows libsvm"),
     "keep many": (
         ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "4x1"],
         "--keep is '4x1'; expected 1x1 to 3x80",

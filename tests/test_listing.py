@@ -178,7 +178,8 @@ def test_the_mark_says_what_the_engine_does(name):
     assert fused(SAMPLES[name]) == ROWS[name]["compiled"]
 
 
-def test_the_mark_of_scaled_is_up_to_the_oracle_inside():
+def test_marks_that_depend_on_parameters_are_explained():
+    assert not fused(o.Box(np.zeros(4), 1.0))
     assert ROWS["scaled"]["compiled"] is None
     assert fused(o.Scaled(SAMPLES["l1"], 2.0))
     assert not fused(o.Scaled(SAMPLES["k-sparse"], 2.0))

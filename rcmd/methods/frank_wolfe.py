@@ -1,23 +1,40 @@
-"""The Frank–Wolfe method, deterministic, with its usual step rules."""
+"""The Frank–Wolfe method, deterministic, with its usual step rules, for sets and for penalties."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
 from rcmd.methods.base import Method, Progress
+from rcmd.methods.full_gradient import Array, FullGradient, check_batch
+from rcmd.methods.step_rules import Rule, Segment, check_rule, rule_named
+from rcmd.oracles.atoms import Atom
 from rcmd.problem import Problem
+from rcmd.rows import Rows
 
-StepRule = Literal["open-loop"]
+StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
 
 
 @dataclass(frozen=True)
 class FrankWolfe(Method):
-    """β ← β + α_k (β̃ − β), β̃ a minimizer of ∇f(β)ᵀβ + R(β) (Jaggi 2013; R = indicator).
+    """β ← β + α_k (β̃ − β), β̃ a minimizer of ∇f(β)ᵀβ + R(β), from β⁰ = 0 with α_0 = 1.
 
-    ``rule`` is ``"open-loop"``, α_k = 2/(k+2): P(β^k) − P* ≤ 2 C_f/(k+2).
+    For sets this is Frank & Wolfe's method (Jaggi 2013); for other R the generalized one (Bach
+    2015), which is mirror descent on (D). ``rule`` says what α_k is for k ≥ 1, with the gap
+    g = ∇f(β)ᵀ(β − β̃) + R(β) − R(β̃):
+
+    - ``"open-loop"``: 2/(k+2).
+    - ``"short-step"``: min(g/(L‖β̃ − β‖²), 1), L the smoothness of f.
+    - ``"exact"``: the minimizer over [0, 1] of f(β + α(β̃ − β)) + (1−α)R(β) + αR(β̃), which is P
+      on the segment for a set, and an upper bound of it for any other convex R.
+    - ``"adaptive"``: the short step with L estimated by backtracking (Pedregosa, Negiar, Askari &
+      Jaggi 2020).
+
+    All have P(β^k) − P* = O(1/k), the last three without ever raising P, and O(q^k) with q < 1
+    where R is strongly convex. A trial of a line search counts n gradients.
 
     Examples
     --------
@@ -25,30 +42,52 @@ class FrankWolfe(Method):
     >>> problem = Problem([[1.0]], [0.5], LeastSquares(), Box(-1.0, 1.0))
     >>> solve(problem, method=FrankWolfe(), tol=1e-3).success
     True
+    >>> solve(problem, method=FrankWolfe("exact"), tol=1e-9).nit
+    2
     """
 
     rule: StepRule = "open-loop"
     note = "Frank-Wolfe: O(1/k), no bound is printed"
 
     def __post_init__(self) -> None:
-        if self.rule not in get_args(StepRule):
-            raise ValueError(
-                f"rule of FrankWolfe is {self.rule!r}; expected one of {', '.join(get_args(StepRule))}"
-            )
+        check_rule(self, StepRule)
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _FrankWolfe(problem, rng)
+        check_batch(self, batch, problem.n)
+        rule = None if self.rule == "open-loop" else rule_named(self.rule, problem)
+        return _FrankWolfe(problem, rng, rule)
 
 
-class _FrankWolfe(Progress):
-    @property
-    def step_gradients(self) -> int:
-        return self.problem.n
+class _FrankWolfe(FullGradient):
+    def __init__(self, problem: Problem, rng: np.random.Generator, rule: Rule | None) -> None:
+        super().__init__(problem, rng)
+        self._rule = rule
 
-    def step(self) -> None:
-        slope = self.slope_at(self.beta, np.arange(self.problem.n))
-        self.beta = _towards(self.beta, self.lowest_point(slope), 2 / (self.iteration + 2))
+    def move(self, w: Array, slope: Any, atom: Atom) -> None:
+        reached = _predict(self.problem.rows, atom)
+        if self._rule is None or self.iteration == 0:
+            share: Any = Fraction(2, self.iteration + 2)
+            share = share if self.problem.exact else float(share)
+        else:
+            share = self.searched(self._rule, self._segment(w, atom, reached))
+        self.predictions = (1 - share) * self.predictions + share * reached
+        self.beta *= 1 - share
+        atom.add_to(self.beta, share)
+
+    def _segment(self, w: Array, atom: Atom, reached: Array) -> Segment:
+        problem, beta, penalty = self.problem, self.beta, self.problem.oracle.penalty
+
+        def direction() -> Any:
+            back = beta.copy()
+            back *= -1
+            atom.add_to(back, 1)
+            return back
+
+        chord = 0 if problem.oracle.indicator else penalty(atom.dense(beta)) - penalty(beta)
+        return Segment(problem, self.s, w, reached - self.s, direction, chord=chord)
 
 
-def _towards(beta: Any, point: Any, share: float) -> Any:
-    return beta + share * (point - beta)
+def _predict(rows: Rows, atom: Atom) -> Array:
+    """X·atom."""
+    column = rows.predict_at([atom])
+    return (column if isinstance(column, np.ndarray) else column.toarray())[:, 0]

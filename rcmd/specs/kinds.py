@@ -95,7 +95,7 @@ def _shape_of_data(p: int, shape: Shape | None) -> Shape:
 
 
 def _matrix(word: str) -> Array:
-    """The numbers of a file, which a word that is none is told apart from by its looks."""
+    """The numbers of a file; where a number stands instead, it is no missing file."""
     if not Path(word).is_file() and _looks_like_a_number(word):
         raise Unread
     return read_numbers(word)
@@ -138,8 +138,7 @@ def _groups(word: str) -> Any:
 def _labels(word: str) -> list[str]:
     """One label per variable, between white space or commas."""
     if word.endswith(".npy"):
-        labels: list[str] = [str(label) for label in _vector(word)]
-        return labels
+        return [str(label) for label in _vector(word)]
     try:
         text = Path(word).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:

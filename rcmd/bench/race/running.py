@@ -59,7 +59,7 @@ class Settings:
     seed: int = 0
 
     def quick(self) -> Settings:
-        """Less of everything: a minute or two for each problem."""
+        """Less of everything: about half a minute for each problem."""
         return replace(self, repeats=2, budget=1.0)
 
 

@@ -1,0 +1,146 @@
+"""β as a convex combination of atoms: the weights, and the steps that move them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rcmd.lowrank import LowRank
+from rcmd.methods.base import Method
+from rcmd.methods.full_gradient import Array, FullGradient, check_batch
+from rcmd.methods.step_rules import Rule, Segment
+from rcmd.oracles.atoms import Atom, SparseAtom
+from rcmd.problem import Problem
+
+
+class Move(NamedTuple):
+    """Weight taken from ``source`` and given to ``target``, α ≤ ``limit`` of it.
+
+    ``None`` stands for β, that is for all atoms in proportion: without a source this is a
+    Frank–Wolfe step, without a target an away step, with both a pairwise one.
+    """
+
+    source: Atom | None
+    target: Atom | None
+    limit: Any
+
+
+class ActiveSet:
+    """β = Σ_i λ_i a_i with λ_i > 0 and Σ_i λ_i = 1, each atom held once.
+
+    Examples
+    --------
+    >>> active = ActiveSet(SparseAtom((0,), (1.0,)))
+    >>> active.apply(Move(None, SparseAtom((1,), (1.0,)), 1), 0.25)
+    >>> active.point(np.zeros(2))
+    array([0.75, 0.25])
+    >>> active.apply(Move(SparseAtom((0,), (1.0,)), None, 3.0), 3.0)
+    >>> active.atoms
+    [SparseAtom(indices=(1,), values=(1.0,))]
+    """
+
+    def __init__(self, atom: Atom) -> None:
+        self._held: dict[Hashable, tuple[Atom, Any]] = {_key(atom): (atom, 1)}
+
+    @property
+    def atoms(self) -> list[Atom]:
+        """The atoms, in the order in which they came."""
+        return [atom for atom, _ in self._held.values()]
+
+    def weight(self, atom: Atom) -> Any:
+        """λ of an atom; 0 where it is not held."""
+        return self._held[_key(atom)][1] if _key(atom) in self._held else 0
+
+    def point(self, zero: Array) -> Array:
+        """β, added up from ``zero``."""
+        for atom, weight in self._held.values():
+            atom.add_to(zero, weight)
+        return zero
+
+    def apply(self, move: Move, share: Any) -> None:
+        """Move ``share`` of weight; an atom that gives all it has is dropped."""
+        emptied = share == move.limit
+        scale = 1 + share * ((move.target is None) - (move.source is None))
+        held = {key: (atom, scale * weight) for key, (atom, weight) in self._held.items()}
+        if move.source is None and emptied:
+            held = {}
+        if move.source is not None:
+            atom, weight = held.pop(_key(move.source))
+            if not emptied and weight > share:
+                held[_key(atom)] = (atom, weight - share)
+        if move.target is not None:
+            _, weight = held.get(_key(move.target), (None, 0))
+            held[_key(move.target)] = (move.target, weight + share)
+        total = sum(weight for _, weight in held.values())
+        if total != 1:  # rounding must not let the sum of the weights drift
+            held = {key: (atom, weight / total) for key, (atom, weight) in held.items()}
+        self._held = held
+
+
+class ActiveSetProgress(FullGradient):
+    """A run that holds β as an ``ActiveSet``; subclasses choose the moves.
+
+    The first iteration goes to the atom for ∇f(0). β is added up from its atoms after every
+    step, so that no rounding builds up in it.
+    """
+
+    def __init__(self, problem: Problem, rng: np.random.Generator, rule: Rule) -> None:
+        super().__init__(problem, rng)
+        self._rule = rule
+        self.active: ActiveSet | None = None
+
+    @abstractmethod
+    def choose(self, active: ActiveSet, slope: Array, atom: Atom) -> Move:
+        """The move where the gradient is ``slope`` and ``atom`` minimizes slopeᵀβ."""
+
+    def move(self, w: Array, slope: Any, atom: Atom) -> None:
+        problem = self.problem
+        if self.active is None:
+            self.active = ActiveSet(atom)
+            self.beta = self.active.point(problem.rows.zero())
+            self.predictions = problem.rows.matvec(self.beta)
+            return
+        chosen = self.choose(self.active, slope, atom)
+        direction = self._point(chosen.target) - self._point(chosen.source)
+        along = problem.rows.matvec(direction)
+        segment = Segment(problem, self.s, w, along, lambda: direction, limit=chosen.limit)
+        share = self.searched(self._rule, segment)
+        if share > 0:
+            self.active.apply(chosen, share)
+            self.beta = self.active.point(problem.rows.zero())
+            self.predictions = self.predictions + share * along
+
+    def _point(self, atom: Atom | None) -> Array:
+        return self.beta if atom is None else atom.dense(self.beta)
+
+
+def inner(slope: Array, atom: Atom) -> Any:
+    """slopeᵀa."""
+    return atom.predict(slope[None])[0]
+
+
+def refuse_unfit(method: Method, problem: Problem, batch: int | None) -> None:
+    """Refuse what has no finite active set of vectors: penalties and low-rank matrices."""
+    check_batch(method, batch, problem.n)
+    name = type(method).__name__
+    if not problem.oracle.indicator:
+        raise ValueError(
+            f"{name} is a method for sets while R(β) = {problem.oracle.describe()} is a penalty; "
+            "expected the indicator of a polytope, such as L1Ball(5.0): FrankWolfe() takes "
+            "penalties"
+        )
+    if isinstance(problem.rows.zero(), LowRank):
+        raise ValueError(
+            f"{name} is a method for polytopes of vectors while β is a low-rank matrix; expected "
+            "rows of numbers: FrankWolfe() takes matrices"
+        )
+
+
+def _key(atom: Atom) -> Hashable:
+    """What two atoms have in common if they are the same point, said the same way."""
+    if isinstance(atom, SparseAtom):
+        return atom
+    return tuple(tuple(part.tolist()) for part in vars(atom).values())

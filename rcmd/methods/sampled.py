@@ -1,0 +1,100 @@
+"""What the stochastic Frank-Wolfe methods share: batches, a feasible start, sparse moves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.lowrank import LowRank
+from rcmd.methods.base import Method, Progress
+from rcmd.oracles.atoms import Atom
+from rcmd.problem import Problem
+
+Array = npt.NDArray[Any]
+
+
+class Sampled(Progress):
+    """A run with a gradient estimate ``slope``, made from batches of rows.
+
+    It starts at β = 0, or where that is outside dom R at a minimizer of R, one oracle call.
+    """
+
+    def __init__(
+        self, method: Method, problem: Problem, batch: int | None, rng: np.random.Generator
+    ) -> None:
+        _refuse_unless_vectors_of_floats(type(method).__name__, problem)
+        super().__init__(problem, rng)
+        self.batch = batch
+        self.slope: Array = np.zeros(problem.p)
+        if math.isinf(problem.oracle.value(self.beta)):
+            self.beta = self.lowest_point(self.slope)
+
+    @property
+    def d(self) -> Array:
+        return self.slope
+
+    def lowest_atom(self, c: Array) -> Atom:
+        """A minimizer of cᵀβ + R(β), counted as an oracle call."""
+        self.oracle_calls += 1
+        return self.problem.oracle.argmin(c)
+
+    def move(self, share: float) -> None:
+        """β ← (1 − share) β + share·β̃, β̃ a minimizer of slopeᵀβ + R(β)."""
+        atom = self.lowest_atom(self.slope)
+        self.beta *= 1 - share
+        atom.add_to(self.beta, share)
+
+
+class Growing(Sampled):
+    """A run whose k-th batch has min{k^power, cap·n} rows, or as many as it was told."""
+
+    power: ClassVar[int]
+
+    def __init__(
+        self, method: Capped, problem: Problem, batch: int | None, rng: np.random.Generator
+    ) -> None:
+        super().__init__(method, problem, batch, rng)
+        self.most = max(1, int(method.cap * problem.n))
+
+    def size(self, k: int) -> int:
+        """Rows of the k-th batch, k = 1, 2, …"""
+        return self.batch or min(k**self.power, self.most)
+
+
+@dataclass(frozen=True)
+class Capped(Method):
+    """A method whose batches grow up to the share ``cap`` of all rows.
+
+    One half, as in the experiments of Lu and Freund, keeps every step random: the gradient
+    estimates then never become exact, and the papers' rates end where their noise begins.
+    With ``cap=1.0`` the batches end with all rows.
+    """
+
+    cap: float = 0.5
+
+    def __post_init__(self) -> None:
+        number: Any = self.cap if isinstance(self.cap, Real) else math.nan
+        if not 0 < number <= 1:
+            raise ValueError(
+                f"cap of {type(self).__name__} is {self.cap!r}; expected the largest batch as a "
+                "share of all rows, in (0, 1]"
+            )
+
+
+def _refuse_unless_vectors_of_floats(owner: str, problem: Problem) -> None:
+    if problem.exact:
+        raise ValueError(
+            f"X holds fractions while {owner} computes with floats; expected floats: convert X "
+            "and y with .astype(float)"
+        )
+    if isinstance(problem.rows.zero(), LowRank):
+        raise ValueError(
+            f"the rows are entries of a matrix while {owner} works on vectors; expected X with "
+            "a row of features for each sample, or no method at all: the dual engine takes "
+            "matrices"
+        )

@@ -1,0 +1,174 @@
+"""How far to go along a segment: the step rules that Frank–Wolfe methods share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy.typing as npt
+
+from rcmd.lowrank import LowRank
+from rcmd.problem import Problem
+
+Array = npt.NDArray[Any]
+
+SearchRule = Literal["exact", "short-step", "adaptive"]
+"""The rules that serve any direction of descent."""
+
+ROOT_ACCURACY = 1e-12
+"""The share of the slope at 0 that a line search leaves."""
+
+MOST_LOOKS = 100
+"""Trials of a line search, of which Newton's method needs a few."""
+
+
+class Segment:
+    """An upper model of P along β + αd, 0 ≤ α ≤ ``limit``: f itself, R replaced by its chord.
+
+    φ(α) = f(β + αd) + α·``chord``, where ``chord`` = R(β + d) − R(β), is P − R(β) for the
+    indicator of a set, and at least that for any convex R while α ≤ 1; so what lowers φ lowers
+    P. ``looks`` counts the points, other than β, at which all losses were evaluated.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        s: Array,
+        w: Array,
+        along: Array,
+        direction: Callable[[], Any],
+        *,
+        limit: Any = 1,
+        chord: Any = 0,
+    ) -> None:
+        self.problem, self.losses, self.s, self.w = problem, problem.losses, s, w
+        self.along, self._direction, self.limit, self.chord = along, direction, limit, chord
+        self.looks = 0
+
+    @cached_property
+    def gap(self) -> Any:
+        """−φ'(0): the Frank–Wolfe gap where d leads to an atom."""
+        return -(self.problem.mean(self.w * self.along) + self.chord)
+
+    @cached_property
+    def square_length(self) -> Any:
+        """‖d‖₂²."""
+        d = self._direction()
+        return (d.singular_values() ** 2).sum() if isinstance(d, LowRank) else d @ d
+
+    @property
+    def largest_curvature(self) -> Any:
+        """(1/n) Σ_j γ_j (x_jᵀd)², which φ'' nowhere exceeds."""
+        return self.problem.mean(self.losses.gammas * self.along * self.along)
+
+    def curvature(self, s: Array) -> Any:
+        """φ'' where the predictions are ``s``."""
+        return self.problem.mean(self.losses.second_derivative(s) * self.along * self.along)
+
+    def slope_and_curvature(self, share: Any) -> tuple[Any, Any]:
+        """φ'(share) and φ''(share), in one look at the losses."""
+        self.looks += 1
+        s = self.s + share * self.along
+        slope = self.problem.mean(self.losses.derivative(s) * self.along) + self.chord
+        return slope, self.curvature(s)
+
+    def rise(self, share: Any) -> Any:
+        """φ(share) − φ(0) + share·gap ≥ 0, a mean of Fenchel–Young terms that do not cancel."""
+        self.looks += 1
+        return self.problem.mean(self.losses.fenchel_young(self.s + share * self.along, self.w))
+
+    def lowest_of_parabola(self, curvature: Any) -> Any:
+        """The α that minimizes −α·gap + α²·curvature/2 on the segment."""
+        if self.gap <= 0:
+            return 0
+        return min(self.gap / curvature, self.limit) if curvature > 0 else self.limit
+
+
+class Rule(ABC):
+    """A step rule in the middle of a run."""
+
+    @abstractmethod
+    def share(self, segment: Segment) -> Any:
+        """α for this segment."""
+
+
+class ShortStep(Rule):
+    """α = min(gap/(L‖d‖²), limit), with L = λ_max(Xᵀ diag(γ_j) X)/n the smoothness of f."""
+
+    def __init__(self, problem: Problem) -> None:
+        energy = problem.rows.spectral_energy(problem.losses.gammas)
+        self.smoothness = (Fraction(energy) if problem.exact else energy) / problem.n
+
+    def share(self, segment: Segment) -> Any:
+        return segment.lowest_of_parabola(self.smoothness * segment.square_length)
+
+
+class ExactSearch(Rule):
+    """The root of φ', by Newton's method kept in a bracket that bisection shrinks."""
+
+    def share(self, segment: Segment) -> Any:
+        trial = segment.lowest_of_parabola(segment.curvature(segment.s))
+        if segment.gap <= 0 or segment.losses.loss.quadratic:
+            return trial
+        rounding = math.ulp(1.0) * segment.problem.mean(abs(segment.w * segment.along))
+        low, high, seen_above = 0, segment.limit, False
+        for _ in range(MOST_LOOKS):
+            slope, curvature = segment.slope_and_curvature(trial)
+            settled = abs(slope) <= ROOT_ACCURACY * segment.gap + rounding
+            if settled or (slope < 0 and trial == segment.limit):
+                return trial
+            low, high = (trial, high) if slope < 0 else (low, trial)
+            seen_above = seen_above or slope > 0
+            trial = trial - slope / curvature if curvature > 0 else math.copysign(math.inf, -slope)
+            if trial >= high and not seen_above:
+                trial = high
+            elif not low < trial < high:
+                trial = (low + high) / 2
+        return low
+
+
+class Adaptive(Rule):
+    """Short steps with an estimate M of L (Pedregosa, Negiar, Askari & Jaggi 2020).
+
+    M begins at 9/10 of the last estimate and doubles until
+    f(β + αd) ≤ f(β) + α∇f(β)ᵀd + α²M‖d‖²/2 for α = min(gap/(M‖d‖²), limit). Where
+    M‖d‖² ≥ (1/n) Σ_j γ_j (x_jᵀd)² that is so without a look. The first estimate is the curvature
+    along the first direction.
+    """
+
+    def __init__(self) -> None:
+        self.estimate: Any = None
+
+    def share(self, segment: Segment) -> Any:
+        length, most = segment.square_length, segment.largest_curvature
+        if segment.gap <= 0 or most == 0:
+            return segment.lowest_of_parabola(most)
+        if self.estimate is None:
+            self.estimate = (segment.curvature(segment.s) or most) / length
+        self.estimate = self.estimate * 9 / 10
+        while True:
+            bend = self.estimate * length
+            share = segment.lowest_of_parabola(bend)
+            if bend >= most or segment.rise(share) <= share * share * bend / 2:
+                return share
+            self.estimate = 2 * self.estimate
+
+
+def rule_named(name: SearchRule, problem: Problem) -> Rule:
+    """The rule called ``name``, at the beginning of a run on ``problem``."""
+    if name == "short-step":
+        return ShortStep(problem)
+    return ExactSearch() if name == "exact" else Adaptive()
+
+
+def check_rule(method: Any, names: Any) -> None:
+    """Refuse a rule that is not among the names of a ``Literal``."""
+    if method.rule not in get_args(names):
+        raise ValueError(
+            f"rule of {type(method).__name__} is {method.rule!r}; expected one of "
+            f"{', '.join(get_args(names))}"
+        )
