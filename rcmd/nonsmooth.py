@@ -71,11 +71,14 @@ def minimize(
 ) -> Minimum:
     """Minimize f(w) = f̄(w) + Σ_j τ_j(w_j), f̄ convex and not smooth, a coordinate at a time.
 
-    With X = −I, R = f̄*/n and l_j = τ_j* the dual objective D is −f/n, and the oracle's
-    atom at −w/n is a subgradient of f̄ at w. Theorem 3.1 for the fixed point w* bounds
-    E[f(w̄^k)] − f* by 8n ΣG_j²/m/(4n+k) + …, m the strong convexity of the τ_j. It needs f̄ convex,
-    which the paper does not say; that the τ_j be differentiable, which it does not say either,
-    is needed where w is the state, and not here, where τ_j'(w_j) is.
+    A step moves one random coordinate by a subgradient g of f̄ at w,
+
+        τ_j'(w_j⁺) = (1 − η)τ_j'(w_j) − η g_j,        η = 2n/(2n + i + 1).
+
+    For the average w̄ of Theorem 3.1, E[f(w̄^k)] − f* ≤ 2n ΣG_j²/(m(4n + k)) (1 + O(n log(k)/k)),
+    m the strong convexity of the τ_j: the bound ``"sublinear-dual"`` of ``rcmd.bounds``. It needs
+    f̄ convex, which the paper does not say; that the τ_j be differentiable, which it does not
+    say either, is needed where w is the state, and not here, where τ_j'(w_j) is.
 
     The averaged subgradients carry a certificate: a subgradient g at v has
     f̄*(g) = gᵀv − f̄(v), and f̄* is convex.
@@ -110,20 +113,8 @@ def minimize(
     >>> found.w.round(3), round(found.value, 6), found.gap <= 1e-6
     (array([1.]), 2.5, True)
     """
-    if not callable(f_bar):
-        raise TypeError(
-            f"f_bar is {f_bar!r}; expected a function of w that returns f̄(w) and a subgradient"
-        )
-    if not isinstance(tau, SeparableConjugate):
-        raise TypeError(
-            f"tau is {tau!r}; expected a SeparableConjugate (l, l*) with τ = l*, such as "
-            "LeastSquares()"
-        )
-    labels = np.atleast_1d(as_array("y", y))
-    n = len(labels)
-    cuts = _Cuts(f_bar, _checked_bounds(bounds, n))
-    minus_identity = sp.csr_array((-np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n + 1))
-    problem = Problem(minus_identity, labels, tau, cuts, weights=weights)
+    problem = as_dual(f_bar, bounds, tau, y, weights=weights)
+    n = problem.n
     result = solve(
         problem,
         batch=batch,
@@ -141,6 +132,37 @@ def minimize(
         expected_error=n * bound,
         result=result,
     )
+
+
+def as_dual(
+    f_bar: Subgradients, bounds: Any, tau: SeparableConjugate, y: Any, *, weights: Any = None
+) -> Problem:
+    """The pair whose dual objective is −f/n, for ``rcmd.iterate`` and ``corrective=False``.
+
+    X = −I, l_j = τ_j* and R = f̄*/n, so that the atom at c = −w/n is a subgradient of f̄ at w.
+    (The paper's scaling, X = −nI, gives the same iterates.)
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares
+    >>> problem = as_dual(lambda w: (abs(w[0]), np.sign(w)), 1.0, LeastSquares(), [3.0])
+    >>> float(problem.dual(np.array([-2.0])))  # −(|−2| + 2²/2 − 3·2)
+    2.0
+    """
+    if not callable(f_bar):
+        raise TypeError(
+            f"f_bar is {f_bar!r}; expected a function of w that returns f̄(w) and a subgradient"
+        )
+    if not isinstance(tau, SeparableConjugate):
+        raise TypeError(
+            f"tau is {tau!r}; expected a SeparableConjugate (l, l*) with τ = l*, such as "
+            "LeastSquares()"
+        )
+    labels = np.atleast_1d(as_array("y", y))
+    n = len(labels)
+    cuts = _Cuts(f_bar, _checked_bounds(bounds, n))
+    minus_identity = sp.csr_array((-np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n + 1))
+    return Problem(minus_identity, labels, tau, cuts, weights=weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -133,7 +133,8 @@ class Run(Iterator[State]):
             self.engine = method.start(problem, given, np.random.default_rng(seed))
             self._bound_kind, self._note = None, method.note
         self._constants = constants
-        blocks = problem.n / self.engine.step_gradients
+        # Other methods may take their first steps on few rows and the later ones on all.
+        blocks = problem.n / self.engine.step_gradients if method is None else 1
         self._marks = log_spaced(blocks) if checkpoints is None else _checked_marks(checkpoints)
         self._best = BestPair(problem)
         if warm_start is not None:

@@ -11,7 +11,7 @@ import pytest
 from rcmd import L1Ball, Logistic, Problem, solve
 from rcmd.bench import peers, workloads
 from rcmd.bench.race import cases, entrants, running
-from rcmd.bench.race.entrants import ENTRANTS, Entrant, Task
+from rcmd.bench.race.entrants import ENTRANTS, Entrant
 from rcmd.bench.race.judging import Judge
 from rcmd.bench.race.ladder import Answer, Climber, Step, clocked, counts, tolerances
 from rcmd.bench.race.racing import Racer, at_least, best, compete
@@ -222,13 +222,13 @@ def absent_entrant(name):
 
 @pytest.fixture
 def field(solution, task):
-    """rcmd, a cyanure team of a good and a lying member, an absentee and one that fails."""
+    """rcmd, a cyanure team of a lying and a good member, an absentee and one that fails."""
     good = [np.zeros(12), 0.5 * solution.beta, solution.beta]
     lying = [3.0 * solution.beta[::-1], np.full(12, np.nan)]
     return [
         *ENTRANTS[:2],
-        fake_entrant("cyanure good", good, team="cyanure"),
         fake_entrant("cyanure lying", lying, team="cyanure"),
+        fake_entrant("cyanure good", good, team="cyanure"),
         absent_entrant("Nobody"),
         fake_entrant("breaks", {0: np.zeros(12)}),
         fake_entrant("stuck", [np.zeros(12)] * 2, penalised=True),
@@ -251,9 +251,11 @@ def report(monkeypatch, field, data):
 def test_a_lying_member_never_wins(report):
     rows = {row["contender"]: row for row in report.sections[0].rows}
     assert rows["cyanure lying"]["reached"] == {}
-    assert all(step["gap"] > 1e-3 for step in rows["cyanure lying"]["ladder"])
+    wrong, empty = (step["gap"] for step in rows["cyanure lying"]["ladder"])
+    assert wrong > 1e-3
+    assert empty is None
     assert {key: entry["effort"] for key, entry in rows["cyanure good"]["reached"].items()} == {
-        "0.001": 2,
+        "1e-03": 2,
         "1e-05": 2,
         "1e-06": 2,
     }
@@ -271,7 +273,8 @@ def test_the_absent_the_stuck_and_the_broken_have_dashes(report):
 
 def test_json(report, tmp_path):
     report.write(tmp_path / "peers.json")
-    read = json.loads((tmp_path / "peers.json").read_text())
+    text = (tmp_path / "peers.json").read_text()
+    read = json.loads(text, parse_constant=pytest.fail)  # neither NaN nor Infinity
     assert {"date", "command", "seed", "settings", "machine", "versions", "sections"} == set(read)
     assert {"cyanure", "scikit-learn", "skglm", "copt"} <= set(read["versions"])
     assert read["settings"] == {"cases": ["a9a:2"], "data": None, "repeats": 1, "budget": 0.5}
@@ -286,7 +289,7 @@ def test_json(report, tmp_path):
         for step in row["ladder"]:
             assert set(step) == {"effort", "seconds", "wall", "gap"}
     by_name = {row["contender"]: row["reached"] for row in problem["rows"]}
-    assert set(by_name["rcmd"]) == {"0.001", "1e-05", "1e-06", "1e-10"}
+    assert set(by_name["rcmd"]) == {"1e-03", "1e-05", "1e-06", "1e-10"}
     [row] = ratios["rows"]
     mine, theirs = by_name["rcmd"], by_name["cyanure good"]["1e-06"]["best_ns"]
     assert row["ratios"]["rcmd/cyanure"] == pytest.approx(mine["1e-06"]["best_ns"] / theirs)
@@ -403,16 +406,12 @@ def test_absent_packages_are_not_an_error(monkeypatch, task):
         monkeypatch.delitem(sys.modules, module, raising=False)
     peers.copt.cache_clear()
     try:
-        racers = compete(replace_budget(task), ENTRANTS[1:], 0, lambda text: None)
+        racers = compete(task._replace(budget=0.2), ENTRANTS[1:], 0, lambda text: None)
     finally:
         peers.copt.cache_clear()
     present = [racer.entrant.name for racer in racers if racer.absent is None]
     assert present == ["rcmd plain"]
     assert all("cannot be imported" in racer.absent for racer in racers[1:])
-
-
-def replace_budget(task: Task) -> Task:
-    return task._replace(budget=0.2)
 
 
 def test_cyanure_is_asked_for_passes_without_a_stopping_rule(monkeypatch, task):
@@ -440,6 +439,11 @@ def test_cyanure_is_asked_for_passes_without_a_stopping_rule(monkeypatch, task):
 def test_unknown_problems_are_refused(capsys):
     assert main(["bench", "peers", "--problem", "a9a", "iris"]) == 2
     assert capsys.readouterr().err.startswith("rcmd: problem is 'iris'; expected some of a9a:5, ")
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_path):
+    assert main(["bench", "peers", "--json", str(tmp_path / "no" / "out.json")]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
 
 
 def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):

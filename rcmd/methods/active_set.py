@@ -13,6 +13,7 @@ from rcmd.methods.base import Method
 from rcmd.methods.full_gradient import Array, FullGradient, check_batch
 from rcmd.methods.step_rules import Rule, Segment
 from rcmd.oracles.atoms import Atom, SparseAtom
+from rcmd.oracles.base import first_largest
 from rcmd.problem import Problem
 
 
@@ -54,6 +55,14 @@ class ActiveSet:
         """λ of an atom; 0 where it is not held."""
         return self._held[_key(atom)][1] if _key(atom) in self._held else 0
 
+    def extremes(self, slope: Array) -> tuple[Atom, Atom]:
+        """The atoms with the smallest and the largest slopeᵀa, the oldest among equals.
+
+        After an exact line search between two atoms they *are* equal, but for rounding.
+        """
+        values = np.array([inner(slope, atom) for atom in self.atoms], dtype=slope.dtype)
+        return self.atoms[first_largest(-values)], self.atoms[first_largest(values)]
+
     def point(self, zero: Array) -> Array:
         """β, added up from ``zero``."""
         for atom, weight in self._held.values():
@@ -68,16 +77,18 @@ class ActiveSet:
         if move.source is None and emptied:
             held = {}
         if move.source is not None:
-            atom, weight = held.pop(_key(move.source))
-            if not emptied and weight > share:
-                held[_key(atom)] = (atom, weight - share)
+            left = 0 if emptied else max(held[_key(move.source)][1] - share, 0)
+            held[_key(move.source)] = (move.source, left)
         if move.target is not None:
-            _, weight = held.get(_key(move.target), (None, 0))
-            held[_key(move.target)] = (move.target, weight + share)
+            _, before = held.get(_key(move.target), (None, 0))
+            held[_key(move.target)] = (move.target, before + share)
         total = sum(weight for _, weight in held.values())
-        if total != 1:  # rounding must not let the sum of the weights drift
-            held = {key: (atom, weight / total) for key, (atom, weight) in held.items()}
-        self._held = held
+        # Rounding must not let the sum of the weights drift; fractions add up to 1.
+        self._held = {
+            key: (atom, weight if total == 1 else weight / total)
+            for key, (atom, weight) in held.items()
+            if weight > 0
+        }
 
 
 class ActiveSetProgress(FullGradient):

@@ -48,7 +48,7 @@ class AwayStep(Method):
 class _AwayStep(ActiveSetProgress):
     def choose(self, active: ActiveSet, slope: Array, atom: Atom) -> Move:
         here = slope @ self.beta
-        worst = max(active.atoms, key=lambda held: inner(slope, held))
+        _, worst = active.extremes(slope)
         # A single atom is β itself, and away from it leads nowhere.
         if len(active.atoms) == 1 or here - inner(slope, atom) >= inner(slope, worst) - here:
             return Move(None, atom, 1)

@@ -44,7 +44,7 @@ class Pairwise(Method):
 
 class _Pairwise(ActiveSetProgress):
     def choose(self, active: ActiveSet, slope: Array, atom: Atom) -> Move:
-        worst = max(active.atoms, key=lambda held: inner(slope, held))
+        _, worst = active.extremes(slope)
         return Move(worst, atom, active.weight(worst))
 
 
@@ -78,8 +78,7 @@ class BlendedPairwise(Method):
 
 class _BlendedPairwise(ActiveSetProgress):
     def choose(self, active: ActiveSet, slope: Array, atom: Atom) -> Move:
-        worst = max(active.atoms, key=lambda held: inner(slope, held))
-        best = min(active.atoms, key=lambda held: inner(slope, held))
+        best, worst = active.extremes(slope)
         if inner(slope, worst) - inner(slope, best) >= slope @ self.beta - inner(slope, atom):
             return Move(worst, best, active.weight(worst))
         return Move(None, atom, 1)

@@ -60,7 +60,7 @@ class _SagFrankWolfe(Sampled):
     @property
     def w(self) -> Array:
         """The derivatives kept, each from the last time its row was drawn."""
-        return self._derivatives
+        return self._derivatives.copy()
 
     def step(self) -> None:
         problem, batch = self.problem, self.draw(self.batch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,20 +50,18 @@ class Sampled(Progress):
         atom.add_to(self.beta, share)
 
 
-class Growing(Sampled):
-    """A run whose k-th batch has min{k^power, cap·n} rows, or as many as it was told."""
-
-    power: ClassVar[int]
+class CappedRun(Sampled):
+    """A run of a ``Capped`` method."""
 
     def __init__(
         self, method: Capped, problem: Problem, batch: int | None, rng: np.random.Generator
     ) -> None:
         super().__init__(method, problem, batch, rng)
-        self.most = max(1, int(method.cap * problem.n))
+        self._most = max(1, int(method.cap * problem.n))
 
-    def size(self, k: int) -> int:
-        """Rows of the k-th batch, k = 1, 2, …"""
-        return self.batch or min(k**self.power, self.most)
+    def size(self, rule: int) -> int:
+        """min{rule, cap·n} rows, or as many as the run was told to take."""
+        return self.batch or min(rule, self._most)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcmd.methods.base import Progress
-from rcmd.methods.sampled import Capped, Growing
+from rcmd.methods.sampled import Capped, CappedRun
 from rcmd.methods.sliding import slide
 from rcmd.methods.smoothness import curvature, smoothness
 from rcmd.problem import Problem
@@ -42,9 +42,7 @@ class SCGS(Capped):
         return _SCGS(self, problem, batch, rng)
 
 
-class _SCGS(Growing):
-    power = 3
-
+class _SCGS(CappedRun):
     def __init__(
         self, method: SCGS, problem: Problem, batch: int | None, rng: np.random.Generator
     ) -> None:
@@ -54,13 +52,13 @@ class _SCGS(Growing):
 
     @property
     def step_gradients(self) -> int:
-        return self.size(self.iteration + 1)
+        return self.size((self.iteration + 1) ** 3)
 
     def step(self) -> None:
         k = self.iteration + 1
         share = 3 / (k + 2)
         z = (1 - share) * self.beta + share * self._x
-        self.slope = self.slope_at(z, self.draw(self.size(k)))
+        self.slope = self.slope_at(z, self.draw(self.step_gradients))
         strength, error = 4 * self._smoothness / (k + 2), self._curvature / (k * (k + 1))
         self._x = slide(self, self.slope, self._x, strength, error)
         self.beta = (1 - share) * self.beta + share * self._x

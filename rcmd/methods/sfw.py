@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcmd.methods.base import Progress
-from rcmd.methods.sampled import Capped, Growing
+from rcmd.methods.sampled import Capped, CappedRun
 from rcmd.problem import Problem
 
 
@@ -33,12 +33,10 @@ class SFW(Capped):
         return _SFW(self, problem, batch, rng)
 
 
-class _SFW(Growing):
-    power = 2
-
+class _SFW(CappedRun):
     @property
     def step_gradients(self) -> int:
-        return self.size(self.iteration + 1)
+        return self.size((self.iteration + 1) ** 2)
 
     def step(self) -> None:
         self.slope = self.slope_at(self.beta, self.draw(self.step_gradients))

@@ -76,6 +76,12 @@ class Segment:
         slope = self.problem.mean(self.losses.derivative(s) * self.along) + self.chord
         return slope, self.curvature(s)
 
+    def slope_rounding(self) -> Any:
+        """What rounding of l_j' and of its argument leaves uncertain of φ'."""
+        size = abs(self.along)
+        arguments = self.losses.gammas * (abs(self.s) + self.limit * size)
+        return math.ulp(1.0) * self.problem.mean((abs(self.w) + arguments) * size)
+
     def rise(self, share: Any) -> Any:
         """φ(share) − φ(0) + share·gap ≥ 0, a mean of Fenchel–Young terms that do not cancel."""
         self.looks += 1
@@ -85,7 +91,8 @@ class Segment:
         """The α that minimizes −α·gap + α²·curvature/2 on the segment."""
         if self.gap <= 0:
             return 0
-        return min(self.gap / curvature, self.limit) if curvature > 0 else self.limit
+        # Compared before it is divided: nothing overflows where the losses are flat.
+        return self.limit if self.gap >= self.limit * curvature else self.gap / curvature
 
 
 class Rule(ABC):
@@ -114,16 +121,18 @@ class ExactSearch(Rule):
         trial = segment.lowest_of_parabola(segment.curvature(segment.s))
         if segment.gap <= 0 or segment.losses.loss.quadratic:
             return trial
-        rounding = math.ulp(1.0) * segment.problem.mean(abs(segment.w * segment.along))
+        allowed = ROOT_ACCURACY * segment.gap + segment.slope_rounding()
         low, high, seen_above = 0, segment.limit, False
         for _ in range(MOST_LOOKS):
             slope, curvature = segment.slope_and_curvature(trial)
-            settled = abs(slope) <= ROOT_ACCURACY * segment.gap + rounding
-            if settled or (slope < 0 and trial == segment.limit):
+            if abs(slope) <= allowed or (slope < 0 and trial == segment.limit):
                 return trial
             low, high = (trial, high) if slope < 0 else (low, trial)
             seen_above = seen_above or slope > 0
-            trial = trial - slope / curvature if curvature > 0 else math.copysign(math.inf, -slope)
+            if abs(slope) < segment.limit * curvature:
+                trial = trial - slope / curvature
+            else:
+                trial = math.inf if slope < 0 else -math.inf
             if trial >= high and not seen_above:
                 trial = high
             elif not low < trial < high:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcmd.methods.base import Progress
-from rcmd.methods.sampled import Capped, Sampled
+from rcmd.methods.epochs import Array, Epochs
+from rcmd.methods.sampled import Capped
 from rcmd.methods.sliding import slide
 from rcmd.methods.smoothness import curvature, diameter, smoothness, steepness
-from rcmd.methods.snapshot import Snapshot
 from rcmd.problem import Problem
 
 
@@ -27,9 +27,11 @@ class STORC(Capped):
 
     where x_k has a Frank-Wolfe gap of at most 2LD²/(N_t k) and
     ∇̃_k = ∇f(β⁰) + mean over m_k rows of ∇f_j(z_k) − ∇f_j(β⁰). Before the first epoch β is a
-    minimizer of ∇f(0)ᵀβ + R(β). Of the three rules of the paper this is the one for Lipschitz f:
-    m_k = 700 N_t + 24 N_t G (k+1)/(LD), but at most cap·n rows, without replacement. Then
-    E P(β) − P* ≤ LD²/2^{t+1} after epoch t, O(1/K²) after K steps in all.
+    minimizer of gᵀβ + R(β), g the gradient at the start.
+
+    Of the three rules of the paper this is the one for Lipschitz f:
+    m_k = 700 N_t + 24 N_t G (k+1)/(LD), for which E P(β) − P* ≤ LD²/2^{t+1} after epoch t,
+    O(1/K²) after K steps in all; but at most cap·n rows are taken, without replacement.
     (1/n) Σ_j γ_j (2M_j)² stands for LD², max_j (|l_j'(0)| + γ_j M_j) ‖x_j‖ for G.
 
     Examples
@@ -46,48 +48,28 @@ class STORC(Capped):
         return _STORC(self, problem, batch, rng)
 
 
-class _STORC(Sampled):
-    epoch = 1
-    done = 0  # steps of this epoch
-
+class _STORC(Epochs):
     def __init__(
         self, method: STORC, problem: Problem, batch: int | None, rng: np.random.Generator
     ) -> None:
         super().__init__(method, problem, batch, rng)
-        self._most = max(1, int(method.cap * problem.n))
         self._smoothness, self._curvature = smoothness(problem), curvature(problem)
         steep, flat = steepness(problem), self._smoothness * diameter(problem)
         self._noise = steep / flat if flat > 0 else 0.0
 
     @property
     def length(self) -> int:
-        """N_t, the steps of this epoch."""
         return math.ceil(2 ** (self.epoch / 2 + 2))
 
-    def size(self, k: int) -> int:
-        """Rows of the k-th batch of this epoch."""
-        rule = self.length * (700 + 24 * self._noise * (k + 1))
-        return self.batch or min(math.ceil(rule), self._most)
+    def batch_rule(self, k: int) -> int:
+        return math.ceil(self.length * (700 + 24 * self._noise * (k + 1)))
 
-    @property
-    def step_gradients(self) -> int:
-        fresh = 0 if self.done else self.problem.n
-        start = 0 if self.iteration else self.problem.n
-        return start + fresh + self.size(self.done + 1)
-
-    def step(self) -> None:
-        if self.iteration == 0:
-            self.slope = self.slope_at(self.beta, np.arange(self.problem.n))
-            self.move(1.0)
-        if self.done == 0:
-            self._snapshot, self._x = Snapshot(self, self.beta), self.beta.copy()
-        self.done += 1
-        k = self.done
+    def inner_step(self, k: int, rows: Array) -> None:
+        if k == 1:
+            self._x = self.beta.copy()
         share = 2 / (k + 1)
         z = (1 - share) * self.beta + share * self._x
-        self.slope = self._snapshot.slope_at(z, self.draw(self.size(k)))
+        self.slope = self.snapshot.slope_at(z, rows)
         strength, error = 3 * self._smoothness / k, 2 * self._curvature / (self.length * k)
         self._x = slide(self, self.slope, self._x, strength, error)
         self.beta = (1 - share) * self.beta + share * self._x
-        if k == self.length:
-            self.epoch, self.done = self.epoch + 1, 0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcmd.methods.base import Progress
-from rcmd.methods.sampled import Capped, Growing
-from rcmd.methods.snapshot import Snapshot
+from rcmd.methods.epochs import Array, Epochs
+from rcmd.methods.sampled import Capped
 from rcmd.problem import Problem
 
 
@@ -22,9 +22,11 @@ class SVRF(Capped):
 
     with β̃_k a minimizer of ∇̃_kᵀβ + R(β) and
     ∇̃_k = ∇f(β⁰) + mean over m_k rows of ∇f_j(β_{k−1}) − ∇f_j(β⁰). Before the first epoch β is
-    a minimizer of ∇f(0)ᵀβ + R(β). With m_k = 96(k+1), E P(β) − P* ≤ LD²/2^{t+1} after epoch t;
-    the default is that order without its constants, as in Lu and Freund's experiments:
-    min{k, cap·n} rows, without replacement, k counted anew in each epoch.
+    a minimizer of gᵀβ + R(β), g the gradient at the start.
+
+    With m_k = 96(k+1), E P(β) − P* ≤ LD²/2^{t+1} after epoch t; the default is that order
+    without its constants, as in Lu and Freund's experiments: min{k, cap·n} rows, without
+    replacement, k counted anew in each epoch.
 
     Examples
     --------
@@ -40,25 +42,14 @@ class SVRF(Capped):
         return _SVRF(self, problem, batch, rng)
 
 
-class _SVRF(Growing):
-    power = 1
-    epoch = 1
-    done = 0  # steps of this epoch
-
+class _SVRF(Epochs):
     @property
-    def step_gradients(self) -> int:
-        fresh = 0 if self.done else self.problem.n
-        start = 0 if self.iteration else self.problem.n
-        return start + fresh + self.size(self.done + 1)
+    def length(self) -> int:
+        return int(2 ** (self.epoch + 3) - 2)
 
-    def step(self) -> None:
-        if self.iteration == 0:
-            self.slope = self.slope_at(self.beta, np.arange(self.problem.n))
-            self.move(1.0)
-        if self.done == 0:
-            self._snapshot = Snapshot(self, self.beta)
-        self.done += 1
-        self.slope = self._snapshot.slope_at(self.beta, self.draw(self.size(self.done)))
-        self.move(2 / (self.done + 1))
-        if self.done == 2 ** (self.epoch + 3) - 2:
-            self.epoch, self.done = self.epoch + 1, 0
+    def batch_rule(self, k: int) -> int:
+        return k
+
+    def inner_step(self, k: int, rows: Array) -> None:
+        self.slope = self.snapshot.slope_at(self.beta, rows)
+        self.move(2 / (k + 1))

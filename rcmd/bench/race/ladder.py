@@ -31,6 +31,10 @@ class Step(NamedTuple):
     wall: float
     gap: float
 
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, which has no infinite numbers."""
+        return {**self._asdict(), "gap": self.gap if math.isfinite(self.gap) else None}
+
 
 @dataclass
 class Climber:
@@ -63,7 +67,7 @@ class Climber:
         team did it all in less. A package that fails ends it with its ``fault``.
         """
         for effort in self.efforts:
-            step = self._tried(effort)
+            step = self.attempt(effort)
             if step is None:
                 return
             self.steps.append(step)
@@ -79,7 +83,7 @@ class Climber:
         first = [self.reaching(target) for target in self.targets]
         for effort in dict.fromkeys(step.effort for step in first if step is not None):
             if sum(done.seconds for done in self.repeats) < budget:
-                step = self._tried(effort)
+                step = self.attempt(effort)
                 self.repeats += [] if step is None else [step]
 
     def reaching(self, target: float) -> Step | None:
@@ -102,7 +106,8 @@ class Climber:
         """Seconds of the longest run: at least so long does a target take that was not reached."""
         return max((step.seconds for step in self.steps), default=0.0)
 
-    def _tried(self, effort: Any) -> Step | None:
+    def attempt(self, effort: Any) -> Step | None:
+        """One run from scratch, or None and a ``fault`` where the package fails."""
         try:
             answer, seconds, wall = clocked(lambda: self.run(effort))
         except Exception as error:  # somebody else's code may fail in any way

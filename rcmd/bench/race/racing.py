@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,6 +13,9 @@ from rcmd.bench.peers import NotInstalled, imported
 from rcmd.bench.race.entrants import Entrant, Task
 from rcmd.bench.race.judging import Judge
 from rcmd.bench.race.ladder import Climber, clocked
+
+BEATEN = 1.5
+"""Times the best of its team to the last target, after which a member gives up."""
 
 
 @dataclass
@@ -46,14 +50,14 @@ class Racer:
             first, timing = self.climber.reaching(target), self.climber.timing(target)
             if first is not None and timing is not None:
                 entry = {"effort": first.effort, "gap": first.gap, **timing.as_dict()}
-                reached[f"{target:g}"] = entry
+                reached[f"{target:.0e}"] = entry
         return {
             **row,
             "setup_seconds": self.setup,
             "first_call_seconds": self.first_call,
             "fault": self.climber.fault,
             "reached": reached,
-            "ladder": [step._asdict() for step in self.climber.steps],
+            "ladder": [step.as_dict() for step in self.climber.steps],
         }
 
 
@@ -82,8 +86,10 @@ def compete(
             if racer.climber is not None:
                 tell(racer.entrant.name)
                 rival = best(racers, racer.entrant.line, racer.entrant.targets[-1])
-                _warmed_up(racer, racer.climber)
-                racer.climber.climb(task.budget, rival.seconds if rival else float("inf"))
+                first = racer.climber.attempt(next(iter(racer.entrant.efforts())))
+                racer.first_call = first.seconds if first else 0.0
+                beaten_after = BEATEN * rival.seconds if rival else math.inf
+                racer.climber.climb(task.budget, beaten_after)
         for turn in range(repeats):
             tell(f"turn {turn + 1}")
             for racer in racers:
@@ -137,11 +143,3 @@ def _prepared(entrant: Entrant, task: Task, judge: Judge) -> Racer:
         entrant.targets,
     )
     return Racer(entrant, climber, setup)
-
-
-def _warmed_up(racer: Racer, climber: Climber) -> None:
-    effort = next(iter(racer.entrant.efforts()))
-    try:
-        racer.first_call = clocked(lambda: climber.run(effort))[1]
-    except Exception as error:
-        climber.fault = f"failed at {effort:g}: {error!r}"

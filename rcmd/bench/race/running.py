@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from rcmd.bench import workloads
@@ -113,6 +114,8 @@ def bench_peers(
 def run_peers(data: str | None, json_path: str | None, quick: bool, problems: Sequence[str]) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
     settings = Settings(data=data, cases=chosen(problems) if problems else CASES)
+    if json_path is not None:
+        Path(json_path).touch()  # half an hour later is late to learn that it cannot be written
     report = bench_peers(settings.quick() if quick else settings, _tell_on_terminal)
     if json_path is not None:
         report.write(json_path)
