@@ -75,7 +75,7 @@ from rcmd.rows import BilinearRows, MatrixEntries, OperatorRows
 from rcmd.run import iterate, solve
 
 if TYPE_CHECKING:
-    from rcmd import bounds, completion, cur, datasets, testing, truth
+    from rcmd import bounds, completion, cur, datasets, methods, nonsmooth, testing, truth
     from rcmd.tracing import trace
 
 __all__ = [
@@ -145,6 +145,8 @@ __all__ = [
     "cur",
     "datasets",
     "iterate",
+    "methods",
+    "nonsmooth",
     "path",
     "solve",
     "testing",
@@ -155,12 +157,17 @@ __all__ = [
 __version__ = "0.1.0"
 
 
+LAZY = (
+    "bounds", "completion", "cur", "datasets", "methods", "nonsmooth", "testing", "truth"
+)  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
     """Import ``rcmd.bounds`` and the other modules of ``__all__`` when first asked for."""
     if name == "trace":
         from rcmd.tracing import trace
 
         return trace
-    if name in ("bounds", "completion", "cur", "datasets", "testing", "truth"):
+    if name in LAZY:
         return import_module(f"rcmd.{name}")
     raise AttributeError(f"module 'rcmd' has no attribute {name!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,8 @@ def minimize(
     """
     problem = as_dual(f_bar, bounds, tau, y, weights=weights)
     n = problem.n
+    if not (isinstance(tol, Real) and tol >= 0):
+        raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
     result = solve(
         problem,
         batch=batch,
@@ -158,7 +161,9 @@ def as_dual(
             f"tau is {tau!r}; expected a SeparableConjugate (l, l*) with τ = l*, such as "
             "LeastSquares()"
         )
-    labels = np.atleast_1d(as_array("y", y))
+    labels = as_array("y", y)
+    if labels.ndim != 1 or not labels.size:
+        raise ValueError(f"y has shape {labels.shape}; expected (n,), a number per coordinate of w")
     n = len(labels)
     cuts = _Cuts(f_bar, _checked_bounds(bounds, n))
     minus_identity = sp.csr_array((-np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n + 1))

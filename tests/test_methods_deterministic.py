@@ -56,14 +56,19 @@ def lasso(loss: str = "least-squares", seed: int = 0) -> Problem:
 
 
 def on_simplex(loss: str = "least-squares", *, exact: bool = False) -> Problem:
-    """f strongly convex, its optimum inside a face of the simplex of 12 vertices."""
+    """f strongly convex, its optimum inside a face of the unit simplex.
+
+    The logistic one is so steep that 50 iterations do not end where rounding decides.
+    """
     rng = np.random.default_rng(0)
+    if loss == "logistic":
+        X = rng.standard_normal((60, 30)) + rng.standard_normal((60, 1))
+        y = X[:, :10].mean(axis=1) + 0.7 * rng.standard_normal(60)
+        return Problem(8 * X, np.where(y > 0, 1.0, -1.0), Logistic(), Simplex(1.0))
     X = rng.standard_normal((40, 12))
     y = X[:, :3] @ [0.3, 0.5, 0.2] + 0.3 * rng.standard_normal(40)
     if exact:
         return Problem(fractions(X), fractions(y), LeastSquares(), Simplex(Fraction(1)))
-    if loss == "logistic":
-        return Problem(X, np.where(y > 0, 1.0, -1.0), Logistic(), Simplex(1.0))
     return Problem(X, y, LeastSquares(), Simplex(1.0))
 
 
@@ -88,7 +93,8 @@ def slope_of(instance: Problem) -> Callable[[Any], Any]:
 
 
 def value_of(instance: Problem) -> Callable[[Any], Any]:
-    X, y = dense(instance), instance.losses.y
+    """f, with digits to spare: the adaptive rule compares values that differ little."""
+    X, y = dense(instance).astype(np.longdouble), instance.losses.y
     if isinstance(instance.loss, Logistic):
         return lambda beta: np.log1p(np.exp(-y * (X @ beta))).mean()
     return lambda beta: ((X @ beta - y) ** 2).mean() / 2
@@ -109,6 +115,8 @@ def transcribed_rule(instance: Problem, rule: str) -> Callable[[Any, Any, Any], 
         def along(a: float) -> float:
             return slope(beta + a * d) @ d
 
+        if along(0) >= 0:
+            return 0
         return limit if along(limit) <= 0 else brentq(along, 0, limit, xtol=1e-15)
 
     def short(beta: Any, d: Any, limit: float) -> float:
@@ -250,7 +258,7 @@ def without_growth(self: ActiveSet, move: Move, share: Any) -> None:
     [
         (FrankWolfe(), frank_wolfe, "Fraction", lambda a, b: Fraction(a, b + (b > 2))),
         (FrankWolfe("exact"), step_rules, "ROOT_ACCURACY", 1e-2),
-        (FrankWolfe("exact"), step_rules.Segment, "curvature", lambda self, s: 1.0),
+        (FrankWolfe("exact"), step_rules.Segment, "curvature", lambda self: 1.0),
         (FrankWolfe("short-step"), step_rules.ShortStep, "share", halved(step_rules.ShortStep)),
         (FrankWolfe("adaptive"), step_rules.Segment, "rise", lambda self, share: 0.0),
         (AwayStep(), ActiveSet, "apply", without_growth),
@@ -431,12 +439,12 @@ def test_exact_search_finds_the_root_of_the_slope(loss):
         root = limit if slope(limit) <= 0 else brentq(slope, 0, limit, xtol=1e-15)
         inside += 0 < root < limit
         value, lowest = (losses.value(s + a * along).mean() for a in (share, root))
-        assert value <= lowest + 1e-13 * losses.value(s).mean()
-        settled = abs(slope(share)) <= 1e-12 * segment.gap + segment.slope_rounding()
-        assert settled or (share == limit and slope(limit) < 0)
+        # By convexity, a slope so small over a segment so long; and the rounding of values.
+        assert value <= lowest + 1e-12 * segment.gap * limit + 1e-15 * losses.value(s).mean()
+        assert (share == limit) == (root == limit) or abs(slope(share)) <= 1e-12 * segment.gap
     assert inside > 40
-    assert max(looks) <= 40
-    assert np.mean(looks) <= 6
+    assert max(looks) <= 60
+    assert np.mean(looks) <= 8
 
 
 def test_flat_losses_overflow_nowhere():
@@ -461,7 +469,6 @@ def test_moves_of_weight():
     assert [active.weight(atom) for atom in (A, B, C)] == [0.5, 0.25, 0.25]
     active.apply(Move(C, None, 1 / 3), 1 / 3)
     assert active.atoms == [A, B]
-    assert active.weight(C) == 0
     assert abs(active.point(np.zeros(3)) - [2 / 3, 1 / 3, 0]).max() <= 1e-15
     active.apply(Move(None, C, 1), 1)
     assert active.atoms == [C]
@@ -518,6 +525,16 @@ def test_counts(loss, method, rule):
         assert progress.gradients == 9 * 20
     if (rule, loss) == ("exact", "logistic"):
         assert progress.gradients > 9 * 20
+
+
+def test_line_searches_are_expected_to_cost_what_the_dearest_did():
+    progress = AwayStep().start(on_simplex("logistic"), None, np.random.default_rng(0))
+    used = [0]
+    for _ in range(20):
+        progress.advance(1)
+        used.append(progress.gradients)
+        assert progress.step_gradients == np.diff(used).max()
+    assert progress.step_gradients > 60
 
 
 # Refusals.

@@ -2,6 +2,7 @@
 
 import math
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -73,12 +74,8 @@ def sdca_transcript(problem, order, start, curvature_factor=1.0):
 
 def apcg_transcript(problem, order, start, momentum=1.0):
     """Lin, Lu and Xiao's three sequences, each of length n and written out."""
-    X, n, strength, gammas = (
-        small.dense(problem),
-        problem.n,
-        problem.oracle.mu,
-        problem.losses.gammas,
-    )
+    X, n, strength = small.dense(problem), problem.n, problem.oracle.mu
+    gammas = problem.losses.gammas
     L = (X * X).sum(axis=1) / (n**2 * strength) + 1 / (n * gammas)
     convexity = (1 / (n * gammas * L)).min()
     alpha = momentum * math.sqrt(convexity) / n
@@ -247,11 +244,34 @@ def test_apcg_on_one_row_and_on_rows_of_zeros():
     assert solve(single, method=Apcg(), tol=1e-12, max_iterations=200).primal == 0.5 * 9
 
 
-def test_sdca_runs_exactly_in_fractions():
+@dataclass(frozen=True)
+class Broken(LeastSquares):
+    """No number beyond s = 1/10."""
+
+    def derivative(self, s, y):
+        return s - y if s < 0.1 else math.nan
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_loss_that_breaks_is_named(name):
+    problem = Problem([[1.0], [2.0]], [3.0, 1.0], Broken(), Ridge(0.1))
+    method = METHODS[name].start(problem, None, np.random.default_rng(0))
+    for _ in range(2):  # and again, instead of going on from numbers that are none
+        with pytest.raises(FloatingPointError, match=r"became NaN or infinite.*Broken"):
+            method.advance(20)
+
+
+def test_sdca_in_fractions_is_the_closed_form():
+    """For l = (s − y)²/2 a step is α_j ← α_j + (y_j − x_jᵀβ − α_j)/(1 + κ), α = −w."""
     problem = small.exact_problem("ridge")
-    result = solve(problem, method=Sdca(), tol=1e-6)
-    assert result.success
-    assert isinstance(result.gap, small.F)
+    X, y, n, strength = small.dense(problem), problem.losses.y, problem.n, problem.oracle.mu
+    kappa = (X * X).sum(axis=1).max() / (n * strength)
+    alpha = y / (1 + kappa)
+    found = duals(problem, Sdca(), 30, seed=5)
+    for j, w in zip(drawn(30, n, seed=5), found, strict=True):
+        alpha[j] += (y[j] - X[j] @ (X.T @ alpha) / (strength * n) - alpha[j]) / (1 + kappa)
+        assert (w == -alpha).all()
+    assert all(isinstance(number, small.F) for number in found[-1])
 
 
 def test_refusals():

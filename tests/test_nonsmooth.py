@@ -173,3 +173,9 @@ def test_refusals():
         minimize(lambda w: (np.nan, np.zeros(2)), 1.0, square, [0.0, 0.0])
     with pytest.raises(ValueError, match=r"entry 1 is nan; expected at most"):
         minimize(lambda w: (0.0, np.array([0.0, np.nan])), 1.0, square, [0.0, 0.0])
+    with pytest.raises(
+        ValueError, match=r"y has shape \(\); expected \(n,\), a number per coordinate"
+    ):
+        minimize(corner, 1.0, square, 0.0)
+    with pytest.raises(ValueError, match="tol is 'tight'; expected a number ≥ 0"):
+        minimize(corner, 1.0, square, [0.0, 0.0], tol="tight")

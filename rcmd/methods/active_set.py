@@ -52,8 +52,8 @@ class ActiveSet:
         return [atom for atom, _ in self._held.values()]
 
     def weight(self, atom: Atom) -> Any:
-        """λ of an atom; 0 where it is not held."""
-        return self._held[_key(atom)][1] if _key(atom) in self._held else 0
+        """λ of an atom that is held."""
+        return self._held[_key(atom)][1]
 
     def extremes(self, slope: Array) -> tuple[Atom, Atom]:
         """The atoms with the smallest and the largest slopeᵀa, the oldest among equals.
@@ -77,8 +77,8 @@ class ActiveSet:
         if move.source is None and emptied:
             held = {}
         if move.source is not None:
-            left = 0 if emptied else max(held[_key(move.source)][1] - share, 0)
-            held[_key(move.source)] = (move.source, left)
+            left = held[_key(move.source)][1] - share
+            held[_key(move.source)] = (move.source, 0 if emptied else max(left, 0))
         if move.target is not None:
             _, before = held.get(_key(move.target), (None, 0))
             held[_key(move.target)] = (move.target, before + share)

@@ -28,7 +28,7 @@ class Apcg(Method):
     alone and costs what the row has nonzeros. E[D* − D(w^k)] = O((1 − 1/(n√σ))^k): the √σ is
     the acceleration. The last w is certified with β = ∇R*(−Xᵀw/n).
 
-    R is a ``Ridge`` whose radius is left open: no optimum touches that ball, so that the dual
+    R is a ``Ridge`` whose radius is left open: no optimum leaves that ball, so that the dual
     without it has the same maximizer.
 
     Examples

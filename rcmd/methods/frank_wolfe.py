@@ -22,9 +22,11 @@ StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
 class FrankWolfe(Method):
     """β ← β + α_k (β̃ − β), β̃ a minimizer of ∇f(β)ᵀβ + R(β), from β⁰ = 0 with α_0 = 1.
 
-    For sets this is Frank & Wolfe's method (Jaggi 2013); for other R the generalized one (Bach
-    2015), which is mirror descent on (D). ``rule`` says what α_k is for k ≥ 1, with the gap
-    g = ∇f(β)ᵀ(β − β̃) + R(β) − R(β̃):
+    For sets this is Frank & Wolfe's method (Jaggi 2013), for other R the generalized one (Bach
+    2015). With open-loop steps it is deterministic mirror descent on (D), which needs no method of
+    its own: ``solve(problem, batch=problem.n)`` runs that, with the theorems' steps.
+
+    ``rule`` says what α_k is for k ≥ 1, with the gap g = ∇f(β)ᵀ(β − β̃) + R(β) − R(β̃):
 
     - ``"open-loop"``: 2/(k+2).
     - ``"short-step"``: min(g/(L‖β̃ − β‖²), 1), L the smoothness of f.

@@ -22,17 +22,19 @@ class FullGradient(Progress):
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         super().__init__(problem, rng)
         self.predictions = problem.rows.matvec(self.beta)
+        self._dearest = problem.n
 
     @abstractmethod
     def move(self, w: Array, slope: Any, atom: Atom) -> None:
         """Change β and ``predictions``, given w = ∇L(Xβ), ``slope`` = ∇f(β) and its atom."""
 
     def step(self) -> None:
-        w = self.w
+        w, before = self.w, self.gradients
         slope = self.problem.gradient(w)
         self.gradients += self.problem.n
         self.oracle_calls += 1
         self.move(w, slope, self.problem.oracle.argmin(slope))
+        self._dearest = max(self._dearest, self.gradients - before)
 
     def searched(self, rule: Rule, segment: Segment) -> Any:
         """The step that ``rule`` takes; each of its looks at the losses counts n gradients."""
@@ -46,8 +48,8 @@ class FullGradient(Progress):
 
     @property
     def step_gradients(self) -> int:
-        """n, to which a line search adds n for every trial."""
-        return self.problem.n
+        """The most that a step used so far, n at first: line searches are not known ahead."""
+        return self._dearest
 
 
 def check_batch(method: Method, batch: int | None, n: int) -> None:

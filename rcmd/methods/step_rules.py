@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 SearchRule = Literal["exact", "short-step", "adaptive"]
 """The rules that serve any direction of descent."""
 
-ROOT_ACCURACY = 1e-12
+ROOT_ACCURACY = 1e-15
 """The share of the slope at 0 that a line search leaves."""
 
 MOST_LOOKS = 100
@@ -65,25 +65,21 @@ class Segment:
         """(1/n) Σ_j γ_j (x_jᵀd)², which φ'' nowhere exceeds."""
         return self.problem.mean(self.losses.gammas * self.along * self.along)
 
-    def curvature(self, s: Array) -> Any:
-        """φ'' where the predictions are ``s``."""
-        return self.problem.mean(self.losses.second_derivative(s) * self.along * self.along)
+    def curvature(self) -> Any:
+        """φ''(0)."""
+        return self.problem.mean(self.losses.second_derivative(self.s) * self.along * self.along)
 
-    def slope_and_curvature(self, share: Any) -> tuple[Any, Any]:
-        """φ'(share) and φ''(share), in one look at the losses."""
+    def look(self, share: Any) -> tuple[Any, Any, Any]:
+        """φ'(share), what rounding leaves uncertain of it, and φ''(share)."""
         self.looks += 1
-        s = self.s + share * self.along
-        slope = self.problem.mean(self.losses.derivative(s) * self.along) + self.chord
-        return slope, self.curvature(s)
-
-    def slope_rounding(self) -> Any:
-        """What rounding of l_j' and of its argument leaves uncertain of φ'."""
-        size = abs(self.along)
-        arguments = self.losses.gammas * (abs(self.s) + self.limit * size)
-        return math.ulp(1.0) * self.problem.mean((abs(self.w) + arguments) * size)
+        mean, size, s = self.problem.mean, abs(self.along), self.s + share * self.along
+        w, bend = self.losses.derivative(s), self.losses.second_derivative(s)
+        # Of l_j', and of the two terms of its argument.
+        rounding = math.ulp(1.0) * mean((abs(w) + bend * (abs(self.s) + share * size)) * size)
+        return mean(w * self.along) + self.chord, rounding, mean(bend * size * size)
 
     def rise(self, share: Any) -> Any:
-        """φ(share) − φ(0) + share·gap ≥ 0, a mean of Fenchel–Young terms that do not cancel."""
+        """φ(share) − φ(0) + share·gap ≥ 0, as a mean of Fenchel–Young terms."""
         self.looks += 1
         return self.problem.mean(self.losses.fenchel_young(self.s + share * self.along, self.w))
 
@@ -118,17 +114,20 @@ class ExactSearch(Rule):
     """The root of φ', by Newton's method kept in a bracket that bisection shrinks."""
 
     def share(self, segment: Segment) -> Any:
-        trial = segment.lowest_of_parabola(segment.curvature(segment.s))
+        trial = segment.lowest_of_parabola(segment.curvature())
         if segment.gap <= 0 or segment.losses.loss.quadratic:
             return trial
-        allowed = ROOT_ACCURACY * segment.gap + segment.slope_rounding()
         low, high, seen_above = 0, segment.limit, False
         for _ in range(MOST_LOOKS):
-            slope, curvature = segment.slope_and_curvature(trial)
-            if abs(slope) <= allowed or (slope < 0 and trial == segment.limit):
+            slope, rounding, curvature = segment.look(trial)
+            if abs(slope) <= ROOT_ACCURACY * segment.gap + rounding:
                 return trial
-            low, high = (trial, high) if slope < 0 else (low, trial)
-            seen_above = seen_above or slope > 0
+            if slope > 0:
+                high, seen_above = trial, True
+            elif trial == segment.limit:
+                return trial
+            else:
+                low = trial
             if abs(slope) < segment.limit * curvature:
                 trial = trial - slope / curvature
             else:
@@ -157,7 +156,7 @@ class Adaptive(Rule):
         if segment.gap <= 0 or most == 0:
             return segment.lowest_of_parabola(most)
         if self.estimate is None:
-            self.estimate = (segment.curvature(segment.s) or most) / length
+            self.estimate = (segment.curvature() or most) / length
         self.estimate = self.estimate * 9 / 10
         while True:
             bend = self.estimate * length
