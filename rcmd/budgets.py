@@ -35,12 +35,16 @@ class Budgets:
         _check("max_seconds", seconds, Real)
         if iterations is None and gradients is None and seconds is None:
             gradients = max(DEFAULT_EPOCHS * n, DEFAULT_GRADIENTS)
-        if gradients is not None and gradients < batch:
-            raise ValueError(
-                f"max_gradients is {gradients}; expected at least one batch, {batch} rows"
-            )
         self.iterations, self.gradients = iterations, gradients
         self.seconds = math.inf if seconds is None else seconds
+        self.require(batch)
+
+    def require(self, step: int) -> None:
+        """Refuse a budget that does not allow one step of so many gradients."""
+        if self.gradients is not None and self.gradients < step:
+            raise ValueError(
+                f"max_gradients is {self.gradients}; expected at least one batch, {step} rows"
+            )
 
     def steps_left(self, spent: Spent, batch: int) -> float:
         """Steps of ``batch`` gradients each that are still allowed."""

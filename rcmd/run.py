@@ -132,6 +132,7 @@ class Run(Iterator[State]):
             given = None if batch is None else size
             self.engine = method.start(problem, given, np.random.default_rng(seed))
             self._bound_kind, self._note = None, method.note
+            self._budgets.require(self.engine.step_gradients)
         self._constants = constants
         # Other methods may take their first steps on few rows and the later ones on all.
         blocks = problem.n / self.engine.step_gradients if method is None else 1
