@@ -625,4 +625,4 @@ def test_mirror_descent_with_open_loop_steps_is_frank_wolfe():
 def test_a_budget_below_one_step_is_refused() -> None:
     instance = Problem(np.eye(3), np.ones(3), LeastSquares(), Simplex(1.0))
     with pytest.raises(ValueError, match="max_gradients is 2; expected at least one batch, 3 rows"):
-        solve(instance, method=FrankWolfe(), max_gradients=2)
+        iterate(instance, method=FrankWolfe(), max_gradients=2)
