@@ -123,7 +123,7 @@ class BestPair:
         """Consider β; returns its response ∇L(Xβ)."""
         problem, predictions = self.problem, self.problem.rows.matvec(beta)
         value = problem.mean(problem.losses.value(predictions)) + problem.oracle.value(beta)
-        if self._primal[1] is None or not value >= self._primal[0]:
+        if self._primal[1] is None or value < self._primal[0]:
             self._primal, self._certificate = (value, _frozen(beta), predictions), None
         return problem.losses.derivative(predictions)
 
@@ -132,7 +132,7 @@ class BestPair:
         w = self.problem.losses.clip(w)
         slope = self.problem.gradient(w)
         value = self.problem.dual_at(w, slope)
-        if self._dual[1] is None or not value <= self._dual[0]:
+        if self._dual[1] is None or value > self._dual[0]:
             self._dual, self._certificate = (value, _frozen(w), slope), None
 
     def certificate(self) -> Certificate:

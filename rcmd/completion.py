@@ -54,7 +54,7 @@ class Completion:
         Averages of atoms have long tails of small singular values, which say nothing.
         """
         values = self.matrix.singular_values()
-        return int((values.cumsum() < share * values.sum()).sum()) + 1
+        return int((values.cumsum() < share * values.sum()).sum()) + bool(values.any())
 
     def __repr__(self) -> str:
         return f"Completion(shape={self.matrix.shape}, rank={self.rank()}, {self.result!r})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, Unpack, overload
@@ -88,16 +89,17 @@ def path(
             f"parameter is {parameter!r}, which {oracle!r} does not have; expected "
             "'radius' or 'strength', a field of the oracle"
         )
-    wanted = [float(value) for value in values]
+    if options.get("method") is not None:
+        raise ValueError("method is given to path; expected None: only the dual method warm-starts")
+    wanted = list(values)
     if not wanted:
         raise ValueError("values is empty; expected at least one radius or strength")
-    # Where the radius follows from the strength, every strength has its own.
-    own_radius = {"radius": None} if parameter == "strength" and "radius" in known else {}
     results: dict[float, Result] = {}
     last = None
     for value in sorted(set(wanted), reverse=parameter == "strength"):
-        changed = problem.with_oracle(replace(oracle, **own_radius, **{parameter: value}))
-        if last is not None:
+        changed = problem.with_oracle(replace(oracle, **{parameter: value}))
+        # Sets that are not nested, such as simplices, hold no earlier solution.
+        if last is not None and not math.isinf(changed.oracle.value(last.beta)):
             options["warm_start"] = last
         last = solve(changed, **options)
         results[value] = last

@@ -103,8 +103,7 @@ class Problem:
     def with_oracle(self, oracle: LinearMinOracle) -> Problem:
         """The same data and losses, shared, with another regularizer (and the same intercept)."""
         other = copy(self)
-        for name in ("prediction_bounds", "_spectral_energy"):
-            vars(other).pop(name, None)
+        vars(other).pop("prediction_bounds", None)
         other._regularize(oracle)
         return other
 

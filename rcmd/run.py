@@ -46,8 +46,11 @@ All of them can make the steps too short to correct its faults, and none would f
 """
 
 
-IDLE_ROUNDS = 3
-"""Rounds of corrections that better neither P nor D, after which there is nothing to be had."""
+STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
+"""Corrections end after so many rounds that changed nothing, or in which the gap fell by less."""
+
+ROUND_PASSES = 5
+"""Passes over the data that a round of corrections takes at least."""
 
 
 class Options(TypedDict, total=False):
@@ -112,7 +115,9 @@ class Run(Iterator[State]):
         if method is not None:
             _check_method(method, {**own_parts, "warm_start": warm_start})
         if corrective is None:  # whoever brings a part of the algorithm studies the plain method
-            corrective = not any((*own_parts.values(), method))
+            corrective = all(part is None for part in (*own_parts.values(), method))
+        if not isinstance(corrective, bool):
+            raise TypeError(f"corrective is {corrective!r}; expected True, False or None")
         self._may_correct = corrective and tol > 0 and not problem.exact
         constants = problem.constants(size)
         self.prox = (prox or ConjugateProx()).bind(constants)
@@ -144,8 +149,8 @@ class Run(Iterator[State]):
                 self._best.offer_dual(warm_start.w)
         self._history: list[Checkpoint] = []
         self._correction: Correction | None = None
-        self._rounds, self._idle = 0, 0
-        self._reached: tuple[Any, Any] | None = None
+        self._rounds, self._still, self._slow = 0, 0, 0
+        self._landmark: Any = math.inf
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
@@ -162,9 +167,9 @@ class Run(Iterator[State]):
                 state = self._certified_state()
             else:
                 state = self._corrected_state(self._correction)
-                self.stop = self._budget_end(self.problem.n)
+                self.stop = self._budget_end(ROUND_PASSES * self.problem.n)
         self._history.append(state.checkpoint())
-        self._choose_phase()
+        self._choose_phase(state)
         if self.interrupts.requested:
             self.stop = StopReason.INTERRUPTED
         elif state.gap <= self.tol:
@@ -218,16 +223,23 @@ class Run(Iterator[State]):
             return StopReason.SECONDS
         return self._budgets.exceeded(self._spent(), step)
 
-    def _choose_phase(self) -> None:
+    def _choose_phase(self, state: State) -> None:
         """Begin corrections where the certificates say that they pay; end them where they idle."""
+        if not self._may_correct or self.stop is not None or state.gap <= self.tol:
+            return
         if self._correction is not None:
-            pair = self._best.certificate()
-            reached = (pair.primal, -pair.dual)
-            self._idle = self._idle + 1 if reached == self._reached else 0
-            self._reached = reached
-            self._may_correct = self._may_correct and self._idle < IDLE_ROUNDS
-        elif self._may_correct and worth_correcting(self._history, self.problem.n, self.tol):
-            self._correction = correction_for(self.problem, self._best.certificate().beta)
+            fell = state.gap < (1 - LEAST_FALL) * self._landmark
+            self._slow = 0 if fell else self._slow + 1
+            self._landmark = state.gap if fell else self._landmark
+            self._still = 0 if self._correction.moved else self._still + 1
+            self._may_correct = self._still < STILL_ROUNDS and self._slow < SLOW_ROUNDS
+        elif worth_correcting(self._history, self.problem.n, self.tol):
+            # The budget may not allow a round any more.
+            if self._budget_end(ROUND_PASSES * self.problem.n) is None:
+                self._correction = correction_for(self.problem, state.certificate.beta)
+                self._landmark = state.gap
+            else:
+                self._may_correct = False
 
     def _certified_state(self) -> State:
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
@@ -241,7 +253,10 @@ class Run(Iterator[State]):
 
     def _corrected_state(self, correction: Correction) -> State:
         """One round of corrections, certified with its own response."""
-        here = correction.round()
+        left = math.inf
+        if self._budgets.gradients is not None:
+            left = (self._budgets.gradients - self._spent().gradients) / self.problem.n
+        here = correction.round(left)
         self._rounds += 1
         self._best.offer_primal(here.beta)
         self._best.offer_dual(here.w)
@@ -327,8 +342,8 @@ def solve(
     corrective
         Whether to end with corrections: second-order steps over the atoms found, where the
         certificates say that they are the shorter way to ``tol``; ``False`` is the plain
-        algorithm of the paper. By default ``True``, unless a schedule, a prox or a sampler is
-        given.
+        algorithm of the paper. By default ``True``, unless a schedule, a prox, a sampler or a
+        method is given. There are none for ``tol=0`` and for fractions.
     callbacks
         A function of a ``State``, or several, called at each checkpoint; one that returns
         True stops the run.

@@ -152,28 +152,34 @@ def test_a_good_answer_is_certified_by_its_own_response(judge, solution):
     assert judge.gap(solution.beta, penalised=True) < 1e-8
 
 
-@pytest.mark.parametrize("penalised", [False, True])
-def test_no_answer_is_certified_below_the_truth(task, judge, solution, penalised):
-    """Whatever is answered, the gap bounds P − P*, P evaluated by hand."""
-    X, y = task.X, task.y
-    rng = np.random.default_rng(0)
-    weight = judge.strength if penalised else 0.0
-
-    def objective(beta):
-        return np.logaddexp(0, -y * (X @ beta)).mean() + weight * abs(beta).sum()
-
-    best_value = objective(solution.beta)
-    wrong = [
-        np.zeros(judge.ball.p),
+def wrong_answers(solution):
+    rng, p = np.random.default_rng(0), len(solution.beta)
+    return [
+        np.zeros(p),
         2.0 * solution.beta,
         1e6 * solution.beta,
         -solution.beta,
         solution.beta[::-1].copy(),
-        *(solution.beta + 10.0**-k * rng.standard_normal(judge.ball.p) for k in range(6)),
+        *(solution.beta + 10.0**-k * rng.standard_normal(p) for k in range(6)),
     ]
-    for beta in wrong:
-        shrunk = beta if penalised else beta * min(1, RADIUS / max(abs(beta).sum(), RADIUS))
-        assert judge.gap(beta, penalised=penalised) >= objective(shrunk) - best_value - 1e-12
+
+
+def test_no_answer_is_certified_below_the_truth(task, judge, solution):
+    """Whatever is answered, the gap bounds P − P*, P evaluated by hand, on ball or penalty."""
+
+    def loss(beta):
+        return np.logaddexp(0, -task.y * (task.X @ beta)).mean()
+
+    def with_penalty(beta):
+        return loss(beta) + task.strength * abs(beta).sum()
+
+    for beta in wrong_answers(solution):
+        shrunk = beta * min(1, RADIUS / max(abs(beta).sum(), RADIUS))
+        on_ball = loss(shrunk) - loss(solution.beta)
+        penalised = with_penalty(beta) - with_penalty(solution.beta)
+        assert judge.gap(beta) >= on_ball - 1e-12
+        assert judge._with_penalty(beta) >= penalised - 1e-12
+        assert judge.gap(beta, penalised=True) >= min(on_ball, penalised) - 1e-12
 
 
 def test_an_infeasible_answer_gains_nothing(task, judge, solution):

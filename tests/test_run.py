@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -246,7 +246,9 @@ def test_checkpoints_option(lasso: Problem) -> None:
 
 @pytest.mark.parametrize(("batch", "first"), [(1, 2), (2, 1), (8, 1)])
 def test_default_checkpoints_grow_by_a_quarter(lasso: Problem, batch: int, first: int) -> None:
-    marks = [mark for mark, _ in zip(log_spaced(lasso.constants(batch).blocks), range(60), strict=False)]
+    marks = [
+        mark for mark, _ in zip(log_spaced(lasso.constants(batch).blocks), range(60), strict=False)
+    ]
     assert marks[0] == first
     assert all(after == max(mark + 1, math.ceil(1.25 * mark)) for mark, after in pairwise(marks))
 

@@ -8,16 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.corrective.corrected import Corrected
-from rcmd.oracles.l2 import OnL2Ball
+from rcmd.corrective.damping import Damping, falls
+from rcmd.oracles.l2 import L2Ball, Ridge
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
-ROUNDING, SHORTEST = 1e-15, 2.0**-30
-"""What rounding may hide of a decrease, and the least share of a step that is tried."""
+MOST_PRODUCTS = 500
+"""Products with the Hessian that one linear system is worth."""
 
-DAMPING = (1e-12, 1.0)
-"""Least and largest damping, relative to the largest curvature there can be."""
+SYSTEMS = 3
+"""Linear systems of a round, at most."""
 
 
 class BallCorrection:
@@ -30,11 +31,14 @@ class BallCorrection:
     where the ball binds, and the first with ν = dν = 0 where it does not.
     """
 
-    def __init__(self, problem: Problem, oracle: OnL2Ball, beta: Array) -> None:
+    oracle_calls = 0
+
+    def __init__(self, problem: Problem, oracle: L2Ball | Ridge, beta: Array) -> None:
         self.problem, self.radius = problem, float(oracle.radius)
         self.strength = float(oracle.mu)
-        self.oracle_calls, self._passes, self._damping = 0, 0, DAMPING[0]
-        self._curvature = float(problem.mean(problem.losses.gammas * problem.rows.square_norms()))
+        self._passes, self._damping, self.moved = 0, Damping(), True
+        bounds = problem.prediction_bounds / self.radius
+        self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
         self._here = self._respond(beta)
         size = beta @ beta
         slope = -(self._here.d @ beta) / size - self.strength if size > 0 else 0.0
@@ -45,32 +49,37 @@ class BallCorrection:
         """Passes over the losses times n."""
         return self._passes * self.problem.n
 
-    def round(self) -> Corrected:
+    def round(self, passes: float) -> Corrected:
         """One step, shortened until P falls; a step that never does is not taken."""
         beta, here = self._here.beta, self._value(self._here.s, self._here.beta)
-        step, multiplier = self._direction()
-        share = 1.0
-        while share > SHORTEST:
-            moved = self._inside(beta + share * step, multiplier > 0)
-            if self._value(self.problem.rows.matvec(moved), moved) <= here + ROUNDING * abs(here):
-                self._multiplier = multiplier
-                self._here = self._respond(moved)
-                break
-            share /= 2
-        self._damping = float(np.clip(self._damping * (0.1 if share > 0.1 else 100), *DAMPING))
+        products = int(min(MOST_PRODUCTS, len(beta), max(passes / SYSTEMS, 1)))
+        step, multiplier = self._direction(products)
+
+        def point(share: float) -> Array:
+            return self._inside(beta + share * step, multiplier > 0)
+
+        def fallen(share: float) -> bool:
+            moved = point(share)
+            return falls(self._value(self.problem.rows.matvec(moved), moved), here, 0.0)
+
+        share = self._damping.longest(fallen)
+        self.moved = bool(share > 0 and (abs(step).any() or multiplier != self._multiplier))
+        if share > 0:
+            self._multiplier = multiplier
+            self._here = self._respond(point(share))
         return self._here
 
-    def _direction(self) -> tuple[Array, float]:
+    def _direction(self, products: int) -> tuple[Array, float]:
         """δ and ν + dν."""
         beta, d = self._here.beta, self._here.d
-        free = self._solve(0.0, -(d + self.strength * beta)) if self.strength > 0 else None
-        if free is not None:
+        if self.strength > 0:
+            free = self._solve(0.0, -(d + self.strength * beta), products)
             target = beta + free
             if target @ target <= self.radius**2:
                 return free, 0.0
         level = self.strength + self._multiplier
-        along = self._solve(self._multiplier, -(d + level * beta))
-        across = self._solve(self._multiplier, -beta)
+        along = self._solve(self._multiplier, -(d + level * beta), products)
+        across = self._solve(self._multiplier, -beta, products)
         room = (self.radius**2 - beta @ beta) / 2
         change = (room - beta @ along) / (beta @ across) if beta.any() else 0.0
         multiplier = self._multiplier + change
@@ -78,22 +87,21 @@ class BallCorrection:
             return along, 0.0
         return along + change * across, multiplier
 
-    def _solve(self, multiplier: float, right: Array) -> Array:
+    def _solve(self, multiplier: float, right: Array, products: int) -> Array:
         """(∇²f + (strength + ν) I)⁻¹ right, by conjugate gradients."""
         from scipy.sparse.linalg import LinearOperator, cg
 
-        rows, n = self.problem.rows, self.problem.n
-        curved = self.problem.losses.second_derivative(self._here.s) / n
-        damping = self.strength + multiplier + self._damping * self._curvature
+        rows = self.problem.rows
+        curved = self.problem.losses.second_derivative(self._here.s) / self.problem.n
+        damping = self.strength + multiplier + self._damping.now * self._curvature
 
         def product(v: Array) -> Array:
             self._passes += 1
             return rows.rmatvec(curved * rows.matvec(v)) + damping * v
 
-        size = len(right)
-        operator = LinearOperator((size, size), matvec=product, dtype=float)
-        accuracy = min(0.1, float(np.sqrt(np.linalg.norm(right))))
-        return cg(operator, right, rtol=accuracy * 1e-3, maxiter=min(size, 500))[0]
+        operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
+        accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
+        return cg(operator, right, rtol=accuracy, maxiter=products)[0]
 
     def _inside(self, beta: Array, binding: bool) -> Array:
         """``beta`` drawn back to the sphere where it left the ball, or where the ball binds."""

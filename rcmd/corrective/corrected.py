@@ -27,13 +27,16 @@ class Correction(Protocol):
     ----------
     oracle_calls
         Linear minimizations so far.
+    moved
+        Whether the last round changed anything.
     """
 
     oracle_calls: int
+    moved: bool
 
     @property
     def gradients(self) -> int:
-        """Passes over all losses, times n."""
+        """Passes over all rows, times n."""
 
-    def round(self) -> Corrected:
-        """Go on for one round."""
+    def round(self, passes: float) -> Corrected:
+        """Go on for one round, in about so many passes where it would take more."""

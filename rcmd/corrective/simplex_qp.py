@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+MOST_TURNS = 300
+"""Entries freed or fixed in one programme, at most: the next one goes on."""
+
 DUAL_ROUNDING = 1e-13
 """A multiplier above minus this, relative to the largest, is taken for non-negative."""
 
@@ -18,8 +21,8 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
 
     From the feasible ``start``: minimize over the free entries; go there, or as far as the
     first entry that turns negative, which is then fixed at zero; once all are non-negative,
-    free the entry whose multiplier is most negative. The value falls with every turn, so no
-    set of free entries comes back.
+    free the entry whose multiplier is most negative. But for rounding the value falls with
+    every turn. After ``MOST_TURNS`` the feasible point reached so far is returned.
 
     Examples
     --------
@@ -27,7 +30,7 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     array([1., 0.])
     """
     x, free = start.copy(), start > 0
-    for _ in range(100 * len(x)):  # rounding may make entries come and go: x is feasible anyway
+    for _ in range(MOST_TURNS):
         places = np.flatnonzero(free)
         target, level = _on_plane(matrix[np.ix_(places, places)], slope[places], x[places])
         if (target < 0).any():
@@ -49,8 +52,6 @@ def _on_plane(matrix: Array, slope: Array, x: Array) -> tuple[Array, float]:
     Steps are taken in the differences to the largest entry of x, which makes up for them: the
     sum stays 1 however ill-conditioned H is.
     """
-    from scipy.linalg import cho_factor, cho_solve
-
     last = int(x.argmax())
     others = np.arange(len(x)) != last
     gradient = matrix @ x + slope
@@ -58,11 +59,22 @@ def _on_plane(matrix: Array, slope: Array, x: Array) -> tuple[Array, float]:
     if others.any():
         row = matrix[last, others]
         reduced = matrix[np.ix_(others, others)] - row - row[:, None] + matrix[last, last]
-        factor = cho_factor(reduced, check_finite=False)
-        step = cho_solve(factor, gradient[last] - gradient[others], check_finite=False)
+        step = _solve(reduced, gradient[last] - gradient[others])
         target[others] += step
         target[last] -= step.sum()
     return target, float((matrix[last] @ target) + slope[last])
+
+
+def _solve(matrix: Array, right: Array) -> Array:
+    """H⁻¹ right; where cancellation has left H indefinite, with its spectrum raised to rounding."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+    try:
+        return cho_solve(cho_factor(matrix, check_finite=False), right, check_finite=False)
+    except LinAlgError:
+        values, vectors = eigh(matrix, check_finite=False)
+        least = len(right) * np.finfo(float).eps * abs(values).max()
+        return vectors @ ((vectors.T @ right) / np.maximum(values, least))
 
 
 def _step_to_the_border(x: Array, free: Array, places: Array, target: Array) -> None:

@@ -36,7 +36,7 @@ def _pace(history: Sequence[Checkpoint]) -> float:
     if len(history) < 2:
         return 1.0
     before, last = history[-2], history[-1]
-    if math.isinf(before.gap):
+    if math.isinf(before.gap) or not last.gradients > before.gradients > 0:
         return 1.0
     fall = math.log(float(before.gap) / float(last.gap))
     return max(fall / math.log(last.gradients / before.gradients), SLOWEST_PACE)

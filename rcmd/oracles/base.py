@@ -88,6 +88,9 @@ class LinearMinOracle(ABC):
     indicator: ClassVar[bool] = True
     """Whether R is the indicator of a set (0 on it, +inf outside)."""
 
+    exact_atoms: ClassVar[bool] = True
+    """Whether ``argmin`` is a minimizer but for rounding; proofs take it to be one."""
+
     takes_matrices: ClassVar[bool] = False
     """Whether c may be a sparse matrix and β a ``LowRank``, as for entries of a matrix."""
 

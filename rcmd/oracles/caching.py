@@ -62,6 +62,10 @@ class Caching(Decorated):
         object.__setattr__(self, "size", counts[0])
         object.__setattr__(self, "_memory", _Memory(counts[0]))
 
+    @property
+    def exact_atoms(self) -> bool:  # type: ignore[override]
+        return False
+
     def restart(self) -> None:
         object.__setattr__(self, "_memory", _Memory(self.size))
         super().restart()
@@ -79,7 +83,7 @@ class Caching(Decorated):
         vector = atom.dense(c)
         kept = _Stored(atom, vector, self.oracle.penalty(vector))
         memory.stored.append(kept)
-        memory.asked_at, memory.answer = c.copy(), c @ vector + kept.penalty
+        memory.asked_at, memory.answer = c.copy(), self.oracle.minimum(c)
         return atom
 
 

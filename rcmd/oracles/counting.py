@@ -29,6 +29,10 @@ class Counting(Decorated):
     oracle: LinearMinOracle
     calls: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def takes_matrices(self) -> bool:  # type: ignore[override]
+        return self.oracle.takes_matrices
+
     def restart(self) -> None:
         self.calls.clear()
         super().restart()

@@ -33,6 +33,10 @@ class Decorated(LinearMinOracle):
         return self.oracle.indicator
 
     @property
+    def exact_atoms(self) -> bool:  # type: ignore[override]
+        return self.oracle.exact_atoms
+
+    @property
     def mu(self) -> Any:
         return self.oracle.mu
 
@@ -45,6 +49,12 @@ class Decorated(LinearMinOracle):
 
     def argmin(self, c: Array) -> Atom:
         return self.oracle.argmin(c)
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return self.oracle.best_atoms(c, count)
+
+    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
+        return self.oracle.decompose(beta)
 
     def minimum(self, c: Array) -> Any:
         return self.oracle.minimum(c)

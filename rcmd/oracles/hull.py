@@ -77,11 +77,15 @@ class Hull(LinearMinOracle):
         return float(abs(miss).max()) / size
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """Σ_v λ_v (cᵀv − min cᵀv) for weights λ of β; the plain difference for fractions."""
+        """Σ_v λ_v (cᵀv − min cᵀv) for weights λ of β, and what β misses by Σ_v λ_v v.
+
+        The plain difference for fractions.
+        """
         if self.vertices.dtype == object:
             return super().fenchel_young(beta, c)
-        values = self.vertices @ c
-        return self._weights(beta) @ (values - values.min())
+        values, weights = self.vertices @ c, self._weights(beta)
+        missed = abs(beta - weights @ self.vertices)
+        return weights @ (values - values.min()) + abs(c) @ missed
 
     def _weights(self, beta: Array) -> Array:
         """λ ≥ 0 with Σ_v λ_v = 1 that brings Σ_v λ_v v closest to β, entry by entry."""

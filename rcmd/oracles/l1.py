@@ -28,6 +28,11 @@ class OnL1Ball(LinearMinOracle):
 
     radius: Any
 
+    @property
+    def threshold(self) -> Any:
+        """Slopes up to this move nothing; the strength of a penalty."""
+        return 0
+
     def violation(self, beta: Array) -> Any:
         return max(abs(beta).sum() - self.radius, 0) / self.radius
 
@@ -44,7 +49,7 @@ class OnL1Ball(LinearMinOracle):
         """The vertices at the largest |c_k| above the penalty's strength, then 0."""
         ends = np.where(c > 0, -self.radius, self.radius)
         places = largest(abs(c), count)
-        steep = places[abs(c[places]) > getattr(self, "strength", 0)]
+        steep = places[abs(c[places]) > self.threshold]
         return [*(SparseAtom((int(k),), (ends[k],)) for k in steep), ZERO]
 
     def decompose(self, beta: Array) -> list[tuple[Any, Atom]]:
@@ -112,6 +117,10 @@ class L1Penalty(OnL1Ball):
         positive("strength", self.strength, "L1Penalty")
         if self.radius is not None:
             positive("radius", self.radius, "L1Penalty")
+
+    @property
+    def threshold(self) -> Any:
+        return self.strength
 
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> L1Penalty:
         if self.radius is not None:

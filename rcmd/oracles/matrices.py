@@ -33,6 +33,7 @@ class OnMatrices(LinearMinOracle):
     ``Problem`` taken by turns share it, and answer a little differently than one by one.
     """
 
+    exact_atoms = False
     takes_matrices = True
     shape: tuple[int, int]
     _last: list[Array]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.oracles.atoms import Atom, RankOneAtom, SparseAtom
-from rcmd.oracles.base import Array
+from rcmd.oracles.base import ZERO, Array
 from rcmd.oracles.leading import EPSILON, gram
 from rcmd.oracles.matrices import OnMatrices, scaled
 from rcmd.validation import positive
@@ -23,6 +24,11 @@ class OnNuclearBall(OnMatrices):
     """What every R with the domain ‖β‖_* ≤ radius shares; M_j = radius·‖x_j‖₂."""
 
     radius: Any
+
+    @property
+    def threshold(self) -> Any:
+        """Slopes up to this move nothing; the strength of a penalty."""
+        return 0
 
     def violation(self, beta: Any) -> Any:
         return max(self.decomposed(beta).nuclear_norm() - self.radius, 0) / self.radius
@@ -38,11 +44,13 @@ class OnNuclearBall(OnMatrices):
 
     def best_atoms(self, c: Any, count: int) -> list[Atom]:
         matrix = self.matrix(c)
-        tall, _ = scaled(_tall(matrix))
+        tall, scale = scaled(_tall(matrix))
         pairs = [_pair(tall, v) for v in gram(tall).first(count, self.fresh_rng())]
         turned = matrix.shape[0] < matrix.shape[1]
         atoms = [(inner, outer) if turned else (outer, inner) for _, outer, inner in pairs]
-        return [RankOneAtom(-self.radius * left, right) for left, right in atoms]
+        steep = [scale * value > self.threshold for value, _, _ in pairs]
+        found = [RankOneAtom(-self.radius * left, right) for left, right in atoms]
+        return [*itertools.compress(found, steep), ZERO]
 
     def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
         parts = self.decomposed(beta)
@@ -52,7 +60,7 @@ class OnNuclearBall(OnMatrices):
             for u, v in zip(parts.left.T, parts.right.T, strict=True)
         ]
         rest = max(1 - float(shares.sum()), 0.0)
-        return [*zip(shares.tolist(), atoms, strict=True), (rest, SparseAtom((), ()))]
+        return [*zip(shares.tolist(), atoms, strict=True), (rest, ZERO)]
 
     def spectral_norm(self, c: Any) -> float:
         """An upper bound of σ₁(c): beyond sides of 1500 but for one failure in 10¹²."""
@@ -138,6 +146,10 @@ class NuclearPenalty(OnNuclearBall):
         positive("strength", self.strength, "NuclearPenalty")
         if self.radius is not None:
             positive("radius", self.radius, "NuclearPenalty")
+
+    @property
+    def threshold(self) -> Any:
+        return self.strength
 
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> NuclearPenalty:
         bound = super().bind(rows, losses, offset)

@@ -45,10 +45,19 @@ class Scaled(Decorated):
         return replace(self, oracle=inner)
 
     def argmin(self, c: Array) -> Atom:
-        atom = self.oracle.argmin(self.factor * c)
+        return self._scaled(self.oracle.argmin(self.factor * c), c)
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return [self._scaled(a, c) for a in self.oracle.best_atoms(self.factor * c, count)]
+
+    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
+        parts = self.oracle.decompose(beta / self.factor)
+        return [(weight, self._scaled(atom, beta)) for weight, atom in parts]
+
+    def _scaled(self, atom: Atom, like: Array) -> Atom:
         if isinstance(atom, SparseAtom):
             return SparseAtom(atom.indices, tuple(self.factor * v for v in atom.values))
-        return DenseAtom(self.factor * atom.dense(c))
+        return DenseAtom(self.factor * atom.dense(like))
 
     def vertex_rule(self) -> VertexRule | None:
         rule = self.oracle.vertex_rule()

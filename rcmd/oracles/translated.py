@@ -61,6 +61,20 @@ class Translated(LinearMinOracle):
     def argmin(self, c: Array) -> Atom:
         return DenseAtom(self.shift + self.oracle.argmin(c).dense(c))
 
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return [DenseAtom(self.shift + a.dense(c)) for a in self.oracle.best_atoms(c, count)]
+
+    def decompose(self, beta: Array) -> list[tuple[Any, Atom]]:
+        parts = self.oracle.decompose(beta - self.shift)
+        return [(weight, DenseAtom(self.shift + atom.dense(beta))) for weight, atom in parts]
+
+    def restart(self) -> None:
+        self.oracle.restart()
+
+    @property
+    def exact_atoms(self) -> bool:  # type: ignore[override]
+        return self.oracle.exact_atoms
+
     def minimum(self, c: Array) -> Any:
         return self.oracle.minimum(c) + c @ self.shift
 

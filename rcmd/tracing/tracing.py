@@ -51,7 +51,7 @@ def trace(
     w
         The fixed dual point of the proofs; CVXPY's optimum by default.
     seed, sampler
-        Where the batches of this run come from.
+        Where the batches of this run come from; a sampler has its own batch size.
 
     Examples
     --------
@@ -61,6 +61,16 @@ def trace(
     >>> proof.broken(), bool(proof.line("repair F3")[-1].holds)
     ([], True)
     """
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"
+        )
+    if not problem.oracle.exact_atoms:
+        raise ValueError(
+            f"oracle {problem.oracle!r} answers with minimizers that are not exact; expected one "
+            "whose are, as the proofs assume"
+        )
+    problem.oracle.restart()
     if not (isinstance(steps, Integral) and steps > 0):
         raise ValueError(f"steps is {steps!r}; expected a positive whole number of iterations")
     size = batch_size(batch, problem.n) if sampler is None else sampler.batch

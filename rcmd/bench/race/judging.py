@@ -44,8 +44,9 @@ class Judge:
     def gap(self, beta: Array, w: Array | None = None, *, penalised: bool = False) -> float:
         """The certified gap; infinite where an answer is no vector of numbers.
 
-        On the ball β is first shrunk into it. On the penalised problem nothing is, but w is
-        shrunk until ‖Xᵀw/n‖_∞ ≤ λ, without which D(w) says nothing.
+        On the ball β is first shrunk into it. An answer to the penalised problem is certified
+        on either, whichever says more: on its own, w is shrunk until ‖Xᵀw/n‖_∞ ≤ λ, which for a
+        small λ costs more than the ball's certificate does.
         """
         beta = np.asarray(beta, dtype=float)
         if beta.shape != (self.ball.p,):
@@ -55,12 +56,16 @@ class Judge:
             )
         if not all(np.isfinite(part).all() for part in (beta, w) if part is not None):
             return math.inf
-        if penalised:
-            problem, answer = self.penalised, self.penalised.response(beta)
-            level = abs(problem.gradient(answer)).max()
-            answer = answer * min(1.0, self.strength / level) if level > 0 else answer
-        else:
-            problem, norm = self.ball, abs(beta).sum()
-            beta = beta * (self.radius / norm) if norm > self.radius else beta
-            answer = problem.response(beta) if w is None else w
-        return float(certify(problem, beta, answer).gap)
+        return min(self._on_ball(beta, w), self._with_penalty(beta) if penalised else math.inf)
+
+    def _on_ball(self, beta: Array, w: Array | None) -> float:
+        norm = abs(beta).sum()
+        beta = beta * (self.radius / norm) if norm > self.radius else beta
+        w = self.ball.response(beta) if w is None else w
+        return float(certify(self.ball, beta, w).gap)
+
+    def _with_penalty(self, beta: Array) -> float:
+        w = self.penalised.response(beta)
+        level = abs(self.penalised.gradient(w)).max()
+        w = w * (self.strength / max(level, self.strength))
+        return float(certify(self.penalised, beta, w).gap)

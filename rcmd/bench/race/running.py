@@ -29,8 +29,8 @@ NOTES = (
     "without a stopping rule and are told the least number of passes, or the loosest tolerance of "
     "their own, that is enough",
     "scikit-learn and skglm solve the penalised problem at the ball's multiplier λ, which they "
-    "are given, and are certified on it, w shrunk until ‖Xᵀw/n‖_∞ ≤ λ; all others are certified "
-    "on the ball, β shrunk into it",
+    "are given; they are certified on it, w shrunk until ‖Xᵀw/n‖_∞ ≤ λ, or on the ball, whichever "
+    "gap is smaller; all others are certified on the ball, β shrunk into it",
     "a dash: not reached within the budget",
 )
 
@@ -56,7 +56,7 @@ class Settings:
     cases: tuple[Case, ...] = CASES
     data: str | None = None
     repeats: int = 7
-    budget: float = 20.0
+    budget: float = 10.0
     seed: int = 0
 
     def quick(self) -> Settings:

@@ -1,0 +1,161 @@
+"""``rcmd compare``: the table, the JSON file and the figure."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from rcmd import datasets
+from rcmd.bench.report import Report, Section, about
+from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
+from rcmd.comparing.racing import AXES, Comparison, Standing, compare
+from rcmd.comparing.slopes import Slope
+from rcmd.exit_status import EXIT_BAD_INPUT
+from rcmd.plotting import Line, Panel, check_folder, check_plot, write_figure
+from rcmd.problem import Problem
+from rcmd.specs import made, parse_batch, parse_loss, parse_oracle
+from rcmd.validation import batch_size
+
+HEADER = ("method", "gradients", "calls", "seconds", "gap", "P − best", "slope", "calls", "seconds")
+
+NOTES = (
+    "medians over the seeds at the end of the runs; gap: certified, P(β) − D(w) of the best pair; "
+    "certificates are in the seconds, not in the counts",
+    "slopes: exponents of gradients, oracle calls and seconds, by least squares over the last "
+    "decade of each in which P − best is above ten times the gap of the best known P; the ranges "
+    "are in the JSON file",
+)
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    """The command; returns the exit status."""
+    try:
+        report, comparison = _report(options)
+    except (ValueError, TypeError, OSError, ImportError) as fault:
+        print(f"rcmd: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    print(report.text())
+    if options.json is not None:
+        report.write(options.json)
+    if options.plot is not None:
+        write_figure(_panels(comparison), "P − best known", options.plot, len(AXES))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
+    """Check everything, then run."""
+    if options.json is not None:
+        check_folder(options.json)
+    if options.plot is not None:
+        check_plot(options.plot)
+    if not options.passes > 0 or not math.isfinite(options.passes):
+        raise ValueError(f"--passes is {options.passes}; expected a number above 0")
+    if options.seeds < 1:
+        raise ValueError(f"--seeds is {options.seeds}; expected at least 1")
+    every = options.methods is None
+    entrants = list(ENTRANTS.values()) if every else parse_entrants(options.methods)
+    problem, remarks = _problem(options)
+    batch = batch_size(parse_batch(options.batch), problem.n)
+    budget = math.ceil(options.passes * problem.n)
+    entrants, refused = fitting(problem, entrants, batch, budget)
+    if not entrants or (refused and not every):
+        raise ValueError("; ".join(f"{name}: {reason}" for name, reason in refused.items()))
+    comparison = compare(
+        problem,
+        entrants,
+        batch=batch,
+        budget=budget,
+        seeds=range(options.seed, options.seed + options.seeds),
+        tol=options.tol,
+        max_seconds=options.max_seconds,
+        tell=_tell,
+    )
+    section = Section(
+        "comparison",
+        f"{options.file or 'generated data'}: n = {problem.n:,}, p = {problem.p:,}, "
+        f"{options.loss}, {options.oracle}; at most {budget:,} gradients",
+        HEADER,
+    )
+    for standing in comparison.standings:
+        _add(section, standing, comparison)
+    best = f"best known P {comparison.best:.12g}, at most {comparison.noise:.1e} above P*"
+    seeds = f"{options.seeds} seed{'s' if options.seeds > 1 else ''} from {options.seed}"
+    section.notes += [*remarks, f"{best}; {seeds}, batch {batch}", *NOTES]
+    section.notes += [f"left out, {name}: {reason}" for name, reason in refused.items()]
+    settings = {name: value for name, value in vars(options).items() if name != "run"}
+    made_by = about(options.seed, None, **settings, rows=problem.n, features=problem.p)
+    made_by["best_known"] = {"primal": comparison.best, "dual": comparison.lower}
+    return Report([section], made_by), comparison
+
+
+def _problem(options: argparse.Namespace) -> tuple[Problem, list[str]]:
+    """The problem, and what was done to its labels."""
+    loss, oracle = parse_loss(options.loss), parse_oracle(options.oracle)
+    remark: str | None = None
+    if options.file is None:
+        signs_only = loss.label_fault([0.5]) is not None
+        make = datasets.make_classification if signs_only else datasets.make_regression
+        X, y = make(rng=options.seed)
+    else:
+        here = Path(options.file).is_file()
+        read = datasets.read_libsvm(options.file) if here else None
+        X, y = read or datasets.load(options.file, options.data)
+        if loss.label_fault(y):
+            y, remark = datasets.map_labels(y)
+    return Problem(X, y, loss, made(oracle, X.shape[1])), [remark] if remark else []
+
+
+def _add(section: Section, standing: Standing, comparison: Comparison) -> None:
+    """One line of the table, with all curves for the JSON file."""
+    best, noise = comparison.best, comparison.noise
+    slopes = {axis: standing.slope(axis, best, noise) for axis in AXES}
+    excess = standing.end("primal") - best
+    cells = (
+        standing.entrant.name,
+        f"{standing.end('gradients'):,.0f}",
+        f"{standing.end('oracle_calls'):,.0f}",
+        f"{standing.end('seconds'):.3g}",
+        f"{standing.end('gap'):.2e}",
+        f"{excess:.2e}",
+        *map(_shown, slopes.values()),
+    )
+    row: dict[str, Any] = {
+        "method": standing.entrant.name,
+        "parameters": repr(standing.entrant.method),
+        "excess": excess,
+        **{name: standing.end(name) for name in ("iteration", *AXES, "primal", "dual", "gap")},
+        "slopes": {axis: slope and slope._asdict() for axis, slope in slopes.items()},
+        "curves": [[point._asdict() for point in curve] for curve in standing.curves],
+    }
+    section.add(cells, **row)
+
+
+def _shown(slope: Slope | None) -> str:
+    return "–" if slope is None else f"{slope.exponent:.2f}"
+
+
+def _panels(comparison: Comparison) -> list[Panel]:
+    return [
+        Panel(
+            "",
+            label,
+            [
+                Line(
+                    standing.entrant.name,
+                    [getattr(point, axis) for point in curve],
+                    standing.excess(curve, comparison.best),
+                )
+                for standing in comparison.standings
+                for curve in standing.curves
+            ],
+        )
+        for axis, label in AXES.items()
+    ]
+
+
+def _tell(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

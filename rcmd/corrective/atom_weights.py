@@ -1,0 +1,135 @@
+"""P over the convex hull of a few atoms, by Newton's method on their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rcmd.corrective.damping import Damping, falls
+from rcmd.corrective.gram import gram
+from rcmd.corrective.simplex_qp import minimize_on_simplex
+from rcmd.oracles.atoms import Atom, DenseAtom
+from rcmd.problem import Problem
+
+Array = npt.NDArray[Any]
+
+SUFFICIENT = 1e-4
+"""The share of the promised decrease to be had."""
+
+CURVED = 1e-12
+"""How much R may lie below its chords, relatively, before the hull is said to miss P."""
+
+
+class AtomWeights:
+    """min over λ in the simplex of (1/n) Σ_j l_j((Zλ)_j) + Σ_i λ_i R(a_i), with Z = X(a_1 … a_m).
+
+    By convexity that is at least P(Σ λ_i a_i), with equality for the indicator of a set and
+    wherever R is linear between the atoms, as for the l1 norm; where it is not, the point
+    reached becomes an atom itself. ``passes`` counts how often all losses, or all rows at new
+    atoms, were looked at.
+    """
+
+    def __init__(self, problem: Problem, atoms: Sequence[Atom], weights: Array) -> None:
+        self.problem = problem
+        self.atoms: list[Atom] = []
+        self.weights: Array = np.zeros(0)
+        self.passes = 0
+        self._columns: Any = None
+        self._penalties: Array = np.zeros(0)
+        self._damping = Damping()
+        self._append(list(atoms))
+        self.weights = np.asarray(weights, dtype=float) / np.sum(weights)
+
+    def add(self, atoms: Sequence[Atom]) -> None:
+        """Widen the hull, and drop the atoms that carry no weight."""
+        kept = np.flatnonzero(self.weights > 0)
+        if len(kept) < len(self.atoms):
+            self.atoms = [self.atoms[i] for i in kept]
+            self.weights, self._penalties = self.weights[kept], self._penalties[kept]
+            self._columns = self._columns[:, kept]
+        self._append([a for a in atoms if not any(_same(a, known) for known in self.atoms)])
+
+    def _append(self, atoms: list[Atom]) -> None:
+        """New atoms, without weight."""
+        if not atoms:
+            return
+        new = self.problem.rows.predict_at(atoms)
+        self._columns = new if self._columns is None else _beside(self._columns, new)
+        self.atoms = [*self.atoms, *atoms]
+        penalties = np.zeros(len(atoms))
+        if not self.problem.oracle.indicator:
+            zero = self.problem.rows.zero()
+            penalties[:] = [self.problem.oracle.penalty(atom.dense(zero)) for atom in atoms]
+        self._penalties = np.concatenate([self._penalties, penalties])
+        self.weights = np.concatenate([self.weights, np.zeros(len(atoms))])
+        self.passes += 1
+
+    def predictions(self) -> Array:
+        """Zλ."""
+        return self._columns @ self.weights
+
+    def point(self) -> Any:
+        """β = Σ_i λ_i a_i."""
+        total = self.problem.rows.zero()
+        for atom, weight in zip(self.atoms, self.weights, strict=True):
+            if weight > 0:
+                atom.add_to(total, weight)
+        return total
+
+    def improve(self) -> None:
+        """One Newton step on the weights, shortened where it must be."""
+        losses, n = self.problem.losses, self.problem.n
+        s = self.predictions()
+        self.passes += 1
+        slope = self._columns.T @ losses.derivative(s) / n + self._penalties
+        curved = gram(self._columns, losses.second_derivative(s) / n)
+        mean_curvature = np.trace(curved) / len(slope)
+        curved[np.diag_indices_from(curved)] += self._damping.now * (mean_curvature or 1.0)
+        target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
+        step = target - self.weights
+        here, along = self._value(s, self.weights), self._columns @ step
+        promised = SUFFICIENT * min(slope @ step, 0.0)
+
+        def fallen(share: float) -> bool:
+            value = self._value(s + share * along, self.weights + share * step)
+            return falls(value, here, share * promised)
+
+        share = self._damping.longest(fallen)
+        self.weights = target if share == 1.0 else self.weights + share * step
+        if not self.problem.oracle.indicator:
+            self._straighten()
+
+    def _straighten(self) -> None:
+        """Make the point reached an atom where R lies below its chords there."""
+        point = self.point()
+        chord, penalty = self._penalties @ self.weights, self.problem.oracle.penalty(point)
+        if penalty < chord - CURVED * abs(chord):
+            self.add([DenseAtom(point)])
+            self.weights = np.zeros(len(self.atoms))
+            self.weights[-1] = 1.0
+
+    def _value(self, s: Array, weights: Array) -> float:
+        self.passes += 1
+        return float(self.problem.mean(self.problem.losses.value(s)) + self._penalties @ weights)
+
+
+def _beside(left: Any, right: Any) -> Any:
+    """Two groups of columns as one, sparse where both are."""
+    if sp.issparse(left) and sp.issparse(right):
+        return sp.csr_array(sp.hstack([left, right], format="csr"))
+    return np.hstack([_dense(left), _dense(right)])
+
+
+def _dense(columns: Any) -> Array:
+    return columns.toarray() if sp.issparse(columns) else columns
+
+
+def _same(a: Atom, b: Atom) -> bool:
+    """Whether two atoms are the same point, said the same way."""
+    if type(a) is not type(b):
+        return False
+    return all(np.array_equal(vars(a)[name], vars(b)[name]) for name in vars(a))
