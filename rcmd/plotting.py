@@ -21,7 +21,7 @@ MARKS_PER_LINE = 7
 
 @dataclass(frozen=True)
 class Line:
-    """A curve; those of one name look the same and have one entry in the legend."""
+    """A curve; the first of a name stands out, and has the name's entry in the legend."""
 
     name: str
     x: Sequence[float]
@@ -71,10 +71,13 @@ def write_figure(
     looks = dict(zip(names, _looks(len(names)), strict=True))
     handles: dict[str, Any] = {}
     for place, (axes, panel) in enumerate(zip(every_axes, panels, strict=False)):
+        seen: set[str] = set()
         for line in panel.lines:
             kept = [(x, y) for x, y in zip(line.x, line.y, strict=True) if x > 0 and y > 0]
             if kept:
-                handles[line.name] = _draw(axes, kept, looks[line.name])
+                drawn = _draw(axes, kept, looks[line.name], again=line.name in seen)
+                handles.setdefault(line.name, drawn)
+                seen.add(line.name)
         axes.set(xscale="log", yscale="log", title=panel.title, xlabel=panel.x_label)
         axes.set_ylabel("" if place % columns else y_label)
         axes.grid(which="major", color="0.9", linewidth=0.6)
@@ -107,12 +110,15 @@ def _looks(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def _draw(axes: Any, points: Sequence[tuple[float, float]], look: dict[str, Any]) -> Any:
-    """One curve, its markers evenly spread over the length that it has on paper."""
+def _draw(
+    axes: Any, points: Sequence[tuple[float, float]], look: dict[str, Any], again: bool
+) -> Any:
+    """One curve; a further one of the same name is thin, pale and without markers."""
     xs, ys = zip(*points, strict=True)
-    (line,) = axes.plot(
-        xs, ys, linewidth=1.3, markersize=4.5, markevery=_spread(xs), alpha=0.85, **look
-    )
+    if again:
+        look = look | {"marker": "", "linewidth": 0.8, "alpha": 0.45}
+    style: dict[str, Any] = {"linewidth": 1.5, "markersize": 4.5, "markevery": _spread(xs)}
+    (line,) = axes.plot(xs, ys, **(style | look))
     return line
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np

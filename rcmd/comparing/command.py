@@ -13,6 +13,7 @@ from rcmd.bench.report import Report, Section, about
 from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
 from rcmd.comparing.racing import AXES, Comparison, Standing, compare
 from rcmd.comparing.slopes import Slope
+from rcmd.comparing.telling import tell_on_terminal
 from rcmd.exit_status import EXIT_BAD_INPUT
 from rcmd.plotting import Line, Panel, check_folder, check_plot, write_figure
 from rcmd.problem import Problem
@@ -71,7 +72,7 @@ def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
         seeds=range(options.seed, options.seed + options.seeds),
         tol=options.tol,
         max_seconds=options.max_seconds,
-        tell=_tell,
+        tell=tell_on_terminal,
     )
     section = Section(
         "comparison",
@@ -85,7 +86,7 @@ def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
     seeds = f"{options.seeds} seed{'s' if options.seeds > 1 else ''} from {options.seed}"
     section.notes += [*remarks, f"{best}; {seeds}, batch {batch}", *NOTES]
     section.notes += [f"left out, {name}: {reason}" for name, reason in refused.items()]
-    settings = {name: value for name, value in vars(options).items() if name != "run"}
+    settings = {name: value for name, value in vars(options).items() if name not in ("run", "seed")}
     made_by = about(options.seed, None, **settings, rows=problem.n, features=problem.p)
     made_by["best_known"] = {"primal": comparison.best, "dual": comparison.lower}
     return Report([section], made_by), comparison
@@ -154,8 +155,3 @@ def _panels(comparison: Comparison) -> list[Panel]:
         )
         for axis, label in AXES.items()
     ]
-
-
-def _tell(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -50,13 +50,13 @@ def trace(
         points.append(_point(problem, state))
         return listener(points[-1])
 
-    budgets: Options = {
+    options: Options = entrant.options(batch, seed) | {
         "tol": tol,
         "max_gradients": max_gradients,
         "max_seconds": max_seconds,
         "checkpoints": checkpoints,
     }
-    result = solve(problem, callbacks=[keep], **budgets, **entrant.options(batch, seed))
+    result = solve(problem, callbacks=[keep], **options)
     if result.stop is StopReason.INTERRUPTED:
         raise KeyboardInterrupt
     return points

@@ -124,7 +124,8 @@ def fitting(
     fit, refused = [], {}
     for entrant in entrants:
         try:
-            iterate(problem, max_gradients=budget, **entrant.options(batch, 0))
+            options: Options = entrant.options(batch, 0) | {"max_gradients": budget}
+            iterate(problem, **options)
         except ValueError as reason:
             refused[entrant.name] = str(reason)
         else:

@@ -22,9 +22,7 @@ class Slope(NamedTuple):
     points: int
 
 
-def fitted(
-    curves: Iterable[tuple[Sequence[float], Sequence[float]]], noise: float
-) -> Slope | None:
+def fitted(curves: Iterable[tuple[Sequence[float], Sequence[float]]], noise: float) -> Slope | None:
     """The slope over the last decade of x of curves (x, y), all fitted by one line.
 
     The decade ends where the longest curve still has y > 10·noise. ``None`` where fewer than

@@ -45,13 +45,16 @@ class AtomWeights:
         self.weights = np.asarray(weights, dtype=float) / np.sum(weights)
 
     def add(self, atoms: Sequence[Atom]) -> None:
-        """Widen the hull, and drop the atoms that carry no weight."""
+        """Widen the hull."""
+        self._append([a for a in atoms if not any(_same(a, known) for known in self.atoms)])
+
+    def _drop(self) -> None:
+        """Forget the atoms that carry no weight."""
         kept = np.flatnonzero(self.weights > 0)
         if len(kept) < len(self.atoms):
             self.atoms = [self.atoms[i] for i in kept]
             self.weights, self._penalties = self.weights[kept], self._penalties[kept]
             self._columns = self._columns[:, kept]
-        self._append([a for a in atoms if not any(_same(a, known) for known in self.atoms)])
 
     def _append(self, atoms: list[Atom]) -> None:
         """New atoms, without weight."""
@@ -81,7 +84,7 @@ class AtomWeights:
         return total
 
     def improve(self) -> None:
-        """One Newton step on the weights, shortened where it must be."""
+        """One Newton step on the weights, shortened where it must be; forget idle atoms."""
         losses, n = self.problem.losses, self.problem.n
         s = self.predictions()
         self.passes += 1
@@ -100,6 +103,7 @@ class AtomWeights:
 
         share = self._damping.longest(fallen)
         self.weights = target if share == 1.0 else self.weights + share * step
+        self._drop()
         if not self.problem.oracle.indicator:
             self._straighten()
 

@@ -44,11 +44,9 @@ class HullCorrection:
     def round(self, passes: float) -> Corrected:
         """Take up the atoms that the oracle offers at this point, and take a Newton step."""
         self._hull.add(self._worthwhile())
-        before = self._hull.weights
         self._hull.improve()
-        after = self._hull.weights
-        self.moved = len(before) != len(after) or not np.array_equal(before, after)
-        self._here = self._respond()
+        before, self._here = self._here, self._respond()
+        self.moved = not np.array_equal(before.s, self._here.s)
         return self._here
 
     def _respond(self) -> Corrected:

@@ -1,0 +1,59 @@
+"""``rcmd reproduce``: the table and the figures of Section 4 in one go."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from rcmd.bench.report import Report, about
+from rcmd.comparing.telling import tell_on_terminal
+from rcmd.exit_status import EXIT_BAD_INPUT
+from rcmd.plotting import check_plot
+from rcmd.reproducing.cells import write_whole
+from rcmd.reproducing.published import EXPERIMENTS
+from rcmd.reproducing.report import figures, table
+from rcmd.reproducing.running import Settings, run_all
+
+
+def run_reproduce(options: argparse.Namespace) -> int:
+    """The command; returns the exit status."""
+    folder = Path(options.out)
+    try:
+        settings = _settings(options)
+        folder.mkdir(parents=True, exist_ok=True)
+        check_plot(folder / "figure.png")
+        found = run_all(settings, folder / "cells", tell_on_terminal)
+    except (ValueError, OSError, ArithmeticError) as fault:
+        print(f"rcmd: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    report = Report([table(found)], about(0, None, **asdict(settings)))
+    report.write(folder / "report.json")
+    write_whole(folder / "table.txt", report.text())
+    drawn = figures(found, folder)
+    print(f"{report.text()}\n\nwritten: {folder / 'report.json'}, {', '.join(map(str, drawn))}")
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    for name in options.only:
+        if name not in EXPERIMENTS:
+            near = get_close_matches(name, EXPERIMENTS, n=1, cutoff=0.5)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise ValueError(
+                f"--only names {name!r}; {meant}Expected some of {', '.join(EXPERIMENTS)}"
+            )
+    settings = Settings(data=options.data)
+    if options.quick:
+        settings = settings.quick()
+    if options.only:
+        settings = replace(settings, names=tuple(dict.fromkeys(options.only)))
+    for name in ("seeds", "jobs"):
+        value = getattr(options, name)
+        if value is not None:
+            if value < 1:
+                raise ValueError(f"--{name} is {value}; expected at least 1")
+            settings = replace(settings, **{name: value})
+    return settings

@@ -1,0 +1,69 @@
+"""The paper's experiment: its data sets, its settings, the numbers of its Table 3."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+RADIUS = 5.0
+TARGET = 1e-5
+"""P(β) − P(β*), Section 4's optimality gap."""
+
+
+class Counts(NamedTuple):
+    """Gradients in millions and oracle calls to ``TARGET``, as printed: digits are cut."""
+
+    millions: float
+    calls: int
+
+
+class Experiment(NamedTuple):
+    """A data set, the file it is read from, its rows, and what Table 3 says of it.
+
+    ``stand_in`` says that the file is another part of the data than the paper's.
+    """
+
+    name: str
+    file: str
+    rows: int
+    counts: dict[str, Counts]
+    stand_in: bool = False
+
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "a9a",
+            "a9a",
+            32561,
+            {"fw": Counts(14.5, 448), "gsfw": Counts(10.3, 31_900), "scgm": Counts(65.3, 201_000)},
+        ),
+        Experiment(
+            "w8a",
+            "w8a",
+            49749,
+            {"fw": Counts(9.65, 194), "gsfw": Counts(4.21, 8_470), "scgm": Counts(6.92, 13_900)},
+        ),
+        Experiment(
+            "mushrooms",
+            "mushrooms",
+            8124,
+            {"fw": Counts(6.44, 793), "gsfw": Counts(1.27, 15_700), "scgm": Counts(7.4, 91_400)},
+        ),
+        Experiment(
+            "gisette",
+            "gisette_scale.t",
+            6000,
+            {"fw": Counts(6.27, 1_045), "gsfw": Counts(6.56, 109_000)},
+            stand_in=True,
+        ),
+    )
+}
+
+TABLE_METHODS = ("fw", "gsfw", "scgm")
+FIGURE_METHODS = ("gsfw", "sfw", "scgm", "scgs", "svrf")
+
+
+def hundredth(n: int) -> int:
+    """⌊0.01 n⌋, the batch that agrees with the printed counts; at least one row."""
+    return max(1, n // 100)
