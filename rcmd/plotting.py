@@ -59,7 +59,12 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 def write_figure(
     panels: Sequence[Panel], y_label: str, path: str | os.PathLike[str], columns: int
 ) -> None:
-    """Draw the panels in ``columns`` columns with one legend, and write them to ``path``.
+    """Write what ``drawn`` draws to ``path``."""
+    drawn(panels, y_label, columns).savefig(path, dpi=160)
+
+
+def drawn(panels: Sequence[Panel], y_label: str, columns: int) -> Any:
+    """A figure with the panels in ``columns`` columns and one legend.
 
     Points with x ≤ 0 or y ≤ 0 have no place on logarithmic axes and are left out.
     """
@@ -75,8 +80,8 @@ def write_figure(
         for line in panel.lines:
             kept = [(x, y) for x, y in zip(line.x, line.y, strict=True) if x > 0 and y > 0]
             if kept:
-                drawn = _draw(axes, kept, looks[line.name], again=line.name in seen)
-                handles.setdefault(line.name, drawn)
+                curve = _draw(axes, kept, looks[line.name], again=line.name in seen)
+                handles.setdefault(line.name, curve)
                 seen.add(line.name)
         axes.set(xscale="log", yscale="log", title=panel.title, xlabel=panel.x_label)
         axes.set_ylabel("" if place % columns else y_label)
@@ -94,7 +99,7 @@ def write_figure(
         ncols=min(len(shown), 2 * columns + 2) or 1,
         frameon=False,
     )
-    figure.savefig(path, dpi=160)
+    return figure
 
 
 def _looks(count: int) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from rcmd.corrective.damping import Damping, falls
 from rcmd.corrective.gram import gram
 from rcmd.corrective.simplex_qp import minimize_on_simplex
-from rcmd.oracles.atoms import Atom, DenseAtom
+from rcmd.oracles.atoms import Atom
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
@@ -29,7 +29,7 @@ class AtomWeights:
 
     By convexity that is at least P(Σ λ_i a_i), with equality for the indicator of a set and
     wherever R is linear between the atoms, as for the l1 norm; where it is not, the point
-    reached becomes an atom itself. ``passes`` counts how often all losses, or all rows at new
+    reached is taken apart anew. ``passes`` counts how often all losses, or all rows at new
     atoms, were looked at.
     """
 
@@ -108,13 +108,14 @@ class AtomWeights:
             self._straighten()
 
     def _straighten(self) -> None:
-        """Make the point reached an atom where R lies below its chords there."""
+        """Take the point reached apart anew where R lies below the chords between its atoms."""
         point = self.point()
         chord, penalty = self._penalties @ self.weights, self.problem.oracle.penalty(point)
         if penalty < chord - CURVED * abs(chord):
-            self.add([DenseAtom(point)])
+            parts = [(w, a) for w, a in self.problem.oracle.decompose(point) if w > 0]
+            self._append([atom for _, atom in parts])
             self.weights = np.zeros(len(self.atoms))
-            self.weights[-1] = 1.0
+            self.weights[-len(parts) :] = [weight for weight, _ in parts]
 
     def _value(self, s: Array, weights: Array) -> float:
         self.passes += 1

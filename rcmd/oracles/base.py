@@ -106,7 +106,7 @@ class LinearMinOracle(ABC):
         """min_β cᵀβ + R(β) = −R*(−c)."""
 
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
-        """Up to ``count`` points of dom R that are good at c, the best one first.
+        """Up to ``count`` points of dom R that are good at c, the best one first; and perhaps 0.
 
         The corrective phase takes them up together; one is enough, several are faster.
         """

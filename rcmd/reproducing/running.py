@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -96,31 +97,31 @@ def _finish(
         # Fresh processes: compiled code and threads do not survive a fork unharmed.
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(min(jobs, len(missing)), mp_context=context) as pool:
-            try:
-                _run(pool, missing, found, folder, tell)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+            _run(pool, missing, jobs, found, folder, tell)
     return [result for cell, _ in tasks if (result := found[cell]) is not None]
 
 
 def _run(
     pool: ProcessPoolExecutor,
     missing: Sequence[Task],
+    jobs: int,
     found: dict[Cell, dict[str, Any] | None],
     folder: Path,
     tell: Callable[[str], None],
 ) -> None:
-    waiting: dict[Future[dict[str, Any]], Cell] = {
-        pool.submit(_work, *task): task[0] for task in missing
-    }
-    while waiting:
-        running = [cell for future, cell in waiting.items() if future.running()]
-        names = ", ".join(f"{c.experiment} {c.method} seed {c.seed}" for c in running)
-        tell(f"{len(found) - len(waiting)} of {len(found)} runs done; {names}")
-        ended, _ = wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
-        for future in ended:
-            cell = waiting.pop(future)
+    """Run what is missing, never more than ``jobs`` ahead: Ctrl-C need not wait for a queue."""
+    ahead = iter(missing)
+    running: dict[Future[dict[str, Any]], Cell] = {}
+    while True:
+        for task in islice(ahead, jobs - len(running)):
+            running[pool.submit(_work, *task)] = task[0]
+        if not running:
+            return
+        done = sum(result is not None for result in found.values())
+        names = ", ".join(f"{c.experiment} {c.method} seed {c.seed}" for c in running.values())
+        tell(f"{done} of {len(found)} runs done; {names}")
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            cell = running.pop(future)
             found[cell] = future.result()
             store(cell, folder, future.result())
 

@@ -1,0 +1,256 @@
+import json
+import sys
+
+import numpy as np
+import pytest
+from small_problems import problem
+
+from rcmd import methods, truth
+from rcmd.cli import main
+from rcmd.comparing.curves import trace
+from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
+from rcmd.comparing.racing import compare
+from rcmd.comparing.slopes import fitted
+from rcmd.plotting import Line, Panel, check_plot, drawn
+
+
+def small(oracle="l1-ball", n=40):
+    return problem("logistic", oracle, n=n)
+
+
+def test_every_method_has_a_name():
+    contracts = {"Method", "Progress"}
+    named = {type(entrant.method).__name__ for entrant in ENTRANTS.values() if entrant.method}
+    assert named == set(methods.__all__) - contracts
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("gsfv", "method 'gsfv' is unknown; did you mean gsfw or sfw"),
+        ("zzz", "method 'zzz' is unknown; Expected some of gsfw, rcmd, fw,"),
+        ("fw,gsfw,fw", "name fw more than once"),
+        ("gsfw:exact", "method 'gsfw:exact' has a step rule; expected gsfw alone"),
+        ("sfw:exact", "method 'sfw:exact' has a step rule; expected sfw alone"),
+        ("fw:exakt", "rule of FrankWolfe is 'exakt'; expected one of open-loop, exact"),
+    ],
+)
+def test_unknown_methods_are_refused_in_a_sentence(text, words):
+    with pytest.raises(ValueError, match=words):
+        parse_entrants(text)
+
+
+def test_a_rule_after_a_colon():
+    (entrant,) = parse_entrants("fw:exact")
+    assert entrant.method == methods.FrankWolfe("exact")
+
+
+def test_methods_that_do_not_fit_are_told_apart():
+    fit, refused = fitting(small(), list(ENTRANTS.values()), 4, 1000)
+    assert set(refused) == {"sdca", "apcg"}
+    assert len(fit) == len(ENTRANTS) - 2
+    assert "strongly convex" in refused["sdca"]
+    _, refused = fitting(small(), parse_entrants("gsfw,svrf"), 4, 50)
+    assert list(refused) == ["svrf"]
+
+
+def test_curve_of_frank_wolfe_is_that_of_five_lines():
+    task = small()
+    points = trace(
+        task,
+        ENTRANTS["fw"],
+        batch=1,
+        seed=0,
+        tol=0.0,
+        max_gradients=20 * task.n,
+        checkpoints=range(1, 100),
+    )
+    beta, X, y = np.zeros(task.p), task.rows.as_matrix(), task.losses.y
+    for k, point in enumerate(points):
+        slope = X.T @ (-y / (1 + np.exp(y * (X @ beta)))) / task.n
+        atom = np.zeros(task.p)
+        i = np.argmax(abs(slope))
+        atom[i] = -4.0 * np.sign(slope[i])
+        beta += 2 / (k + 2) * (atom - beta)
+        assert point.value == pytest.approx(np.logaddexp(0, -y * (X @ beta)).mean(), abs=1e-12)
+        assert (point.iteration, point.oracle_calls) == (k + 1, k + 1)
+        assert point.gradients == (k + 1) * task.n
+    assert len(points) == 20
+    assert any(b.value > a.value for a, b in zip(points, points[1:], strict=False))
+    assert all(b.primal <= a.primal for a, b in zip(points, points[1:], strict=False))
+
+
+def test_a_listener_ends_the_run():
+    points = trace(
+        small(),
+        ENTRANTS["gsfw"],
+        batch=4,
+        seed=0,
+        tol=0.0,
+        max_gradients=4000,
+        checkpoints=range(1, 2000),
+        listener=lambda point: point.iteration == 7,
+    )
+    assert [point.iteration for point in points] == list(range(1, 8))
+
+
+@pytest.mark.parametrize("exponent", [-0.5, -1.0, -2.0])
+def test_slope_of_a_power_is_its_exponent(exponent):
+    x = np.geomspace(1, 1e4, 60)
+    slope = fitted([(x, 3 * x**exponent), (x, 3 * x**exponent)], noise=0.0)
+    assert slope.exponent == pytest.approx(exponent, abs=1e-9)
+    assert slope.low >= 1e3
+    assert slope.high == pytest.approx(1e4)
+
+
+def test_slope_leaves_out_the_beginning_and_the_noise():
+    x = np.geomspace(1, 1e4, 200)
+    y = np.where(x < 50, x**-3.0, 50**-2.0 * (x / 50) ** -1.0 / 50)
+    assert fitted([(x, y)], noise=0.0).exponent == pytest.approx(-1, abs=1e-6)
+    assert np.polyfit(np.log(x), np.log(y), 1)[0] < -1.3  # what a fit of everything would say
+    floor = x**-1.0 + 1e-2
+    assert fitted([(x, floor)], noise=0.0).exponent > -0.2
+    cut = fitted([(x, np.where(x < 100, x**-1.0, 1e-4))], noise=1e-3)
+    assert cut.exponent == pytest.approx(-1, abs=1e-6)
+    assert cut.high <= 100
+
+
+def test_no_slope_without_points():
+    assert fitted([], noise=0.0) is None
+    assert fitted([([1, 2, 3], [1.0, 0.5, 0.3])], noise=0.0) is None
+    assert fitted([([5] * 6, [1.0] * 6)], noise=0.0) is None
+    assert fitted([([1, 2, 3, 4, 5], [-1.0] * 5)], noise=0.0) is None
+
+
+def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
+    task = small()
+    entrants = parse_entrants("gsfw,fw,away,sfw,svrf,storc,scgm,scgs,sag,sarah,online")
+    result = compare(task, entrants, batch=4, budget=2000, seeds=[5, 6], tol=1e-10)
+    assert result.best == pytest.approx(truth.solve(task).primal, abs=1e-8)
+    assert result.noise <= 1e-10
+    for standing in result.standings:
+        assert len(standing.curves) == (2 if standing.entrant.random else 1)
+        for curve in standing.curves:
+            assert 1000 < curve[-1].gradients <= 2000
+            assert min(standing.excess(curve, result.best)) >= 0
+            assert curve[-1].gap >= curve[-1].primal - result.best - 1e-12
+    first, second = result.standings[0].curves
+    assert first[-1].value != second[-1].value
+
+
+def test_best_known_value_is_the_least_of_all():
+    task = small()
+    result = compare(task, parse_entrants("fw"), batch=4, budget=400, seeds=[0], tol=0.5)
+    assert result.best == min(p.primal for s in result.standings for c in s.curves for p in c)
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = (f"{rng.choice([1, 2])} 1:{a:.3f} 3:{b:.3f}" for a, b in rng.standard_normal((40, 2)))
+    path = tmp_path / "tiny"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(capsys, *words):
+    status = main(["compare", *map(str, words)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_command_prints_writes_and_draws(capsys, tmp_path, file):
+    stored, figure = tmp_path / "all.json", tmp_path / "all.png"
+    options = ("--methods", "gsfw,rcmd,fw", "--batch", "4", "--passes", "30", "--seeds", "2")
+    status, out, err = run(capsys, file, *options, "--json", stored, "--plot", figure)
+    assert (status, err) == (0, "")
+    assert "labels 1 and 2 were mapped" in out
+    assert "n = 40, p = 3, logistic, l1:5; at most 1,200 gradients" in out
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    data = json.loads(stored.read_text())
+    assert data["seed"] == 0
+    assert data["versions"]["numpy"] == np.__version__
+    assert data["machine"]["cores"]
+    assert data["settings"]["passes"] == 30
+    rows = {row["method"]: row for row in data["sections"][0]["rows"]}
+    assert list(rows) == ["gsfw", "rcmd", "fw"]
+    assert [len(rows[name]["curves"]) for name in rows] == [2, 2, 1]
+    assert rows["fw"]["gradients"] == 1200
+    assert rows["fw"]["excess"] == rows["fw"]["primal"] - data["best_known"]["primal"]
+    slope = rows["fw"]["slopes"]["gradients"]
+    assert 120 <= slope["low"] < slope["high"] <= 1200
+    assert f"{slope['exponent']:.2f}" in out
+
+
+def test_data_sets_by_name(capsys, file):
+    options = ("--methods", "fw", "--passes", "5", "--data", file.parent)
+    status, out, _ = run(capsys, "tiny", *options)
+    assert status == 0
+    assert out.count("\nfw ") == 1
+
+
+def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
+    status, out, _ = run(capsys, file, "--passes", "8", "--seeds", "1", "--oracle", "ridge:0.1")
+    assert status == 0
+    assert "\nsdca " in out
+    assert "\napcg " in out
+    assert "(left out, away: " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--methods", "fww"], "did you mean fw"),
+        (["--passes", "0"], "--passes is 0.0; expected a number above 0"),
+        (["--seeds", "0"], "--seeds is 0; expected at least 1"),
+        (["--json", "no/such/a.json"], "'no/such/a.json' is in a folder that does not exist"),
+        (["--plot", "a.jpeg2"], "figure 'a.jpeg2' has no known ending; expected .png, .pdf, .svg"),
+        (["--methods", "fw,sdca"], "sdca: method Sdca got L1Ball(radius=5.0), which has μ = 0"),
+        (["--oracle", "l3:1"], "oracle 'l3:1' is unknown"),
+        (["--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
+        (["--max-seconds", "0"], "max_seconds is 0.0; expected a positive number"),
+    ],
+)
+def test_bad_input_is_refused_before_any_run(capsys, monkeypatch, words, message):
+    monkeypatch.setattr("rcmd.comparing.racing.trace", lambda *_, **__: pytest.fail("it ran"))
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_unknown_data_set_is_refused(capsys, tmp_path):
+    status, _, err = run(capsys, "a9b", "--data", tmp_path)
+    assert status == 2
+    assert "a9b (plain, .bz2, .xz or .gz) is not in" in err
+
+
+def test_figures_without_matplotlib_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ValueError, match=r"figures need matplotlib: pip install 'rcmd\[plot\]'"):
+        check_plot(tmp_path / "a.png")
+
+
+def test_figure_has_a_look_for_each_name_and_leaves_out_what_has_no_logarithm():
+    lines = [
+        Line("one", [0, 1, 10], [1.0, 1.0, 0.1]),
+        Line("two", [1, 10, 100], [1.0, 0.5, -1e-17]),
+        Line("one", [1, 10], [1.0, 0.2]),
+        Line("three", [1], [0.0]),
+    ]
+    figure = drawn([Panel("a", "x", lines, level=1e-5), Panel("b", "x", lines[:2])], "y", 2)
+    left, right = figure.axes
+    xs = [list(map(int, line.get_xdata())) for line in left.get_lines()[:3]]
+    assert xs == [[1, 10], [1, 10], [1, 10]]
+    first, other, again = left.get_lines()[:3]
+    assert first.get_color() == again.get_color() != other.get_color()
+    assert again.get_linewidth() < first.get_linewidth()
+    assert left.get_xscale() == left.get_yscale() == "log"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+    assert (left.get_ylabel(), right.get_ylabel()) == ("y", "")
+
+
+def test_every_entrant_has_a_look_of_its_own():
+    lines = [Line(name, [1, 2], [1.0, 0.5]) for name in ENTRANTS]
+    (axes,) = drawn([Panel("", "x", lines)], "y", 1).axes
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes.get_lines()}
+    assert len(looks) == len(ENTRANTS)
