@@ -123,9 +123,9 @@ def test_atoms_for_corrections(name: str) -> None:
     for c in costs[:6]:
         offered = [atom.dense(zero) for atom in oracle.best_atoms(c, 2)]
         assert 1 <= len(offered) <= 3  # and 0
-        values = [c.ravel() @ beta for beta in offered]
+        values = [c.ravel() @ beta + oracle.penalty(beta) for beta in offered]
         assert values == sorted(values)
-        steepest = min(c.ravel() @ beta for beta in atoms)
+        steepest = min(c.ravel() @ beta + oracle.penalty(beta) for beta in atoms)
         assert values[0] <= steepest + 1e-9 * abs(steepest)
         assert all(oracle.violation(beta) <= 1e-12 for beta in offered)
 
