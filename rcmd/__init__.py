@@ -162,6 +162,10 @@ LAZY = (
 )  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Import ``rcmd.bounds`` and the other modules of ``__all__`` when first asked for."""
     if name == "trace":

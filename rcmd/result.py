@@ -206,8 +206,9 @@ class Result:
         """How the run ended, in words."""
         last = self.history[-1]
         return (
-            f"{self.stop.value}: certified gap {float(self.gap):.3g} after {last.iteration} "
-            f"steps and {last.gradients} gradients in {last.seconds:.3g} s"
+            f"{self.stop.value}: certified gap {float(self.gap):.3g} after "
+            f"{_counted(last.iteration, 'step')} and {_counted(last.gradients, 'gradient')} in "
+            f"{last.seconds:.3g} s"
         )
 
     def __repr__(self) -> str:
@@ -215,3 +216,7 @@ class Result:
             f"Result(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
             f"gap={float(self.gap):.3g}, stop={self.stop.name}, nit={self.nit})"
         )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

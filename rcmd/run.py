@@ -18,6 +18,7 @@ from rcmd.corrective.corrected import Correction
 from rcmd.corrective.phase import correction_for
 from rcmd.corrective.switching import worth_correcting
 from rcmd.engine.choosing import Engine, EngineName, make_engine
+from rcmd.engine.faults import refuse_infeasible_atoms
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
 from rcmd.methods.base import Method, Progress
@@ -248,6 +249,8 @@ class Run(Iterator[State]):
         response = self._best.offer_primal(beta)
         for w in (w_average, response, engine.w):
             self._best.offer_dual(w)
+        if math.isinf(self._best.certificate().primal):
+            refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
         iterates = (engine.s.copy(), engine.w.copy(), engine.d.copy(), beta, w_average)
         return self._state("plain", self._bound(engine.iteration), *iterates)
 

@@ -238,9 +238,10 @@ def _at_zero(problem: Problem) -> float:
 
 
 def _row(state: State) -> str:
+    bound = "corrections" if state.phase == "corrective" else f"{state.bound:.3e}"
     return (
         f"{state.gradients:>12,} {float(state.primal):>14.8f} {float(state.dual):>14.8f} "
-        f"{float(state.gap):>14.3e} {state.bound:>15.3e}"
+        f"{float(state.gap):>14.3e} {bound:>15}"
     )
 
 

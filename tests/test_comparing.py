@@ -1,5 +1,6 @@
 import json
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -76,8 +77,8 @@ def test_curve_of_frank_wolfe_is_that_of_five_lines():
         assert (point.iteration, point.oracle_calls) == (k + 1, k + 1)
         assert point.gradients == (k + 1) * task.n
     assert len(points) == 20
-    assert any(b.value > a.value for a, b in zip(points, points[1:], strict=False))
-    assert all(b.primal <= a.primal for a, b in zip(points, points[1:], strict=False))
+    assert any(b.value > a.value for a, b in pairwise(points))
+    assert all(b.primal <= a.primal for a, b in pairwise(points))
 
 
 def test_a_listener_ends_the_run():

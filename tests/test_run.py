@@ -11,6 +11,7 @@ import pytest
 from small_problems import LOSSES, ORACLES, lines, problem
 
 from rcmd import (
+    Box,
     CompositeProx,
     ConjugateProx,
     EuclideanProx,
@@ -29,7 +30,7 @@ from rcmd import (
 )
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.oracles import SparseAtom
+from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.run import log_spaced
 from rcmd.schedules import LinearSchedule, SublinearSchedule, default_schedule
 from rcmd.validation import batch_size
@@ -450,3 +451,19 @@ def test_an_overridden_prox_is_not_bypassed(lasso: Problem) -> None:
         for engine in ("reference", "compiled")
     ]
     np.testing.assert_allclose(states[0].s, states[1].s, rtol=1e-12)
+
+
+@dataclass(frozen=True)
+class TooFar(Box):
+    """Its atoms lie outside its box."""
+
+    def argmin(self, c: Any) -> DenseAtom:
+        return DenseAtom(2 * super().argmin(c).vector)
+
+
+def test_atoms_outside_the_domain_are_refused() -> None:
+    X, y = np.eye(3), np.ones(3)
+    with pytest.raises(
+        ValueError, match=r"argmin of TooFar\(.*\) returned a point that misses dom R by 1"
+    ):
+        solve(Problem(X, y, LeastSquares(), TooFar(-1.0, 1.0)), tol=1e-3)

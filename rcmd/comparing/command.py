@@ -17,6 +17,7 @@ from rcmd.comparing.telling import tell_on_terminal
 from rcmd.exit_status import EXIT_BAD_INPUT
 from rcmd.plotting import Line, Panel, check_folder, check_plot, write_figure
 from rcmd.problem import Problem
+from rcmd.run import iterate
 from rcmd.specs import made, parse_batch, parse_loss, parse_oracle
 from rcmd.validation import batch_size
 
@@ -61,6 +62,14 @@ def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
     problem, remarks = _problem(options)
     batch = batch_size(parse_batch(options.batch), problem.n)
     budget = math.ceil(options.passes * problem.n)
+    # Its checks of the tolerance and the budgets come before any work.
+    iterate(
+        problem,
+        batch=batch,
+        tol=options.tol,
+        max_gradients=budget,
+        max_seconds=options.max_seconds,
+    )
     entrants, refused = fitting(problem, entrants, batch, budget)
     if not entrants or (refused and not every):
         raise ValueError("; ".join(f"{name}: {reason}" for name, reason in refused.items()))

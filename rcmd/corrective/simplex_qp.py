@@ -22,7 +22,8 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     From the feasible ``start``: minimize over the free entries; go there, or as far as the
     first entry that turns negative, which is then fixed at zero; once all are non-negative,
     free the entry whose multiplier is most negative. But for rounding the value falls with
-    every turn. After ``MOST_TURNS`` the feasible point reached so far is returned.
+    every turn. After ``MOST_TURNS``, or where a system overflows, the feasible point reached so
+    far is returned.
 
     Examples
     --------
@@ -33,6 +34,8 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     for _ in range(MOST_TURNS):
         places = np.flatnonzero(free)
         target, level = _on_plane(matrix[np.ix_(places, places)], slope[places], x[places])
+        if not np.isfinite(target).all():
+            break
         if (target < 0).any():
             _step_to_the_border(x, free, places, target)
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rcmd.oracles.atoms import Atom
-from rcmd.oracles.base import LinearMinOracle
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.problem import Problem
 
 
@@ -18,6 +18,17 @@ def checked_atom(oracle: LinearMinOracle, d: Any) -> Atom:
             "Atom: wrap a vector as rcmd.oracles.DenseAtom(vector)"
         )
     return atom
+
+
+def refuse_infeasible_atoms(oracle: LinearMinOracle, d: Any, zero: Any) -> None:
+    """What to say when P is infinite because atoms lie outside dom R."""
+    miss = oracle.violation(checked_atom(oracle, d).dense(zero))
+    if not miss <= FEASIBILITY:
+        raise ValueError(
+            f"argmin of {oracle!r} returned a point that misses dom R by {float(miss):.3g} of its "
+            "size, by the oracle's own violation; expected a point of dom R: "
+            "rcmd.testing.check_oracle tells which of the two is wrong"
+        )
 
 
 def not_finite(problem: Problem, iteration: int) -> str:

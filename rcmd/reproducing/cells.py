@@ -124,11 +124,11 @@ def run_cell(cell: Cell, optimum: float) -> dict[str, Any]:
     reached = None
     if below:
         first = points[below[0]]
-        before = points[below[0] - 1].gradients if below[0] else 0
+        before = points[below[0] - 1].iteration if below[0] else 0
         reached = {
             "gradients": first.gradients,
             "calls": first.oracle_calls,
-            "resolution": (first.gradients - before) / first.gradients,
+            "resolution": (first.iteration - before - 1) / first.iteration,
             "kept_from": points[above[-1]].gradients if above else 0,
         }
     return {

@@ -62,6 +62,7 @@ EXPERIMENTS = {
 
 TABLE_METHODS = ("fw", "gsfw", "scgm")
 FIGURE_METHODS = ("gsfw", "sfw", "scgm", "scgs", "svrf")
+METHODS = tuple(dict.fromkeys((*TABLE_METHODS, *FIGURE_METHODS)))
 
 
 def hundredth(n: int) -> int:

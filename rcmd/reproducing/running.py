@@ -14,11 +14,9 @@ from typing import Any
 from rcmd.comparing.entrants import ENTRANTS
 from rcmd.datasets import locate
 from rcmd.reproducing.cells import Cell, find_optimum, finished, run_cell, sha256, store
-from rcmd.reproducing.published import EXPERIMENTS
+from rcmd.reproducing.published import EXPERIMENTS, METHODS
 
 OPTIMUM = "optimum"
-METHODS = ("fw", "gsfw", "sfw", "svrf", "scgs", "scgm")
-"""Those of the table and of the figures."""
 
 
 @dataclass(frozen=True)
