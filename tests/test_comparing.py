@@ -1,4 +1,5 @@
 import json
+import signal
 import sys
 from itertools import pairwise
 
@@ -7,10 +8,10 @@ import pytest
 from small_problems import problem
 
 from rcmd import methods, truth
-from rcmd.cli import main
+from rcmd.cli import COMPARE_HELP, main
 from rcmd.comparing.curves import trace
 from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
-from rcmd.comparing.racing import compare
+from rcmd.comparing.racing import compare, excess
 from rcmd.comparing.slopes import fitted
 from rcmd.plotting import Line, Panel, check_plot, drawn
 
@@ -133,7 +134,7 @@ def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
         assert len(standing.curves) == (2 if standing.entrant.random else 1)
         for curve in standing.curves:
             assert 1000 < curve[-1].gradients <= 2000
-            assert min(standing.excess(curve, result.best)) >= 0
+            assert min(excess(curve, result.best)) >= 0
             assert curve[-1].gap >= curve[-1].primal - result.best - 1e-12
     first, second = result.standings[0].curves
     assert first[-1].value != second[-1].value
@@ -255,3 +256,24 @@ def test_every_entrant_has_a_look_of_its_own():
     (axes,) = drawn([Panel("", "x", lines)], "y", 1).axes
     looks = {(line.get_color(), line.get_linestyle()) for line in axes.get_lines()}
     assert len(looks) == len(ENTRANTS)
+
+
+def test_help_names_every_method():
+    known = COMPARE_HELP.partition("--methods:")[2].replace(",", " ").replace(";", " ").split()
+    assert set(ENTRANTS) <= set(known)
+
+
+def test_an_interrupted_run_is_no_curve():
+    def press(point):
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        trace(
+            small(),
+            ENTRANTS["gsfw"],
+            batch=4,
+            seed=0,
+            tol=0.0,
+            max_gradients=4000,
+            listener=press,
+        )

@@ -1,9 +1,11 @@
 """Every check of the ledger bears its verdict out, and every planted bug is caught."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+import proofs_check
 from proofs_check.ledger import ledger
 from proofs_check.page import typeset
 from proofs_check.statement import Kind
@@ -65,3 +67,10 @@ def test_symbolic_checks_have_two_planted_bugs(statement):
 def test_page_typesets_every_formula(statement):
     for text in (statement.title, statement.claim, statement.correction, statement.method):
         assert "\\" not in typeset(text), "a TeX command that becomes no MathML"
+
+
+def test_the_exact_engine_shares_no_code_with_rcmd() -> None:
+    folder = Path(proofs_check.__file__).parent
+    for part in ("exact", "semidefinite", "intervals"):
+        for file in (folder / part).glob("*.py"):
+            assert "rcmd" not in re.sub(r'""".*?"""', "", file.read_text(), flags=re.DOTALL)

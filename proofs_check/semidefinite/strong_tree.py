@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from proofs_check.semidefinite.gram import Array, Gram, Known
-
-History = tuple[int, ...]
+from proofs_check.semidefinite.histories import History, exchanged, last_hit
 
 SLACK = 1e-5
 """Of the equalities between inner products: interior-point methods need room. It can only raise
@@ -61,7 +60,7 @@ def worst_ratio(
     shares = [weight / sum(weights) for weight in weights]
     nodes = [v for i in range(k + 1) for v in product(range(n), repeat=i)]
     leaves, twigs = nodes[-(n**k) :], [v for v in nodes if len(v) == k - 1]
-    hits = sorted({_last_hit(v) for v in nodes} - {()})
+    hits = sorted({last_hit(v) for v in nodes} - {()})
     marks = [("s", v) for v in hits] + [("average", v) for v in twigs]
     gram = Gram(
         [(kind, v) for kind in ("atom", "rest") for v in nodes] + [("slope", m) for m in marks],
@@ -83,7 +82,7 @@ def worst_ratio(
         return (1 - eta) * s(v[:-1]) + eta * atom(v[:-1])
 
     def seen(v: History) -> Known:
-        hit = _last_hit(v)
+        hit = last_hit(v)
         if not hit:
             return Known(nothing, nothing, zero)
         return Known(s(hit), gram.vector(("slope", ("s", hit))), gram.number(("loss", ("s", hit))))
@@ -106,14 +105,14 @@ def worst_ratio(
         gram.at_most(gram.product(atom(v), atom(v)), 1.0)
         for u in nodes:
             for j in range(1, n):
-                moved = inner(_exchanged(v, j), _exchanged(u, j)) - inner(v, u)
-                if v <= u and (_exchanged(v, j), _exchanged(u, j)) > (v, u):
+                moved = inner(exchanged(v, j), exchanged(u, j)) - inner(v, u)
+                if v <= u and (exchanged(v, j), exchanged(u, j)) > (v, u):
                     gram.at_most(moved, SLACK)
                     gram.at_most(-moved, SLACK)
             if u != v:
                 fall = R(v) - R(u)
                 for j in range(n):
-                    here, there = _exchanged(v, j), _exchanged(u, j)
+                    here, there = exchanged(v, j), exchanged(u, j)
                     fall = fall + gram.product(seen(here).gradient, atom(here) - atom(there)) / n
                 gram.at_most(fall + modulus / 2 * distance(v, u), 0.0)
 
@@ -128,15 +127,3 @@ def worst_ratio(
         gap = gap - last.value - gram.product(last.gradient, atom(leaf) - last.point)
         gap = gap - R(leaf)
     return gram.maximum((q**k - 1) / len(leaves) * gap)
-
-
-def _last_hit(history: History) -> History:
-    """The history up to the last step that changed row 0: what s_0 is a function of."""
-    while history and history[-1] != 0:
-        history = history[:-1]
-    return history
-
-
-def _exchanged(history: History, j: int) -> History:
-    """The history with rows 0 and j exchanged."""
-    return tuple(j if row == 0 else 0 if row == j else row for row in history)

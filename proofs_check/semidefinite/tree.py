@@ -7,8 +7,7 @@ from itertools import product
 from typing import Any
 
 from proofs_check.semidefinite.gram import Array, Gram, Known
-
-History = tuple[int, ...]
+from proofs_check.semidefinite.histories import History, exchanged, last_hit
 
 
 def published_step(n: int, i: int) -> float:
@@ -49,7 +48,7 @@ def worst_gap(
     nodes = [v for i in range(k + 1) for v in product(range(n), repeat=i)]
     leaves = [v for v in nodes if len(v) == k]
     shares = [weight(n, i) / sum(weight(n, m) for m in range(k + 1)) for i in range(k + 1)]
-    hits = sorted({_last_hit(v) for v in nodes})
+    hits = sorted({last_hit(v) for v in nodes})
     atoms = [("atom", v) for v in nodes] + [("best", v) for v in leaves]
     marks = [("s", v) for v in hits] + [(at, v) for v in leaves for at in ("average", "dual")]
     slopes = [("slope", mark) for mark in marks if mark[0] != "dual"]
@@ -62,7 +61,7 @@ def worst_gap(
         return gram.vector(("atom", v))
 
     def w(v: History) -> Array:
-        return gram.vector(("slope", ("s", _last_hit(v))))
+        return gram.vector(("slope", ("s", last_hit(v))))
 
     def s(v: History) -> Array:
         if not v:
@@ -88,8 +87,8 @@ def worst_gap(
         for kind, other in atoms:
             better = gram.number(("R", ("atom", v))) - gram.number(("R", (kind, other)))
             for j in range(n):
-                seen = _exchanged(v, j)
-                there = gram.vector((kind, _exchanged(other, j)))
+                seen = exchanged(v, j)
+                there = gram.vector((kind, exchanged(other, j)))
                 better = better + gram.product(w(seen), atom(seen) - there) / n
             gram.at_most(better, 0.0)
 
@@ -103,15 +102,3 @@ def worst_gap(
         gap = gap + gram.product(dual.gradient, dual.point) - dual.value
         gap = gap - gram.product(dual.gradient, gram.vector(chosen)) - gram.number(("R", chosen))
     return gram.maximum(gap / len(leaves))
-
-
-def _last_hit(history: History) -> History:
-    """The history up to the last step that changed row 0: what s_0 is a function of."""
-    while history and history[-1] != 0:
-        history = history[:-1]
-    return history
-
-
-def _exchanged(history: History, j: int) -> History:
-    """The history with rows 0 and j exchanged."""
-    return tuple(j if row == 0 else 0 if row == j else row for row in history)

@@ -11,7 +11,7 @@ from typing import Any
 from rcmd import datasets
 from rcmd.bench.report import Report, Section, about
 from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
-from rcmd.comparing.racing import AXES, Comparison, Standing, compare
+from rcmd.comparing.racing import AXES, Comparison, Standing, compare, excess
 from rcmd.comparing.slopes import Slope
 from rcmd.comparing.telling import tell_on_terminal
 from rcmd.exit_status import EXIT_BAD_INPUT
@@ -21,14 +21,23 @@ from rcmd.run import iterate
 from rcmd.specs import made, parse_batch, parse_loss, parse_oracle
 from rcmd.validation import batch_size
 
-HEADER = ("method", "gradients", "calls", "seconds", "gap", "P − best", "slope", "calls", "seconds")
+HEADER = (
+    "method",
+    "gradients",
+    "calls",
+    "seconds",
+    "gap",
+    "P − best",
+    "slope/gradients",
+    "slope/calls",
+    "slope/seconds",
+)
 
 NOTES = (
     "medians over the seeds at the end of the runs; gap: certified, P(β) − D(w) of the best pair; "
     "certificates are in the seconds, not in the counts",
-    "slopes: exponents of gradients, oracle calls and seconds, by least squares over the last "
-    "decade of each in which P − best is above ten times the gap of the best known P; the ranges "
-    "are in the JSON file",
+    "slopes: a where P − best ≈ c·xᵃ, by least squares over the last decade of x in which P − best "
+    "is above ten times what the best known P may be off; exact ranges are in the JSON file",
 )
 
 
@@ -122,20 +131,20 @@ def _add(section: Section, standing: Standing, comparison: Comparison) -> None:
     """One line of the table, with all curves for the JSON file."""
     best, noise = comparison.best, comparison.noise
     slopes = {axis: standing.slope(axis, best, noise) for axis in AXES}
-    excess = standing.end("primal") - best
+    behind = standing.end("primal") - best
     cells = (
         standing.entrant.name,
         f"{standing.end('gradients'):,.0f}",
         f"{standing.end('oracle_calls'):,.0f}",
         f"{standing.end('seconds'):.3g}",
         f"{standing.end('gap'):.2e}",
-        f"{excess:.2e}",
+        f"{behind:.2e}",
         *map(_shown, slopes.values()),
     )
     row: dict[str, Any] = {
         "method": standing.entrant.name,
         "parameters": repr(standing.entrant.method),
-        "excess": excess,
+        "excess": behind,
         **{name: standing.end(name) for name in ("iteration", *AXES, "primal", "dual", "gap")},
         "slopes": {axis: slope and slope._asdict() for axis, slope in slopes.items()},
         "curves": [[point._asdict() for point in curve] for curve in standing.curves],
@@ -156,7 +165,7 @@ def _panels(comparison: Comparison) -> list[Panel]:
                 Line(
                     standing.entrant.name,
                     [getattr(point, axis) for point in curve],
-                    standing.excess(curve, comparison.best),
+                    excess(curve, comparison.best),
                 )
                 for standing in comparison.standings
                 for curve in standing.curves

@@ -30,19 +30,20 @@ class Standing:
         """The median over the seeds of a column at the end."""
         return median(getattr(curve[-1], column) for curve in self.curves)
 
-    def excess(self, curve: Sequence[Point], best: float) -> list[float]:
-        """P − best along a curve."""
-        return [point.value - best for point in curve]
-
     def slope(self, axis: str, best: float, noise: float) -> Slope | None:
         """The slope of P − best against ``axis``, over all seeds."""
         return fitted(
             (
-                ([getattr(point, axis) for point in curve], self.excess(curve, best))
+                ([getattr(point, axis) for point in curve], excess(curve, best))
                 for curve in self.curves
             ),
             noise,
         )
+
+
+def excess(curve: Sequence[Point], best: float) -> list[float]:
+    """P − best along a curve."""
+    return [point.value - best for point in curve]
 
 
 @dataclass(frozen=True)

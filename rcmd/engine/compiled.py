@@ -15,6 +15,7 @@ import numpy.typing as npt
 from rcmd.compiling.records import CannotCompile
 from rcmd.compiling.scalars import METHOD_ARITY, Scalar, method_scalar
 from rcmd.engine.accounting import RESCALE_ABOVE, past_share
+from rcmd.engine.costs import EvenCosts
 from rcmd.engine.faults import not_finite
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.kernels.samples import DUAL, LAG, MIRROR, new_samples, substitute_gradient
@@ -32,7 +33,7 @@ CHUNK_SAMPLES, CHUNK_ENTRIES = 16384, 2**20
 """Work of one compiled call, in rows and in nonzeros: about a millisecond."""
 
 
-class CompiledEngine:
+class CompiledEngine(EvenCosts):
     """The contract of ``AveragingReference``: same batches in, same iterates out.
 
     Raises
@@ -101,21 +102,6 @@ class CompiledEngine:
         if self._start is not None:
             total = total + self._past * self._start
         return total / self._total, self._weighted(w)
-
-    @property
-    def gradients(self) -> int:
-        """Rows touched so far."""
-        return self.iteration * self.sampler.batch
-
-    @property
-    def oracle_calls(self) -> int:
-        """Linear minimizations so far, one a step."""
-        return self.iteration
-
-    @property
-    def step_gradients(self) -> int:
-        """Rows that a step touches."""
-        return self.sampler.batch
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
+from rcmd.engine.costs import EvenCosts
 from rcmd.engine.faults import checked_atom, not_finite
 from rcmd.engine.refreshing import next_refresh
 from rcmd.engine.sampling import Sampler
@@ -19,7 +20,7 @@ from rcmd.schedules import Schedule
 Array = npt.NDArray[Any]
 
 
-class ReferenceEngine:
+class ReferenceEngine(EvenCosts):
     """The dual method, one step at a time; it knows nothing of β.
 
     It starts from the prox centre, or from the predictions of a given β, ``start``.
@@ -55,21 +56,6 @@ class ReferenceEngine:
         self.iteration = 0
         problem.oracle.restart()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
-
-    @property
-    def gradients(self) -> int:
-        """Rows touched so far."""
-        return self.iteration * self.sampler.batch
-
-    @property
-    def oracle_calls(self) -> int:
-        """Linear minimizations so far, one a step."""
-        return self.iteration
-
-    @property
-    def step_gradients(self) -> int:
-        """Rows that a step touches."""
-        return self.sampler.batch
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""

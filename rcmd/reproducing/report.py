@@ -147,7 +147,8 @@ def figures(found: Found, folder: Path) -> list[Path]:
             for name, methods in found.items()
         ]
         paths.append(folder / f"gap-by-{axis}.png")
-        write_figure(panels, "P(β) − P*", paths[-1], min(2, len(panels)))
+        columns = len(panels) if len(panels) <= 3 else 2
+        write_figure(panels, "P(β) − P*", paths[-1], columns)
     return paths
 
 
