@@ -6,6 +6,7 @@ For each oracle the pass is one that its formula cannot avoid, timed by turns wi
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from rcmd import oracles
 from rcmd.bench.clock import Contender, race
 from rcmd.bench.contenders import shown_ratio, shown_time, times, verdicts
+from rcmd.bench.one_thread import one_thread
 from rcmd.bench.report import Report, Section, Target, about
 
 Array = npt.NDArray[Any]
@@ -97,9 +99,16 @@ def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
     section.notes = [
         f"best of {REPEATS} turns, {calls // REPEATS} calls or about {1e3 * SECONDS:g} ms each"
     ]
-    for name, case in cases(p, rng).items():
-        cells, row = _compared(name, case, c, calls)
-        section.add(cells, **row)
+    section.notes.append(
+        "on one thread"
+        if importlib.util.find_spec("threadpoolctl")
+        else "with all threads, which makes a dot product slow where one of them has just written "
+        "the vector: install threadpoolctl, or set OMP_NUM_THREADS=1, to compare on one"
+    )
+    with one_thread():
+        for name, case in cases(p, rng).items():
+            cells, row = _compared(name, case, c, calls)
+            section.add(cells, **row)
     return Report([section], about(seed, None, p=p, calls=calls))
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rcmd.bench.clock import Timing
-from rcmd.bench.peers import NotInstalled, imported
+from rcmd.bench.one_thread import one_thread
+from rcmd.bench.peers import NotInstalled
 from rcmd.bench.race.entrants import Entrant, Task
 from rcmd.bench.race.judging import Judge
 from rcmd.bench.race.ladder import Climber, clocked
@@ -112,23 +112,6 @@ def at_least(racers: Sequence[Racer], line: str) -> float | None:
     """Seconds that a team needs at least for what none of it reached, if it took part."""
     climbers = [r.climber for r in racers if r.entrant.line == line and r.climber is not None]
     return min((climber.longest() for climber in climbers if not climber.fault), default=None)
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Hold the linear algebra of all packages, and numba's loops, to one thread."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(NotInstalled):
-            limits = imported("threadpoolctl", "threadpoolctl").threadpool_limits
-            stack.enter_context(limits(1))
-        try:
-            yield
-        finally:
-            numba.set_num_threads(before)
 
 
 def _prepared(entrant: Entrant, task: Task, judge: Judge) -> Racer:
