@@ -67,13 +67,8 @@ def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
     inside = problem.losses.clip(w)
     w = w if np.array_equal(w, inside) else inside
     del inside
-    return _certified(problem, beta, w, problem.rows.matvec(beta), problem.gradient(w))
-
-
-def _certified(
-    problem: Problem, beta: Any, w: Array, predictions: Array, slope: Any
-) -> Certificate:
-    """The certificate, given Xβ and Xᵀw/n as well."""
+    predictions = problem.rows.matvec(beta)
+    slope = problem.gradient(w)
     penalty, lowest = problem.oracle.value(beta), problem.oracle.minimum(slope)
     feasible = not math.isinf(penalty)
     loss, loss_size = _mean_and_size(problem, problem.losses.value(predictions))
@@ -114,9 +109,8 @@ class BestPair:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        # The value, the point, and its image Xβ or Xᵀw/n.
-        self._primal: tuple[Any, Any, Any] = (math.inf, None, None)
-        self._dual: tuple[Any, Any, Any] = (-math.inf, None, None)
+        self._primal: tuple[Any, Any] = (math.inf, None)
+        self._dual: tuple[Any, Array | None] = (-math.inf, None)
         self._certificate: Certificate | None = None
 
     def offer_primal(self, beta: Any) -> Array:
@@ -124,24 +118,23 @@ class BestPair:
         problem, predictions = self.problem, self.problem.rows.matvec(beta)
         value = problem.mean(problem.losses.value(predictions)) + problem.oracle.value(beta)
         if self._primal[1] is None or value < self._primal[0]:
-            self._primal, self._certificate = (value, _frozen(beta), predictions), None
+            self._primal, self._certificate = (value, _frozen(beta)), None
         return problem.losses.derivative(predictions)
 
     def offer_dual(self, w: Array) -> None:
         """Consider w, brought into dom l* first (averages round)."""
         w = self.problem.losses.clip(w)
-        slope = self.problem.gradient(w)
-        value = self.problem.dual_at(w, slope)
+        value = self.problem.dual(w)
         if self._dual[1] is None or value > self._dual[0]:
-            self._dual, self._certificate = (value, _frozen(w), slope), None
+            self._dual, self._certificate = (value, _frozen(w)), None
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
-        (_, beta, predictions), (_, w, slope) = self._primal, self._dual
+        beta, w = self._primal[1], self._dual[1]
         if beta is None or w is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
-            self._certificate = _certified(self.problem, beta, w, predictions, slope)
+            self._certificate = certify(self.problem, beta, w)
         return self._certificate
 
 

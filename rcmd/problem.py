@@ -146,11 +146,7 @@ class Problem:
 
     def dual(self, w: Array) -> Any:
         """D(w) = −R*(−Xᵀw/n) − (1/n) Σ_j l_j*(w_j)."""
-        return self.dual_at(w, self.gradient(w))
-
-    def dual_at(self, w: Array, slope: Any) -> Any:
-        """D(w), given Xᵀw/n as well."""
-        return self.oracle.minimum(slope) - self.mean(self.losses.conjugate(w))
+        return self.oracle.minimum(self.gradient(w)) - self.mean(self.losses.conjugate(w))
 
     def saddle(self, beta: Array, w: Array) -> Any:
         """φ(β, w) = wᵀXβ/n − (1/n) Σ_j l_j*(w_j) + R(β)."""

@@ -246,9 +246,9 @@ class Run(Iterator[State]):
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
         engine = self.engine
         beta, w_average = engine.averages()
-        response = self._best.offer_primal(beta)
-        for w in (w_average, response, engine.w):
-            self._best.offer_dual(w)
+        self._best.offer_dual(self._best.offer_primal(beta))
+        self._best.offer_dual(w_average)
+        self._best.offer_dual(engine.w)
         if math.isinf(self._best.certificate().primal):
             refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
         iterates = (engine.s.copy(), engine.w.copy(), engine.d.copy(), beta, w_average)
@@ -376,6 +376,7 @@ def solve(
                     run.stop = StopReason.CALLBACK
             if run.interrupts.requested and run.stop is None:
                 run.stop = StopReason.INTERRUPTED
+            del state  # five vectors, which the next checkpoint would add its own to
     return run.result()
 
 

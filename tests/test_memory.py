@@ -64,7 +64,9 @@ def test_memory(oracle: Any, nonzeros: int, dtype: Any) -> None:
 
     def run(n: int, p: int) -> Callable[[], Any]:
         X, y = sparse(n, p, nonzeros, dtype)
-        options = {"max_iterations": 20, "batch": 10, "tol": 0, "engine": "compiled"}
+        # Several certificates: what one of them keeps must not stay beside the next.
+        marks = {"max_iterations": 80, "checkpoints": range(10, 81, 10)}
+        options = {**marks, "batch": 10, "tol": 0, "engine": "compiled"}
         return lambda: solve(Problem(X, y, Logistic(), oracle), **options)
 
     n, p = 20_000, 40_000

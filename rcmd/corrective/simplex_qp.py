@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-MOST_TURNS = 300
-"""Entries freed or fixed in one programme, at most: the next one goes on."""
+MOST_TURNS, MOST_WORK = 300, 6e9
+"""Entries freed or fixed in one programme, at most, and their number times m³: about half a
+second, so that a clock and a keyboard are looked at in between. The next programme goes on."""
 
 DUAL_ROUNDING = 1e-13
 """A multiplier above minus this, relative to the largest, is taken for non-negative."""
@@ -22,7 +23,7 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     From the feasible ``start``: minimize over the free entries; go there, or as far as the
     first entry that turns negative, which is then fixed at zero; once all are non-negative,
     free the entry whose multiplier is most negative. But for rounding the value falls with
-    every turn. After ``MOST_TURNS``, or where a system overflows, the feasible point reached so
+    every turn. After ``MOST_TURNS`` or ``MOST_WORK``, or where a system overflows, the feasible point reached so
     far is returned.
 
     Examples
@@ -31,7 +32,7 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     array([1., 0.])
     """
     x, free = start.copy(), start > 0
-    for _ in range(MOST_TURNS):
+    for _ in range(int(min(MOST_TURNS, max(MOST_WORK / len(x) ** 3, 3)))):
         places = np.flatnonzero(free)
         target, level = _on_plane(matrix[np.ix_(places, places)], slope[places], x[places])
         if not np.isfinite(target).all():
