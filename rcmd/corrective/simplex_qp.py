@@ -23,8 +23,8 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     From the feasible ``start``: minimize over the free entries; go there, or as far as the
     first entry that turns negative, which is then fixed at zero; once all are non-negative,
     free the entry whose multiplier is most negative. But for rounding the value falls with
-    every turn. After ``MOST_TURNS`` or ``MOST_WORK``, or where a system overflows, the feasible point reached so
-    far is returned.
+    every turn. After ``MOST_TURNS`` or ``MOST_WORK``, or where a system overflows, the feasible
+    point reached so far is returned.
 
     Examples
     --------
