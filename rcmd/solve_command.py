@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from rcmd import cur, datasets
 from rcmd.conjugates import SeparableConjugate
-from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_BUDGET, EXIT_INTERRUPTED
+from rcmd.exit_status import EXIT_BUDGET, EXIT_INTERRUPTED
 from rcmd.lowrank import LowRank
 from rcmd.oracles import Counting, CurSet, LinearMinOracle
 from rcmd.problem import Problem
@@ -57,22 +56,18 @@ class Task:
 
 def run_solve(options: argparse.Namespace) -> int:
     """The command; returns the exit status."""
-    try:
-        task = TASKS[options.rows](options)
-        problem = task.problem
-        size = batch_size(parse_batch(options.batch or task.batch), problem.n)
-        run = iterate(
-            problem,
-            batch=size,
-            tol=task.tol if options.tol is None else options.tol,
-            seed=options.seed,
-            max_seconds=options.max_seconds,
-            max_gradients=options.max_gradients,
-            corrective=task.corrective,
-        )
-    except (ValueError, TypeError, OSError, ImportError) as fault:
-        print(f"rcmd: {fault}", file=sys.stderr)
-        return EXIT_BAD_INPUT
+    task = TASKS[options.rows](options)
+    problem = task.problem
+    size = batch_size(parse_batch(options.batch or task.batch), problem.n)
+    run = iterate(
+        problem,
+        batch=size,
+        tol=task.tol if options.tol is None else options.tol,
+        seed=options.seed,
+        max_seconds=options.max_seconds,
+        max_gradients=options.max_gradients,
+        corrective=task.corrective,
+    )
     print("\n".join([*task.remarks, problem.describe(size), ""]))
     print(
         f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"

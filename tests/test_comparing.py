@@ -8,7 +8,8 @@ import pytest
 from small_problems import problem
 
 from rcmd import methods, truth
-from rcmd.cli import COMPARE_HELP, main
+from rcmd.cli import main
+from rcmd.commands.compare import HELP as COMPARE_HELP
 from rcmd.comparing.curves import trace
 from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
 from rcmd.comparing.racing import compare, excess

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
 from rcmd.comparing.racing import AXES, Comparison, Standing, compare, excess
 from rcmd.comparing.slopes import Slope
 from rcmd.comparing.telling import tell_on_terminal
-from rcmd.exit_status import EXIT_BAD_INPUT
 from rcmd.plotting import Line, Panel, check_folder, check_plot, write_figure
 from rcmd.problem import Problem
 from rcmd.run import iterate
@@ -43,11 +41,7 @@ NOTES = (
 
 def run_compare(options: argparse.Namespace) -> int:
     """The command; returns the exit status."""
-    try:
-        report, comparison = _report(options)
-    except (ValueError, TypeError, OSError, ImportError) as fault:
-        print(f"rcmd: {fault}", file=sys.stderr)
-        return EXIT_BAD_INPUT
+    report, comparison = _report(options)
     print(report.text())
     if options.json is not None:
         report.write(options.json)

@@ -99,7 +99,7 @@ def find_optimum(cell: Cell) -> dict[str, Any]:
     problem = problem_of(cell.path)
     result = solve(problem, batch=hundredth(problem.n), tol=OPTIMUM_TOLERANCE, seed=cell.seed)
     if not result.success:
-        raise ArithmeticError(f"{cell.experiment}: no certified P*; {result.message}")
+        raise ValueError(f"{cell.experiment}: no certified P*; {result.message}")
     numbers = {name: float(getattr(result, name)) for name in ("primal", "dual", "gap")}
     return {"rows": problem.n, "features": problem.p, **numbers}
 

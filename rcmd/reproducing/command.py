@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from rcmd.bench.report import Report, about
 from rcmd.comparing.telling import tell_on_terminal
-from rcmd.exit_status import EXIT_BAD_INPUT
 from rcmd.plotting import check_plot
 from rcmd.reproducing.cells import write_whole
 from rcmd.reproducing.published import EXPERIMENTS
@@ -21,14 +19,10 @@ from rcmd.reproducing.running import Settings, run_all
 def run_reproduce(options: argparse.Namespace) -> int:
     """The command; returns the exit status."""
     folder = Path(options.out)
-    try:
-        settings = _settings(options)
-        folder.mkdir(parents=True, exist_ok=True)
-        check_plot(folder / "figure.png")
-        found = run_all(settings, folder / "cells", tell_on_terminal)
-    except (ValueError, OSError, ArithmeticError) as fault:
-        print(f"rcmd: {fault}", file=sys.stderr)
-        return EXIT_BAD_INPUT
+    settings = _settings(options)
+    folder.mkdir(parents=True, exist_ok=True)
+    check_plot(folder / "figure.png")
+    found = run_all(settings, folder / "cells", tell_on_terminal)
     report = Report([table(found)], about(0, None, **asdict(settings)))
     report.write(folder / "report.json")
     write_whole(folder / "table.txt", report.text())

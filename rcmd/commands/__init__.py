@@ -1,0 +1,1 @@
+"""The parsers of the command line, one light module for each command."""

@@ -1,0 +1,80 @@
+"""``rcmd bench``: its options; the work is in ``rcmd.bench``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rcmd.commands.adding import add_command
+
+ENGINE_HELP = """\
+Nanoseconds per stochastic gradient and per step, beside a plain C loop and COPT's LF variant
+where they can be had; cost as n and p grow; start, memory, drift. Ratios of one run.
+
+    rcmd bench engine --data ~/libsvm --json engine.json
+"""
+
+ORACLES_HELP = """\
+Time of argmin and minimum over that of one NumPy pass over c, which the formula cannot avoid
+and which is printed beside them. About a minute.
+
+    rcmd bench oracles --p 1000000 --json oracles.json
+"""
+
+PEERS_HELP = """\
+Time to a certified gap of l1-constrained logistic regression, beside cyanure, COPT, scikit-learn
+and skglm where they are installed. Half an hour; one problem takes minutes.
+
+    rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the subparsers ``commands``."""
+    bench = commands.add_parser("bench", help="measure the engine or the oracles on this machine")
+    what = bench.add_subparsers(title="benchmarks", required=True, metavar="WHAT")
+    engine = add_command(
+        what, "engine", _engine, "time per gradient and per step, start, memory, drift", ENGINE_HELP
+    )
+    engine.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, mushrooms")
+    engine.add_argument("--json", metavar="FILE", help="write all measurements")
+    engine.add_argument("--quick", action="store_true", help="a reduced set, about a minute")
+    engine.add_argument("--drift", type=float, metavar="UPDATES", help="for example 1e9")
+    engine.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    oracles = add_command(
+        what,
+        "oracles",
+        _oracles,
+        "argmin and minimum of every closed-form oracle beside a pass of NumPy",
+        ORACLES_HELP,
+    )
+    oracles.add_argument("--p", type=int, default=10**5, help="variables (default: %(default)s)")
+    oracles.add_argument(
+        "--calls", type=int, default=10**4, help="at most so many of each (default: %(default)s)"
+    )
+    oracles.add_argument("--json", metavar="FILE", help="write all measurements")
+    peers = add_command(
+        what, "peers", _peers, "time to a certified gap beside other packages", PEERS_HELP
+    )
+    peers.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …, gisette_scale.t")
+    peers.add_argument("--json", metavar="FILE", help="write all measurements")
+    peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
+    peers.add_argument("--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …")
+
+
+def _engine(options: argparse.Namespace) -> int:
+    from rcmd.bench.engine import run_bench
+
+    return run_bench(options.data, options.json, options.quick, options.drift, options.seed)
+
+
+def _oracles(options: argparse.Namespace) -> int:
+    from rcmd.bench.oracles import run_oracles
+
+    return run_oracles(options.p, options.calls, options.json)
+
+
+def _peers(options: argparse.Namespace) -> int:
+    from rcmd.bench.race.running import run_peers
+
+    return run_peers(options.data, options.json, options.quick, options.problem)

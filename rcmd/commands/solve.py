@@ -1,0 +1,80 @@
+"""``rcmd solve``: its options; the work is in ``rcmd.solve_command``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rcmd.commands.adding import add_command
+
+HELP = """\
+Solve a problem to a certified gap and show how it went.
+
+With no FILE: l1-constrained logistic regression on built-in generated data, compared
+with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz), for example:
+
+    rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-2
+
+--rows entries completes a matrix from lines "row column value"; --rows cur chooses columns
+and rows of a matrix (text or .npy):
+
+    rcmd solve ratings.txt --rows entries --oracle nuclear:auto:100 --held-out 0.2
+    rcmd solve matrix.csv --rows cur --oracle cur:auto:0.5
+
+All losses and oracles, and how they are written: rcmd list.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the subparsers ``commands``."""
+    solve = add_command(commands, "solve", _solve, "solve a problem to a certified gap", HELP)
+    solve.add_argument("file", nargs="?", metavar="FILE", help="data; built-in ones if none")
+    solve.add_argument(
+        "--rows",
+        choices=("libsvm", "entries", "cur"),
+        default="libsvm",
+        help="what FILE holds (default: %(default)s)",
+    )
+    solve.add_argument("--loss", help="the loss (default: logistic, for matrices least-squares)")
+    solve.add_argument("--oracle", help="the set or the regularizer (default: l1:5)")
+    solve.add_argument(
+        "--intercept", type=float, metavar="B", help="add an intercept between -B and B"
+    )
+    solve.add_argument(
+        "--batch", help="rows per step, or a percentage (default: 1%%, for matrices 100%%)"
+    )
+    solve.add_argument(
+        "--tol",
+        type=float,
+        help="certified gap to reach (default: 0.001, for matrices times the mean loss at β = 0)",
+    )
+    solve.add_argument(
+        "--seed", type=int, default=0, help="seed of the batches (default: %(default)s)"
+    )
+    solve.add_argument("--max-seconds", type=float, metavar="S", help="time budget")
+    solve.add_argument(
+        "--max-gradients",
+        type=int,
+        metavar="G",
+        help="budget of stochastic gradients (default: 1000 passes, at least 10 million)",
+    )
+    solve.add_argument(
+        "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
+    )
+    solve.add_argument(
+        "--held-out",
+        type=float,
+        metavar="SHARE",
+        help="entries: leave out this share of them and report the error there",
+    )
+    solve.add_argument(
+        "--keep",
+        metavar="CxR",
+        help="cur: columns and rows to keep (default: those with 90%% of the weight)",
+    )
+
+
+def _solve(options: argparse.Namespace) -> int:
+    from rcmd.solve_command import run_solve
+
+    return run_solve(options)
