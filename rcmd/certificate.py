@@ -53,7 +53,56 @@ class Certificate:
         )
 
 
-def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
+@dataclass(eq=False)
+class PrimalPoint:
+    """β with Xβ, the mean loss, the mean of their absolute values, and R(β)."""
+
+    beta: Any
+    predictions: Array
+    loss: Any
+    loss_size: Any
+    penalty: Any
+
+    @classmethod
+    def at(cls, problem: Problem, beta: Any) -> PrimalPoint:
+        """Everything about ``beta``, from scratch."""
+        predictions = problem.rows.matvec(beta)
+        terms = problem.losses.value(predictions)
+        penalty = problem.oracle.value(beta)
+        return cls(beta, predictions, problem.mean(terms), problem.mean(abs(terms)), penalty)
+
+    @property
+    def value(self) -> Any:
+        """P(β)."""
+        return self.loss + self.penalty
+
+
+@dataclass(eq=False)
+class DualPoint:
+    """w in dom l* with Xᵀw/n, the mean conjugate, that of their absolute values, and −R*(−Xᵀw/n)."""
+
+    w: Array
+    slope: Any
+    conjugate: Any
+    conjugate_size: Any
+    lowest: Any
+
+    @classmethod
+    def at(cls, problem: Problem, w: Array) -> DualPoint:
+        """Everything about ``w``, brought into dom l* first (averages round), from scratch."""
+        inside = problem.losses.clip(w)
+        w = w if np.array_equal(w, inside) else inside
+        slope, terms = problem.gradient(w), problem.losses.conjugate(w)
+        lowest = problem.oracle.minimum(slope)
+        return cls(w, slope, problem.mean(terms), problem.mean(abs(terms)), lowest)
+
+    @property
+    def value(self) -> Any:
+        """D(w)."""
+        return self.lowest - self.conjugate
+
+
+def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     """The certificate of (β, w), from nothing but the problem and the pair.
 
     Examples
@@ -64,32 +113,25 @@ def certify(problem: Problem, beta: Array, w: Array) -> Certificate:
     >>> float(certify(problem, np.array([1.0]), np.array([-2.0])).gap)
     0.0
     """
-    inside = problem.losses.clip(w)
-    w = w if np.array_equal(w, inside) else inside
-    del inside
-    predictions = problem.rows.matvec(beta)
-    slope = problem.gradient(w)
-    penalty, lowest = problem.oracle.value(beta), problem.oracle.minimum(slope)
-    feasible = not math.isinf(penalty)
-    loss, loss_size = _mean_and_size(problem, problem.losses.value(predictions))
-    conjugate, conjugate_size = _mean_and_size(problem, problem.losses.conjugate(w))
+    return _certified(problem, PrimalPoint.at(problem, beta), DualPoint.at(problem, w))
+
+
+def _certified(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> Certificate:
+    feasible = not math.isinf(primal.penalty)
+    beta, slope = primal.beta, dual.slope
+    terms = problem.losses.fenchel_young(primal.predictions, dual.w)
     certificate = Certificate(
         beta=beta,
-        w=w,
-        primal=loss + penalty,
-        dual=lowest - conjugate,
-        loss_gap=problem.mean(problem.losses.fenchel_young(predictions, w)),
+        w=dual.w,
+        primal=primal.value,
+        dual=dual.value,
+        loss_gap=problem.mean(terms),
         regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
     )
     if feasible:
-        size = loss_size + conjugate_size + abs(penalty) + abs(lowest)
+        size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
         _refuse_contradiction(problem, certificate, size)
     return certificate
-
-
-def _mean_and_size(problem: Problem, terms: Array) -> tuple[Any, Any]:
-    """The means of the terms and of their absolute values."""
-    return problem.mean(terms), problem.mean(abs(terms))
 
 
 def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any) -> None:
@@ -105,36 +147,48 @@ def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any)
 
 
 class BestPair:
-    """The best β and the best w seen, each judged by its own value from scratch."""
+    """The best β and the best w seen, each judged by its own value from scratch.
+
+    What was computed for the offers of a round serves its certificate and is then forgotten:
+    no vectors but the pair itself are kept from one certificate to the next.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._primal: tuple[Any, Any] = (math.inf, None)
-        self._dual: tuple[Any, Array | None] = (-math.inf, None)
+        self._primal: PrimalPoint | None = None
+        self._dual: DualPoint | None = None
+        self._best: tuple[Any, Any, Any, Any] = (math.inf, None, -math.inf, None)
         self._certificate: Certificate | None = None
 
     def offer_primal(self, beta: Any) -> Array:
         """Consider β; returns its response ∇L(Xβ)."""
-        problem, predictions = self.problem, self.problem.rows.matvec(beta)
-        value = problem.mean(problem.losses.value(predictions)) + problem.oracle.value(beta)
-        if self._primal[1] is None or value < self._primal[0]:
-            self._primal, self._certificate = (value, _frozen(beta)), None
-        return problem.losses.derivative(predictions)
+        point = PrimalPoint.at(self.problem, beta)
+        value, best, *dual = self._best
+        if best is None or point.value < value:
+            point.beta = _frozen(beta)
+            self._primal, self._certificate = point, None
+            self._best = (point.value, point.beta, *dual)
+        return self.problem.losses.derivative(point.predictions)
 
     def offer_dual(self, w: Array) -> None:
-        """Consider w, brought into dom l* first (averages round)."""
-        w = self.problem.losses.clip(w)
-        value = self.problem.dual(w)
-        if self._dual[1] is None or value > self._dual[0]:
-            self._dual, self._certificate = (value, _frozen(w)), None
+        """Consider w."""
+        point = DualPoint.at(self.problem, w)
+        *primal, value, best = self._best
+        if best is None or point.value > value:
+            point.w = _frozen(point.w)
+            self._dual, self._certificate = point, None
+            self._best = (*primal, point.value, point.w)
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
-        beta, w = self._primal[1], self._dual[1]
+        _, beta, _, w = self._best
         if beta is None or w is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
-            self._certificate = certify(self.problem, beta, w)
+            primal = self._primal or PrimalPoint.at(self.problem, beta)
+            dual = self._dual or DualPoint.at(self.problem, w)
+            self._certificate = _certified(self.problem, primal, dual)
+            self._primal = self._dual = None
         return self._certificate
 
 

@@ -28,10 +28,9 @@ class Constants:
     mu
         Strong convexity μ of R in the Euclidean norm; 0 when it has none.
     row_energy
-        max_j γ_j ‖x_j‖₂².
+        max_j γ_j ‖x_j‖₂²; ``None`` while μ = 0, where nothing asks for it.
     spectral_energy
-        ‖diag(√γ_j) X‖₂², the largest eigenvalue of Σ_j γ_j x_j x_jᵀ; ``None`` while
-        μ = 0, where nothing asks for it.
+        ‖diag(√γ_j) X‖₂², the largest eigenvalue of Σ_j γ_j x_j x_jᵀ; ``None`` likewise.
     quadratic
         Whether every l_j is a quadratic function (some statements hold only then).
     smallest_gamma

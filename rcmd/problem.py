@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.constants import Constants
-from rcmd.description import describe
+from rcmd.description import describe, summarize
 from rcmd.lowrank import LowRank
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
@@ -107,6 +107,26 @@ class Problem:
         other._regularize(oracle)
         return other
 
+    def every(self, stride: int) -> Problem | None:
+        """The problem of the samples 0, stride, 2·stride, … and the same R, where rows allow it.
+
+        Examples
+        --------
+        >>> from rcmd import Box, LeastSquares, Problem
+        >>> X, y = np.arange(6.0).reshape(6, 1), np.arange(6.0)
+        >>> Problem(X, y, LeastSquares(), Box(0.0, 1.0)).every(2).losses.y
+        array([0., 2., 4.])
+        """
+        rows = self.rows.every(stride)
+        if rows is None:
+            return None
+        other = copy(self)
+        for name in ("prediction_bounds", "_spectral_energy"):
+            vars(other).pop(name, None)
+        other.rows, other.losses, other.n = rows, self.losses.every(stride), rows.n
+        other._constants = {}
+        return other
+
     def _regularize(self, oracle: LinearMinOracle) -> None:
         self.regularizer = oracle
         if self.intercept is not None:
@@ -172,6 +192,16 @@ class Problem:
     def __repr__(self) -> str:
         return f"Problem(n={self.n}, p={self.p}, loss={self.loss!r}, oracle={self.oracle!r})"
 
+    def _repr_html_(self) -> str:
+        from rcmd.notebook import problem_html
+
+        return problem_html(summarize(self, 1))
+
+    def _repr_latex_(self) -> str:
+        from rcmd.latex import summary_latex
+
+        return summary_latex(summarize(self, 1))
+
     @cached_property
     def prediction_bounds(self) -> Array:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""
@@ -189,7 +219,7 @@ class Problem:
         bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
         with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
             prediction_energy = self.mean(gammas * bounds * bounds)
-            row_energy = (gammas * self.rows.square_norms()).max()
+            row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else None
         return Constants(
             n=self.n,
             batch=batch,

@@ -71,6 +71,12 @@ class SeparableConjugate(ABC):
     formula: ClassVar[str] = "l(s; y)"
     """The loss in one line, for people."""
 
+    arrays: ClassVar[Any] = None
+    """Where faster array forms of some of the methods are, under the same names, such as a module.
+
+    Certificates and corrections use them; steps never do. Subclasses do not inherit them.
+    """
+
     note: ClassVar[str] = ""
     """What a user must know about this loss, such as what it does not support."""
 

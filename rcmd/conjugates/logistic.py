@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from rcmd.conjugates import logistic_arrays
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.labels import sign_fault
 from rcmd.conjugates.scalars import entropy_gap, expit, negative_entropy, softplus
@@ -27,6 +28,7 @@ class Logistic(SeparableConjugate):
     """
 
     formula = "log(1 + exp(−ys))"
+    arrays = logistic_arrays
 
     @property
     def gamma(self) -> Any:

@@ -15,6 +15,9 @@ Array = npt.NDArray[Any]
 COMPILE_FROM = 4096
 """Length from which an array is worth compiled code; below it numba is not even imported."""
 
+BLOCK = 8192
+"""Entries that array forms see at a time, so that what they hold in between stays in the cache."""
+
 
 class SampleLosses:
     """A loss bound to labels and weights; every method maps arrays to arrays.
@@ -29,13 +32,20 @@ class SampleLosses:
         self.weights = weights
         self._scalars: dict[str, Any] = {}
 
+    def every(self, stride: int) -> SampleLosses:
+        """The pairs 0, stride, 2·stride, …."""
+        weights = None if self.weights is None else self.weights[::stride]
+        return SampleLosses(self.loss, self.y[::stride], weights)
+
     def value(self, s: Array) -> Array:
         """l_j(s_j)."""
         return self._weighted(self._each("value", s, self.y))
 
-    def derivative(self, s: Array, batch: Any = slice(None)) -> Array:
-        """l_j'(s_j) for the rows j of ``batch``."""
-        return self._weighted(self._each("derivative", s, self.y[batch]), batch)
+    def derivative(self, s: Array, batch: Any = None) -> Array:
+        """l_j'(s_j), for the rows j of ``batch`` by the scalar method that steps are made of."""
+        if batch is None:
+            return self._weighted(self._each("derivative", s, self.y))
+        return self._weighted(self._one_by_one("derivative", s, self.y[batch]), batch)
 
     def second_derivative(self, s: Array) -> Array:
         """l_j''(s_j), brought into [0, γ_j]."""
@@ -76,9 +86,13 @@ class SampleLosses:
     @cached_property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
-        labels, places = np.unique(self.y, return_inverse=True)
+        least, most = self.y.min(), self.y.max()
+        if ((self.y == least) | (self.y == most)).all():  # two classes need no sorting
+            labels, places = np.array([least, most]), (self.y == most).astype(int)
+        else:
+            labels, places = np.unique(self.y, return_inverse=True)
         ends = np.array([self.loss.conjugate_domain(y) for y in labels], dtype=self.y.dtype)
-        low, high = ends[places].T
+        low, high = ends[:, 0][places], ends[:, 1][places]
         return self._weighted(low), self._weighted(high)
 
     @property
@@ -94,6 +108,17 @@ class SampleLosses:
         return values if self.weights is None else self.weights[batch] * values
 
     def _each(self, name: str, *arguments: Array) -> Array:
+        """The method ``name`` at every place, by the class's array form where it has one."""
+        form = getattr(vars(type(self.loss)).get("arrays"), name, None)
+        if form is None or self.y.dtype == object:
+            return self._one_by_one(name, *arguments)
+        out = np.empty(len(self.y))
+        for start in range(0, len(out), BLOCK):
+            block = slice(start, start + BLOCK)
+            out[block] = form(*(argument[block] for argument in arguments))
+        return out
+
+    def _one_by_one(self, name: str, *arguments: Array) -> Array:
         """The scalar method ``name`` at every place; compiled where arrays are long."""
         length = len(arguments[0])
         if length >= COMPILE_FROM and self.y.dtype != object:

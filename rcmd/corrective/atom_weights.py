@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rcmd.corrective.columns import beside
 from rcmd.corrective.damping import Damping, falls
 from rcmd.corrective.gram import gram
 from rcmd.corrective.simplex_qp import minimize_on_simplex
-from rcmd.oracles.atoms import Atom
+from rcmd.oracles.atoms import Atom, SparseAtom
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
@@ -40,35 +40,30 @@ class AtomWeights:
         self.passes = 0
         self._columns: Any = None
         self._penalties: Array = np.zeros(0)
+        self._idle: Array = np.zeros(0, dtype=bool)
         self._damping = Damping()
         self._append(list(atoms))
         self.weights = np.asarray(weights, dtype=float) / np.sum(weights)
 
     def add(self, atoms: Sequence[Atom]) -> None:
-        """Widen the hull."""
+        """Widen the hull by atoms that it does not hold, and forget those that are idle."""
         self._append([a for a in atoms if not any(_same(a, known) for known in self.atoms)])
 
-    def _drop(self) -> None:
-        """Forget the atoms that carry no weight."""
-        kept = np.flatnonzero(self.weights > 0)
-        if len(kept) < len(self.atoms):
-            self.atoms = [self.atoms[i] for i in kept]
-            self.weights, self._penalties = self.weights[kept], self._penalties[kept]
-            self._columns = self._columns[:, kept]
-
     def _append(self, atoms: list[Atom]) -> None:
-        """New atoms, without weight."""
+        """New atoms, without weight, in the place of those that the last step left without."""
         if not atoms:
             return
+        kept = np.flatnonzero(~self._idle)
         new = self.problem.rows.predict_at(atoms)
-        self._columns = new if self._columns is None else _beside(self._columns, new)
-        self.atoms = [*self.atoms, *atoms]
+        self._columns = new if self._columns is None else beside(self._columns, kept, new)
+        self.atoms = [*(self.atoms[i] for i in kept), *atoms]
         penalties = np.zeros(len(atoms))
         if not self.problem.oracle.indicator:
             zero = self.problem.rows.zero()
             penalties[:] = [self.problem.oracle.penalty(atom.dense(zero)) for atom in atoms]
-        self._penalties = np.concatenate([self._penalties, penalties])
-        self.weights = np.concatenate([self.weights, np.zeros(len(atoms))])
+        self._penalties = np.concatenate([self._penalties[kept], penalties])
+        self.weights = np.concatenate([self.weights[kept], np.zeros(len(atoms))])
+        self._idle = np.zeros(len(self.atoms), dtype=bool)
         self.passes += 1
 
     def predictions(self) -> Array:
@@ -84,7 +79,7 @@ class AtomWeights:
         return total
 
     def improve(self) -> None:
-        """One Newton step on the weights, shortened where it must be; forget idle atoms."""
+        """One Newton step on the weights, shortened where it must be."""
         losses, n = self.problem.losses, self.problem.n
         s = self.predictions()
         self.passes += 1
@@ -103,7 +98,7 @@ class AtomWeights:
 
         share = self._damping.longest(fallen)
         self.weights = target if share == 1.0 else self.weights + share * step
-        self._drop()
+        self._idle = self.weights <= 0
         if not self.problem.oracle.indicator:
             self._straighten()
 
@@ -122,19 +117,10 @@ class AtomWeights:
         return float(self.problem.mean(self.problem.losses.value(s)) + self._penalties @ weights)
 
 
-def _beside(left: Any, right: Any) -> Any:
-    """Two groups of columns as one, sparse where both are."""
-    if sp.issparse(left) and sp.issparse(right):
-        return sp.csr_array(sp.hstack([left, right], format="csr"))
-    return np.hstack([_dense(left), _dense(right)])
-
-
-def _dense(columns: Any) -> Array:
-    return columns.toarray() if sp.issparse(columns) else columns
-
-
 def _same(a: Atom, b: Atom) -> bool:
     """Whether two atoms are the same point, said the same way."""
     if type(a) is not type(b):
         return False
+    if isinstance(a, SparseAtom):
+        return a == b
     return all(np.array_equal(vars(a)[name], vars(b)[name]) for name in vars(a))

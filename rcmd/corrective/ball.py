@@ -9,8 +9,13 @@ import numpy.typing as npt
 
 from rcmd.corrective.corrected import Corrected
 from rcmd.corrective.damping import Damping, falls
+from rcmd.corrective.definite import solve_definite
+from rcmd.corrective.gram import gram
 from rcmd.oracles.l2 import L2Ball, Ridge
 from rcmd.problem import Problem
+from rcmd.rows.base import Rows
+from rcmd.rows.dense import DenseRows
+from rcmd.rows.sparse import SparseRows
 
 Array = npt.NDArray[Any]
 
@@ -20,23 +25,32 @@ MOST_PRODUCTS = 500
 SYSTEMS = 3
 """Linear systems of a round, at most."""
 
+LARGEST_HESSIAN, LONGEST_ROW = 1000, 200
+"""∇²f is formed up to this side, and while rows have no more entries in the mean."""
+
 
 class BallCorrection:
-    """Newton–CG on f(β) + (strength/2)‖β‖² over ‖β‖ ≤ radius, f(β) = (1/n) Σ l_j(x_jᵀβ).
+    """Newton's method on f(β) + (strength/2)‖β‖² over ‖β‖ ≤ radius, f(β) = (1/n) Σ l_j(x_jᵀβ).
 
     With a multiplier ν ≥ 0 of (‖β‖² − radius²)/2, a step solves the linearized conditions
 
         (∇²f + (strength + ν) I) δ + dν·β = −∇f − (strength + ν) β,   βᵀδ = (radius² − ‖β‖²)/2,
 
-    where the ball binds, and the first with ν = dν = 0 where it does not.
+    where the ball binds, and the first with ν = dν = 0 where it does not. ``gradients`` says
+    what finding the start has cost.
     """
 
     oracle_calls = 0
 
-    def __init__(self, problem: Problem, oracle: L2Ball | Ridge, beta: Array) -> None:
+    def __init__(
+        self, problem: Problem, oracle: L2Ball | Ridge, beta: Array, gradients: int = 0
+    ) -> None:
         self.problem, self.radius = problem, float(oracle.radius)
         self.strength = float(oracle.mu)
-        self._passes, self._damping, self.moved = 0, Damping(), True
+        self._earlier, self._passes = gradients, 0
+        self._damping, self.moved = Damping(), True
+        self._matrix = _small_matrix(problem.rows)
+        self._hessian: Array | None = None
         bounds = problem.prediction_bounds / self.radius
         self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
         self._here = self._respond(beta)
@@ -46,8 +60,8 @@ class BallCorrection:
 
     @property
     def gradients(self) -> int:
-        """Passes over the losses times n."""
-        return self._passes * self.problem.n
+        """Passes over the losses times n, and what was there before."""
+        return self._earlier + self._passes * self.problem.n
 
     def round(self, passes: float) -> Corrected:
         """One step, shortened until P falls; a step that never does is not taken."""
@@ -88,12 +102,13 @@ class BallCorrection:
         return along + change * across, multiplier
 
     def _solve(self, multiplier: float, right: Array, products: int) -> Array:
-        """(∇²f + (strength + ν) I)⁻¹ right, by conjugate gradients."""
+        """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
+        damping = self.strength + multiplier + self._damping.now * self._curvature
+        if self._matrix is not None:
+            return solve_definite(self._formed() + damping * np.eye(len(right)), right)
         from scipy.sparse.linalg import LinearOperator, cg
 
-        rows = self.problem.rows
-        curved = self.problem.losses.second_derivative(self._here.s) / self.problem.n
-        damping = self.strength + multiplier + self._damping.now * self._curvature
+        rows, curved = self.problem.rows, self._curvatures()
 
         def product(v: Array) -> Array:
             self._passes += 1
@@ -103,6 +118,16 @@ class BallCorrection:
         accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
         return cg(operator, right, rtol=accuracy, maxiter=products)[0]
 
+    def _formed(self) -> Array:
+        """∇²f at the present point, computed once for it."""
+        if self._hessian is None:
+            self._passes += 1
+            self._hessian = gram(self._matrix, self._curvatures())
+        return self._hessian
+
+    def _curvatures(self) -> Array:
+        return self.problem.losses.second_derivative(self._here.s) / self.problem.n
+
     def _inside(self, beta: Array, binding: bool) -> Array:
         """``beta`` drawn back to the sphere where it left the ball, or where the ball binds."""
         norm = float(np.linalg.norm(beta))
@@ -110,6 +135,7 @@ class BallCorrection:
 
     def _respond(self, beta: Array) -> Corrected:
         self._passes += 1
+        self._hessian = None
         s = self.problem.rows.matvec(beta)
         w = self.problem.losses.derivative(s)
         return Corrected(beta, s, w, self.problem.gradient(w))
@@ -118,3 +144,16 @@ class BallCorrection:
         self._passes += 1
         losses = self.problem.mean(self.problem.losses.value(s))
         return float(losses + self.strength * (beta @ beta) / 2)
+
+
+def _small_matrix(rows: Rows) -> Any:
+    """X where Xᵀ diag(c) X costs less than the products with X that it saves, else ``None``."""
+    if isinstance(rows, DenseRows) and rows.p <= LONGEST_ROW:
+        return rows.array
+    if (
+        isinstance(rows, SparseRows)
+        and rows.p <= LARGEST_HESSIAN
+        and rows.matrix.nnz <= LONGEST_ROW * rows.n
+    ):
+        return rows.matrix
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,23 +24,36 @@ MOST_PREDICTIONS = 2**27
 """Predictions at atoms that are kept, a gigabyte of them; more atoms are not taken up."""
 
 
-class HullCorrection:
-    """Fully corrective Frank–Wolfe with second-order steps, from a point of dom R on."""
+STRIDE, FEWEST_SAMPLES = 8, 1000
+"""Every so many samples are solved first, if there are so many of them."""
 
-    def __init__(self, problem: Problem, beta: Any) -> None:
+SHARE_OF_ERROR, MOST_ROUNDS = 0.1, 30
+"""Fewer samples are solved until their gap is this share of a standard error of P, or so long."""
+
+
+class HullCorrection:
+    """Fully corrective Frank–Wolfe with second-order steps, from a point of dom R on.
+
+    ``gradients`` and ``oracle_calls`` say what finding that point has cost.
+    """
+
+    def __init__(
+        self, problem: Problem, beta: Any, gradients: int = 0, oracle_calls: int = 0
+    ) -> None:
         self.problem = problem
         self._most = max(MOST_PREDICTIONS // problem.n, 2)
         parts = sorted(problem.oracle.decompose(beta), key=lambda part: -float(part[0]))
         parts = [(weight, atom) for weight, atom in parts[: self._most] if weight > 0]
         weights = np.array([float(weight) for weight, _ in parts])
         self._hull = AtomWeights(problem, [atom for _, atom in parts], weights)
-        self.oracle_calls, self._responses, self.moved = 0, 0, True
+        self._earlier, self.oracle_calls = gradients, oracle_calls
+        self._responses, self.moved = 0, True
         self._here = self._respond()
 
     @property
     def gradients(self) -> int:
-        """Passes over all rows, times n."""
-        return (self._hull.passes + self._responses) * self.problem.n
+        """Passes over all rows, times n, and what was there before."""
+        return self._earlier + (self._hull.passes + self._responses) * self.problem.n
 
     def round(self, passes: float) -> Corrected:
         """Take up the atoms that the oracle offers at this point, and take a Newton step."""
@@ -69,7 +83,28 @@ class HullCorrection:
 
 
 def correction_for(problem: Problem, beta: Any) -> Correction:
-    """The kind of correction that fits the oracle, from ``beta`` on."""
+    """The kind of correction that fits the oracle, from about ``beta`` on.
+
+    Where there are enough samples, every eighth of them is solved first, about as well as that
+    many can tell: those rounds cost an eighth, and most of what is found then stays.
+    """
+    gradients, oracle_calls = 0, 0
+    fewer = problem.every(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
+    if fewer is not None:
+        sampled = correction_for(fewer, beta)
+        beta = _solved(fewer, sampled)
+        gradients, oracle_calls = sampled.gradients, sampled.oracle_calls
     if isinstance(problem.oracle, L2Ball | Ridge):
-        return BallCorrection(problem, problem.oracle, beta)
-    return HullCorrection(problem, beta)
+        return BallCorrection(problem, problem.oracle, beta, gradients)
+    return HullCorrection(problem, beta, gradients, oracle_calls)
+
+
+def _solved(problem: Problem, correction: Correction) -> Any:
+    """The β of rounds that end where the gap is small beside the sampling error of P."""
+    for _ in range(MOST_ROUNDS):
+        here = correction.round(math.inf)
+        gap = here.d @ here.beta + problem.oracle.penalty(here.beta) - problem.oracle.minimum(here.d)
+        error = problem.losses.value(here.s).std() / math.sqrt(problem.n)
+        if not (correction.moved and gap > SHARE_OF_ERROR * error):
+            break
+    return here.beta

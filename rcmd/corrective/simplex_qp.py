@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.corrective.definite import solve_definite
+
 Array = npt.NDArray[Any]
 
 MOST_TURNS, MOST_WORK = 300, 6e9
@@ -63,22 +65,10 @@ def _on_plane(matrix: Array, slope: Array, x: Array) -> tuple[Array, float]:
     if others.any():
         row = matrix[last, others]
         reduced = matrix[np.ix_(others, others)] - row - row[:, None] + matrix[last, last]
-        step = _solve(reduced, gradient[last] - gradient[others])
+        step = solve_definite(reduced, gradient[last] - gradient[others])
         target[others] += step
         target[last] -= step.sum()
     return target, float((matrix[last] @ target) + slope[last])
-
-
-def _solve(matrix: Array, right: Array) -> Array:
-    """H⁻¹ right; where cancellation has left H indefinite, with its spectrum raised to rounding."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-
-    try:
-        return cho_solve(cho_factor(matrix, check_finite=False), right, check_finite=False)
-    except LinAlgError:
-        values, vectors = eigh(matrix, check_finite=False)
-        least = len(right) * np.finfo(float).eps * abs(values).max()
-        return vectors @ ((vectors.T @ right) / np.maximum(values, least))
 
 
 def _step_to_the_border(x: Array, free: Array, places: Array, target: Array) -> None:

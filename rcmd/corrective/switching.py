@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from rcmd.result import Checkpoint
 
-HALVING_PASSES, CORRECTION_PASSES = 3.0, 60.0
-"""What corrections cost, in passes over the data: to halve the gap, and in all (measured)."""
+CORRECTION_PASSES = 20.0
+"""What corrections cost in all, in passes of plain steps over the data (measured)."""
 
 SLOWEST_PACE = 0.25
 """The least power of 1/k at which a gap is taken to fall."""
 
 
 def worth_correcting(history: Sequence[Checkpoint], n: int, tol: float) -> bool:
-    """Whether plain steps would need longer than corrections, to halve the gap and to reach tol.
+    """Whether plain steps would need longer than corrections to reach ``tol``.
 
     The gap is taken to go on falling as the power of 1/k that the last two certificates show:
     the theorem's first power before there are two, a high one where convergence is linear.
@@ -23,13 +23,10 @@ def worth_correcting(history: Sequence[Checkpoint], n: int, tol: float) -> bool:
     last = history[-1]
     if not last.gap > tol > 0:
         return False
-    passes = last.gradients / n
-    pace = _pace(history)
-    halving = passes * (2 ** (1 / pace) - 1)
     # By logarithms: a slow pace and a small tolerance overflow.
-    farther = math.log(float(last.gap) / tol) / pace
-    reaching = passes * math.expm1(farther) if farther < 300 else math.inf
-    return halving > HALVING_PASSES and reaching > CORRECTION_PASSES
+    farther = math.log(float(last.gap) / tol) / _pace(history)
+    passes = last.gradients / n
+    return farther > 300 or passes * math.expm1(farther) > CORRECTION_PASSES
 
 
 def _pace(history: Sequence[Checkpoint]) -> float:

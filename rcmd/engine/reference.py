@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.conjugates.samples import SampleLosses
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
 from rcmd.engine.costs import EvenCosts
 from rcmd.engine.faults import checked_atom, not_finite
@@ -48,14 +50,18 @@ class ReferenceEngine(EvenCosts):
         self.prox = prox or ConjugateProx()
         self.accounting = accounting
         if start is None:
-            self.s = self.prox.centre(problem.losses, problem.prediction_bounds)
+            self.s = self.prox.centre(self._prox_losses, problem.prediction_bounds)
         else:
             self.s = problem.rows.matvec(start)
-        self.w = problem.losses.derivative(self.s)
+        self.w = problem.losses.derivative(self.s, slice(None))
         self.d = problem.gradient(self.w)
         self.iteration = 0
         problem.oracle.restart()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
+
+    @cached_property
+    def _prox_losses(self) -> SampleLosses:
+        return self.prox.losses(self.problem)
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""
@@ -71,7 +77,7 @@ class ReferenceEngine(EvenCosts):
         # n times the batch's coordinates of a subgradient of D at w.
         gap = rows.predict(batch, atom) - self.s[batch]
         s = self.prox.step(
-            losses,
+            self._prox_losses,
             self.problem.prediction_bounds,
             batch,
             self.s[batch],

@@ -33,6 +33,9 @@ class DenseRows(Rows):
         ]
         return np.stack(columns, axis=1)
 
+    def every(self, stride: int) -> DenseRows:
+        return DenseRows(np.ascontiguousarray(self.array[::stride]))
+
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         total += coefficients @ self.array[batch]
 

@@ -26,7 +26,7 @@ class SparseRows(Rows):
     def predict(self, batch: Array, atom: Atom) -> Array:
         block = self.matrix[batch]
         products = np.asarray(block.data, dtype=float) * atom.gather(block.indices)
-        return _sum_rows(products, block.indptr)
+        return _combined(products, block.indptr)
 
     def predict_at(self, atoms: Sequence[Atom]) -> Any:
         sparse = [atom for atom in atoms if isinstance(atom, SparseAtom)]
@@ -35,14 +35,27 @@ class SparseRows(Rows):
         places = np.array([k for atom in sparse for k in atom.indices], dtype=int)
         values = np.array([v for atom in sparse for v in atom.values], dtype=float)
         lengths = np.array([len(atom.indices) for atom in sparse])
-        if lengths.max() > 1:
+        if lengths.max() > 1 or len(np.unique(places)) < len(places):
             offsets = np.concatenate([[0], np.cumsum(lengths)])
             weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
             return sp.csr_array(self.matrix @ weights)
-        picked = self.matrix[:, places]
-        scaled = picked.data * values[picked.indices]
-        where = np.flatnonzero(lengths).astype(picked.indices.dtype)[picked.indices]
-        return sp.csr_array((scaled, where, picked.indptr), shape=(self.n, len(atoms)))
+        return self._picked(places, values, np.flatnonzero(lengths), len(atoms))
+
+    def _picked(self, places: Array, scales: Array, targets: Array, width: int) -> Any:
+        """Distinct columns, scaled, as columns ``targets`` of a matrix so wide."""
+        from rcmd.engine.kernels.columns import count, pick
+
+        data, indices, indptr = self.matrix.data, self.matrix.indices, self.matrix.indptr
+        target, scale = np.full(self.p, -1, dtype=indices.dtype), np.zeros(self.p)
+        target[places], scale[places] = targets, scales
+        size = count(indices, target)
+        picked, columns = np.empty(size + 1), np.empty(size + 1, dtype=indices.dtype)
+        starts = np.zeros(self.n + 1, dtype=indptr.dtype)
+        pick(data, indices, indptr, target, scale, picked, columns, starts)
+        return sp.csr_array((picked[:size], columns[:size], starts), shape=(self.n, width))
+
+    def every(self, stride: int) -> SparseRows:
+        return SparseRows(self.matrix[::stride])
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         block = self.matrix[batch]
@@ -64,6 +77,9 @@ class SparseRows(Rows):
 
     def square_norms(self) -> Array:
         return self._by_row(lambda data, _: data * data)
+
+    def max_norms(self) -> Array:
+        return self._by_row(lambda data, _: abs(data), np.maximum)
 
     def entry_range(self) -> tuple[Array, Array]:
         low = np.asarray(self.matrix.min(axis=1).toarray(), dtype=float).ravel()
@@ -100,15 +116,18 @@ class SparseRows(Rows):
         cuts = np.unique([0, *np.searchsorted(self.matrix.indptr[:-1], entries), self.n])
         return [slice(start, stop) for start, stop in pairwise(cuts.tolist())]
 
-    def _by_row(self, function: Callable[[Array, Array], Array]) -> Array:
-        """Row sums of ``function(values, columns)``, in double precision, a block at a time."""
+    def _by_row(
+        self, function: Callable[[Array, Array], Array], combine: np.ufunc = np.add
+    ) -> Array:
+        """Row sums (maxima, …) of ``function(values, columns)`` in doubles, a block at a time."""
         data, indices, indptr = self.matrix.data, self.matrix.indices, self.matrix.indptr
-        sums = np.zeros(self.n)
+        numbers = np.zeros(self.n)
         for rows in self._blocks():
             start, stop = indptr[rows.start], indptr[rows.stop]
             terms = function(data[start:stop].astype(float), indices[start:stop])
-            sums[rows] = _sum_rows(terms, indptr[rows.start : rows.stop + 1] - start)
-        return sums
+            offsets = indptr[rows.start : rows.stop + 1] - start
+            numbers[rows] = _combined(terms, offsets, combine)
+        return numbers
 
     def as_matrix(self) -> Any:
         return self.matrix
@@ -120,11 +139,11 @@ class SparseRows(Rows):
         return dense
 
 
-def _sum_rows(entries: Array, indptr: Array) -> Array:
-    """Row sums of CSR entries; unlike ``add.reduceat`` right for empty rows."""
+def _combined(entries: Array, indptr: Array, combine: np.ufunc = np.add) -> Array:
+    """Row sums (maxima, …) of CSR entries; unlike ``reduceat`` alone 0 for empty rows."""
     lengths = np.diff(indptr)
-    sums = np.zeros(len(lengths))
+    numbers = np.zeros(len(lengths))
     filled = np.flatnonzero(lengths)
     if len(filled):
-        sums[filled] = np.add.reduceat(np.asarray(entries, dtype=float), indptr[filled])
-    return sums
+        numbers[filled] = combine.reduceat(np.asarray(entries, dtype=float), indptr[filled])
+    return numbers

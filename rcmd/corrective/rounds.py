@@ -1,0 +1,70 @@
+"""The corrective phase of a run: when it begins, what it has used, when it ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rcmd.corrective.corrected import Corrected, Correction
+from rcmd.corrective.phase import correction_for
+from rcmd.corrective.switching import worth_correcting
+from rcmd.problem import Problem
+from rcmd.result import Checkpoint
+
+STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
+"""Corrections end after so many rounds that changed nothing, or in which the gap fell by less."""
+
+ROUND_PASSES = 5
+"""Passes over the data that a round of corrections takes at least."""
+
+
+class Rounds:
+    """Rounds of corrections, from the best point that plain steps have found."""
+
+    def __init__(self, problem: Problem, allowed: bool) -> None:
+        self.problem, self.allowed = problem, allowed
+        self.begun = False
+        self.count = self._still = self._slow = 0
+        self._landmark: Any = math.inf
+        self._correction: Correction | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the next thing to do is a round."""
+        return self.begun and self.allowed
+
+    @property
+    def gradients(self) -> int:
+        """Gradients of all rounds."""
+        return 0 if self._correction is None else self._correction.gradients
+
+    @property
+    def oracle_calls(self) -> int:
+        """Linear minimizations of all rounds."""
+        return 0 if self._correction is None else self._correction.oracle_calls
+
+    def consider(self, history: Sequence[Checkpoint], tol: float, affordable: bool) -> None:
+        """Begin where the certificates say that it pays; end where rounds idle."""
+        gap = history[-1].gap
+        if self.under_way and self._correction is not None:
+            fell = gap < (1 - LEAST_FALL) * self._landmark
+            self._slow = 0 if fell else self._slow + 1
+            self._landmark = gap if fell else self._landmark
+            self._still = 0 if self._correction.moved else self._still + 1
+            self.allowed = self._still < STILL_ROUNDS and self._slow < SLOW_ROUNDS
+        elif self.allowed and worth_correcting(history, self.problem.n, tol):
+            self.allowed = affordable
+            self.begun, self._landmark = affordable, gap
+
+    def begin(self, beta: Any) -> None:
+        """Make ready for the first round, from ``beta``."""
+        if self._correction is None:
+            self._correction = correction_for(self.problem, beta)
+
+    def next(self, passes: float) -> Corrected:
+        """One round, in about so many passes."""
+        assert self._correction is not None
+        here = self._correction.round(passes)
+        self.count += 1
+        return here
