@@ -160,15 +160,23 @@ class BestPair:
         self._best: tuple[Any, Any, Any, Any] = (math.inf, None, -math.inf, None)
         self._certificate: Certificate | None = None
 
-    def offer_primal(self, beta: Any) -> Array:
-        """Consider β; returns its response ∇L(Xβ)."""
+    def offer_primal(self, beta: Any) -> None:
+        """Consider β."""
+        self._consider(beta)
+
+    def offer_with_response(self, beta: Any) -> None:
+        """Consider β, and the dual point ∇L(Xβ) that answers it."""
+        self.offer_dual(self.problem.losses.derivative(self._consider(beta)))
+
+    def _consider(self, beta: Any) -> Array:
+        """Consider β; returns Xβ."""
         point = PrimalPoint.at(self.problem, beta)
         value, best, *dual = self._best
         if best is None or point.value < value:
             point.beta = _frozen(beta)
             self._primal, self._certificate = point, None
             self._best = (point.value, point.beta, *dual)
-        return self.problem.losses.derivative(point.predictions)
+        return point.predictions
 
     def offer_dual(self, w: Array) -> None:
         """Consider w."""

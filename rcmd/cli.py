@@ -10,10 +10,25 @@ from importlib import import_module
 from typing import NoReturn
 
 from rcmd import __version__
-from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_INTERRUPTED
+from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_INTERRUPTED, MEANINGS
 
-COMMANDS = ("solve", "list", "check", "compare", "reproduce", "bench")
+COMMANDS = (
+    "solve", "path", "compare", "show", "list", "check", "fuzz", "reproduce", "convert", "bench",
+    "demo",
+)  # fmt: skip
 """The modules of ``rcmd.commands``, in the order in which the help shows them."""
+
+
+OVERVIEW = """\
+Convex optimization seen from the dual: min over β of (1/n) Σ_j l(x_jᵀβ; y_j) + R(β), with a
+certified gap.
+
+    rcmd solve                                  a built-in problem
+    rcmd solve a9a.bz2 --oracle l1:5            a LIBSVM file
+    rcmd solve a9a.bz2 --save a.rcmd --plot a.pdf
+    rcmd list                                   all losses and oracles
+    rcmd COMMAND --help                         options, with an example
+"""
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -25,11 +40,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status.
-
-    0: the tolerance was reached, the contract holds; 1: a budget ended first, an identity
-    fails; 2: bad input; 130: interrupted.
-    """
+    """Run the command line; returns the exit status, as ``exit_status.MEANINGS`` says."""
     # A terminal without these letters gets question marks, not a crash.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -49,7 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = OneLineParser(prog="rcmd", description="Convex optimization seen from the dual.")
+    parser = OneLineParser(
+        prog="rcmd",
+        description=OVERVIEW,
+        epilog=MEANINGS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"rcmd {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:

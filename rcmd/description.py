@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rcmd import bounds
@@ -12,32 +13,67 @@ if TYPE_CHECKING:
     from rcmd.problem import Problem
 
 
+@dataclass(frozen=True)
+class Summary:
+    """What a problem is, in words and numbers, without its data.
+
+    Attributes
+    ----------
+    n, p, batch
+        Rows, variables, and the rows per step for which the constants hold.
+    weighted
+        Whether the samples have weights ω_j.
+    loss, regularizer
+        The formulas of l and R.
+    constants
+        Letter, meaning and value of each.
+    """
+
+    n: int
+    p: int
+    batch: int
+    weighted: bool
+    loss: str
+    regularizer: str
+    constants: tuple[tuple[str, str, float], ...]
+
+    def formulas(self) -> tuple[str, ...]:
+        """(P), (D), l and R, a line each."""
+        weight = "ω_j " if self.weighted else ""
+        return (
+            f"(P)  min over β ∈ R^{self.p} of  1/n Σ_j {weight}l(x_jᵀβ; y_j) + R(β),  n = {self.n}",
+            "(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j l_j*(w_j)",
+            f"     l(s; y) = {self.loss}",
+            f"     R(β)    = {self.regularizer}",
+        )
+
+
+def summarize(problem: Problem, batch: int) -> Summary:
+    """The summary of ``problem`` for batches of so many rows."""
+    return Summary(
+        n=problem.n,
+        p=problem.p,
+        batch=batch,
+        weighted=problem.losses.weights is not None,
+        loss=problem.loss.formula,
+        regularizer=problem.oracle.describe(),
+        constants=_constants(problem.constants(batch)),
+    )
+
+
 def describe(problem: Problem, batch: int) -> str:
     """The text of ``Problem.describe``."""
-    constants = problem.constants(batch)
+    constants, summary = problem.constants(batch), summarize(problem, batch)
     parts = (
-        _formulas(problem),
+        *summary.formulas(),
         "Assumption 1.1",
         *_assumption(problem, constants),
         f"Constants, for batches of {batch} out of {problem.n} rows (N = n/b)",
-        *_constants(constants),
+        *(f"  {name:<6}{_show(value):<12}{meaning}" for name, meaning, value in summary.constants),
         "Theorems",
         *_theorems(constants),
     )
     return "\n".join(parts)
-
-
-def _formulas(problem: Problem) -> str:
-    weight = "" if problem.losses.weights is None else "ω_j "
-    return "\n".join(
-        (
-            f"(P)  min over β ∈ R^{problem.p} of  1/n Σ_j {weight}l(x_jᵀβ; y_j) + R(β),"
-            f"  n = {problem.n}",
-            "(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j l_j*(w_j)",
-            f"     l(s; y) = {problem.loss.formula}",
-            f"     R(β)    = {problem.oracle.describe()}",
-        )
-    )
 
 
 def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
@@ -56,7 +92,7 @@ def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
     )
 
 
-def _constants(constants: Constants) -> tuple[str, ...]:
+def _constants(constants: Constants) -> tuple[tuple[str, str, float], ...]:
     rows = [
         ("γ", "smoothness of the losses", constants.gamma),
         ("M", "largest |x_jᵀβ| over dom R", constants.prediction_bound),
@@ -66,7 +102,7 @@ def _constants(constants: Constants) -> tuple[str, ...]:
     ]
     if constants.mu > 0:
         rows.append(("σ_b", "relative smoothness for these batches", constants.sigma))
-    return tuple(f"  {name:<6}{_show(value):<12}{meaning}" for name, meaning, value in rows)
+    return tuple((name, meaning, float(value)) for name, meaning, value in rows)
 
 
 def _theorems(constants: Constants) -> tuple[str, ...]:

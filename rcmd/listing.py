@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 from rcmd.conjugates import SeparableConjugate
+from rcmd.json_output import check_json, say, write_json
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.coordinatewise import Coordinatewise
 from rcmd.oracles.decorated import Decorated
@@ -150,15 +150,15 @@ def oracles() -> Iterator[dict[str, Any]]:
             }
 
 
-def run_list(what: str | None, as_json: bool) -> int:
+def run_list(what: str | None, json_target: str | None) -> int:
     """The command: print one list or both, as tables or as JSON."""
+    check_json(json_target)
     wanted = {"losses": losses, "oracles": oracles}
     data = {name: list(rows()) for name, rows in wanted.items() if what in (None, name)}
-    if as_json:
-        print(json.dumps(data, indent=1, ensure_ascii=False))
-        return 0
     tables = {"losses": _loss_table, "oracles": _oracle_table}
-    print("\n\n".join("\n".join(tables[name](rows)) for name, rows in data.items()))
+    text = "\n\n".join("\n".join(tables[name](rows)) for name, rows in data.items())
+    say(text, json_target)
+    write_json(data, json_target)
     return 0
 
 

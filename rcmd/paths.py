@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.problem import Problem
-from rcmd.result import Result
-from rcmd.run import Options, solve
+from rcmd.result import Result, StopReason
+from rcmd.run import Callback, Options, solve
 
 Array = npt.NDArray[Any]
 
@@ -24,9 +24,14 @@ class Path(Sequence[Result]):
     ----------
     values
         The radii or strengths.
+    parameter
+        Which of the two they are.
     """
 
-    def __init__(self, values: Sequence[float], results: Sequence[Result]) -> None:
+    def __init__(
+        self, values: Sequence[float], results: Sequence[Result], parameter: str = "radius"
+    ) -> None:
+        self.parameter = parameter
         self.values = tuple(values)
         self._results = tuple(results)
 
@@ -55,6 +60,16 @@ class Path(Sequence[Result]):
         """The certified gaps."""
         return np.array([float(result.gap) for result in self])
 
+    def plot(self, names: Sequence[str] | None = None, axes: Any = None) -> Any:
+        """Coefficients against the radius or strength, and how many of them are not zero.
+
+        ``names`` are those of the coefficients; ``axes`` are for the coefficients alone. Returns
+        the matplotlib figure.
+        """
+        from rcmd.plotting.coefficients import path
+
+        return path(self, names, axes)
+
     def __repr__(self) -> str:
         worst = max(self.gaps, default=0.0)
         return f"Path({len(self)} values, largest certified gap {worst:.3g})"
@@ -65,12 +80,14 @@ def path(
     values: Iterable[float],
     *,
     parameter: Literal["radius", "strength"] = "radius",
+    callbacks: Sequence[Callback] = (),
     **options: Unpack[Options],
 ) -> Path:
     """Solve ``problem`` for each radius (or strength) of its oracle, each from the one before.
 
     Sets are visited from the smallest to the largest, so that every solution lies in the next
-    set. Takes the options of ``solve``; ``tol`` is the gap certified at every value.
+    set. Takes the options of ``solve``; ``tol`` is the gap certified at every value. Ctrl-C returns
+    the values reached so far.
 
     Examples
     --------
@@ -82,6 +99,21 @@ def path(
            [2.5, 0.5],
            [3. , 1. ]])
     """
+    wanted = list(values)
+    results = dict(steps(problem, wanted, parameter=parameter, callbacks=callbacks, **options))
+    reached = [value for value in wanted if value in results]
+    return Path(reached, [results[value] for value in reached], parameter)
+
+
+def steps(
+    problem: Problem,
+    values: Iterable[float],
+    *,
+    parameter: Literal["radius", "strength"] = "radius",
+    callbacks: Sequence[Callback] = (),
+    **options: Unpack[Options],
+) -> Iterator[tuple[float, Result]]:
+    """The same, one result after the other as they are found, in the order of the sets."""
     oracle: Any = problem.regularizer
     known: list[str] = [field.name for field in fields(oracle)] if is_dataclass(oracle) else []
     if parameter not in ("radius", "strength") or parameter not in known:
@@ -91,16 +123,27 @@ def path(
         )
     if options.get("method") is not None:
         raise ValueError("method is given to path; expected None: only the dual method warm-starts")
-    wanted = list(values)
+    wanted = sorted(set(values), reverse=parameter == "strength")
     if not wanted:
         raise ValueError("values is empty; expected at least one radius or strength")
-    results: dict[float, Result] = {}
+    return _steps(problem, wanted, parameter, callbacks, options)
+
+
+def _steps(
+    problem: Problem,
+    values: Sequence[float],
+    parameter: str,
+    callbacks: Sequence[Callback],
+    options: Options,
+) -> Iterator[tuple[float, Result]]:
+    oracle: Any = problem.regularizer
     last = None
-    for value in sorted(set(wanted), reverse=parameter == "strength"):
+    for value in values:
         changed = problem.with_oracle(replace(oracle, **{parameter: value}))
         # Sets that are not nested, such as simplices, hold no earlier solution.
         if last is not None and not math.isinf(changed.oracle.value(last.beta)):
             options["warm_start"] = last
-        last = solve(changed, **options)
-        results[value] = last
-    return Path(wanted, [results[value] for value in wanted])
+        last = solve(changed, callbacks=callbacks, **options)
+        yield value, last
+        if last.stop is StopReason.INTERRUPTED:
+            return

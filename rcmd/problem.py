@@ -16,6 +16,7 @@ from rcmd.conjugates.samples import SampleLosses
 from rcmd.constants import Constants
 from rcmd.description import describe, summarize
 from rcmd.lowrank import LowRank
+from rcmd.magnitudes import refuse_huge_labels, refuse_infinite_energy, refuse_overflow
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.product import Product
@@ -95,6 +96,8 @@ class Problem:
                 "rational functions, such as LeastSquares()"
             )
         self.losses = SampleLosses(in_number_type(loss, self.exact), labels, sample_weights)
+        if not self.exact:
+            refuse_huge_labels(self)
         self.intercept = intercept
         if intercept is not None:
             self._append_intercept()
@@ -217,9 +220,13 @@ class Problem:
 
     def _find_constants(self, batch: int) -> Constants:
         bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
+        if not self.exact:
+            refuse_overflow(self)
         with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
             prediction_energy = self.mean(gammas * bounds * bounds)
             row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else None
+        if row_energy is not None:
+            refuse_infinite_energy(row_energy)
         return Constants(
             n=self.n,
             batch=batch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ import numpy.typing as npt
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.constants import Constants
+
+if TYPE_CHECKING:
+    from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
@@ -56,6 +59,10 @@ class BregmanProx(ABC):
     def bind(self, constants: Constants) -> BregmanProx:
         """This prox with the parameters that follow from the problem filled in."""
         return self
+
+    def losses(self, problem: Problem) -> SampleLosses:
+        """The losses with the weights that ``mirror`` and ``inverse`` see: the problem's own."""
+        return problem.losses
 
     def centre(self, losses: SampleLosses, bounds: Array) -> Array:
         """The state s⁰ of the prox centre w⁰ = argmin h, coordinate by coordinate."""
@@ -169,10 +176,14 @@ class CompositeProx(BregmanProx):
         majorized in expectation.
     rows
         n, filled in from the problem.
+    by_row
+        Whether κ_j = ‖x_j‖²/(nμ) stands for κ at row j, the curvature of the smooth part along
+        that coordinate alone: right for batches of one row.
     """
 
     eta: Any = None
     rows: int = 1
+    by_row: bool = False
     unit_steps = True
     note = "composite h: proximal dual coordinate ascent (SDCA), not under the theorems' bounds"
 
@@ -194,6 +205,15 @@ class CompositeProx(BregmanProx):
         smallest = constants.smallest_gamma or constants.gamma
         kappa = (constants.sigma - 1) / smallest
         return replace(self, eta=constants.n / kappa if kappa > 0 else math.inf, rows=constants.n)
+
+    def losses(self, problem: Problem) -> SampleLosses:
+        """κ_j w = κ (κ_j/κ) ω_j l'(s): where κ is to depend on the row, its weight does."""
+        kappa, losses = self.rows / self.eta, problem.losses
+        if not self.by_row or kappa == 0:
+            return losses
+        shares = problem.rows.square_norms() / (problem.n * problem.oracle.mu * kappa)
+        weights = shares if losses.weights is None else shares * losses.weights
+        return SampleLosses(losses.loss, losses.y, weights)
 
     def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
         return s + self.rows / self.eta * weight * loss.derivative(s, y)

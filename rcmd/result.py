@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, overload
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from rcmd.certificate import Certificate
+from rcmd.description import Summary
+
+if TYPE_CHECKING:
+    from rcmd.plotting.runs import Axis
 
 Array = npt.NDArray[Any]
 
@@ -144,12 +149,18 @@ class Result:
         Why the run ended.
     note
         What the geometry of the run means for its bounds.
+    about
+        What was solved, in words and numbers; the data are not kept.
+    options
+        How: the method, the rows per step, the tolerance, …
     """
 
     certificate: Certificate
     history: History
     stop: StopReason
     note: str
+    about: Summary | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def beta(self) -> Any:
@@ -211,11 +222,59 @@ class Result:
             f"{last.seconds:.3g} s"
         )
 
+    def plot(self, x: Axis = "gradients", axes: Any = None) -> Any:
+        """P and D beside each other, and the certified gap with the theorem's bound over it.
+
+        Parameters
+        ----------
+        x
+            What the run spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
+            ``"seconds"``.
+        axes
+            Axes to draw the gap into; without them, a figure with both panels.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure; ``figure.savefig("run.pdf")`` keeps it.
+
+        Examples
+        --------
+        >>> from rcmd import Box, LeastSquares, Problem, solve
+        >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+        >>> figure = solve(problem, tol=1e-2).plot(x="iterations")
+        >>> [axes.get_xlabel() for axes in figure.axes]
+        ['iterations', 'iterations']
+        """
+        from rcmd.plotting.runs import run
+
+        return run(self, x, axes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file that ``rcmd.load_result`` and ``rcmd show`` read.
+
+        It is checked by a checksum and holds no code; the file takes its name only when it is
+        whole.
+        """
+        from rcmd.saved_results import save_result
+
+        save_result(self, path)
+
     def __repr__(self) -> str:
         return (
             f"Result(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
             f"gap={float(self.gap):.3g}, stop={self.stop.name}, nit={self.nit})"
         )
+
+    def _repr_html_(self) -> str:
+        from rcmd.notebook import result_html
+
+        return result_html(self)
+
+    def _repr_latex_(self) -> str | None:
+        from rcmd.latex import summary_latex
+
+        return None if self.about is None else summary_latex(self.about)
 
 
 def _counted(count: int, what: str) -> str:

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from numbers import Integral, Real
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
 from rcmd import bounds
 from rcmd.budgets import Budgets, Spent
 from rcmd.certificate import BestPair
-from rcmd.constants import Constants
-from rcmd.corrective.corrected import Correction
-from rcmd.corrective.phase import correction_for
-from rcmd.corrective.switching import worth_correcting
+from rcmd.corrective.rounds import ROUND_PASSES, Rounds
+from rcmd.description import summarize
 from rcmd.engine.choosing import Engine, EngineName, make_engine
 from rcmd.engine.faults import refuse_infeasible_atoms
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
+from rcmd.marks import checked_marks, log_spaced
 from rcmd.methods.base import Method, Progress
+from rcmd.option_checks import check_method, check_parts, check_tolerance, checked_start
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx, ConjugateProx
 from rcmd.result import Checkpoint, History, Result, State, StopReason
-from rcmd.schedules import (
-    LinearSchedule,
-    Resumed,
-    Schedule,
-    SublinearSchedule,
-    default_schedule,
-)
+from rcmd.run_theory import bound_kind, schedule_for
+from rcmd.schedules import Resumed, Schedule
 from rcmd.validation import batch_size
+
+if TYPE_CHECKING:
+    from rcmd.saving.saver import Saver
 
 Callback = Callable[[State], bool | None]
 
 SLICE_SECONDS = 0.05
 """Work done between two looks at the clock and the keyboard."""
-
 
 COUNTED_PAST = 0.25
 """Share of an earlier run's passes that a warm start counts as done.
@@ -46,12 +43,8 @@ COUNTED_PAST = 0.25
 All of them can make the steps too short to correct its faults, and none would forget it.
 """
 
-
-STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
-"""Corrections end after so many rounds that changed nothing, or in which the gap fell by less."""
-
-ROUND_PASSES = 5
-"""Passes over the data that a round of corrections takes at least."""
+EVERY = 30.0
+"""Seconds between two checkpoint files."""
 
 
 class Options(TypedDict, total=False):
@@ -71,6 +64,8 @@ class Options(TypedDict, total=False):
     warm_start: Result | None
     corrective: bool | None
     method: Method | None
+    checkpoint: str | os.PathLike[str] | None
+    every: float
 
 
 class Run(Iterator[State]):
@@ -94,67 +89,92 @@ class Run(Iterator[State]):
         warm_start: Result | None = None,
         corrective: bool | None = None,
         method: Method | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float = EVERY,
     ) -> None:
-        if not isinstance(problem, Problem):
-            raise TypeError(
-                f"problem is of type {type(problem).__name__}; expected a "
-                "Problem(X, y, loss, oracle)"
-            )
-        if schedule is not None and not isinstance(schedule, Schedule):
-            raise TypeError(f"schedule is {schedule!r}; expected a Schedule, or None")
-        if prox is not None and not isinstance(prox, BregmanProx):
-            raise TypeError(f"prox is {prox!r}; expected a BregmanProx, or None")
-        _check_tolerance(tol)
+        check_parts(problem, schedule, prox, sampler)
+        check_tolerance(tol)
         self.problem = problem
         self.tol = tol
-        _check_sampler(sampler, problem.n)
         if sampler is not None:
             batch = sampler.batch
+        options: Options = {
+            "batch": batch,
+            "tol": tol,
+            "max_iterations": max_iterations,
+            "max_gradients": max_gradients,
+            "max_seconds": max_seconds,
+            "schedule": schedule,
+            "prox": prox,
+            "sampler": sampler,
+            "engine": engine,
+            "checkpoints": checkpoints,
+            "warm_start": warm_start,
+            "corrective": corrective,
+            "method": method,
+        }
         size = batch_size(1 if batch is None else batch, problem.n)
         self._budgets = Budgets(max_iterations, max_gradients, max_seconds, n=problem.n, batch=size)
         own_parts = {"schedule": schedule, "prox": prox, "sampler": sampler}
         if method is not None:
-            _check_method(method, {**own_parts, "warm_start": warm_start})
+            check_method(method, {**own_parts, "warm_start": warm_start})
         if corrective is None:  # whoever brings a part of the algorithm studies the plain method
             corrective = all(part is None for part in (*own_parts.values(), method))
         if not isinstance(corrective, bool):
             raise TypeError(f"corrective is {corrective!r}; expected True, False or None")
-        self._may_correct = corrective and tol > 0 and not problem.exact
+        marks = None if checkpoints is None else checked_marks(checkpoints)
+        self._rounds = Rounds(problem, corrective and tol > 0 and not problem.exact)
+        self.saver: Saver | None = None
+        if checkpoint is not None:
+            from rcmd.saving.saver import Saver
+
+            self.saver = Saver(checkpoint, every)
         constants = problem.constants(size)
         self.prox = (prox or ConjugateProx()).bind(constants)
-        self.schedule = schedule or _schedule_for(self.prox, constants)
+        self.schedule = schedule or schedule_for(self.prox, constants)
         sampler = sampler or UniformSampler(problem.n, size, np.random.default_rng(seed))
         start = None
         if warm_start is not None:
-            start = _checked_start(problem, warm_start)
+            start = checked_start(problem, warm_start)
             done = COUNTED_PAST * warm_start.passes * problem.n / size
             self.schedule = Resumed(self.schedule, round(done))
-        self._bound_kind = _bound_kind(self.prox, self.schedule, sampler, constants)
+        self._bound_kind = bound_kind(self.prox, self.schedule, sampler, constants)
         self._note = self.prox.note
         self.engine: Engine | Progress
         if method is None:
             self.engine = make_engine(engine, problem, self.schedule, sampler, self.prox, start)
         else:
-            given = None if batch is None else size
-            self.engine = method.start(problem, given, np.random.default_rng(seed))
+            rows = None if batch is None else size
+            self.engine = method.start(problem, rows, np.random.default_rng(seed))
             self._bound_kind, self._note = None, method.note
             self._budgets.require(self.engine.step_gradients)
         self._constants = constants
+        self._settings = {
+            "method": "randomized coordinate mirror descent" if method is None else repr(method),
+            "batch": self.engine.step_gradients,
+            "tol": float(tol),
+            "corrections": corrective,
+            "seed": seed if isinstance(seed, int) else None,
+        }
         # Other methods may take their first steps on few rows and the later ones on all.
         blocks = problem.n / self.engine.step_gradients if method is None else 1
-        self._marks = log_spaced(blocks) if checkpoints is None else _checked_marks(checkpoints)
+        self._marks = marks or log_spaced(blocks)
+        self._mark: float | None = None
         self._best = BestPair(problem)
         if warm_start is not None:
-            self._best.offer_dual(self._best.offer_primal(warm_start.beta))
+            self._best.offer_with_response(warm_start.beta)
             if len(warm_start.w) == problem.n:
                 self._best.offer_dual(warm_start.w)
         self._history: list[Checkpoint] = []
-        self._correction: Correction | None = None
-        self._rounds, self._still, self._slow = 0, 0, 0
-        self._landmark: Any = math.inf
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
+        self._earlier = self._certifying = 0.0
+        if self.saver is not None:
+            self.saver.describe(problem, options)
+
+    run_state: ClassVar[tuple[str, ...]] = ("engine", "_best", "_history", "_rounds", "_mark")
+    """What a checkpoint file holds of a run; options and budgets make the rest."""
 
     def __next__(self) -> State:
         """Work until the next checkpoint and certify it."""
@@ -163,114 +183,156 @@ class Run(Iterator[State]):
         if self._started is None:
             self._started = time.perf_counter()
         with self.interrupts:
-            if self._correction is None or not self._may_correct:
-                self.stop = self._advance()
-                state = self._certified_state()
+            if self.saver is not None:
+                self.saver.begin(self)
+            if self._rounds.under_way:
+                state = self._corrected_state()
+                ended = None
             else:
-                state = self._corrected_state(self._correction)
-                self.stop = self._budget_end(ROUND_PASSES * self.problem.n)
-        self._history.append(state.checkpoint())
-        self._choose_phase(state)
-        if self.interrupts.requested:
-            self.stop = StopReason.INTERRUPTED
-        elif state.gap <= self.tol:
-            self.stop = StopReason.TOLERANCE
+                ended = self._advance()
+                if ended is not None:
+                    # Before the certificate that only this end asks for: who goes on from here
+                    # sees what an undisturbed run would have seen.
+                    self.save()
+                state = self._certified_state()
+            self._history.append(state.checkpoint())
+            self.stop = self._conclude(state.gap, ended)
+            if ended is None or self.stop is StopReason.TOLERANCE:
+                self.save(always=self.stop is not None)
         return state
+
+    def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
+        """Choose the phase to go on with, and say why the run does not, if so."""
+        if not gap <= self.tol:
+            round_left = self._budgets.exceeded(self._spent(), ROUND_PASSES * self.problem.n)
+            self._rounds.consider(self._history, self.tol, round_left is None)
+        if self.interrupts.requested:
+            return StopReason.INTERRUPTED
+        if gap <= self.tol:
+            return StopReason.TOLERANCE
+        return ended or self._budget_end()
+
+    def save(self, *, always: bool = True) -> None:
+        """Write the checkpoint file, if there is to be one; without ``always``, only if it is due.
+
+        Where that fails, one warning and the result say so, and the run goes on.
+        """
+        if self.saver is not None and (always or self.saver.due()):
+            self.saver.save(self)
 
     def result(self) -> Result:
         """The best certified pair and how the run went, up to now."""
         if not self._history:
             raise ValueError("the run has not started; take a step with next(run) first")
+        fault = None if self.saver is None else self.saver.fault
         return Result(
             certificate=self._best.certificate(),
-            history=History(self._history),
+            history=self.history,
             stop=self.stop or StopReason.CALLBACK,
-            note=self._note,
+            note=". ".join(filter(None, (self._note, fault))),
+            about=summarize(self.problem, self._constants.batch),
+            options=self._settings,
         )
 
+    @property
+    def history(self) -> History:
+        """The checkpoints up to now."""
+        return History(self._history)
+
     def seconds(self) -> float:
-        """Wall-clock time since the first step."""
-        return 0.0 if self._started is None else time.perf_counter() - self._started
+        """Wall-clock time since the first step, with that of the runs that this one goes on."""
+        now = 0.0 if self._started is None else time.perf_counter() - self._started
+        return self._earlier + now
+
+    def go_on(self, seconds: float, *, ended: bool) -> None:
+        """Take up a run of so many seconds; with ``ended``, one that had reached its tolerance.
+
+        A smaller tolerance goes on from there. Where no budget is left, it ends at once.
+        """
+        self._earlier = seconds
+        if ended:
+            self.stop = self._conclude(self._history[-1].gap, None)
+        elif self._rounds.under_way:
+            self.stop = self._budget_end()
 
     def _advance(self) -> StopReason | None:
         """Step to the next mark or the end of a budget; say which budget ended, if any."""
         engine = self.engine
-        mark = next((m for m in self._marks if m > engine.iteration), math.inf)
+        if self._mark is None:
+            self._mark = next((m for m in self._marks if m > engine.iteration), math.inf)
         slice_steps = 1
-        while engine.iteration < mark:
+        if engine.iteration and self._out_of_time():
+            return StopReason.SECONDS
+        while engine.iteration < self._mark:
             begun = time.perf_counter()
             allowed = self._budgets.steps_left(self._spent(), engine.step_gradients)
             if allowed < 1:
                 break
             even = not isinstance(engine, Progress)  # else every step may cost more
-            ahead = min(slice_steps if even else 1, allowed, mark - engine.iteration)
+            ahead = min(slice_steps if even else 1, allowed, self._mark - engine.iteration)
             engine.advance(int(ahead))
             if self.interrupts.requested:
                 return StopReason.INTERRUPTED
-            if self.seconds() >= self._budgets.seconds:
+            if self._out_of_time():
                 return StopReason.SECONDS
             if time.perf_counter() - begun < SLICE_SECONDS / 2:
                 slice_steps *= 2
-        return self._budget_end(engine.step_gradients)
+            self.save(always=False)
+        return self._budget_end()
 
     def _spent(self) -> Spent:
-        engine, done = self.engine, self._correction
-        extra = 0 if done is None else done.gradients
-        return Spent(engine.iteration + self._rounds, engine.gradients + extra)
+        engine, rounds = self.engine, self._rounds
+        return Spent(engine.iteration + rounds.count, engine.gradients + rounds.gradients)
 
-    def _budget_end(self, step: int) -> StopReason | None:
-        """Which budget does not allow a further step of so many gradients."""
-        if self.seconds() >= self._budgets.seconds:
+    def _out_of_time(self) -> bool:
+        """Whether the time left is needed to certify and to save, as long as it took last."""
+        saving = 0.0 if self.saver is None else self.saver.seconds
+        return self.seconds() + self._certifying + saving >= self._budgets.seconds
+
+    def _budget_end(self) -> StopReason | None:
+        """Which budget does not allow a further step, or a further round."""
+        if self._out_of_time():
             return StopReason.SECONDS
+        under_way = self._rounds.under_way
+        step = ROUND_PASSES * self.problem.n if under_way else self.engine.step_gradients
         return self._budgets.exceeded(self._spent(), step)
-
-    def _choose_phase(self, state: State) -> None:
-        """Begin corrections where the certificates say that they pay; end them where they idle."""
-        if not self._may_correct or self.stop is not None or state.gap <= self.tol:
-            return
-        if self._correction is not None:
-            fell = state.gap < (1 - LEAST_FALL) * self._landmark
-            self._slow = 0 if fell else self._slow + 1
-            self._landmark = state.gap if fell else self._landmark
-            self._still = 0 if self._correction.moved else self._still + 1
-            self._may_correct = self._still < STILL_ROUNDS and self._slow < SLOW_ROUNDS
-        elif worth_correcting(self._history, self.problem.n, self.tol):
-            # The budget may not allow a round any more.
-            if self._budget_end(ROUND_PASSES * self.problem.n) is None:
-                self._correction = correction_for(self.problem, state.certificate.beta)
-                self._landmark = state.gap
-            else:
-                self._may_correct = False
 
     def _certified_state(self) -> State:
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
+        begun = time.perf_counter()
         engine = self.engine
         beta, w_average = engine.averages()
-        self._best.offer_dual(self._best.offer_primal(beta))
+        self._best.offer_with_response(beta)
         self._best.offer_dual(w_average)
         self._best.offer_dual(engine.w)
         if math.isinf(self._best.certificate().primal):
             refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
         iterates = (engine.s.copy(), engine.w.copy(), engine.d.copy(), beta, w_average)
+        self._certifying = time.perf_counter() - begun
+        if self._mark is not None and engine.iteration >= self._mark:
+            self._mark = None
         return self._state("plain", self._bound(engine.iteration), *iterates)
 
-    def _corrected_state(self, correction: Correction) -> State:
+    def _corrected_state(self) -> State:
         """One round of corrections, certified with its own response."""
-        left = math.inf
+        rounds, left = self._rounds, math.inf
+        rounds.begin(self._best.certificate().beta)
         if self._budgets.gradients is not None:
             left = (self._budgets.gradients - self._spent().gradients) / self.problem.n
-        here = correction.round(left)
-        self._rounds += 1
+        here = rounds.next(left)
+        begun = time.perf_counter()
         self._best.offer_primal(here.beta)
         self._best.offer_dual(here.w)
+        self._best.certificate()
+        self._certifying = time.perf_counter() - begun
         return self._state("corrective", math.nan, here.s, here.w, here.d, here.beta, here.w)
 
     def _state(self, phase: str, bound: float, *iterates: Any) -> State:
-        certificate, spent, done = self._best.certificate(), self._spent(), self._correction
+        certificate, spent = self._best.certificate(), self._spent()
         return State(
             iteration=spent.iterations,
             gradients=spent.gradients,
-            oracle_calls=self.engine.oracle_calls + (0 if done is None else done.oracle_calls),
+            oracle_calls=self.engine.oracle_calls + self._rounds.oracle_calls,
             seconds=self.seconds(),
             primal=certificate.primal,
             dual=certificate.dual,
@@ -347,6 +409,14 @@ def solve(
         certificates say that they are the shorter way to ``tol``; ``False`` is the plain
         algorithm of the paper. By default ``True``, unless a schedule, a prox, a sampler or a
         method is given. There are none for ``tol=0`` and for fractions.
+    checkpoint
+        A file to keep the run in, which must not exist yet: written every so many seconds and at
+        the end, whole at any time. ``rcmd.resume(file, problem)`` goes on from it, bit for bit as
+        if nothing had happened. A disk that fills up on the way stops nothing: a warning and the
+        result's ``note`` say that the file is old.
+    every
+        Seconds between two writings, 30 by default; more where writing takes longer than a tenth
+        of them. With 0 it is written whenever the run looks at the clock.
     callbacks
         A function of a ``State``, or several, called at each checkpoint; one that returns
         True stops the run.
@@ -354,8 +424,8 @@ def solve(
     Returns
     -------
     Result
-        β, w, the certificate, the history and the reason for stopping. Ctrl-C returns what
-        was found so far.
+        β, w, the certificate, the history and the reason for stopping. Ctrl-C and SIGTERM
+        return what was found so far.
 
     Examples
     --------
@@ -367,115 +437,21 @@ def solve(
     >>> result.success, bool(result.gap <= 1e-2)
     (True, True)
     """
+    return drive(Run(problem, **options), callbacks)
+
+
+def drive(run: Run, callbacks: Callback | Sequence[Callback]) -> Result:
+    """Let the run go to its end, with callbacks at its checkpoints."""
     listeners = (callbacks,) if callable(callbacks) else callbacks
-    run = Run(problem, **options)
     with run.interrupts:
         for state in run:
+            going = run.stop is None
             for callback in listeners:
                 if callback(state) and run.stop is None:
                     run.stop = StopReason.CALLBACK
             if run.interrupts.requested and run.stop is None:
                 run.stop = StopReason.INTERRUPTED
+            if going and run.stop is not None:
+                run.save()
             del state  # five vectors, which the next checkpoint would add its own to
     return run.result()
-
-
-def log_spaced(blocks: Any, ratio: float = 1.25) -> Iterator[int]:
-    """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates."""
-    mark = max(1, math.ceil(blocks / 4))
-    while True:
-        yield mark
-        mark = max(mark + 1, math.ceil(mark * ratio))
-
-
-def _checked_start(problem: Problem, warm_start: Any) -> Any:
-    """The β to start from, which must lie in dom R: averages would stay outside with it."""
-    if not isinstance(warm_start, Result):
-        raise TypeError(
-            f"warm_start is of type {type(warm_start).__name__}; expected the Result of an "
-            "earlier run"
-        )
-    beta, like = warm_start.beta, problem.rows.zero()
-    if type(beta) is not type(like) or beta.shape != like.shape:
-        raise ValueError(
-            f"warm_start holds a β of shape {beta.shape}; expected {like.shape}, that of this "
-            "problem"
-        )
-    if math.isinf(problem.oracle.value(beta)):
-        raise ValueError(
-            f"warm_start holds a β outside dom R, R(β) = {problem.oracle.describe()}; expected "
-            "one inside: go from smaller sets to larger ones"
-        )
-    return beta
-
-
-def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
-    """Relative smoothness, which Theorem 3.2 needs, is a property of h = L*/n alone."""
-    if prox.unit_steps and not constants.mu > 0:
-        raise ValueError(
-            f"schedule is None while {type(prox).__name__} takes unit steps and R has μ = 0, for "
-            "which no schedule here is made; expected one of your own"
-        )
-    if prox.carries_bounds or prox.unit_steps:
-        return default_schedule(constants, prox.unit_steps)
-    return SublinearSchedule(constants.blocks)
-
-
-def _bound_kind(
-    prox: BregmanProx, schedule: Schedule, sampler: Sampler, constants: Constants
-) -> bounds.Kind | None:
-    """The kind of bound for this run, if prox, schedule and sampler are a theorem's own."""
-    if not (prox.carries_bounds and isinstance(sampler, UniformSampler)):
-        return None
-    own: list[Schedule] = [SublinearSchedule(constants.blocks)]
-    if constants.mu > 0:
-        own.append(LinearSchedule(constants.blocks, constants.sigma))
-    kind = schedule.theorem if schedule in own else None
-    # Data so large that M² overflows leave no bound.
-    return kind if kind is not None and bounds.valid(constants, 1, kind) else None
-
-
-def _check_tolerance(tol: Any) -> None:
-    number: Any = tol if isinstance(tol, Real) else math.nan
-    if not number >= 0:
-        raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
-
-
-def _check_method(method: Any, parts: dict[str, Any]) -> None:
-    """Refuse what is no method, and parts of the dual algorithm beside another method."""
-    if not isinstance(method, Method):
-        raise TypeError(f"method is {method!r}; expected a Method, such as FrankWolfe(), or None")
-    given = [name for name, part in parts.items() if part is not None]
-    if given:
-        raise ValueError(
-            f"{' and '.join(given)} given beside method = {method!r}; expected neither: they are "
-            "parts of the dual algorithm"
-        )
-
-
-def _check_sampler(sampler: Any, n: int) -> None:
-    """Refuse a sampler made for other data."""
-    drawn_from = getattr(sampler, "n", n)
-    if drawn_from != n:
-        raise ValueError(
-            f"sampler draws from {drawn_from} rows; expected one for the problem's n = {n}"
-        )
-
-
-def _checked_marks(checkpoints: Iterable[Any]) -> Iterator[int]:
-    """The marks, a sequence of them checked before the run, an endless stream on the way."""
-    if isinstance(checkpoints, Sequence | np.ndarray):
-        return iter(list(_increasing(checkpoints)))
-    return _increasing(checkpoints)
-
-
-def _increasing(checkpoints: Iterable[Any]) -> Iterator[int]:
-    last = 0
-    for mark in checkpoints:
-        if not isinstance(mark, Integral) or mark <= last:
-            raise ValueError(
-                f"checkpoints holds {mark!r} after {last}; expected whole numbers of iterations, "
-                "each larger than the one before"
-            )
-        last = int(mark)
-        yield last

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rcmd.cli import main
-from rcmd.solve_command import TASKS
+from rcmd.solving.tasks import TASKS
 from rcmd.specs import parse_batch, parse_oracle
 
 LINES = ["+1 1:0.5 3:1", "-1 2:1", "+1 1:1 2:-1", "-1 3:2", "+1 1:0.25"]

@@ -1,6 +1,5 @@
 import json
 import signal
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +13,6 @@ from rcmd.comparing.curves import trace
 from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
 from rcmd.comparing.racing import compare, excess
 from rcmd.comparing.slopes import fitted
-from rcmd.plotting import Line, Panel, check_plot, drawn
 
 
 def small(oracle="l1-ball", n=40):
@@ -225,38 +223,6 @@ def test_unknown_data_set_is_refused(capsys, tmp_path):
     status, _, err = run(capsys, "a9b", "--data", tmp_path)
     assert status == 2
     assert "a9b (plain, .bz2, .xz or .gz) is not in" in err
-
-
-def test_figures_without_matplotlib_are_refused(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ValueError, match=r"figures need matplotlib: pip install 'rcmd\[plot\]'"):
-        check_plot(tmp_path / "a.png")
-
-
-def test_figure_has_a_look_for_each_name_and_leaves_out_what_has_no_logarithm():
-    lines = [
-        Line("one", [0, 1, 10], [1.0, 1.0, 0.1]),
-        Line("two", [1, 10, 100], [1.0, 0.5, -1e-17]),
-        Line("one", [1, 10], [1.0, 0.2]),
-        Line("three", [1], [0.0]),
-    ]
-    figure = drawn([Panel("a", "x", lines, level=1e-5), Panel("b", "x", lines[:2])], "y", 2)
-    left, right = figure.axes
-    xs = [list(map(int, line.get_xdata())) for line in left.get_lines()[:3]]
-    assert xs == [[1, 10], [1, 10], [1, 10]]
-    first, other, again = left.get_lines()[:3]
-    assert first.get_color() == again.get_color() != other.get_color()
-    assert again.get_linewidth() < first.get_linewidth()
-    assert left.get_xscale() == left.get_yscale() == "log"
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
-    assert (left.get_ylabel(), right.get_ylabel()) == ("y", "")
-
-
-def test_every_entrant_has_a_look_of_its_own():
-    lines = [Line(name, [1, 2], [1.0, 0.5]) for name in ENTRANTS]
-    (axes,) = drawn([Panel("", "x", lines)], "y", 1).axes
-    looks = {(line.get_color(), line.get_linestyle()) for line in axes.get_lines()}
-    assert len(looks) == len(ENTRANTS)
 
 
 def test_help_names_every_method():

@@ -199,7 +199,7 @@ def test_tables_fit_and_hold_every_form(capsys):
 def test_one_list_only_and_json(capsys):
     assert main(["list", "losses"]) == 0
     assert "--oracle" not in capsys.readouterr().out
-    assert main(["list", "oracles", "--json"]) == 0
+    assert main(["list", "oracles", "--json", "-"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert list(data) == ["oracles"]
     assert data["oracles"][0] == {

@@ -7,26 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_problems import dense, exact_problem, problem
+from small_problems import dense, problem
 
 from rcmd import (
-    Counting,
     L1Ball,
     L1Penalty,
     L2Ball,
     LeastSquares,
-    MatrixEntries,
-    NuclearBall,
     Problem,
     Simplex,
     solve,
     truth,
 )
-from rcmd.conjugates.samples import SampleLosses
 from rcmd.methods.base import Method
 from rcmd.methods.online import OnlineFrankWolfe
 from rcmd.methods.sag_sfw import SagFrankWolfe
-from rcmd.methods.sampled import Sampled
 from rcmd.methods.sarah_fw import SarahFrankWolfe
 from rcmd.methods.scgm import SCGM
 from rcmd.methods.scgs import SCGS
@@ -308,28 +303,6 @@ def test_penalties_and_sets_without_zero_converge_too(method: Method, oracle: st
 # Counts
 
 
-@named(METHODS)
-@pytest.mark.parametrize("batch", [None, 7])
-def test_counts_are_what_was_done_and_was_announced(
-    method: Method, batch: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    instance: Any = problem("logistic", Counting(L1Ball(5.0)), n=40, p=6)
-    done, plain = 0, SampleLosses.derivative
-
-    def counted(losses: SampleLosses, s: Any, rows: Any = slice(None)) -> Any:
-        nonlocal done
-        done += len(s)
-        return plain(losses, s, rows)
-
-    run = method.start(instance, batch, np.random.default_rng(0))
-    monkeypatch.setattr(SampleLosses, "derivative", counted)
-    for _ in range(60):
-        announced = run.gradients + run.step_gradients
-        run.advance(1)
-        assert announced == run.gradients == done
-    assert run.oracle_calls == instance.oracle.calls["argmin"]
-
-
 def test_batches_follow_the_table() -> None:
     """Table of batch sizes: min{k², n/2}, min{k³, n/2}, min{k, n/2} and 0.01n."""
     instance = problem("least-squares", L1Ball(1.0), n=300)
@@ -358,16 +331,6 @@ def test_storc_asks_for_the_batches_of_its_theorem() -> None:
 
 
 # Runs
-
-
-@named(METHODS)
-def test_runs_keep_budgets_and_repeat(method: Method) -> None:
-    instance = problem("logistic", L1Ball(5.0), n=40, p=6)
-    options: Any = {"method": method, "tol": 0.0, "max_gradients": 1000, "seed": 5}
-    one, two = solve(instance, **options), solve(instance, **options)
-    assert 900 < one.history[-1].gradients <= 1000
-    assert one.beta.tolist() == two.beta.tolist()
-    assert 0 <= one.primal - truth.solve(instance).primal + 1e-9 <= one.gap + 1e-9
 
 
 def test_the_certified_online_point_is_the_mean() -> None:
@@ -453,25 +416,6 @@ def test_a_cap_is_a_share(method: Any, cap: Any) -> None:
 
 
 @named(METHODS)
-def test_fractions_and_matrices_are_refused(method: Method) -> None:
-    name = type(method).__name__
-    with pytest.raises(ValueError, match=rf"X holds fractions while {name} .*astype\(float\)"):
-        solve(exact_problem("l1-ball"), method=method)
-    entries = MatrixEntries([0, 1], [1, 0], shape=(2, 2))
-    matrices = Problem(entries, [1.0, 2.0], LeastSquares(), NuclearBall((2, 2), 1.0))
-    with pytest.raises(ValueError, match=f"entries of a matrix while {name} works on vectors"):
-        solve(matrices, method=method)
-
-
-@named(METHODS)
 def test_a_batch_of_more_rows_than_there_are_is_refused(method: Method) -> None:
     with pytest.raises(ValueError, match="batch is 6; expected between 1 and n = 5 rows"):
         solve(problem("logistic", "l1-ball"), method=method, batch=6)
-
-
-def test_a_start_outside_the_set_is_replaced() -> None:
-    instance = problem("least-squares", Simplex(4.0))
-    run = SCGM().start(instance, None, np.random.default_rng(0))
-    assert isinstance(run, Sampled)
-    assert instance.oracle.value(run.beta) == 0
-    assert run.oracle_calls == 1

@@ -7,7 +7,6 @@ refreshing sums.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
@@ -16,16 +15,26 @@ from rcmd.bench.costs import drift, memory, starting
 from rcmd.bench.report import Report, Section, about
 from rcmd.bench.settings import Settings
 from rcmd.bench.speed import dense, gradients, growth, ridge
+from rcmd.json_output import check_json, say, write_json
+from rcmd.telling import tell_on_terminal
 
 
-def bench_engine(settings: Settings, tell: Callable[[str], None] | None = None) -> Report:
-    """Measure what ``settings`` ask for; ``tell`` hears what is being measured."""
+def bench_engine(
+    settings: Settings,
+    tell: Callable[[str], None] | None = None,
+    show: Callable[[Section], None] = lambda section: None,
+) -> Report:
+    """Measure what ``settings`` ask for.
+
+    ``tell`` hears what is being measured, and ``show`` gets each table when it is done.
+    """
     hear = tell or (lambda text: None)
     sections = []
     for name in settings.sections:
         hear(name)
         sections.append(SECTIONS[name](settings, _prefixed(name, hear)))
-    hear("")
+        hear("")
+        show(sections[-1])
     settings_used = asdict(settings)
     seed = settings_used.pop("seed")
     return Report(sections, about(seed, yardstick.compiler_version(), **settings_used))
@@ -43,16 +52,14 @@ def run_bench(
     settings = settings.quick() if quick else settings
     if drift is not None:
         settings = replace(settings, drift=drift)
-    report = bench_engine(settings, _tell_on_terminal)
-    if json_path is not None:
-        report.write(json_path)
-    print(report.text())
+    check_json(json_path)
+    # Minutes of work: whoever reads a pipe sees each table as soon as it is there.
+    report = bench_engine(
+        settings, tell_on_terminal, lambda section: say(f"{section.text()}\n", json_path)
+    )
+    say(report.head(), json_path)
+    write_json(report.as_dict(), json_path)
     return 0
-
-
-def _tell_on_terminal(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 SECTIONS: dict[str, Callable[[Settings, Callable[[str], None]], Section]] = {

@@ -19,6 +19,7 @@ from rcmd.bench.clock import Contender, race
 from rcmd.bench.contenders import shown_ratio, shown_time, times, verdicts
 from rcmd.bench.one_thread import one_thread
 from rcmd.bench.report import Report, Section, Target, about
+from rcmd.json_output import check_json
 
 Array = npt.NDArray[Any]
 
@@ -114,10 +115,8 @@ def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
 
 def run_oracles(p: int, calls: int, json_path: str | None) -> int:
     """The command: print the table and write the JSON file; returns the exit status."""
-    report = bench_oracles(p, calls)
-    if json_path is not None:
-        report.write(json_path)
-    print(report.text())
+    check_json(json_path)
+    bench_oracles(p, calls).tell(json_path)
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
-import json
 import os
 import platform
 import sys
@@ -13,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from rcmd.json_output import say, write_json
 
 WIDTH = 100
 PACKAGES = ("rcmd", "numpy", "scipy", "numba", "llvmlite", "copt")
@@ -97,22 +98,30 @@ class Report:
 
     def text(self) -> str:
         """Where it was made in two lines, then the tables."""
+        return "\n\n".join([self.head(), *(section.text() for section in self.sections)])
+
+    def head(self) -> str:
+        """Where it was made."""
         machine, versions = self.about["machine"], self.about["versions"]
         load = machine["load"] and f", load {machine['load'][0]:.1f}"
         head = [
             f"{machine['cpu']}, {machine['cores']} cores{load or ''}; {machine['system']}",
             ", ".join(f"{name} {version}" for name, version in versions.items() if version),
         ]
-        parts = ["\n".join(textwrap.fill(line, WIDTH) for line in head)]
-        return "\n\n".join(parts + [section.text() for section in self.sections])
+        return "\n".join(textwrap.fill(line, WIDTH) for line in head)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {**self.about, "sections": [section.as_dict() for section in self.sections]}
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the JSON file."""
-        Path(path).write_text(json.dumps(self.as_dict(), indent=1, ensure_ascii=False) + "\n")
+        """Write the JSON file; ``"-"`` is standard output."""
+        write_json(self.as_dict(), path)
+
+    def tell(self, json_target: str | None) -> None:
+        """Print the text and write the JSON file, either on standard output."""
+        say(self.text(), json_target)
+        write_json(self.as_dict(), json_target)
 
 
 def about(seed: int, compiler: str | None, **settings: Any) -> dict[str, Any]:
@@ -128,12 +137,13 @@ def about(seed: int, compiler: str | None, **settings: Any) -> dict[str, Any]:
             "system": platform.platform(),
             "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         },
-        "versions": {
-            "python": platform.python_version(),
-            **{name: _version(name) for name in PACKAGES},
-            "C compiler": compiler,
-        },
+        "versions": {**versions(), "C compiler": compiler},
     }
+
+
+def versions() -> dict[str, str | None]:
+    """The versions of Python and of the packages that matter."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
 
 
 def nanoseconds(value: float) -> str:

@@ -58,7 +58,7 @@ def zipf(n: int, p: int, nonzeros: int, rng: np.random.Generator) -> Data:
     shuffled = rng.permutation(p).astype(np.int32)
     columns = np.empty((n, nonzeros), np.int32)
     for start in range(0, n, BLOCK):
-        columns[start : start + BLOCK] = _different_columns(
+        columns[start : start + BLOCK] = zipf_columns(
             min(BLOCK, n - start), shuffled, rng, nonzeros
         )
     values = rng.standard_normal(n * nonzeros) / math.sqrt(nonzeros)
@@ -67,9 +67,7 @@ def zipf(n: int, p: int, nonzeros: int, rng: np.random.Generator) -> Data:
     return Data(X, np.where(rng.random(n) < 0.5, 1.0, -1.0))
 
 
-def _different_columns(
-    rows: int, shuffled: Array, rng: np.random.Generator, nonzeros: int
-) -> Array:
+def zipf_columns(rows: int, shuffled: Array, rng: np.random.Generator, nonzeros: int) -> Array:
     """Columns drawn one after the other, a repeated one drawn again; sorted."""
     p = len(shuffled)
     if p < 2 * nonzeros:

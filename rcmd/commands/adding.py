@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from rcmd.exit_status import EXIT_BAD_INPUT
+from rcmd.exit_status import EXIT_BAD_INPUT, IN_SHORT
 
 
 def add_command(
@@ -35,7 +35,29 @@ def add_command(
         name,
         help=summary,
         description=description,
+        epilog=IN_SHORT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=refusing)
     return parser
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """The option ``--json`` of every command."""
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write everything as JSON; - is standard output, in the place of the text",
+    )
+
+
+def add_plot_option(parser: argparse.ArgumentParser) -> None:
+    """The option ``--plot`` of every command that has a figure to draw."""
+    parser.add_argument("--plot", metavar="FILE", help="draw a figure: .pdf, .svg or .png")
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """The option ``--data`` of every command that takes the name of a data set."""
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder in which NAME is looked for (or set RCMD_DATA)"
+    )

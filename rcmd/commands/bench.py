@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rcmd.commands.adding import add_command
+from rcmd.commands.adding import add_command, add_json_option
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and COPT's LF variant
@@ -28,6 +28,13 @@ and skglm where they are installed. Half an hour; one problem takes minutes.
     rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
 """
 
+DISK_HELP = """\
+Generate sparse rows on disk, solve them in a process of its own, and measure its largest
+resident memory: 5 GB within 1 GB by default. Status 1 where the memory or the gap is missed.
+
+    rcmd bench disk --gigabytes 0.5 --limit 0.5 --folder /scratch
+"""
+
 
 def add(commands: Any) -> None:
     """Add the command to the subparsers ``commands``."""
@@ -37,7 +44,7 @@ def add(commands: Any) -> None:
         what, "engine", _engine, "time per gradient and per step, start, memory, drift", ENGINE_HELP
     )
     engine.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, mushrooms")
-    engine.add_argument("--json", metavar="FILE", help="write all measurements")
+    add_json_option(engine)
     engine.add_argument("--quick", action="store_true", help="a reduced set, about a minute")
     engine.add_argument("--drift", type=float, metavar="UPDATES", help="for example 1e9")
     engine.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
@@ -52,14 +59,23 @@ def add(commands: Any) -> None:
     oracles.add_argument(
         "--calls", type=int, default=10**4, help="at most so many of each (default: %(default)s)"
     )
-    oracles.add_argument("--json", metavar="FILE", help="write all measurements")
+    add_json_option(oracles)
     peers = add_command(
         what, "peers", _peers, "time to a certified gap beside other packages", PEERS_HELP
     )
     peers.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …, gisette_scale.t")
-    peers.add_argument("--json", metavar="FILE", help="write all measurements")
+    add_json_option(peers)
     peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
     peers.add_argument("--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …")
+    disk = add_command(what, "disk", _disk, "data larger than the memory to solve them", DISK_HELP)
+    disk.add_argument("--gigabytes", type=float, default=5.0, help="(default: %(default)s)")
+    disk.add_argument("--limit", type=float, default=1.0, help="in GB (default: %(default)s)")
+    disk.add_argument("--tol", type=float, default=1e-3, help="(default: %(default)s)")
+    disk.add_argument("--batch", default="1%", help="(default: 1%%)")
+    disk.add_argument("--float32", action="store_true", help="single precision on disk")
+    disk.add_argument("--folder", metavar="DIR", help="where to put the data for the time")
+    disk.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    disk.add_argument("--json", metavar="FILE", help="write all measurements")
 
 
 def _engine(options: argparse.Namespace) -> int:
@@ -78,3 +94,19 @@ def _peers(options: argparse.Namespace) -> int:
     from rcmd.bench.race.running import run_peers
 
     return run_peers(options.data, options.json, options.quick, options.problem)
+
+
+def _disk(options: argparse.Namespace) -> int:
+    from rcmd.bench.disk import run_disk
+    from rcmd.specs import parse_batch
+
+    return run_disk(
+        options.gigabytes,
+        options.limit,
+        options.tol,
+        parse_batch(options.batch),
+        options.float32,
+        options.folder,
+        options.seed,
+        options.json,
+    )

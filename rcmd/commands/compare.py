@@ -5,7 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rcmd.commands.adding import add_command
+from rcmd.commands.adding import (
+    add_command,
+    add_data_option,
+    add_json_option,
+    add_plot_option,
+)
 
 HELP = """\
 Run methods side by side on one problem, each with the same number of gradients, and show what
@@ -26,7 +31,7 @@ def add(commands: Any) -> None:
         commands, "compare", _compare, "methods side by side on one problem", HELP
     )
     compare.add_argument("file", nargs="?", metavar="FILE|NAME", help="data; built-in if none")
-    compare.add_argument("--data", metavar="DIR", help="folder in which NAME is looked for")
+    add_data_option(compare)
     compare.add_argument("--methods", metavar="NAMES", help="with commas (default: all that fit)")
     compare.add_argument("--loss", default="logistic", help="(default: %(default)s)")
     compare.add_argument("--oracle", default="l1:5", help="(default: %(default)s)")
@@ -44,8 +49,8 @@ def add(commands: Any) -> None:
     compare.add_argument("--max-seconds", type=float, metavar="S", help="limit of each run")
     compare.add_argument("--seeds", type=int, default=3, help="runs (default: %(default)s)")
     compare.add_argument("--seed", type=int, default=0, help="the first (default: %(default)s)")
-    compare.add_argument("--json", metavar="FILE", help="write all curves")
-    compare.add_argument("--plot", metavar="FILE", help="draw them: .png, .pdf or .svg")
+    add_json_option(compare)
+    add_plot_option(compare)
 
 
 def _compare(options: argparse.Namespace) -> int:

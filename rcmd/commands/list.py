@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rcmd.commands.adding import add_command
+from rcmd.commands.adding import add_command, add_json_option
 
 HELP = """Losses and oracles: how they are written, formula, constants, cost of a call.
 
@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
     listing.add_argument(
         "what", nargs="?", choices=("losses", "oracles"), metavar="losses|oracles", help="one only"
     )
-    listing.add_argument("--json", action="store_true", help="as JSON")
+    add_json_option(listing)
 
 
 def _list(options: argparse.Namespace) -> int:

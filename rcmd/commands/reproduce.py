@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rcmd.commands.adding import add_command
+from rcmd.commands.adding import add_command, add_json_option
 
 HELP = """\
 The paper's Table 3 and its two figures, our numbers beside the published ones. Some twenty
@@ -32,6 +32,7 @@ def add(commands: Any) -> None:
     reproduce.add_argument("--seeds", type=int, help="runs of each random method (default: 3)")
     reproduce.add_argument("--jobs", type=int, help="processes (default: 2)")
     reproduce.add_argument("--quick", action="store_true", help="one seed, small budgets")
+    add_json_option(reproduce)
 
 
 def _reproduce(options: argparse.Namespace) -> int:

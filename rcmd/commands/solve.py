@@ -1,25 +1,42 @@
-"""``rcmd solve``: its options; the work is in ``rcmd.solve_command``."""
+"""``rcmd solve``: its options; the work is in ``rcmd.solving``."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from rcmd.commands.adding import add_command
+from rcmd.commands.adding import (
+    add_command,
+    add_data_option,
+    add_json_option,
+    add_plot_option,
+)
+from rcmd.launched import launched_ranks
 
 HELP = """\
 Solve a problem to a certified gap and show how it went.
 
 With no FILE: l1-constrained logistic regression on built-in generated data, compared
-with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz), for example:
+with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz), or the name of a data set:
 
     rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-2
+    rcmd solve a9a --data ~/libsvm --tol 1e-6 --save a9a.rcmd --plot a9a.pdf
+
+A loss of your own is a class in a file, or a formula in s and y:
+
+    rcmd solve a9a --loss my_losses.py:Tilted
+    rcmd solve a9a --loss 'expression:log(1 + exp(-y*s))'
 
 --rows entries completes a matrix from lines "row column value"; --rows cur chooses columns
 and rows of a matrix (text or .npy):
 
     rcmd solve ratings.txt --rows entries --oracle nuclear:auto:100 --held-out 0.2
     rcmd solve matrix.csv --rows cur --oracle cur:auto:0.5
+
+With mpirun the rows are spread over processes, here or on several machines; the iterates are
+the same (pip install 'rcmd[mpi]'):
+
+    mpirun -n 4 rcmd solve a9a.bz2 --batch 10% --tol 1e-2
 
 All losses and oracles, and how they are written: rcmd list.
 """
@@ -28,7 +45,8 @@ All losses and oracles, and how they are written: rcmd list.
 def add(commands: Any) -> None:
     """Add the command to the subparsers ``commands``."""
     solve = add_command(commands, "solve", _solve, "solve a problem to a certified gap", HELP)
-    solve.add_argument("file", nargs="?", metavar="FILE", help="data; built-in ones if none")
+    solve.add_argument("file", nargs="?", metavar="FILE|NAME", help="data; built-in ones if none")
+    add_data_option(solve)
     solve.add_argument(
         "--rows",
         choices=("libsvm", "entries", "cur"),
@@ -72,9 +90,16 @@ def add(commands: Any) -> None:
         metavar="CxR",
         help="cur: columns and rows to keep (default: those with 90%% of the weight)",
     )
+    solve.add_argument("--save", metavar="FILE", help="keep the result, for rcmd show")
+    add_plot_option(solve)
+    add_json_option(solve)
 
 
 def _solve(options: argparse.Namespace) -> int:
-    from rcmd.solve_command import run_solve
+    if launched_ranks() > 1:
+        from rcmd.distributed.command import run_solve_sharded
+
+        return run_solve_sharded(options)
+    from rcmd.solving.command import run_solve
 
     return run_solve(options)

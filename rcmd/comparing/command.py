@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import math
-from pathlib import Path
 from typing import Any
 
-from rcmd import datasets
 from rcmd.bench.report import Report, Section, about
 from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
 from rcmd.comparing.racing import AXES, Comparison, Standing, compare, excess
 from rcmd.comparing.slopes import Slope
-from rcmd.comparing.telling import tell_on_terminal
-from rcmd.plotting import Line, Panel, check_folder, check_plot, write_figure
+from rcmd.json_output import check_json
+from rcmd.plotting import Line, Panel, check_plot, write_figure
 from rcmd.problem import Problem
 from rcmd.run import iterate
+from rcmd.solving.samples import read_samples
 from rcmd.specs import made, parse_batch, parse_loss, parse_oracle
+from rcmd.telling import CountedProgress, tell_on_terminal
 from rcmd.validation import batch_size
 
 HEADER = (
@@ -42,18 +42,15 @@ NOTES = (
 def run_compare(options: argparse.Namespace) -> int:
     """The command; returns the exit status."""
     report, comparison = _report(options)
-    print(report.text())
-    if options.json is not None:
-        report.write(options.json)
+    report.tell(options.json)
     if options.plot is not None:
-        write_figure(_panels(comparison), "P − best known", options.plot, len(AXES))
+        write_figure(_panels(comparison), options.plot, len(AXES))
     return 0
 
 
 def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
     """Check everything, then run."""
-    if options.json is not None:
-        check_folder(options.json)
+    check_json(options.json)
     if options.plot is not None:
         check_plot(options.plot)
     if not options.passes > 0 or not math.isfinite(options.passes):
@@ -76,6 +73,7 @@ def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
     entrants, refused = fitting(problem, entrants, batch, budget)
     if not entrants or (refused and not every):
         raise ValueError("; ".join(f"{name}: {reason}" for name, reason in refused.items()))
+    runs = sum(options.seeds if entrant.random else 1 for entrant in entrants)
     comparison = compare(
         problem,
         entrants,
@@ -84,7 +82,7 @@ def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
         seeds=range(options.seed, options.seed + options.seeds),
         tol=options.tol,
         max_seconds=options.max_seconds,
-        tell=tell_on_terminal,
+        tell=CountedProgress(1 + runs, tell_on_terminal),
     )
     section = Section(
         "comparison",
@@ -107,18 +105,8 @@ def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
 def _problem(options: argparse.Namespace) -> tuple[Problem, list[str]]:
     """The problem, and what was done to its labels."""
     loss, oracle = parse_loss(options.loss), parse_oracle(options.oracle)
-    remark: str | None = None
-    if options.file is None:
-        signs_only = loss.label_fault([0.5]) is not None
-        make = datasets.make_classification if signs_only else datasets.make_regression
-        X, y = make(rng=options.seed)
-    else:
-        here = Path(options.file).is_file()
-        read = datasets.read_libsvm(options.file) if here else None
-        X, y = read or datasets.load(options.file, options.data)
-        if loss.label_fault(y):
-            y, remark = datasets.map_labels(y)
-    return Problem(X, y, loss, made(oracle, X.shape[1])), [remark] if remark else []
+    X, y, remarks = read_samples(options.file, options.data, loss, options.seed)
+    return Problem(X, y, loss, made(oracle, X.shape[1])), remarks
 
 
 def _add(section: Section, standing: Standing, comparison: Comparison) -> None:
@@ -164,6 +152,7 @@ def _panels(comparison: Comparison) -> list[Panel]:
                 for standing in comparison.standings
                 for curve in standing.curves
             ],
+            y_label="P − best known",
         )
         for axis, label in AXES.items()
     ]

@@ -78,12 +78,11 @@ class AtomWeights:
                 atom.add_to(total, weight)
         return total
 
-    def improve(self) -> None:
-        """One Newton step on the weights, shortened where it must be."""
+    def improve(self, s: Array, w: Array) -> None:
+        """One Newton step on the weights, shortened where it must be; w is l'(s) at s = Zλ."""
         losses, n = self.problem.losses, self.problem.n
-        s = self.predictions()
         self.passes += 1
-        slope = self._columns.T @ losses.derivative(s) / n + self._penalties
+        slope = self._columns.T @ w / n + self._penalties
         curved = gram(self._columns, losses.second_derivative(s) / n)
         mean_curvature = np.trace(curved) / len(slope)
         curved[np.diag_indices_from(curved)] += self._damping.now * (mean_curvature or 1.0)

@@ -56,7 +56,7 @@ class BallCorrection:
         self._here = self._respond(beta)
         size = beta @ beta
         slope = -(self._here.d @ beta) / size - self.strength if size > 0 else 0.0
-        self._multiplier = max(slope, 0.0) if size >= 0.9 * self.radius**2 else 0.0
+        self._multiplier = max(slope, 0.0) if size >= 0.9 * self.radius * self.radius else 0.0
 
     @property
     def gradients(self) -> int:
@@ -89,12 +89,12 @@ class BallCorrection:
         if self.strength > 0:
             free = self._solve(0.0, -(d + self.strength * beta), products)
             target = beta + free
-            if target @ target <= self.radius**2:
+            if target @ target <= self.radius * self.radius:
                 return free, 0.0
         level = self.strength + self._multiplier
         along = self._solve(self._multiplier, -(d + level * beta), products)
         across = self._solve(self._multiplier, -beta, products)
-        room = (self.radius**2 - beta @ beta) / 2
+        room = (self.radius * self.radius - beta @ beta) / 2
         change = (room - beta @ along) / (beta @ across) if beta.any() else 0.0
         multiplier = self._multiplier + change
         if multiplier <= 0:

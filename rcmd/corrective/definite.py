@@ -12,11 +12,12 @@ Array = npt.NDArray[Any]
 
 def solve_definite(matrix: Array, right: Array) -> Array:
     """H⁻¹ right; where cancellation has left H indefinite, with its spectrum raised to rounding."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+    from scipy.linalg import eigh
+    from scipy.linalg.lapack import dposv
 
-    try:
-        return cho_solve(cho_factor(matrix, check_finite=False), right, check_finite=False)
-    except LinAlgError:
-        values, vectors = eigh(matrix, check_finite=False)
-        least = len(right) * np.finfo(float).eps * abs(values).max()
-        return vectors @ ((vectors.T @ right) / np.maximum(values, least))
+    _, solution, fault = dposv(matrix, right)
+    if fault == 0:
+        return np.asarray(solution)
+    values, vectors = eigh(matrix, check_finite=False)
+    least = len(right) * np.finfo(float).eps * abs(values).max()
+    return np.asarray(vectors @ ((vectors.T @ right) / np.maximum(values, least)))

@@ -58,7 +58,7 @@ class HullCorrection:
     def round(self, passes: float) -> Corrected:
         """Take up the atoms that the oracle offers at this point, and take a Newton step."""
         self._hull.add(self._worthwhile())
-        self._hull.improve()
+        self._hull.improve(self._here.s, self._here.w)
         before, self._here = self._here, self._respond()
         self.moved = not np.array_equal(before.s, self._here.s)
         return self._here
@@ -90,13 +90,21 @@ def correction_for(problem: Problem, beta: Any) -> Correction:
     """
     gradients, oracle_calls = 0, 0
     fewer = problem.every(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
-    if fewer is not None:
+    if fewer is None:
+        beta = _better_start(problem, beta)
+    else:
         sampled = correction_for(fewer, beta)
         beta = _solved(fewer, sampled)
         gradients, oracle_calls = sampled.gradients, sampled.oracle_calls
     if isinstance(problem.oracle, L2Ball | Ridge):
         return BallCorrection(problem, problem.oracle, beta, gradients)
     return HullCorrection(problem, beta, gradients, oracle_calls)
+
+
+def _better_start(problem: Problem, beta: Any) -> Any:
+    """β, or 0 where P is smaller there: the first averages of a run can be worse."""
+    zero = problem.rows.zero()
+    return zero if problem.primal(zero) < problem.primal(beta) else beta
 
 
 def _solved(problem: Problem, correction: Correction) -> Any:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from rcmd.corrective.corrected import Corrected, Correction
 from rcmd.corrective.phase import correction_for
 from rcmd.corrective.switching import worth_correcting
@@ -60,11 +62,13 @@ class Rounds:
     def begin(self, beta: Any) -> None:
         """Make ready for the first round, from ``beta``."""
         if self._correction is None:
-            self._correction = correction_for(self.problem, beta)
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._correction = correction_for(self.problem, beta)
 
     def next(self, passes: float) -> Corrected:
         """One round, in about so many passes."""
         assert self._correction is not None
-        here = self._correction.round(passes)
+        with np.errstate(over="ignore", invalid="ignore"):  # a step that is no number is not taken
+            here = self._correction.round(passes)
         self.count += 1
         return here

@@ -36,7 +36,7 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     x, free = start.copy(), start > 0
     for _ in range(int(min(MOST_TURNS, max(MOST_WORK / len(x) ** 3, 3)))):
         places = np.flatnonzero(free)
-        target, level = _on_plane(matrix[np.ix_(places, places)], slope[places], x[places])
+        target, level = _on_plane(_submatrix(matrix, places), slope[places], x[places])
         if not np.isfinite(target).all():
             break
         if (target < 0).any():
@@ -59,12 +59,12 @@ def _on_plane(matrix: Array, slope: Array, x: Array) -> tuple[Array, float]:
     sum stays 1 however ill-conditioned H is.
     """
     last = int(x.argmax())
-    others = np.arange(len(x)) != last
+    others = np.delete(np.arange(len(x)), last)
     gradient = matrix @ x + slope
     target = x.copy()
-    if others.any():
+    if len(others):
         row = matrix[last, others]
-        reduced = matrix[np.ix_(others, others)] - row - row[:, None] + matrix[last, last]
+        reduced = _submatrix(matrix, others) - row - row[:, None] + matrix[last, last]
         step = solve_definite(reduced, gradient[last] - gradient[others])
         target[others] += step
         target[last] -= step.sum()
@@ -80,3 +80,7 @@ def _step_to_the_border(x: Array, free: Array, places: Array, target: Array) -> 
     x[places] = np.maximum(here + reach.min() * (target - here), 0)
     stopped = places[reach <= reach.min()]
     x[stopped], free[stopped] = 0, False
+
+
+def _submatrix(matrix: Array, places: Array) -> Array:
+    return matrix[places[:, None], places]

@@ -54,35 +54,57 @@ def read_libsvm(
     ``features`` is the number of columns of X; by default the largest index that occurs.
     Whatever makes the file unreadable or malformed raises :class:`DataError`.
     """
-    limit = 2**31 - 1 if features is None else features
-    if not 0 <= limit < 2**31:
-        raise DataError(f"features is {limit}; expected an integer from 0 to {2**31 - 1}")
-    name, line, parts = os.fspath(path), 1, []
-    with closing(_blocks(name, _block)) as blocks:
-        for block in blocks:
-            text = re.sub(rb"#[^\n]*", b"", block) if b"#" in block else block
-            try:
-                parts.append(_parse(b"\n" + text + b"\n", limit))
-            except ValueError:
-                raise _culprit(name, line, text, limit) from None
-            line += block.count(b"\n")
-    if not any(y.size for _, y in parts):
-        raise DataError(f"{name} holds no rows; expected lines 'label index:value ...'")
-    rows, labels = zip(*parts, strict=True)
+    rows, labels, _ = zip(*libsvm_parts(path, features=features, _block=_block), strict=True)
     x = sp.vstack(rows, format="csr")
     x.resize(x.shape[0], x.indices.max(initial=-1) + 1 if features is None else features)
     return LibsvmData(x, np.concatenate(labels))
 
 
-def _blocks(name: str, size: int) -> Generator[bytes, None, None]:
-    """Yield the text as blocks of whole lines, reading ahead while a block is in use."""
+class LibsvmPart(NamedTuple):
+    """Some rows, 2³¹ − 1 columns wide where no number was asked for, and the share read so far."""
+
+    X: Any
+    y: Array
+    share: float
+
+
+def libsvm_parts(
+    path: str | os.PathLike[str], *, features: int | None = None, _block: int = _BLOCK
+) -> Generator[LibsvmPart, None, None]:
+    """Yield a file in parts of some megabytes; options and errors are those of read_libsvm."""
+    limit = 2**31 - 1 if features is None else features
+    if not 0 <= limit < 2**31:
+        raise DataError(f"features is {limit}; expected an integer from 0 to {2**31 - 1}")
+    name, line, found = os.fspath(path), 1, False
+    with closing(_blocks(name, _block)) as blocks:
+        for block, share in blocks:
+            text = re.sub(rb"#[^\n]*", b"", block) if b"#" in block else block
+            try:
+                x, y = _parse(b"\n" + text + b"\n", limit)
+            except ValueError:
+                raise _culprit(name, line, text, limit) from None
+            line += block.count(b"\n")
+            found = found or y.size > 0
+            yield LibsvmPart(x, y, share)
+    if not found:
+        raise DataError(f"{name} holds no rows; expected lines 'label index:value ...'")
+
+
+def _blocks(name: str, size: int) -> Generator[tuple[bytes, float], None, None]:
+    """Yield blocks of whole lines and the share of the file read, itself reading ahead."""
     try:
         with open(name, "rb") as raw, ThreadPoolExecutor(1) as pool:
             head = raw.peek(6)
             stream = next((o(raw) for magic, o in _OPENERS.items() if head.startswith(magic)), raw)
-            ahead = pool.submit(lambda: stream.read(size) + stream.readline())
-            while block := ahead.result():
-                ahead = pool.submit(lambda: stream.read(size) + stream.readline())
+            length = os.fstat(raw.fileno()).st_size if raw.seekable() else 0  # 0 for a pipe
+
+            def read() -> tuple[bytes, float]:
+                block = stream.read(size) + stream.readline()
+                return block, raw.tell() / length if length else math.nan
+
+            ahead = pool.submit(read)
+            while (block := ahead.result())[0]:
+                ahead = pool.submit(read)
                 yield block
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error

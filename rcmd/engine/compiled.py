@@ -43,6 +43,10 @@ class CompiledEngine(EvenCosts):
         are of a layout without kernels.
     """
 
+    run_state = ("iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past")
+    run_state += ("_refresh_at", "_fault")
+    """What changes in a run; the rest, addresses of machine code among it, is made anew."""
+
     def __init__(
         self,
         problem: Problem,
@@ -168,7 +172,8 @@ def _law(problem: Problem, prox: BregmanProx) -> tuple[tuple[Any, ...], tuple[Sc
     if type(prox) is ConjugateProx:  # a subclass may have another step
         law = (derivative.address, derivative.theta, 0, 0)
         return law, (derivative,), prox.centre(losses, problem.prediction_bounds)
-    weights = np.ones(problem.n) if losses.weights is None else losses.weights
+    seen = prox.losses(problem).weights
+    weights = np.ones(problem.n) if seen is None else seen
     table = np.stack([weights, problem.prediction_bounds], axis=1)
     step = Scalar((losses.loss, prox), _make_step, arity=5, table=table)
     centre = Scalar((losses.loss, prox), _make_centre, arity=METHOD_ARITY)

@@ -28,6 +28,9 @@ from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
+SMALLEST_MASS, LARGEST_MASS = 1e-250, 1e280
+"""Between them a sum of masses neither overflows nor loses digits to subnormal numbers."""
+
 
 class Loop(Protocol):
     """How one kind of oracle takes compiled steps and keeps d and β's sum."""
@@ -137,7 +140,11 @@ def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
     rule = oracle.vertex_rule()
     if rule is not None and speaks_for_argmin(oracle, "vertex_rule"):
         return VertexLoop(rule, problem.p, batch * rows[0].size / problem.n, dense)
-    if isinstance(oracle, Coordinatewise) and speaks_for_argmin(oracle, "shape", "mass", "scale"):
+    if (
+        isinstance(oracle, Coordinatewise)
+        and speaks_for_argmin(oracle, "shape", "mass", "scale")
+        and masses_fit(problem, oracle)
+    ):
         try:
             return CoordinateLoop(oracle, problem.p, dense)
         except CannotCompile as reason:
@@ -148,6 +155,18 @@ def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
                     stacklevel=6,
                 )
     return OracleLoop(problem)
+
+
+def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
+    """Whether running sums of ``mass``, squares of slopes as a rule, keep their digits."""
+    low, high = problem.losses.domain
+    start = abs(problem.losses.derivative(0 * problem.losses.y))
+    reached = start + problem.losses.gammas * problem.prediction_bounds
+    steepest = np.minimum(reached, np.maximum(abs(low), abs(high))).max()
+    largest = problem.rows.max_norms().max()
+    sizes = (float(largest * steepest), float(largest * start.max()) / problem.n)
+    masses = [float(oracle.mass(size)) for size in sizes if size > 0]
+    return all(mass == 0.0 or SMALLEST_MASS < mass < LARGEST_MASS for mass in masses)
 
 
 def speaks_for_argmin(oracle: Any, *names: str) -> bool:

@@ -65,18 +65,18 @@ class Replay:
                 "a batch of Replay holds something that is no row number; expected whole numbers "
                 "from 0 on"
             )
-        self._batches = np.array(rows, dtype=np.int64)
-        self.batch = self._batches.shape[1]
+        self.batches = np.array(rows, dtype=np.int64)
+        self.batch = self.batches.shape[1]
         self._next = 0
 
     def draw(self, steps: int) -> Array:
-        if self._next + steps > len(self._batches):
+        if self._next + steps > len(self.batches):
             raise ValueError(
-                f"the replayed index sequence has {len(self._batches)} batches, of which "
+                f"the replayed index sequence has {len(self.batches)} batches, of which "
                 f"{self._next} are used; expected at least {steps} more"
             )
         self._next += steps
-        return self._batches[self._next - steps : self._next]
+        return self.batches[self._next - steps : self._next]
 
 
 def fill_with_subsets(uniforms: Array, taken: Array, batches: Array) -> None:

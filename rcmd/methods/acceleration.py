@@ -14,6 +14,7 @@ from rcmd.engine.kernels.accelerated import FADING, GUESS, LABEL, LASTING, run_a
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.refreshing import next_refresh
 from rcmd.engine.sampling import UniformSampler
+from rcmd.methods.last_pair import LastPair
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
@@ -25,10 +26,11 @@ SMALLEST_SIGMA = 1 + 1e-6
 """Less curvature than there is may always be assumed, and with n = σ = 1 ρ would be 0."""
 
 
-class Acceleration:
+class Acceleration(LastPair):
     """The contract of an engine, as all its steps cost alike; the formulas are at ``Apcg``."""
 
-    step_gradients = 1
+    run_state = ("iteration", "sampler", "_records", "_columns", "_power", "_refresh_at", "_fault")
+    """What changes in a run; the rest, addresses of machine code among it, is made anew."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         n, losses = problem.n, problem.losses
@@ -50,36 +52,10 @@ class Acceleration:
         self._take(np.empty(0, np.uint64))  # compiles
 
     @property
-    def gradients(self) -> int:
-        """Rows touched so far."""
-        return self.iteration
-
-    @property
-    def oracle_calls(self) -> int:
-        """Gradients of R* so far, one a step."""
-        return self.iteration
-
-    @property
     def w(self) -> Array:
         """w = ρ^k u + v, brought back into dom L* where rounding left it."""
         combined = self._power * self._records[:, FADING] + self._records[:, LASTING]
         return self.problem.losses.clip(combined)
-
-    @property
-    def d(self) -> Array:
-        """Xᵀw/n."""
-        return self.problem.gradient(self.w)
-
-    @property
-    def s(self) -> Array:
-        """The predictions at ∇R*(−Xᵀw/n)."""
-        return self.problem.rows.matvec(self.averages()[0])
-
-    def averages(self) -> tuple[Any, Array]:
-        """∇R*(−Xᵀw/n) and w."""
-        w = self.w
-        atom = self.problem.oracle.argmin(self.problem.gradient(w))
-        return atom.dense(self.problem.rows.zero()), w
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` steps."""

@@ -94,7 +94,7 @@ class ActiveSet:
 class ActiveSetProgress(FullGradient):
     """A run that holds β as an ``ActiveSet``; subclasses choose the moves.
 
-    The first iteration goes to the atom for ∇f(0). β is added up from its atoms after every
+    The first iteration goes to the atom for ∇f(β⁰). β is added up from its atoms after every
     step, so that no rounding builds up in it.
     """
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from rcmd.engine.choosing import Engine
 from rcmd.methods.base import Method
 from rcmd.oracles.l2 import Ridge
 from rcmd.problem import Problem
@@ -41,7 +41,7 @@ class Apcg(Method):
 
     note = "APCG (Lin, Lu & Xiao): accelerated, D* − D = O((1 − 1/(n√σ))^k)"
 
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Any:
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Engine:
         given = problem.regularizer
         if not isinstance(given, Ridge) or given.radius is not None or problem.intercept:
             what = f"{given!r} with an intercept" if problem.intercept else repr(given)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.oracles.atoms import DenseAtom
+from rcmd.engine.choosing import Engine
+from rcmd.methods.batches import Batches
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
@@ -25,7 +28,8 @@ class Progress(ABC):
     problem, rng
         The instance, and where every random draw comes from.
     beta
-        The primal iterate, a point of dom R from the start on.
+        The primal iterate, a point of dom R from the start on: 0, or where that is outside dom R
+        a minimizer of R, for an oracle call.
     iteration, gradients, oracle_calls
         What was done.
     """
@@ -34,8 +38,15 @@ class Progress(ABC):
         self.problem = problem
         self.rng = rng
         self.iteration = self.gradients = self.oracle_calls = 0
-        self.beta = problem.rows.zero()
         problem.oracle.restart()
+        self.beta = problem.rows.zero()
+        if math.isinf(problem.oracle.value(self.beta)):
+            self.beta = self.lowest_point(problem.gradient(0 * problem.losses.y))
+
+    @cached_property
+    def batches(self) -> Batches:
+        """Derivatives at some of the rows, and sums of them."""
+        return Batches(self.problem)
 
     @abstractmethod
     def step(self) -> None:
@@ -88,9 +99,7 @@ class Progress(ABC):
         if len(batch) == problem.n:
             return problem.gradient(problem.losses.derivative(problem.rows.matvec(beta)))
         total = problem.rows.zero()
-        predictions = problem.rows.predict(batch, DenseAtom(beta))
-        weights = problem.losses.derivative(predictions, batch) / len(batch)
-        problem.rows.scatter(batch, weights, total)
+        self.batches.scatter(batch, self.batches.derivatives(beta, batch) / len(batch), total)
         return total
 
 
@@ -104,5 +113,11 @@ class Method(ABC):
     """The paper, and what its theory says."""
 
     @abstractmethod
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``."""
+    def start(
+        self, problem: Problem, batch: int | None, rng: np.random.Generator
+    ) -> Progress | Engine:
+        """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``.
+
+        An ``Engine`` where all steps cost alike, so that many are taken between two looks at
+        the clock; else a ``Progress``, step by step.
+        """

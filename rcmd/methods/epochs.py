@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from rcmd.methods.base import Progress
 from rcmd.methods.sampled import CappedRun
-from rcmd.oracles.atoms import DenseAtom
 
 Array = npt.NDArray[Any]
 
@@ -29,12 +28,10 @@ class Snapshot:
 
     def slope_at(self, beta: Array, batch: Array) -> Array:
         """∇f(β⁰) plus the mean over ``batch`` of (l_j'(x_jᵀβ) − l_j'(x_jᵀβ⁰)) x_j."""
-        problem = self._run.problem
+        rows, slope = self._run.batches, self._slope.copy()
         self._run.gradients += len(batch)
-        predictions = problem.rows.predict(batch, DenseAtom(beta))
-        changes = problem.losses.derivative(predictions, batch) - self._derivatives[batch]
-        slope = self._slope.copy()
-        problem.rows.scatter(batch, changes / len(batch), slope)
+        changes = rows.derivatives(beta, batch) - self._derivatives[batch]
+        rows.scatter(batch, changes / len(batch), slope)
         return slope
 
 

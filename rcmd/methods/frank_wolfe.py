@@ -20,7 +20,7 @@ StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
 
 @dataclass(frozen=True)
 class FrankWolfe(Method):
-    """β ← β + α_k (β̃ − β), β̃ a minimizer of ∇f(β)ᵀβ + R(β), from β⁰ = 0 with α_0 = 1.
+    """β ← β + α_k (β̃ − β), β̃ a minimizer of ∇f(β)ᵀβ + R(β), with α_0 = 1.
 
     For sets this is Frank & Wolfe's method (Jaggi 2013), for other R the generalized one (Bach
     2015). With open-loop steps it is deterministic mirror descent on (D), which needs no method of

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.sampled import Sampled
-from rcmd.oracles.atoms import DenseAtom
 from rcmd.problem import Problem
 from rcmd.validation import batch_size
 
@@ -63,10 +62,10 @@ class _SagFrankWolfe(Sampled):
         return self._derivatives.copy()
 
     def step(self) -> None:
-        problem, batch = self.problem, self.draw(self.batch)
+        batch = self.draw(self.batch)
         self.gradients += len(batch)
-        predictions = problem.rows.predict(batch, DenseAtom(self.beta))
-        fresh = problem.losses.derivative(predictions, batch)
-        problem.rows.scatter(batch, (fresh - self._derivatives[batch]) / problem.n, self.slope)
+        fresh = self.batches.derivatives(self.beta, batch)
+        changes = fresh - self._derivatives[batch]
+        self.batches.scatter(batch, changes / self.problem.n, self.slope)
         self._derivatives[batch] = fresh
         self.move(2 / (self.iteration + 3))

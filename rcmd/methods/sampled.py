@@ -1,4 +1,4 @@
-"""What the stochastic Frank-Wolfe methods share: batches, a feasible start, sparse moves."""
+"""What the stochastic Frank-Wolfe methods share: batches, gradient estimates, sparse moves."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ Array = npt.NDArray[Any]
 
 
 class Sampled(Progress):
-    """A run with a gradient estimate ``slope``, made from batches of rows.
-
-    It starts at β = 0, or where that is outside dom R at a minimizer of R, one oracle call.
-    """
+    """A run with a gradient estimate ``slope``, made from batches of rows."""
 
     def __init__(
         self, method: Method, problem: Problem, batch: int | None, rng: np.random.Generator
@@ -31,8 +28,6 @@ class Sampled(Progress):
         super().__init__(problem, rng)
         self.batch = batch
         self.slope: Array = np.zeros(problem.p)
-        if math.isinf(problem.oracle.value(self.beta)):
-            self.beta = self.lowest_point(self.slope)
 
     @property
     def d(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rcmd.engine.choosing import Engine, make_engine
 from rcmd.engine.sampling import UniformSampler
 from rcmd.methods.base import Method
+from rcmd.methods.last_pair import LastPair
 from rcmd.problem import Problem
 from rcmd.prox import CompositeProx
 from rcmd.schedules import default_schedule
@@ -20,13 +21,13 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Sdca(Method):
-    """w_j ← argmax_v −l_j*(v) + a v − (κ/2)(v − w_j)², a = x_jᵀ∇R*(−Xᵀw/n) for a random row j.
+    """w_j ← argmax_v −l_j*(v) + a v − (κ_j/2)(v − w_j)², a = x_jᵀ∇R*(−Xᵀw/n), a random row j.
 
     Proximal SDCA (Shalev-Shwartz and Zhang 2013, 2014), R strongly convex with constant μ, with
-    κ = max_j γ_j‖x_j‖²/(nμ min_j γ_j), which for equal γ_j is their max_j ‖x_j‖²/(nμ): then
-    E[D* − D(w^k)] ≤ (1 − 1/(nσ))^k (D* − D(w⁰)), σ = 1 + κ min_j γ_j. With batches of b rows,
-    σ_b and n/b stand for σ and n. It starts at argmin h, h = (κ/2n)‖w‖² + L*/n, and certifies
-    the last w with β = ∇R*(−Xᵀw/n).
+    κ_j = ‖x_j‖²/(nμ): then E[D* − D(w^k)] ≤ (1 − 1/(nσ))^k (D* − D(w⁰)), σ = max_j 1 + γ_jκ_j.
+    For batches of b > 1 rows, σ_b and n/b stand for σ and n, and κ = (σ_b − 1)/min_j γ_j for
+    all κ_j. It starts at argmin h, h = (1/n) Σ_j κ_j w_j²/2 + l_j*(w_j), and certifies the last
+    w with β = ∇R*(−Xᵀw/n).
 
     Examples
     --------
@@ -38,7 +39,7 @@ class Sdca(Method):
 
     note = "proximal SDCA (Shalev-Shwartz & Zhang): linear, D* − D ≤ (1 − 1/(nσ))^k (D* − D⁰)"
 
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Any:
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Engine:
         if not problem.oracle.mu > 0:
             raise ValueError(
                 f"method Sdca got {problem.oracle!r}, which has μ = 0; expected a strongly convex "
@@ -46,22 +47,28 @@ class Sdca(Method):
             )
         constants = problem.constants(batch or 1)
         sampler = UniformSampler(problem.n, constants.batch, rng)
-        prox = CompositeProx().bind(constants)
+        prox = replace(CompositeProx().bind(constants), by_row=constants.batch == 1)
         schedule = default_schedule(constants, unit_steps=True)
         return _Ascent(problem, make_engine("auto", problem, schedule, sampler, prox))
 
 
-class _Ascent:
-    """The engine, all of whose steps cost alike; only the pair to certify is another."""
+class _Ascent(LastPair):
+    """The engine; only the pair to certify is another."""
 
     def __init__(self, problem: Problem, engine: Engine) -> None:
-        self._problem, self._engine = problem, engine
+        self.problem, self._engine = problem, engine
+        self.iteration, self.sampler = engine.iteration, engine.sampler
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
+    @property
+    def w(self) -> Array:
+        return self._engine.w
 
-    def averages(self) -> tuple[Any, Array]:
-        """∇R*(−Xᵀw/n) and w."""
-        w = self._engine.w
-        atom = self._problem.oracle.argmin(self._problem.gradient(w))
-        return atom.dense(self._problem.rows.zero()), w
+    @property
+    def s(self) -> Array:
+        """The mirror variable, l_j'(s_j) = w_j."""
+        return self._engine.s
+
+    def advance(self, steps: int) -> None:
+        """Take ``steps`` steps."""
+        self._engine.advance(steps)
+        self.iteration = self._engine.iteration

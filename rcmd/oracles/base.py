@@ -174,6 +174,16 @@ class LinearMinOracle(ABC):
         With it a run gives the same iterates whatever the oracle was used for before.
         """
 
+    def remembered(self) -> Any:
+        """What ``restart`` would forget, in numbers, arrays, atoms and lists of them.
+
+        It is what a checkpoint keeps of an oracle; who overrides ``restart`` overrides this too.
+        """
+        return None
+
+    def remember(self, memory: Any) -> None:  # noqa: B027 (most oracles remember nothing)
+        """Go on as the oracle that gave ``memory`` by ``remembered`` would have gone on."""
+
     def vertex_rule(self) -> VertexRule | None:
         """How a compiled loop finds the atom by itself, if one rule says it all."""
         return None

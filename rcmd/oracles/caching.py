@@ -70,6 +70,19 @@ class Caching(Decorated):
         object.__setattr__(self, "_memory", _Memory(self.size))
         super().restart()
 
+    def remembered(self) -> Any:
+        memory = vars(self)["_memory"]
+        stored = [tuple(kept) for kept in memory.stored]
+        return [stored, memory.asked_at, memory.answer, memory.box, super().remembered()]
+
+    def remember(self, memory: Any) -> None:
+        stored, asked_at, answer, box, inner = memory
+        own = _Memory(self.size)
+        own.stored.extend(_Stored(*kept) for kept in stored)
+        own.asked_at, own.answer, own.box = asked_at, answer, box
+        object.__setattr__(self, "_memory", own)
+        super().remember(inner)
+
     def argmin(self, c: Array) -> Atom:
         memory = vars(self)["_memory"]
         if memory.stored:

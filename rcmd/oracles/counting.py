@@ -37,6 +37,15 @@ class Counting(Decorated):
         self.calls.clear()
         super().restart()
 
+    def remembered(self) -> Any:
+        return [dict(self.calls), super().remembered()]
+
+    def remember(self, memory: Any) -> None:
+        calls, inner = memory
+        self.calls.clear()
+        self.calls.update(calls)
+        super().remember(inner)
+
     def argmin(self, c: Array) -> Atom:
         self.calls["argmin"] += 1
         return super().argmin(c)

@@ -57,6 +57,7 @@ class CvxpyOracle(LinearMinOracle):
 
     form: Callable[[Any], tuple[Any, list[Any]]]
     p: int
+    exact_atoms = False
 
     def __post_init__(self) -> None:
         counts = positive_counts(self.p)

@@ -47,6 +47,12 @@ class Decorated(LinearMinOracle):
     def restart(self) -> None:
         self.oracle.restart()
 
+    def remembered(self) -> Any:
+        return self.oracle.remembered()
+
+    def remember(self, memory: Any) -> None:
+        self.oracle.remember(memory)
+
     def argmin(self, c: Array) -> Atom:
         return self.oracle.argmin(c)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array
-from rcmd.oracles.l2 import OnL2Ball, Ridge
+from rcmd.oracles.l2 import OnL2Ball, Ridge, norm
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ class ElasticNet(OnL2Ball):
         slope = self._thresholded(rows.rmatvec(losses.derivative(start)) / rows.n)
         descent, first = losses.largest_descent(offset), self.l1_strength
         # The root of the quadratic without the difference of two like numbers.
-        by_descent = 2 * descent / (first + math.sqrt(first**2 + 4 * self.l2_strength * descent))
-        by_slope = math.sqrt(slope @ slope) / self.l2_strength
+        second = 2 * math.sqrt(self.l2_strength) * math.sqrt(descent)
+        by_descent = 2 * descent / (first + math.hypot(first, second))
+        by_slope = norm(slope.astype(float)) / self.l2_strength
         # Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
         radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
         return replace(self, radius=Fraction(radius) if rows.exact else radius)
@@ -76,9 +77,9 @@ class ElasticNet(OnL2Ball):
 
     def scale(self, total: Any) -> Any:
         # A running sum of squares may round below zero, where the atom is free.
-        norm = math.sqrt(total) if total > 0.0 else 0.0
+        size = math.sqrt(total) if total > 0.0 else 0.0
         reach = self.l2_strength * self.radius
-        return 1.0 / self.l2_strength if norm <= reach else self.radius / norm
+        return 1.0 / self.l2_strength if size <= reach else self.radius / size
 
     def argmin(self, c: Array) -> DenseAtom:
         thresholded = self._thresholded(c)

@@ -12,6 +12,7 @@ from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array, LinearMinOracle
 from rcmd.oracles.irrational import Irrational
 from rcmd.oracles.l2 import L2Ball, direction
+from rcmd.oracles.lp import row_norms
 from rcmd.validation import as_array, checked_numbers, positive
 
 if TYPE_CHECKING:
@@ -82,19 +83,18 @@ class Ellipsoid(Irrational):
         return self.ball.fenchel_young(self._preimage(beta), self._pull(c))
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * np.sqrt(rows.reduce(self._square_norms))
+        bounds = self.radius * rows.reduce(self._norms)
         return -bounds, bounds
 
-    def _square_norms(self, entries: Array, columns: Array) -> Array:
-        """‖Lᵀx_j‖₂² for every row of a block."""
+    def _norms(self, entries: Array, columns: Array) -> Array:
+        """‖Lᵀx_j‖₂ for every row of a block."""
         if self.factor.ndim == 1:
             images = entries * self.factor[columns]
         elif columns.ndim == 1:
             images = entries @ self.factor
         else:
             images = (entries[:, None] @ self.factor[columns])[:, 0]
-        squares: Array = (images * images).sum(axis=1)
-        return squares
+        return row_norms(images, 2.0)
 
     def _pull(self, c: Array) -> Array:
         """Lᵀc."""

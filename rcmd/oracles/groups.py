@@ -132,20 +132,24 @@ class OnGroupBall(Irrational):
         return max(self.radius - self.norm(beta), 0)
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * np.sqrt(rows.reduce(self._largest_squares))
+        bounds = self.radius * rows.reduce(self._largest_norms)
         return -bounds, bounds
 
-    def _largest_squares(self, entries: Array, columns: Array) -> Array:
-        """max_g ‖x_jg‖₂²/v_g² for every row of a block."""
+    def _largest_norms(self, entries: Array, columns: Array) -> Array:
+        """max_g ‖x_jg‖₂/v_g for every row of a block."""
         groups = self.groups[columns]
-        scaled = entries if self.weights is None else entries / self.weights[groups]
+        scales = abs(entries).max(axis=1)  # so that squares neither overflow nor vanish
+        scaled = entries / np.where(scales > 0, scales, 1.0)[:, None]
+        if self.weights is not None:
+            scaled /= self.weights[groups]
         count = self.groups.max() + 1
         keys = (np.arange(len(entries))[:, None] * count + groups).ravel()
         # Only the groups that a row touches, of which there may be few.
         touched, places = np.unique(keys, return_inverse=True)
         squares = np.bincount(places, (scaled * scaled).ravel())
         starts = np.searchsorted(touched, np.arange(len(entries)) * count)
-        return np.maximum.reduceat(squares, starts)
+        largest: Array = scales * np.sqrt(np.maximum.reduceat(squares, starts))
+        return largest
 
     def cvxpy_norm(self, beta: Any) -> Any:
         """Σ_g v_g ‖β_g‖₂ as a CVXPY expression."""

@@ -12,6 +12,7 @@ import numpy as np
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array, LinearMinOracle
 from rcmd.oracles.coordinatewise import Coordinatewise
+from rcmd.oracles.lp import row_norms
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ class OnL2Ball(LinearMinOracle, Coordinatewise):
         return max(scaled @ scaled - 1, 0) / 2
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * np.sqrt(rows.square_norms().astype(float))
+        bounds = self.radius * norms_of_rows(rows)
         return -bounds, bounds
 
     def boundary_slack(self, beta: Array, atom: Array) -> Any:
-        """radius² − atomᵀβ for an atom on the sphere, as a sum of non-negative terms."""
-        gap = beta - atom
-        return (gap @ gap) / 2 + max(self.radius * self.radius - beta @ beta, 0) / 2
+        """1 − atomᵀβ/radius² for an atom on the sphere, as a sum of non-negative terms."""
+        # In units of the radius, whose square may overflow or vanish.
+        scaled = beta / self.radius
+        gap = scaled - atom / self.radius
+        return (gap @ gap) / 2 + max(1 - scaled @ scaled, 0) / 2
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class L2Ball(OnL2Ball):
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """(‖c‖/radius) (‖β − β̃‖² + radius² − ‖β‖²)/2."""
-        return norm(c) / self.radius * self.boundary_slack(beta, self.argmin(c).vector)
+        return norm(c) * self.radius * self.boundary_slack(beta, self.argmin(c).vector)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         import cvxpy as cp
@@ -109,7 +112,7 @@ class Ridge(OnL2Ball):
         start = 0 * losses.y if offset is None else offset
         slope = rows.rmatvec(losses.derivative(start)) / rows.n
         by_descent = math.sqrt(losses.largest_descent(offset) / self.strength)
-        by_slope = math.sqrt(slope @ slope) / self.strength
+        by_slope = norm(slope.astype(float)) / self.strength
         # Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
         radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
         return replace(self, radius=Fraction(radius) if rows.exact else radius)
@@ -133,7 +136,7 @@ class Ridge(OnL2Ball):
 
     def minimum(self, c: Array) -> Any:
         if self._free(c):
-            return -(c @ c) / (2 * self.strength)
+            return -(c / self.strength @ c) / 2
         return self.radius * (self.strength * self.radius / 2 - norm(c))
 
     def _free(self, c: Array) -> Any:
@@ -143,16 +146,18 @@ class Ridge(OnL2Ball):
         return c @ c <= reach * reach if c.dtype == object else norm(c) <= reach
 
     def penalty(self, beta: Array) -> Any:
-        return self.strength * (beta @ beta) / 2
+        # In this order, as squares of β may overflow or vanish where R(β) does not.
+        return (self.strength * beta) @ beta / 2
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """(strength/2)‖β − β̃‖², plus the slack of the sphere where β̃ lies on it."""
         atom = self.argmin(c).vector
         gap = beta - atom
-        curved = self.strength * (gap @ gap) / 2
+        curved = (self.strength * gap) @ gap / 2
         if self._free(c):
             return curved
-        return curved + (norm(c) / self.radius - self.strength) * self.boundary_slack(beta, atom)
+        steeper = (norm(c) - self.strength * self.radius) * self.radius
+        return curved + steeper * self.boundary_slack(beta, atom)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         import cvxpy as cp
@@ -197,6 +202,16 @@ def norm(vector: Array) -> Any:
         return largest
     scaled = vector / largest
     return largest * math.sqrt(scaled @ scaled)
+
+
+def norms_of_rows(rows: Rows) -> Array:
+    """‖x_j‖₂ for every row, as floats."""
+    with np.errstate(over="ignore"):
+        squares = rows.square_norms().astype(float)
+    small = squares <= SMALL
+    if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):
+        return np.sqrt(squares)
+    return rows.reduce(lambda entries, _: row_norms(entries, 2.0))
 
 
 def _square(vector: Array) -> float:

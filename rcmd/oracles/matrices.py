@@ -54,6 +54,12 @@ class OnMatrices(LinearMinOracle):
     def restart(self) -> None:
         self._last.clear()
 
+    def remembered(self) -> Any:
+        return list(self._last)
+
+    def remember(self, memory: Any) -> None:
+        self._last[:] = memory
+
     def leading_vector(self, spectrum: Spectrum) -> Array:
         """A leading vector good enough for a step, from the last one."""
         start = self._last[0] if self._last else None

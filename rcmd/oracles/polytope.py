@@ -166,7 +166,10 @@ def _bounding_box(
         residual = c - A.T @ y
         open_end = np.isinf(np.where(residual > 0, lower, upper))
         kept = np.where(open_end, 0.0, residual)
-        value = programme.bound(kept + A.T @ y, y)
+        # Less what rounding can have added to so many terms.
+        size = abs(y) @ programme.row_reach + abs(kept) @ programme.reach
+        rounding = (len(y) + len(c)) * np.finfo(float).eps * float(size)
+        value = programme.bound(kept + A.T @ y, y) - rounding
         found.append((sign, j, value, float(abs(residual[open_end]).sum())))
     if not found:
         return lower, upper

@@ -60,6 +60,10 @@ class Product(LinearMinOracle):
         return all(oracle.indicator for oracle in self.oracles)
 
     @property
+    def exact_atoms(self) -> bool:  # type: ignore[override]
+        return all(oracle.exact_atoms for oracle in self.oracles)
+
+    @property
     def ends(self) -> list[tuple[int, int]]:
         """First variable of each block, and the one after its last."""
         return list(pairwise(accumulate(self.sizes, initial=0)))
@@ -97,6 +101,13 @@ class Product(LinearMinOracle):
     def restart(self) -> None:
         for oracle in self.oracles:
             oracle.restart()
+
+    def remembered(self) -> Any:
+        return [oracle.remembered() for oracle in self.oracles]
+
+    def remember(self, memory: Any) -> None:
+        for oracle, part in zip(self.oracles, memory, strict=True):
+            oracle.remember(part)
 
     @property
     def mu(self) -> Any:

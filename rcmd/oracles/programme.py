@@ -12,9 +12,6 @@ from rcmd.oracles.base import Array, LinearMinOracle
 TOLERANCE = 1e-10
 """The tightest feasibility tolerance HiGHS takes, relative here: the model is scaled to size 1."""
 
-ROUNDING = 1e-13
-"""A vertex or a proof less exact than this, relatively, is computed once more."""
-
 PRIMAL, DUAL = 4, 1
 """HiGHS's names of its simplex methods; other costs leave a basis primal feasible."""
 
@@ -23,7 +20,8 @@ class Programme:
     """min cᵀx over row_lower ≤ Ax ≤ row_upper and lower ≤ x ≤ upper.
 
     One model is kept and only its costs change, so that each call starts from the basis of
-    the last one. What is proved never rests on the solver: for any multipliers y with the
+    the last one, and from nothing else. The answer is computed from the basis where it ends, and
+    so does not depend on the way there. What is proved never rests on the solver: for any multipliers y with the
     signs that infinite ends leave them, and r = c − Aᵀy,
 
         cᵀx ≥ Σ_i min(y_i z : row_lower_i ≤ z ≤ row_upper_i)
@@ -48,6 +46,23 @@ class Programme:
         """Start the next call cold, from a new model."""
         self._model = None
 
+    def basis(self) -> list[list[int]] | None:
+        """Where the next call starts: the status of every column and every row."""
+        if self._model is None:
+            return None
+        basis = self._model.getBasis()
+        return [[int(s) for s in side] for side in (basis.col_status, basis.row_status)]
+
+    def start_from(self, basis: list[list[int]] | None) -> None:
+        """Start the next call from ``basis``, in a new model."""
+        self.forget()
+        if basis is not None:
+            highs = _import_highspy()
+            known = highs.HighsBasis()
+            columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in basis)
+            known.col_status, known.row_status, known.valid = columns, rows, True
+            self._ready(highs).setBasis(known)
+
     def solve(self, c: Array) -> tuple[Array, Array]:
         """A vertex that minimizes cᵀx, and multipliers y that prove it."""
         highs = _import_highspy()
@@ -62,16 +77,10 @@ class Programme:
                 "optimum; expected a linear programme with entries of moderate size: scale the "
                 "constraints"
             )
-        x, y = self._read(size)
-        inexact = ROUNDING * abs(costs).sum() < self.slack(c, y, x) < np.inf
-        if inexact or self.violation(x) > ROUNDING:
-            # The same vertex, its basis factorized anew instead of updated once more.
-            basis = model.getBasis()
-            model.clearSolver()
-            model.setBasis(basis)
-            self._run(highs)
-            x, y = self._read(size)
-        return x, y
+        # At the same vertex once more, without the updates on the way to its basis.
+        self._refactor()
+        self._run(highs)
+        return self._read(size)
 
     def vertex(self, c: Array) -> Array:
         """A vertex that minimizes cᵀx; of several, the same one whatever was asked before."""
@@ -97,9 +106,18 @@ class Programme:
         return bool(self._run(highs) == highs.HighsModelStatus.kInfeasible)
 
     def _ready(self, highs: Any) -> Any:
+        """The model, with nothing left of earlier calls but the last basis."""
         if self._model is None:
             self._model = self._make(highs)
+        else:
+            self._refactor()
         return self._model
+
+    def _refactor(self) -> None:
+        """Factorize the basis at hand anew, instead of updating it once more."""
+        basis = self._model.getBasis()
+        self._model.clearSolver()
+        self._model.setBasis(basis)
 
     def _run(self, highs: Any) -> Any:
         """The status, from the basis at hand; from none, and by the dual method, if that fails."""
@@ -207,6 +225,13 @@ class OnProgramme(LinearMinOracle):
     def restart(self) -> None:
         self._answers.forget()
         self._proofs.forget()
+
+    def remembered(self) -> Any:
+        return [self._answers.basis(), self._proofs.basis()]
+
+    def remember(self, memory: Any) -> None:
+        self._answers.start_from(memory[0])
+        self._proofs.start_from(memory[1])
 
 
 def _least(slopes: Array, lower: Array, upper: Array) -> Array:

@@ -71,6 +71,12 @@ class Translated(LinearMinOracle):
     def restart(self) -> None:
         self.oracle.restart()
 
+    def remembered(self) -> Any:
+        return self.oracle.remembered()
+
+    def remember(self, memory: Any) -> None:
+        self.oracle.remember(memory)
+
     @property
     def exact_atoms(self) -> bool:  # type: ignore[override]
         return self.oracle.exact_atoms

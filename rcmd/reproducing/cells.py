@@ -14,12 +14,11 @@ from typing import Any
 
 from rcmd import __version__
 from rcmd.comparing.curves import Point, trace
-from rcmd.comparing.entrants import ENTRANTS
 from rcmd.conjugates import Logistic
 from rcmd.datasets import map_labels, read_libsvm
 from rcmd.oracles import L1Ball
 from rcmd.problem import Problem
-from rcmd.reproducing.published import RADIUS, TARGET, hundredth
+from rcmd.reproducing.published import RADIUS, RUNS, TARGET, hundredth
 from rcmd.run import solve
 
 COARSE, FINE, NEAR = 1.03, 1.001, 1.3
@@ -50,11 +49,12 @@ class Cell:
     @property
     def file(self) -> str:
         """The name of its file."""
-        return f"{self.experiment}-{self.method}-{self.seed}.json"
+        return f"{self.experiment}-{self.method}-{self.seed}.json".replace(" ", "-")
 
     def settings(self) -> dict[str, Any]:
         """What must agree for a finished cell to be taken as it is."""
-        fixed = {"radius": RADIUS, "target": TARGET, "checkpoints": [COARSE, FINE, NEAR]}
+        fixed: dict[str, Any] = {"radius": RADIUS, "target": TARGET}
+        fixed |= {"checkpoints": [COARSE, FINE, NEAR], "run": repr(RUNS.get(self.method))}
         mine = asdict(self)
         del mine["path"]
         return mine | fixed
@@ -106,7 +106,7 @@ def find_optimum(cell: Cell) -> dict[str, Any]:
 
 def run_cell(cell: Cell, optimum: float) -> dict[str, Any]:
     """The run: its first checkpoint at the target or below, and its curve."""
-    problem, entrant = problem_of(cell.path), ENTRANTS[cell.method]
+    problem, entrant = problem_of(cell.path), RUNS[cell.method]
     watch = Watch(optimum, cell.oracle_calls, COARSE if entrant.random else 1.0)
     points = trace(
         problem,

@@ -8,18 +8,20 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from rcmd.bench.report import Report, about
-from rcmd.comparing.telling import tell_on_terminal
+from rcmd.json_output import check_json, say, write_json
 from rcmd.plotting import check_plot
 from rcmd.reproducing.cells import write_whole
 from rcmd.reproducing.published import EXPERIMENTS
 from rcmd.reproducing.report import figures, table
 from rcmd.reproducing.running import Settings, run_all
+from rcmd.telling import tell_on_terminal
 
 
 def run_reproduce(options: argparse.Namespace) -> int:
     """The command; returns the exit status."""
     folder = Path(options.out)
     settings = _settings(options)
+    check_json(options.json)
     folder.mkdir(parents=True, exist_ok=True)
     check_plot(folder / "figure.png")
     found = run_all(settings, folder / "cells", tell_on_terminal)
@@ -27,7 +29,9 @@ def run_reproduce(options: argparse.Namespace) -> int:
     report.write(folder / "report.json")
     write_whole(folder / "table.txt", report.text())
     drawn = figures(found, folder)
-    print(f"{report.text()}\n\nwritten: {folder / 'report.json'}, {', '.join(map(str, drawn))}")
+    written = f"written: {folder / 'report.json'}, {', '.join(map(str, drawn))}"
+    say(f"{report.text()}\n\n{written}", options.json)
+    write_json(report.as_dict(), options.json)
     return 0
 
 

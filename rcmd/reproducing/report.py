@@ -13,6 +13,7 @@ from rcmd.plotting import Line, Panel, write_figure
 from rcmd.reproducing.published import (
     EXPERIMENTS,
     FIGURE_METHODS,
+    FITTED,
     METHODS,
     TABLE_METHODS,
     TARGET,
@@ -40,9 +41,18 @@ NOTES = (
     "its own runs for P*, so that its counts are to a target that is higher by what those lacked",
     "above until: the last gradient count, in millions, of a checkpoint above the target, as P may "
     "rise again; a dash: not reached within the budget, or not published",
-    "the paper gives no counts for SFW, SCGS and SVRF, as they take too long",
-    "steps: Frank-Wolfe 2/(k+2), GSFW Theorem 3.1's, SCGM 1/(t+8) with ρ = 4/(t+8)^(2/3) from its "
-    "own paper, as Section 4 does not say which; batches of ⌊0.01n⌋ rows",
+    "the paper gives no counts for SFW, SCGS and SVRF, which it found too slow; where one stands "
+    "here, ours got there, with batches of min{k², n/2}, min{k³, n/2} and min{k, n/2} rows",
+    "steps: Frank-Wolfe 2/(k+2), GSFW Theorem 3.1's; batches of ⌊0.01n⌋ rows. Section 4 does not "
+    "say which steps its SCGM took. scgm: γ = 1/(t+8), ρ = 4/(t+8)^(2/3) from its own paper, which "
+    "agree with Section 4 on a9a alone. With γ = 2/(t+8) and P looked at once a pass, three seeds "
+    "took 7,400–13,200 calls on w8a and 60,300–95,100 on mushrooms, like the published ones, but "
+    "41,000–73,200 on a9a",
+    f"{FITTED}: γ = 2/(t+8), ρ = 1/(t+8)^(1/2), which of a dozen rules comes closest to all three "
+    "published counts: with P looked at once a pass, the medians of five seeds are 83,400 calls on "
+    "a9a, 11,700 on w8a and 106,000 on mushrooms. SCGM's P rises and falls, so that its first "
+    "passage depends on the looks: for one run on w8a it is at 3,791 calls with looks 1 % apart "
+    "and at 10,501 with one a pass",
 )
 
 AXES = {"gradients": "stochastic gradients", "calls": "linear optimization oracle calls"}
@@ -78,7 +88,7 @@ def _reached(methods: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
 def _add(section: Section, experiment: Experiment, method: str, runs: list[dict[str, Any]]) -> None:
     reached = [run["reached"] for run in runs if run["reached"]]
     all_there = len(reached) == len(runs)
-    told = experiment.counts.get(method)
+    told = experiment.told(method)
     ours = [run["gradients"] / 1e6 for run in reached]
     calls = [run["calls"] for run in reached]
     kept = [run["kept_from"] / 1e6 for run in reached]
@@ -142,13 +152,14 @@ def figures(found: Found, folder: Path) -> list[Path]:
                     for method in FIGURE_METHODS
                     for run in methods[method]
                 ],
-                level=TARGET,
+                y_label="P(β) − P*",
+                levels=[TARGET],
             )
             for name, methods in found.items()
         ]
         paths.append(folder / f"gap-by-{axis}.png")
         columns = len(panels) if len(panels) <= 3 else 2
-        write_figure(panels, "P(β) − P*", paths[-1], columns)
+        write_figure(panels, paths[-1], columns)
     return paths
 
 

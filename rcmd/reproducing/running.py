@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import islice
+from multiprocessing.connection import wait as wait_for
 from pathlib import Path
+from statistics import mean
+from threading import Thread
 from typing import Any
 
-from rcmd.comparing.entrants import ENTRANTS
 from rcmd.datasets import locate
 from rcmd.reproducing.cells import Cell, find_optimum, finished, run_cell, sha256, store
-from rcmd.reproducing.published import EXPERIMENTS, METHODS
+from rcmd.reproducing.published import EXPERIMENTS, METHODS, RUNS
+from rcmd.telling import duration
 
 OPTIMUM = "optimum"
+
+TOLD_EVERY = 1.0
+"""Seconds between two lines of the progress display."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ def run_all(settings: Settings, folder: Path, tell: Callable[[str], None]) -> Fo
         (replace(cell, method=method, seed=seed), found["primal"])
         for seed in range(settings.seeds)
         for method in METHODS
-        if seed == 0 or ENTRANTS[method].random
+        if seed == 0 or RUNS[method].random
         for cell, found in zip(optima, best, strict=True)
     ]
     runs = _finish(tasks, folder, settings.jobs, tell)
@@ -94,7 +101,9 @@ def _finish(
     if missing:
         # Fresh processes: compiled code and threads do not survive a fork unharmed.
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(min(jobs, len(missing)), mp_context=context) as pool:
+        with ProcessPoolExecutor(
+            min(jobs, len(missing)), mp_context=context, initializer=_end_with_parent
+        ) as pool:
             _run(pool, missing, jobs, found, folder, tell)
     return [result for cell, _ in tasks if (result := found[cell]) is not None]
 
@@ -109,20 +118,60 @@ def _run(
 ) -> None:
     """Run what is missing, never more than ``jobs`` ahead: Ctrl-C need not wait for a queue."""
     ahead = iter(missing)
-    running: dict[Future[dict[str, Any]], Cell] = {}
+    running: dict[Future[dict[str, Any]], tuple[Cell, float]] = {}
     while True:
         for task in islice(ahead, jobs - len(running)):
-            running[pool.submit(_work, *task)] = task[0]
+            running[pool.submit(_work, *task)] = task[0], time.perf_counter()
         if not running:
             return
+        begun = dict(running.values())
         done = sum(result is not None for result in found.values())
-        names = ", ".join(f"{c.experiment} {c.method} seed {c.seed}" for c in running.values())
-        tell(f"{done} of {len(found)} runs done; {names}")
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            cell = running.pop(future)
-            found[cell] = future.result()
-            store(cell, folder, future.result())
+        left = seconds_left(found, begun, jobs, time.perf_counter())
+        names = ", ".join(f"{c.experiment} {c.method} seed {c.seed}" for c in begun)
+        estimate = "" if left is None else f", about {duration(left)} left"
+        tell(f"{done} of {len(found)} runs done{estimate}; {names}")
+        for future in wait(running, TOLD_EVERY, return_when=FIRST_COMPLETED).done:
+            cell, start = running.pop(future)
+            result = future.result() | {"seconds": time.perf_counter() - start}
+            store(cell, folder, result)
+            found[cell] = result
+
+
+def seconds_left(
+    found: Mapping[Cell, dict[str, Any] | None], begun: Mapping[Cell, float], jobs: int, now: float
+) -> float | None:
+    """An estimate: a run takes as long as those of its method did, on its data where there are.
+
+    ``None`` before anything is finished.
+    """
+    times = {cell: result["seconds"] for cell, result in found.items() if result is not None}
+    if not times:
+        return None
+
+    def expected(cell: Cell) -> float:
+        same = [other for other in times if other.method == cell.method] or list(times)
+        same = [other for other in same if other.experiment == cell.experiment] or same
+        return mean(times[other] for other in same)
+
+    left = [
+        max(expected(cell) - (now - begun[cell] if cell in begun else 0.0), 0.0)
+        for cell in found
+        if cell not in times
+    ]
+    return max(sum(left) / jobs, *left)
 
 
 def _work(cell: Cell, optimum: float | None) -> dict[str, Any]:
     return find_optimum(cell) if optimum is None else run_cell(cell, optimum)
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+
+        def watch(sentinel: int = parent.sentinel) -> None:
+            wait_for([sentinel])
+            os._exit(1)
+
+        Thread(target=watch, daemon=True).start()

@@ -17,18 +17,6 @@ BLOCK_ENTRIES = 2**14
 """Entries widened or multiplied at a time, few enough to cost no memory."""
 
 
-SMALL, LARGE = 1e-200, 1e200
-"""Sums of squares between them have neither overflowed nor lost terms that count."""
-
-
-def scaled_norms(entries: Array) -> Array:
-    """‖·‖₂ of every row of an array of floats, scaled by its largest entry."""
-    largest = abs(entries).max(axis=1, initial=0.0).astype(float)
-    scales = np.where(largest > 0, largest, 1.0)
-    scaled = np.asarray(entries, dtype=float) / scales[:, None]
-    return scales * np.sqrt((scaled * scaled).sum(axis=1))
-
-
 class Rows(ABC):
     """n rows of length p, touched a batch at a time or all at once."""
 
@@ -63,14 +51,6 @@ class Rows(ABC):
     @abstractmethod
     def square_norms(self) -> Array:
         """‖x_j‖₂² for every row."""
-
-    def norms(self) -> Array:
-        """‖x_j‖₂ for every row, also where squares overflow or vanish."""
-        with np.errstate(over="ignore"):
-            squares = self.square_norms().astype(float)
-        if SMALL < squares.min(initial=1.0) and squares.max(initial=1.0) < LARGE:
-            return np.sqrt(squares)
-        return self.reduce(lambda entries, _: scaled_norms(entries))
 
     @abstractmethod
     def entry_range(self) -> tuple[Array, Array]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.base import Rows
 from rcmd.rows.dense import DenseRows
+from rcmd.rows.disk import DiskRows
 from rcmd.rows.sparse import SparseRows
 
 
@@ -16,6 +19,8 @@ def cut(rows: Rows, start: int, stop: int) -> Rows:
         return DenseRows(rows.array[:, start:stop])
     if isinstance(rows, SparseRows):
         return SparseRows(rows.matrix[:, start:stop])
+    if isinstance(rows, DiskRows):
+        return rows.changed(partial(cut, start=start, stop=stop), stop - start)
     return DenseRows(np.array([rows.row(j)[start:stop] for j in range(rows.n)]))
 
 
@@ -29,6 +34,8 @@ def with_ones(rows: Rows) -> Rows:
     if isinstance(rows, SparseRows):
         ones = sp.csr_array(np.ones((rows.n, 1), dtype=rows.matrix.dtype))
         return SparseRows(sp.hstack([rows.matrix, ones], format="csr"))
+    if isinstance(rows, DiskRows):
+        return rows.changed(with_ones, rows.p + 1)
     raise ValueError(
         f"intercept is given while X is {type(rows).__name__}, to which no column can be "
         "appended; expected an array or a sparse matrix: give X with a column of ones, and "

@@ -111,8 +111,8 @@ class SparseRows(Rows):
         return numbers
 
     def _blocks(self) -> list[slice]:
-        """Slices of rows with about a block of entries, at least one row each."""
-        entries = np.arange(0, self.matrix.nnz, BLOCK_ENTRIES)
+        """Slices of rows with about four blocks of entries, at least one row each."""
+        entries = np.arange(0, self.matrix.nnz, 4 * BLOCK_ENTRIES)
         cuts = np.unique([0, *np.searchsorted(self.matrix.indptr[:-1], entries), self.n])
         return [slice(start, stop) for start, stop in pairwise(cuts.tolist())]
 

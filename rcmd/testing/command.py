@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rcmd.conjugates.base import SeparableConjugate
+from rcmd.json_output import check_json, say, write_json
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.prox import BregmanProx
 from rcmd.testing.losses import inspect_conjugate
@@ -19,14 +20,18 @@ from rcmd.testing.oracles import inspect_oracle
 from rcmd.testing.proxes import inspect_prox
 from rcmd.testing.report import Report
 
+NAMED_VARIABLES = 5
+"""Variables for oracles that are given by name."""
 
-def run_check(target: str) -> int:
-    """Check ``module:Class``, ``module:Class(0.5)`` or ``file.py:name`` and print a report.
 
-    Returns 0 if the contract is kept and 1 if not; a target that cannot be used is a
-    ``ValueError`` of one sentence.
+def run_check(target: str, json_target: str | None = None) -> int:
+    """Check ``module:Class``, ``module:Class(0.5)``, ``file.py:name`` or a name of ``rcmd list``.
+
+    Prints a report, or writes it as JSON. Returns 0 if the contract is kept and 1 if not; a
+    target that cannot be used is a ``ValueError`` of one sentence.
     """
-    part = load(target)
+    check_json(json_target)
+    part = named(target) or load(target)
     if isinstance(part, type) or not _is_part(part):
         raise ValueError(
             f"{part!r} is of type {type(part).__name__}; expected a SeparableConjugate, a "
@@ -36,12 +41,25 @@ def run_check(target: str) -> int:
         report = inspect_any(part)
     except Exception as fault:  # whatever the user's own code raises is a finding
         where = traceback.extract_tb(fault.__traceback__)[-1]
-        print(f"{part!r}\nFAIL  {type(fault).__name__}: {fault} ({where.filename}:{where.lineno})")
+        told = f"{type(fault).__name__}: {fault} ({where.filename}:{where.lineno})"
+        say(f"{part!r}\nFAIL  {told}", json_target)
+        write_json({"subject": repr(part), "ok": False, "raised": told}, json_target)
         return 1
-    print(f"{report.subject}\n" + "\n".join(report.lines()))
     count = len(report.failures)
-    print("the contract is kept" if report.ok else f"{count} failure{'s' if count > 1 else ''}")
+    verdict = "the contract is kept" if report.ok else f"{count} failure{'s' if count > 1 else ''}"
+    say("\n".join([report.subject, *report.lines(), verdict]), json_target)
+    write_json(report.as_dict(), json_target)
     return 0 if report.ok else 1
+
+
+def named(target: str) -> Any:
+    """The loss or oracle that ``rcmd list`` writes as ``target``; ``None`` if it has no such."""
+    from rcmd.specs import LOSSES, ORACLES, REFUSED, made, parse_loss, parse_oracle
+
+    name = target.partition(":")[0]
+    if name in LOSSES or name in REFUSED or name == "expression":
+        return parse_loss(target)
+    return made(parse_oracle(target), NAMED_VARIABLES) if name in ORACLES else None
 
 
 def inspect_any(part: Any) -> Report:
@@ -59,16 +77,16 @@ def load(target: str) -> Any:
     if place.endswith(".py") or not colon:
         place, colon, words = target.rpartition(":")
     if not (place and words):
+        if target.endswith(".py"):
+            raise ValueError(f"{target} has {_parts_of(_module(target))}; name one, {target}:NAME")
         raise ValueError(
-            f"target {target!r} is not of the form module:Class, module:Class(0.5) or file.py:Class"
+            f"target {target!r} is not of the form module:Class, module:Class(0.5) or "
+            "file.py:Class, and `rcmd list` has no such name"
         )
     name, arguments, named = _parsed(target, words)
     module = _module(place)
     if not hasattr(module, name):
-        public = [word for word, part in vars(module).items() if _is_part(part)]
-        raise ValueError(
-            f"{place} has no {name}; it has {', '.join(public) or 'no loss, oracle or prox'}"
-        )
+        raise ValueError(f"{place} has no {name}; it has {_parts_of(module)}")
     part = getattr(module, name)
     if not isinstance(part, type):
         return part
@@ -118,6 +136,18 @@ def _module(place: str) -> Any:
         return importlib.import_module(place)
     except ImportError as fault:
         raise ValueError(f"module {place!r} cannot be imported: {fault}") from None
+
+
+def _parts_of(module: Any) -> str:
+    """The losses, oracles and proxes of a module, its own ones if it has any."""
+    found = {word: part for word, part in vars(module).items() if _is_part(part)}
+    own = [word for word, part in found.items() if _home(part) == module.__name__]
+    return ", ".join(own or found) or "no loss, oracle or prox"
+
+
+def _home(part: Any) -> str:
+    kind = part if isinstance(part, type) else type(part)
+    return kind.__module__
 
 
 def _look_in(folder: str) -> None:

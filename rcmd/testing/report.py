@@ -87,6 +87,19 @@ class Report:
             text.extend(f"      {failure}" for failure in failures)
         return [*text, *(f"note  {note}" for note in self.notes)]
 
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "subject": self.subject,
+            "ok": self.ok,
+            "identities": [
+                {"identity": name, "failures": [str(failure) for failure in failures]}
+                for name, failures in self.identities.items()
+            ],
+            "causes": self.causes,
+            "notes": self.notes,
+        }
+
     def checked(self) -> Report:
         """This report, or a ``ContractError`` if anything failed."""
         if not self.ok:

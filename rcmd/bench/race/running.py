@@ -6,16 +6,16 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from rcmd.bench import workloads
 from rcmd.bench.contenders import shown_ratio, verdicts
-from rcmd.bench.engine import _tell_on_terminal
 from rcmd.bench.race.cases import CASES, Case, chosen, make_task
 from rcmd.bench.race.entrants import ENTRANTS, OWN_TARGETS, Entrant
 from rcmd.bench.race.racing import Best, Racer, at_least, best, compete
 from rcmd.bench.report import Report, Section, Target, about, nanoseconds
+from rcmd.json_output import check_json
+from rcmd.telling import tell_on_terminal
 
 EASY, MIDDLE, HIGH = 1e-3, 1e-6, 1e-10
 CORRECTIONS_COST = Target(1.2)
@@ -114,12 +114,8 @@ def bench_peers(
 def run_peers(data: str | None, json_path: str | None, quick: bool, problems: Sequence[str]) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
     settings = Settings(data=data, cases=chosen(problems) if problems else CASES)
-    if json_path is not None:
-        Path(json_path).touch()  # half an hour later is late to learn that it cannot be written
-    report = bench_peers(settings.quick() if quick else settings, _tell_on_terminal)
-    if json_path is not None:
-        report.write(json_path)
-    print(report.text())
+    check_json(json_path)
+    bench_peers(settings.quick() if quick else settings, tell_on_terminal).tell(json_path)
     return 0
 
 

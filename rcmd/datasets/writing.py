@@ -1,0 +1,209 @@
+"""Rows written to disk a block at a time; the folder has its name only once it is whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rcmd.datasets.faults import DataError
+from rcmd.datasets.folder import META, NAMES, Layout, Meta
+from rcmd.rows.dense import DenseRows
+from rcmd.rows.reading import as_rows
+from rcmd.rows.sparse import SparseRows
+from rcmd.validation import as_array, checked_numbers
+
+Array = NDArray[Any]
+
+MOST_FEATURES = 2**31 - 1
+"""Columns that 32-bit indices can count."""
+
+
+class RowsWriter:
+    """Writes blocks of rows and labels into a new folder, which ``rcmd.datasets.open_rows`` opens.
+
+    Use it in a ``with``: at its end the folder gets its name, all at once. Where the ``with`` is
+    left by an exception, Ctrl-C included, nothing is left.
+
+    Parameters
+    ----------
+    path
+        The folder to make; it must not be there yet.
+    features
+        The number of columns; by default that of dense blocks, and the largest column that
+        occurs in sparse ones.
+    dtype
+        ``numpy.float64``, or ``numpy.float32`` for two thirds of the space.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, features: int | None = None, dtype: Any = np.float64
+    ) -> None:
+        self.path = Path(os.path.abspath(path))
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise DataError(f"dtype is {self.dtype}; expected float32 or float64")
+        self.rows = self.entries = 0
+        self.features = features
+        self._widest = 0
+        self._layout: Layout | None = None
+        self._files: dict[str, _Growing] = {}
+
+    def __enter__(self) -> RowsWriter:
+        if self.path.exists():
+            raise DataError(f"{self.path} is there already; remove it first, or choose a new name")
+        if not self.path.parent.is_dir():
+            raise DataError(f"{self.path} cannot be made: there is no folder {self.path.parent}")
+        unique = f"{os.getpid()}-{time.time_ns()}"
+        self._part = self.path.with_name(f".{self.path.name}.{unique}.part")
+        with self._saying_why():
+            self._part.mkdir()
+        return self
+
+    def append(self, X: Any, y: ArrayLike) -> None:
+        """Write the rows of ``X``, sparse or dense as those before, and their labels."""
+        labels = np.asarray(checked_numbers("y", as_array("y", y)), dtype=float)
+        height = np.shape(X)[0]
+        if labels.shape != (height,):
+            raise DataError(
+                f"y has shape {labels.shape}; expected ({height},), one label for each row of X"
+            )
+        if not height:
+            return
+        rows = as_rows(X)
+        if isinstance(rows, DenseRows):
+            self._begin("dense", rows.p)
+            self._put(data=self._narrowed(rows.array))
+        elif isinstance(rows, SparseRows):
+            matrix = rows.matrix
+            self._begin("sparse", int(matrix.indices.max(initial=-1)) + 1)
+            ends = matrix.indptr[1:].astype(np.int64) + self.entries
+            self._put(data=self._narrowed(matrix.data), indices=matrix.indices, indptr=ends)
+        else:
+            raise DataError(f"X is {type(rows).__name__}; expected an array or a sparse matrix")
+        self._put(labels=labels)
+        self.rows += height
+        self.entries += rows.array.size if isinstance(rows, DenseRows) else rows.matrix.nnz
+
+    def _begin(self, layout: Layout, width: int) -> None:
+        """Refuse a block that does not fit the others; make the files before the first one."""
+        if self._layout is None:
+            self._layout = layout
+            self._make_files(layout, width)
+        if layout != self._layout:
+            raise DataError(f"X is {layout} after {self._layout} blocks; expected all of one kind")
+        self._widest = max(self._widest, width)
+        if layout == "dense" and width != self._files["data"].columns[0]:
+            raise DataError(f"X has {width} columns; expected {self._files['data'].columns[0]}")
+        most = MOST_FEATURES if self.features is None else self.features
+        if width > most:
+            raise DataError(f"X has an entry in column {width - 1}; expected columns below {most}")
+
+    def _make_files(self, layout: Layout, width: int) -> None:
+        kinds = {"data": self.dtype, "indices": np.int32, "indptr": np.int64, "labels": float}
+        if layout == "dense" and self.features is not None:
+            width = self.features
+        with self._saying_why():
+            for name in NAMES[layout]:
+                columns = (width,) if layout == "dense" and name == "data" else ()
+                self._files[name] = _Growing(self._part / f"{name}.npy", kinds[name], columns)
+        if layout == "sparse":
+            self._put(indptr=np.zeros(1))
+
+    def _put(self, **arrays: Array) -> None:
+        with self._saying_why():
+            for name, array in arrays.items():
+                self._files[name].append(array)
+
+    @contextmanager
+    def _saying_why(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as fault:
+            reason = fault.strerror or fault
+            raise DataError(f"{self.path} cannot be written: {reason}") from fault
+
+    def _narrowed(self, values: Array) -> Array:
+        with np.errstate(over="ignore"):
+            narrow = values.astype(self.dtype, copy=False)
+        if narrow is not values and not np.isfinite(narrow).all():
+            raise DataError(f"X holds {abs(values).max():.3g}, too large for {self.dtype}")
+        return narrow
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            for file in self._files.values():
+                file.close()
+            shutil.rmtree(self._part, ignore_errors=True)
+
+    def _finish(self) -> None:
+        """Complete the headers, write meta.json, and give the folder its name."""
+        if self._layout is None:
+            raise DataError(f"no rows were written into {self.path}; expected at least one")
+        features = self._widest if self.features is None else self.features
+        if not features:
+            raise DataError(f"{self.path} would have no column; expected at least one entry")
+        with self._saying_why():
+            ends = {name: file.finish() for name, file in self._files.items()}
+            meta = Meta(self._layout, self.rows, features, self.entries, ends)
+            with open(self._part / META, "w") as file:
+                file.write(meta.text())
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(self._part, self.path)
+
+
+class _Growing:
+    """A .npy file whose first axis grows; its header is completed at the end."""
+
+    def __init__(self, path: Path, dtype: Any, columns: tuple[int, ...]) -> None:
+        self._file = open(path, "wb")  # noqa: SIM115 (closed by the writer)
+        self._dtype, self.columns = np.dtype(dtype), columns
+        self._length = self._crc = 0
+        self._header = self._write_header()
+
+    def append(self, array: Array) -> None:
+        """Write an array of the same kind behind what is there."""
+        block = np.ascontiguousarray(array, dtype=self._dtype)
+        self._crc = zlib.crc32(block.data, self._crc)
+        self._file.write(block.data)
+        self._length += len(block)
+
+    def finish(self) -> dict[str, int]:
+        """The file's length and checksum, once it is on the disk."""
+        size = self._file.tell()
+        self._file.seek(0)
+        # NumPy leaves room in the header for the first axis to grow to any length.
+        if self._write_header() != self._header:
+            raise AssertionError("the header of a .npy file changed its length")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return {"bytes": size, "crc32": self._crc}
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def _write_header(self) -> int:
+        descr = np.lib.format.dtype_to_descr(self._dtype)
+        shape = (self._length, *self.columns)
+        header = {"descr": descr, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+        return self._file.tell()

@@ -1,0 +1,140 @@
+"""Algorithm 2 with the rows of a batch on several ranks.
+
+All ranks draw the same batches from generators in the same state, so that nothing is said about
+them. In a step, rank 0's atom is broadcast, each rank moves the samples of the batch that it has,
+and the change of d is exchanged. d and the primal sum are everyone's, s and w each rank's own.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+
+from rcmd.distributed.exchange import Exchange, ExchangeName, chosen_exchange
+from rcmd.distributed.group import Array, Group, SharedFault
+from rcmd.distributed.problem import ShardedProblem
+from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.faults import checked_atom
+from rcmd.engine.kernels.samples import DUAL, LAG, MIRROR
+from rcmd.engine.kernels.sharded import move_batch
+from rcmd.engine.loops import OracleLoop
+from rcmd.engine.refreshing import next_refresh
+from rcmd.engine.sampling import Sampler
+from rcmd.prox import ConjugateProx
+from rcmd.schedules import Schedule
+
+ROW_STATE = [MIRROR, DUAL, LAG]
+"""The columns of the samples' records that change in a run."""
+
+LOST = 1e-9
+"""Share of the largest sum a column can have by which d may differ from Xᵀw/n: rounding is less."""
+
+
+class ShardedEngine(CompiledEngine):
+    """The contract of the other engines; ``s``, ``w`` and ``averages()[1]`` of this rank's rows."""
+
+    problem: ShardedProblem
+
+    def __init__(
+        self,
+        problem: ShardedProblem,
+        schedule: Schedule,
+        sampler: Sampler,
+        exchange: ExchangeName = "auto",
+    ) -> None:
+        self._batches_seen = 0
+        self._peaks = np.zeros(problem.p)
+        super().__init__(problem, schedule, sampler, ConjugateProx())
+        entries = problem.group.sum(np.array([self._rows[0].size]))[0] / problem.n
+        self.exchange = chosen_exchange(
+            exchange, problem.group, problem.p, sampler.batch, float(entries)
+        )
+        self._loop = ShardLoop(problem, self.exchange, self._loop.d)
+        # All ranks must take the same steps in one go.
+        self._chunk = int(-problem.group.largest(np.array([-self._chunk]))[0])
+
+    def row_state(self) -> Array:
+        """s, w of the unweighted losses and the lags of this rank's rows, one after the other."""
+        return self._samples[:, ROW_STATE].ravel()
+
+    def shared_state(self) -> tuple[dict[str, Any], list[Array]]:
+        """What else changes in a run, alike on all ranks: numbers, and vectors of length p."""
+        numbers = {"iteration": self.iteration, "base": self._base, "total": float(self._total)}
+        return numbers, [self.d, self._loop.primal_sum(), self._peaks]
+
+    def restore(self, rows: Array, numbers: dict[str, Any], vectors: list[Array]) -> None:
+        """Go on from states of this or of other ranks; the sampler is the caller's."""
+        self._samples[:, ROW_STATE] = rows.reshape(-1, len(ROW_STATE))
+        self.iteration, self._base, self._total = (
+            numbers[name] for name in ("iteration", "base", "total")
+        )
+        self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
+        for own, saved in zip(self.shared_state()[1], vectors, strict=True):
+            own[:] = saved
+
+    def checksum(self) -> int:
+        """A number that is the same on all ranks while they are in step."""
+        seen = zlib.crc32(self.d.tobytes(), self._batches_seen)
+        return zlib.crc32(self._loop.primal_sum().tobytes(), seen)
+
+    def _draw(self, steps: int) -> Array:
+        batches = super()._draw(steps)
+        self._batches_seen = zlib.crc32(batches.tobytes(), self._batches_seen)
+        return batches
+
+    def _gradient(self) -> Array:
+        """d from scratch; a running d far from it has lost what some rank said."""
+        fresh, peaks = self.problem.slope_and_peaks(self.w)
+        self._peaks = np.maximum(self._peaks, peaks)
+        if isinstance(self._loop, ShardLoop):
+            far = abs(fresh - self._loop.d) > LOST * self.problem.n * self._peaks
+            if far.any():
+                k = int(far.argmax())
+                raise SharedFault(
+                    f"the running d is {self._loop.d[k]:.6g} in column {k} at iteration "
+                    f"{self.iteration} while Xᵀw/n is {fresh[k]:.6g}; expected the same number: "
+                    "a part of some rank was lost or counted twice"
+                )
+        return fresh
+
+
+class ShardLoop(OracleLoop):
+    """Steps whose batch is spread over the ranks."""
+
+    def __init__(self, problem: ShardedProblem, exchange: Exchange, d: Array) -> None:
+        super().__init__(problem)
+        self.d = d
+        self._exchange = exchange
+        self._rank, self._starts = problem.group.rank, problem.starts
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        owners = np.searchsorted(self._starts, batches.view(np.int64), side="right") - 1
+        start = np.uint64(self._starts[self._rank])
+        pairs = zip(batches, owners, strict=True)
+        shares = [batch[of == self._rank] - start for batch, of in pairs]
+        self._exchange.plan(rows, shares)
+        health = 0.0
+        for mine, of, eta, weight, total in zip(shares, owners, *numbers, strict=True):
+            atom = checked_atom(self._problem.oracle, self.d)
+            predictions, pulls = self._predict(rows, mine, atom), np.empty(len(mine))
+            own = move_batch(rows, mine, predictions, eta, total, *shared, pulls)
+            health += self._exchange.add(rows, mine, pulls, own, of, self.d)
+            atom.add_to(self._sum, weight)
+            if not math.isfinite(health):  # before the oracle sees it
+                break
+        return health
+
+
+def confirm_lockstep(group: Group, engine: ShardedEngine) -> None:
+    """Refuse to go on where the ranks' batches, d or β differ in a bit."""
+    sums = [int(part[0]) for part in group.gather(np.array([engine.checksum()]))]
+    strays = [str(rank) for rank, number in enumerate(sums) if number != sums[0]]
+    if strays:
+        raise SharedFault(
+            f"rank {', '.join(strays)} is out of step with rank 0 at iteration {engine.iteration}: "
+            "its batches, its d or its β are other ones; expected the same on all ranks, which "
+            "need the same program and the same numbers"
+        )

@@ -1,0 +1,130 @@
+"""How the ranks' parts of Δd = Σ_t pull_t x_t, the change of d in a step, come to everyone.
+
+*Sparse*: the terms pull_t x_tk travel as (column, value) pairs and are added in the order of the
+batch, so that d has the bits that one process would give it, whatever the number of ranks.
+*Dense*: each rank adds up its own terms, and the sums, vectors of length p, are added by an
+allreduce. With b rows of z entries a rank takes in 12 b z bytes by the one and 16 p by the other
+(twice p doubles, once to be summed and once as the sum); the smaller number decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+
+from rcmd.distributed.group import Array, Group, SharedFault
+from rcmd.engine.kernels.sharded import add_terms, scatter_batch, write_terms
+
+ExchangeName = Literal["auto", "sparse", "dense"]
+
+PAIR_BYTES, REDUCED_BYTES = 12, 16
+
+
+class Exchange(Protocol):
+    """One way to add everyone's parts to d."""
+
+    name: str
+
+    def plan(self, rows: Any, shares: list[Array]) -> None:
+        """Make ready for these steps; ``shares`` are this rank's rows of each batch."""
+
+    def add(
+        self, rows: Any, mine: Array, pulls: Array, health: float, owners: Array, d: Array
+    ) -> float:
+        """Add everyone's Σ_t pulls_t x_t to d; returns the sum of everyone's ``health``."""
+
+
+def chosen_exchange(
+    name: ExchangeName, group: Group, p: int, batch: int, row_entries: float
+) -> Exchange:
+    """The exchange of that name, or the one with fewer bytes."""
+    if name not in get_args(ExchangeName):
+        known = ", ".join(get_args(ExchangeName))
+        raise ValueError(f"exchange is {name!r}; expected one of {known}")
+    if name == "auto":
+        name = "sparse" if PAIR_BYTES * batch * row_entries < REDUCED_BYTES * p else "dense"
+    return SparseExchange(group) if name == "sparse" else DenseExchange(group, p)
+
+
+class DenseExchange:
+    """Sums of each rank, added by an allreduce; behind them the health and the rows counted."""
+
+    name = "dense"
+
+    def __init__(self, group: Group, p: int) -> None:
+        self._group, self._p = group, p
+        self._part = np.zeros(p + 2)
+
+    def plan(self, rows: Any, shares: list[Array]) -> None:
+        return
+
+    def add(
+        self, rows: Any, mine: Array, pulls: Array, health: float, owners: Array, d: Array
+    ) -> float:
+        self._part[:] = 0.0
+        scatter_batch(rows, mine, pulls, self._part)
+        self._part[self._p :] = health, len(mine)
+        total = self._group.sum(self._part)
+        if total[-1] != len(owners):
+            raise SharedFault(_not_once(int(total[-1]), len(owners)))
+        d += total[: self._p]
+        return float(total[-2])
+
+
+class SparseExchange:
+    """Pairs of everyone, added in the order of the batch.
+
+    A rank's message is its health, its values, their columns and the lengths of its rows, in
+    doubles and then in unsigned integers, padded to whole doubles.
+    """
+
+    name = "sparse"
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._counts: list[Array] = []
+
+    def plan(self, rows: Any, shares: list[Array]) -> None:
+        """How many rows and entries every rank will send in each step, in one message."""
+        own = [(len(mine), _entries(rows, mine)) for mine in shares]
+        parts = self._group.gather(np.array(own, dtype=np.int64).reshape(-1))
+        everyone = np.stack([part.reshape(-1, 2) for part in parts], axis=1)
+        self._counts = list(everyone[::-1])
+
+    def add(
+        self, rows: Any, mine: Array, pulls: Array, health: float, owners: Array, d: Array
+    ) -> float:
+        counts = self._counts.pop()
+        expected = np.bincount(owners, minlength=self._group.size)
+        if (counts[:, 0] != expected).any():
+            raise SharedFault(_not_once(int(counts[:, 0].sum()), len(owners)))
+        count, entries = counts[self._group.rank]
+        message = np.zeros(1 + entries + (entries + count + 1) // 2)
+        message[0] = health
+        words = message[1 + entries :].view(np.uint32)
+        write_terms(rows, mine, pulls, message[1:], words, words[entries:])
+        received = self._group.gather(message)
+        begins = np.cumsum([0, *(len(part) for part in received[:-1])])
+        values = begins + 1
+        columns = 2 * (values + counts[:, 1])
+        places = np.stack([values, columns, columns + counts[:, 1]], axis=1)
+        whole = np.concatenate(received)
+        words = whole.view(np.uint32)
+        add_terms(owners, whole, words, words, places, d)
+        return float(whole[begins].sum())
+
+
+def _entries(rows: Any, mine: Array) -> int:
+    """Stored entries of these rows."""
+    if len(rows) == 2:
+        return len(mine) * int(rows[1])
+    offsets = rows[2]
+    return int((offsets[mine + np.uint64(1)] - offsets[mine]).sum())
+
+
+def _not_once(found: int, expected: int) -> str:
+    return (
+        f"the ranks together took {found} rows for a batch of {expected}; expected every row to be "
+        "on exactly one rank, and all ranks to draw the same batch"
+    )

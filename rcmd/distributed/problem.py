@@ -1,0 +1,226 @@
+"""A problem whose rows are spread over the ranks of a group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.samples import SampleLosses
+from rcmd.constants import Constants
+from rcmd.distributed.group import Array, Group, SharedFault, together
+from rcmd.distributed.oracle import AtFirst
+from rcmd.distributed.summing import sum_rows, sum_terms
+from rcmd.engine.kernels.layout import rows_tuple
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.problem import Problem
+from rcmd.rows import DenseRows, Rows, SparseRows
+
+
+class ShardedProblem(Problem):
+    """(P) and (D) with a share of the rows on each rank; rank r's rows follow those of rank r−1.
+
+    What belongs to rows (s, w, y, Xβ, the bounds M_j) is this rank's share; what is summed over
+    rows (P, D, φ, Xᵀw/n, the constants) is everyone's, so that ``rcmd.certificate.certify``
+    holds as it stands. ``n`` counts all rows. All methods that sum are collective.
+
+    Parameters
+    ----------
+    X, y, loss, oracle, weights, intercept
+        As for ``Problem``: X, y and weights of this rank's rows only.
+    group
+        The ranks, such as ``rcmd.distributed.world()``.
+
+    Attributes
+    ----------
+    starts
+        The first row of each rank, and n behind them.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares
+    >>> from rcmd.distributed import rehearse
+    >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 0.0, 2.0])
+    >>> def primal(group):
+    ...     mine = slice(0, 1) if group.rank == 0 else slice(1, 3)
+    ...     problem = ShardedProblem(X[mine], y[mine], LeastSquares(), Box(-1.0, 1.0), group=group)
+    ...     return problem.primal(np.ones(1))
+    >>> rehearse(2, primal), Problem(X, y, LeastSquares(), Box(-1.0, 1.0)).primal(np.ones(1))
+    ([1.3333333333333333, 1.3333333333333333], np.float64(1.3333333333333333))
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: SeparableConjugate,
+        oracle: LinearMinOracle,
+        *,
+        group: Group,
+        weights: Any = None,
+        intercept: Any = None,
+    ) -> None:
+        self.group = group
+        with together(group):
+            super().__init__(X, y, loss, oracle, weights=weights, intercept=intercept)
+            layout = rows_tuple(self.rows)
+            if layout is None:
+                raise TypeError(
+                    f"X are {type(self.rows).__name__}; expected a dense or a sparse matrix of "
+                    "floats, which can be spread over ranks"
+                )
+        self._layout = layout
+        self._refuse_disagreement()
+        counts = [int(part[0]) for part in group.gather(np.array([self.rows.n]))]
+        self.starts = np.concatenate([[0], np.cumsum(counts)])
+        self.n = int(self.starts[-1])
+        self.losses = _SharedLosses(self)
+        self._regularize(oracle)
+
+    def _regularize(self, oracle: LinearMinOracle) -> None:
+        """Bind the oracle to everyone's data; while rows are still being checked, wait."""
+        if not hasattr(self, "starts"):
+            return
+        mine = self.rows
+        self.rows = _with_shared_slopes(self)
+        try:
+            super()._regularize(oracle)
+        except (ValueError, TypeError) as error:  # sizes and types, which are the same everywhere
+            raise SharedFault(str(error)) from error
+        finally:
+            self.rows = mine
+        self.oracle = AtFirst(self.oracle, self.group)
+
+    def gradient(self, w: Array) -> Array:
+        return self.slope_and_peaks(w)[0]
+
+    def slope_and_peaks(self, w: Array) -> tuple[Array, Array]:
+        """Xᵀw/n, and the largest |w_j x_jk|/n of every column k."""
+        return sum_rows(self.group, self._layout, self.p, w / self.n)
+
+    def mean(self, values: Array) -> float:
+        return sum_terms(self.group, values) / self.n
+
+    def saddle(self, beta: Array, w: Array) -> Any:
+        """φ(β, w) = wᵀXβ/n − (1/n) Σ_j l_j*(w_j) + R(β)."""
+        coupling = self.mean(w * self.rows.matvec(beta))
+        return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
+
+    def _find_constants(self, batch: int) -> Constants:
+        bounds, gammas = self.prediction_bounds, self.losses.gammas
+        with np.errstate(over="ignore"):
+            energies = gammas * bounds * bounds
+            peaks = (gammas.max(), bounds.max(), (gammas * self.rows.square_norms()).max())
+        gamma, bound, row_energy, negative = self.group.largest(np.array([*peaks, -gammas.min()]))
+        return Constants(
+            n=self.n,
+            batch=batch,
+            gamma=gamma,
+            prediction_bound=bound,
+            prediction_energy=self.mean(energies),
+            bregman_radius=self.losses.bregman_radius(bounds),
+            mu=self.oracle.mu,
+            row_energy=row_energy,
+            spectral_energy=self._find_spectral_energy() if self.oracle.mu > 0 else None,
+            quadratic=self.loss.quadratic,
+            smallest_gamma=-negative,
+        )
+
+    def _find_spectral_energy(self) -> float:
+        """‖diag(√γ) X‖₂² as ``Rows.spectral_energy`` finds it, on the side of the columns.
+
+        The Lanczos iteration is rank 0's; the others answer its questions Σ_j γ_j x_j x_jᵀv.
+        """
+        if not self.group.largest(np.array([self.rows.square_norms().max()]))[0] > 0:
+            return 0.0
+        gammas, words = self.losses.gammas, np.zeros(1 + self.p)  # whether to answer, and v
+
+        def gram(v: Array) -> Array:
+            return self.gradient(gammas * self.rows.matvec(v)) * self.n
+
+        def ask(v: Array) -> Array:
+            words[0], words[1:] = 1, v
+            return gram(self.group.broadcast(words)[1:])
+
+        if self.group.rank == 0:
+            top = _largest_eigenvalue(ask, self.p)
+            words[0], words[1] = 0, top
+            self.group.broadcast(words)
+        else:
+            while self.group.broadcast(words)[0]:
+                gram(words[1:])
+        if math.isnan(words[1]):
+            raise SharedFault("ARPACK found no largest eigenvalue of XᵀX, which σ needs")
+        return float(words[1]) * (1 + 1e-9)
+
+    def _refuse_disagreement(self) -> None:
+        """All ranks must have the same number of columns, and weights or none."""
+        widths = [int(part[0]) for part in self.group.gather(np.array([self.p]))]
+        if len(set(widths)) > 1:
+            raise SharedFault(
+                f"the ranks have rows of {', '.join(map(str, widths))} columns; expected the same "
+                "number on every rank"
+            )
+        weighted = [part[0] for part in self.group.gather(np.array([self.losses.weights is None]))]
+        if len(set(weighted)) > 1:
+            raise SharedFault("some ranks have weights and some have none; expected all or none")
+
+
+def _largest_eigenvalue(gram: Callable[[Array], Array], p: int) -> float:
+    """By ARPACK; NaN where it finds none."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    if p == 1:
+        return float(gram(np.ones(1))[0])
+    operator = LinearOperator((p, p), matvec=gram, dtype=float)
+    start = np.random.default_rng(0).standard_normal(p)
+    options = {"k": 1, "which": "LA", "v0": start, "tol": 1e-10, "maxiter": 10_000}
+    try:
+        return float(eigsh(operator, ncv=min(p, 6), return_eigenvectors=False, **options)[0])
+    except ArpackError:
+        return math.nan
+
+
+class _SharedLosses(SampleLosses):
+    """The losses of this rank's rows, with means over all rows."""
+
+    def __init__(self, problem: ShardedProblem) -> None:
+        own = problem.losses
+        super().__init__(own.loss, own.y, own.weights)
+        self._mean = problem.mean
+
+    def largest_descent(self, offset: Array | None = None) -> Any:
+        if offset is None:
+            return self._mean(self._weighted(self._each("descent_bound", self.y)))
+        return self._mean(self.value(offset) + self.conjugate(0 * self.y))
+
+    def bregman_radius(self, bounds: Array) -> Any:
+        return self._mean(self._weighted(self._each("bregman_radius", bounds)))
+
+
+def _with_shared_slopes(problem: ShardedProblem) -> Rows:
+    """This rank's rows for an oracle to be bound to: Xᵀw/n is then everyone's.
+
+    Some choose their radius by that slope, which they form as ``rows.rmatvec(w) / rows.n`` with
+    this rank's n.
+    """
+
+    def rmatvec(w: Array) -> Array:
+        return problem.gradient(w) * problem.rows.n
+
+    class SharedDense(DenseRows):
+        def rmatvec(self, w: Array) -> Array:
+            return rmatvec(w)
+
+    class SharedSparse(SparseRows):
+        def rmatvec(self, w: Array) -> Array:
+            return rmatvec(w)
+
+    rows = problem.rows
+    if isinstance(rows, DenseRows):
+        return SharedDense(rows.array)
+    assert isinstance(rows, SparseRows)
+    return SharedSparse(rows.matrix)

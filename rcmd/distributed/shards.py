@@ -1,0 +1,88 @@
+"""Each rank's share of the rows: a contiguous block, read without the others where that can be."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd.conjugates import SeparableConjugate
+from rcmd.datasets import map_labels, open_rows
+from rcmd.datasets.libsvm import libsvm_parts
+from rcmd.distributed.group import Array, Group, SharedFault, together
+
+
+def block(group: Group, n: int) -> tuple[int, int]:
+    """The first row of this rank and the one behind its last, for n rows in even shares.
+
+    Examples
+    --------
+    >>> from rcmd.distributed import rehearse
+    >>> rehearse(3, lambda group: block(group, 10))
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    if n < group.size:
+        raise SharedFault(
+            f"there are {n} rows for {group.size} ranks; expected at least one row for each: start "
+            "fewer processes"
+        )
+    ends = [n * rank // group.size for rank in range(group.size + 1)]
+    return list(pairwise(ends))[group.rank]
+
+
+def shard(group: Group, X: Any, y: Any) -> tuple[Any, Any]:
+    """This rank's rows of a dense array or a CSR matrix, without a copy, and their labels."""
+    first, last = block(group, X.shape[0])
+    if not sp.issparse(X):
+        return X[first:last], y[first:last]
+    X = X.tocsr()
+    begin, end = X.indptr[first], X.indptr[last]
+    parts = (X.data[begin:end], X.indices[begin:end], X.indptr[first : last + 1] - begin)
+    return sp.csr_array(parts, shape=(last - first, X.shape[1])), y[first:last]
+
+
+def read_shard(group: Group, path: str | os.PathLike[str]) -> tuple[Any, Array]:
+    """This rank's rows and labels of a LIBSVM file or of a folder that ``rcmd convert`` made.
+
+    Of a folder a rank maps its own rows into memory and touches no others. A LIBSVM file is
+    parsed twice, to count its rows and to keep those of this rank.
+    """
+    X: Any = None
+    y = np.zeros(0)
+    if os.path.isdir(path):
+        with together(group):
+            stored = open_rows(path)
+            X, y = stored.X.mapped(), stored.y
+        return shard(group, X, y)
+    n = 0
+    with together(group):
+        n = sum(part.y.size for part in libsvm_parts(path))
+    first, last = block(group, n)
+    with together(group):
+        X, y = _kept(path, first, last)
+    width = int(group.largest(np.array([X.indices.max(initial=-1) + 1]))[0])
+    X.resize(X.shape[0], width)
+    return X, y
+
+
+def _kept(path: str | os.PathLike[str], first: int, last: int) -> tuple[Any, Array]:
+    rows, labels, seen = [], [], 0
+    for part in libsvm_parts(path):
+        mine = slice(max(first - seen, 0), max(last - seen, 0))
+        rows.append(part.X[mine])
+        labels.append(part.y[mine])
+        seen += part.y.size
+    return sp.vstack(rows, format="csr"), np.concatenate(labels)
+
+
+def fitting_labels(group: Group, loss: SeparableConjugate, y: Array) -> tuple[Array, list[str]]:
+    """Labels that suit the loss, mapped alike on all ranks, and what was done to them."""
+    if not group.largest(np.array([int(loss.label_fault(y) is not None)]))[0]:
+        return y, []
+    distinct = np.unique(np.concatenate(group.gather(np.unique(y))))
+    with together(group):
+        mapped, remark = map_labels(distinct)
+    return mapped[np.searchsorted(distinct, y)], [remark] if remark else []

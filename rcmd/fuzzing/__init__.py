@@ -1,0 +1,1 @@
+"""Random problems solved here and by CVXPY, and what does not agree."""

@@ -1,0 +1,37 @@
+"""The iterations at which a run certifies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+
+def log_spaced(blocks: Any, ratio: float = 1.25) -> Iterator[int]:
+    """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates."""
+    mark = max(1, math.ceil(blocks / 4))
+    while True:
+        yield mark
+        mark = max(mark + 1, math.ceil(mark * ratio))
+
+
+def checked_marks(checkpoints: Iterable[Any]) -> Iterator[int]:
+    """The marks, a sequence of them checked before the run, an endless stream on the way."""
+    if isinstance(checkpoints, Sequence | np.ndarray):
+        return iter(list(_increasing(checkpoints)))
+    return _increasing(checkpoints)
+
+
+def _increasing(checkpoints: Iterable[Any]) -> Iterator[int]:
+    last = 0
+    for mark in checkpoints:
+        if not isinstance(mark, Integral) or mark <= last:
+            raise ValueError(
+                f"checkpoints holds {mark!r} after {last}; expected whole numbers of iterations, "
+                "each larger than the one before"
+            )
+        last = int(mark)
+        yield last

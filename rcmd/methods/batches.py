@@ -1,0 +1,61 @@
+"""Derivatives at the rows of a batch, and sums of those rows: compiled where that can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.lowrank import LowRank
+from rcmd.oracles.atoms import DenseAtom
+from rcmd.problem import Problem
+
+Array = npt.NDArray[Any]
+
+
+class Batches:
+    """The rows of a problem whose β is a vector of floats, some at a time.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(1.0))
+    >>> rows = Batches(problem)
+    >>> rows.derivatives(np.array([1.0, 1.0]), np.array([1]))
+    array([2.])
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._kernels: Any = None
+        if problem.rows.compilable and not isinstance(problem.rows.zero(), LowRank):
+            self._compile()
+
+    def _compile(self) -> None:
+        from rcmd.compiling.records import CannotCompile
+        from rcmd.compiling.scalars import method_scalar
+        from rcmd.engine.kernels import slopes
+        from rcmd.engine.kernels.layout import rows_tuple
+
+        try:
+            self._law = method_scalar(self._problem.loss, "derivative")
+        except CannotCompile:
+            return
+        self._rows, self._kernels = rows_tuple(self._problem.rows), slopes
+
+    def derivatives(self, beta: Array, batch: Array) -> Array:
+        """l_j'(x_jᵀβ) for the rows j of ``batch``."""
+        rows, losses = self._problem.rows, self._problem.losses
+        if self._kernels is None:
+            return losses.derivative(rows.predict(batch, DenseAtom(beta)), batch)
+        out, law = np.empty(len(batch)), (self._law.address, self._law.theta)
+        self._kernels.batch_derivatives(self._rows, batch, beta, losses.y, law, out)
+        return out if losses.weights is None else losses.weights[batch] * out
+
+    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
+        """``total += Σ_j coefficients_j x_j`` over the rows j of ``batch``, in place."""
+        if self._kernels is None:
+            self._problem.rows.scatter(batch, coefficients, total)
+        else:
+            self._kernels.scatter_batch(self._rows, batch, coefficients, total)

@@ -1,0 +1,145 @@
+"""Independent pieces of work, several processes at a time, on joblib.
+
+Processes are fresh ones: compiled code and threads do not survive a fork unharmed. Classes of a
+script or a notebook are sent along, and arrays above a megabyte lie in one file that all
+processes map.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from importlib import import_module
+from itertools import islice
+from numbers import Integral
+from typing import Any
+
+from rcmd.bench.one_thread import one_thread
+from rcmd.telling import duration
+
+
+class RunFailed(ValueError):
+    """One of several runs failed; the message says which, and why."""
+
+
+def run_each(
+    work: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    names: Sequence[str],
+    *,
+    jobs: int = 1,
+    tell: Callable[[str], None] = lambda text: None,
+    finished: Callable[[int, Any], None] = lambda place, result: None,
+) -> list[Any]:
+    """``work(*task)`` for every task, ``jobs`` at a time, each on one thread.
+
+    Parameters
+    ----------
+    work
+        A function that can be sent to another process, of arguments that can.
+    tasks, names
+        The arguments, and how a task is called where it fails.
+    jobs
+        Processes; −1 for as many as there are cores. One runs here, without joblib.
+    tell
+        Hears what is done and what is under way.
+    finished
+        Called here with a task's place and result as soon as it has one.
+
+    Returns
+    -------
+    list
+        The results in the order of the tasks, the same for any number of processes.
+
+    Examples
+    --------
+    >>> run_each(divmod, [(7, 2), (9, 4)], ["first", "second"])
+    [(3, 1), (2, 1)]
+    >>> run_each(divmod, [(7, 0)], ["first"])
+    Traceback (most recent call last):
+    rcmd.parallel.RunFailed: first failed: ZeroDivisionError: integer division or modulo by zero
+    """
+    jobs = min(_checked_jobs(jobs), len(tasks))
+    results: dict[int, Any] = {}
+    begun = time.perf_counter()
+
+    def say() -> None:
+        ahead = (names[place] for place in range(len(tasks)) if place not in results)
+        left = ""
+        if results:
+            spent = time.perf_counter() - begun
+            rest = spent / len(results) * (len(tasks) - len(results))
+            left = f", about {duration(rest)} left"
+        now = ", ".join(islice(ahead, jobs))
+        tell(f"{len(results)} of {len(tasks)} done{left}; {now}" if now else "")
+
+    say()
+    calls = [(place, work, task, names[place]) for place, task in enumerate(tasks)]
+    outcomes = (_here(*call) for call in calls) if jobs <= 1 else _elsewhere(calls, jobs)
+    try:
+        with closing(outcomes):
+            for place, result in outcomes:
+                results[place] = result
+                finished(place, result)
+                say()
+    except BrokenProcessPool as fault:
+        open_ones = [name for place, name in enumerate(names) if place not in results]
+        raise RunFailed(
+            "a process was ended from outside, perhaps for want of memory, while it had one of "
+            f"these: {', '.join(open_ones[:jobs])}; try fewer at a time"
+        ) from fault
+    finally:
+        tell("")
+    return [results[place] for place in range(len(tasks))]
+
+
+def _elsewhere(calls: Sequence[tuple[Any, ...]], jobs: int) -> Any:
+    """Places and results as they come from other processes."""
+    joblib = _joblib(jobs)
+    pool = joblib.Parallel(
+        n_jobs=jobs,
+        backend="loky",
+        return_as="generator_unordered",
+        batch_size=1,
+        pre_dispatch=jobs,
+    )
+    return pool(joblib.delayed(_in_worker)(*call) for call in calls)
+
+
+def _in_worker(*call: Any) -> tuple[int, Any]:
+    # The terminal sends Ctrl-C to all processes; the first one decides, and ends the others.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _here(*call)
+
+
+def _here(place: int, work: Callable[..., Any], task: Any, name: str) -> tuple[int, Any]:
+    try:
+        with one_thread():
+            return place, work(*task)
+    except Exception as fault:
+        raise RunFailed(f"{name} failed: {type(fault).__name__}: {fault}") from fault
+
+
+def _checked_jobs(jobs: Any) -> int:
+    count = int(jobs) if isinstance(jobs, Integral) and not isinstance(jobs, bool) else 0
+    if not (count >= 1 or count == -1):
+        raise ValueError(
+            f"the number of jobs is {jobs!r}; expected a whole number from 1 on, or -1 for as "
+            "many as there are cores"
+        )
+    return int(_joblib(count).cpu_count()) if count == -1 else count
+
+
+def _joblib(jobs: int) -> Any:
+    try:
+        return import_module("joblib")
+    except ImportError:
+        raise ImportError(
+            f"{'several' if jobs == -1 else jobs} runs at a time need joblib: pip install "
+            "'rcmd[parallel]', or run one at a time"
+        ) from None

@@ -1,0 +1,231 @@
+"""Panels of curves, the one machinery behind all figures: a look for each name."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rcmd.plotting.files import require_matplotlib
+from rcmd.plotting.style import GREY, ONE_COLUMN, ROW_HEIGHT, STYLE, TWO_COLUMNS, looks
+from rcmd.plotting.ticks import set_ticks
+
+MARKS_PER_LINE = 7
+INCHES_A_LETTER = 0.062
+ACROSS = 3
+"""Panels that fit side by side into a text width."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve; the first of a name stands out, and has the name's entry in the legend.
+
+    Attributes
+    ----------
+    name
+        Words, or a formula between dollar signs. Curves of one name look alike; those without
+        a name are thin and grey.
+    x, y
+        The points. What is not finite, or has no logarithm on a logarithmic axis, is left out.
+    look
+        What of its look is not as usual, in matplotlib's words.
+    """
+
+    name: str
+    x: Iterable[Any]
+    y: Iterable[Any]
+    look: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A grey strip from x = start to x = end, with its name at the top."""
+
+    start: float
+    end: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A pair of axes with its curves.
+
+    Attributes
+    ----------
+    title, x_label, y_label
+        Words, or formulas between dollar signs.
+    lines
+        The curves.
+    levels
+        Heights at which a thin line goes across.
+    log
+        The logarithmic axes: ``"xy"``, ``"x"``, ``"y"`` or ``""``.
+    band
+        A part to set apart.
+    note
+        A few words above the axes, at the left.
+    label_ends
+        Names at the ends of the curves; without it they are in the legend.
+    """
+
+    title: str
+    x_label: str
+    lines: Sequence[Line]
+    y_label: str = ""
+    levels: Sequence[float] = ()
+    log: str = "xy"
+    band: Band | None = None
+    note: str = ""
+    label_ends: bool = False
+
+
+def write_figure(panels: Sequence[Panel], path: str | os.PathLike[str], columns: int) -> None:
+    """Write what ``drawn`` draws to ``path``."""
+    drawn(panels, columns).savefig(path)
+
+
+def drawn(panels: Sequence[Panel], columns: int) -> Any:
+    """A figure with the panels in ``columns`` columns; they share y where all have one label."""
+    require_matplotlib()
+    from matplotlib import rc_context
+
+    from rcmd.plotting.figures import Figure
+
+    rows = -(-len(panels) // columns)
+    shared = columns > 1 and len({panel.y_label for panel in panels}) == 1
+    with rc_context(STYLE):
+        width = ONE_COLUMN if columns == 1 else TWO_COLUMNS * max(columns / ACROSS, 1)
+        figure = Figure(figsize=(width, ROW_HEIGHT * rows), layout="constrained")
+        every = figure.subplots(rows, columns, squeeze=False, sharey="row" if shared else False)
+        every_axes = every.ravel()
+        names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
+        chosen = _named_looks(names)
+        handles: dict[str, Any] = {}
+        for place, (axes, panel) in enumerate(zip(every_axes, panels, strict=False)):
+            found = draw(axes, panel, chosen)
+            handles = (found | handles) if not panel.label_ends else handles
+            if shared and place % columns:
+                axes.set_ylabel("")
+        for axes in every_axes[len(panels) :]:
+            axes.set_visible(False)
+        shown = [name for name in names if name in handles]
+        if shown:
+            longest = max(map(len, shown))
+            across = max(1, min(len(shown), int(width / (0.5 + INCHES_A_LETTER * longest))))
+            figure.set_figheight(ROW_HEIGHT * rows + 0.2 * -(-len(shown) // across) + 0.1)
+            figure.legend(
+                [handles[name] for name in shown],
+                shown,
+                loc="outside lower center",
+                ncols=across,
+                frameon=False,
+            )
+    return figure
+
+
+def draw_into(axes: Any, panel: Panel) -> Any:
+    """Draw one panel into axes that somebody else made, in their style; returns their figure."""
+    require_matplotlib()
+    handles = draw(axes, panel, _named_looks([line.name for line in panel.lines]))
+    if handles and not panel.label_ends:
+        axes.legend(list(handles.values()), list(handles), frameon=False)
+    return axes.figure
+
+
+def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Draw one panel; returns the first curve of every name."""
+    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    axes.set_xscale("log" if "x" in panel.log else "linear")
+    axes.set_yscale("log" if "y" in panel.log else "linear")
+    axes.grid(which="major", color="0.9", linewidth=0.5)
+    handles: dict[str, Any] = {}
+    for line in panel.lines:
+        xs, ys = _kept(line, panel.log)
+        if xs:
+            style = _style(line, chosen[line.name], xs, again=line.name in handles)
+            (curve,) = axes.plot(xs, ys, **style)
+            if line.name:
+                handles.setdefault(line.name, curve)
+    for level in panel.levels:
+        axes.axhline(level, color=GREY, linewidth=0.7, linestyle=":", zorder=1)
+    if panel.band is not None:
+        _draw_band(axes, panel.band)
+    if panel.note:
+        _write_above(axes, panel.note, 0.0, "left")
+    for axis in (axes.xaxis, axes.yaxis):
+        set_ticks(axis, axis.axis_name in panel.log)
+    if panel.label_ends and handles:
+        from rcmd.plotting.labels import label_ends
+
+        label_ends(axes, list(handles.items()))
+    return handles
+
+
+def _named_looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    named = [name for name in dict.fromkeys(names) if name]
+    nameless = {"color": "0.75", "linestyle": "-", "marker": ""}
+    return {"": nameless} | dict(zip(named, looks(len(named)), strict=True))
+
+
+def _kept(line: Line, log: str) -> tuple[list[float], list[float]]:
+    """The points that have a place on the axes, as floats."""
+    pairs = [(float(x), float(y)) for x, y in zip(line.x, line.y, strict=True)]
+    kept = [
+        (x, y)
+        for x, y in pairs
+        if math.isfinite(x)
+        and math.isfinite(y)
+        and (x > 0 or "x" not in log)
+        and (y > 0 or "y" not in log)
+    ]
+    return [x for x, _ in kept], [y for _, y in kept]
+
+
+def _style(line: Line, look: dict[str, Any], xs: Sequence[float], again: bool) -> dict[str, Any]:
+    """The look; a further curve of the same name is thin, pale and without markers."""
+    if not line.name:
+        usual: dict[str, Any] = {"linewidth": 0.7, "zorder": 1.5}
+    elif again:
+        usual = {"marker": "", "linewidth": 0.7, "alpha": 0.45}
+    else:
+        usual = {"markevery": _spread(xs)}
+    return look | usual | dict(line.look)
+
+
+def _draw_band(axes: Any, band: Band) -> None:
+    axes.axvspan(band.start, band.end, color="0.94", linewidth=0, zorder=0)
+    _write_above(axes, band.name, 1.0, "right")
+
+
+def _write_above(axes: Any, text: str, x: float, side: str) -> None:
+    axes.annotate(
+        text,
+        xy=(x, 1.0),
+        xycoords="axes fraction",
+        xytext=(0, 2),
+        textcoords="offset points",
+        ha=side,
+        va="bottom",
+        color="0.35",
+        size="small",
+    )
+
+
+def _spread(xs: Sequence[float]) -> list[int]:
+    """Places of a few markers: all points, or some evenly in log x (evenly where x is not > 0).
+
+    >>> _spread([1, 10, 11]), _spread([1, 10, *range(11, 20), 100])
+    ([0, 1, 2], [0, 1, 11])
+    """
+    if len(xs) <= MARKS_PER_LINE:
+        return list(range(len(xs)))
+    if xs[0] <= 0:
+        return list(range(0, len(xs), -(-len(xs) // MARKS_PER_LINE)))
+    ratio = (xs[-1] / xs[0]) ** (1 / MARKS_PER_LINE) if xs[-1] > xs[0] else 1.0
+    places = [0]
+    for place, x in enumerate(xs):
+        if x >= xs[places[-1]] * ratio and x > xs[places[-1]]:
+            places.append(place)
+    return places

@@ -1,0 +1,138 @@
+"""Runs: P and D closing in on each other, the certified gap and the theorem's bound over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from rcmd.plotting.panels import Band, Line, Panel, draw_into, drawn
+from rcmd.plotting.style import plain
+
+if TYPE_CHECKING:
+    from rcmd.result import Checkpoint, History, Result
+
+Axis = Literal["gradients", "iterations", "oracle_calls", "seconds"]
+
+AXES: dict[str, tuple[str, str]] = {
+    "gradients": ("gradients", "stochastic gradients"),
+    "iterations": ("iteration", "iterations"),
+    "oracle_calls": ("oracle_calls", "oracle calls"),
+    "seconds": ("seconds", "seconds"),
+}
+"""What a run spends: the column of the history, and how it is called."""
+
+GAP, BOUND = "certified gap", "bound on E[gap]"
+MOST_LABELS = 8
+"""Names that fit beside the axes; more of them are in a legend."""
+
+
+def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
+    """Draw one run; see ``Result.plot``."""
+    column, label = _axis(x)
+    history = result.history
+    gap = _gap_panel(history, column, label)
+    if axes is not None:
+        return draw_into(axes, gap)
+    values = Panel(
+        "",
+        label,
+        [
+            Line(r"$P(\beta)$", history.column(column), history.column("primal")),
+            Line("$D(w)$", history.column(column), history.column("dual")),
+        ],
+        y_label="best values so far",
+        log="x",
+        band=_corrections(history, column),
+        label_ends=True,
+    )
+    return drawn([values, gap], columns=2)
+
+
+def compare(
+    results: Mapping[str, Result | Sequence[Result]], x: Axis = "gradients", axes: Any = None
+) -> Any:
+    """The certified gaps of several runs in one picture.
+
+    Parameters
+    ----------
+    results
+        A ``Result`` for each name, or several of them (one for each seed, say), of which the
+        first stands out.
+    x
+        What the runs spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
+        ``"seconds"``.
+    axes
+        Axes to draw into; without them, a figure of its own as wide as a journal's column.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure, with its own ``savefig``.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, plotting, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> runs = {f"batch {b}": solve(problem, batch=b, tol=1e-2) for b in (1, 2)}
+    >>> figure = plotting.compare(runs, x="iterations")
+    >>> figure.axes[0].get_xlabel()
+    'iterations'
+    """
+    column, label = _axis(x)
+    if not isinstance(results, Mapping) or not results:
+        raise ValueError(
+            f"results is {results!r}; expected a dictionary with a Result for each name"
+        )
+    lines = []
+    for name, given in results.items():
+        for result in given if isinstance(given, list | tuple) else [given]:
+            if not hasattr(result, "history"):
+                raise TypeError(
+                    f"results holds {name!r}: an object of type {type(result).__name__}; expected "
+                    "a Result, or a list of them"
+                )
+            history = result.history
+            lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
+    panel = Panel("", label, lines, y_label=GAP, label_ends=len(results) <= MOST_LABELS)
+    if axes is not None:
+        return draw_into(axes, panel)
+    return drawn([panel], columns=1)
+
+
+def _gap_panel(history: History, column: str, label: str) -> Panel:
+    xs = history.column(column)
+    return Panel(
+        "",
+        label,
+        [Line(GAP, xs, history.column("gap")), Line(BOUND, xs, history.column("bound"))],
+        y_label=r"$P(\beta) - D(w)$",
+        band=_corrections(history, column),
+        note=_zero(history, column),
+        label_ends=True,
+    )
+
+
+def _corrections(history: History, column: str) -> Band | None:
+    """From the last step of the algorithm to the end, where the run ended with corrections."""
+    corrected = [row for row in history if row.phase == "corrective"]
+    if not corrected:
+        return None
+    before = [row for row in history if row.phase != "corrective" and _before(row, corrected[0])]
+    start = before[-1] if before else corrected[0]
+    return Band(getattr(start, column), getattr(corrected[-1], column), "corrections")
+
+
+def _before(row: Checkpoint, other: Checkpoint) -> bool:
+    return row.iteration < other.iteration
+
+
+def _zero(history: History, column: str) -> str:
+    """A gap of exactly 0 has no place on a logarithmic axis, and is worth saying."""
+    first = next((row for row in history if row.gap <= 0), None)
+    return "" if first is None else f"gap 0 from x = {getattr(first, column):.4g} on"
+
+
+def _axis(x: str) -> tuple[str, str]:
+    if x not in AXES:
+        raise ValueError(f"x is {x!r}; expected one of {', '.join(map(repr, AXES))}")
+    return AXES[x]

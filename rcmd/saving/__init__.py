@@ -1,0 +1,1 @@
+"""Runs on disk: what is saved of one, in which form, and how it goes on."""

@@ -1,0 +1,213 @@
+"""Linear classification with any loss over any set, one class against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import log_expit, log_softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from rcmd.conjugates import Logistic
+from rcmd.problem import Problem
+from rcmd.result import Result
+from rcmd.sklearn.model import NUMBER_TYPES, LinearModel
+from rcmd.sklearn.training import Training, checked_weights
+
+Array = npt.NDArray[Any]
+
+
+def _has_probabilities(model: GSFWClassifier) -> bool:
+    """Whether the loss is the logistic one, whose predictions are log-odds."""
+    loss = model.loss
+    if isinstance(loss, Logistic) or (isinstance(loss, str) and loss == "logistic"):
+        return True
+    raise AttributeError(
+        f"probabilities need the logistic loss, while loss is {loss!r}; expected "
+        "loss='logistic': use decision_function, or CalibratedClassifierCV"
+    )
+
+
+class GSFWClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
+    """Linear classification: min over β and b of the mean of l(x_jᵀβ + b; ±1), plus R(β).
+
+    Solved by generalized stochastic Frank-Wolfe to a certified gap. Of more than two classes
+    each is fitted against the rest.
+
+    Parameters
+    ----------
+    loss : str or SeparableConjugate
+        The loss, by its name on the command line (``rcmd list losses``) or as an object.
+    oracle : str or LinearMinOracle
+        R, likewise (``rcmd list oracles``): a set such as ``"l1:5"`` or ``L1Ball(5.0)``, or a
+        penalty. Its fields are parameters too: ``oracle__radius``.
+    fit_intercept : bool
+        Whether to fit b, which R does not see. It is sought in an interval that provably holds
+        an optimal one.
+    class_weight : dict, "balanced" or None
+        Factors of the weights of each class's samples; ``"balanced"`` gives all classes the
+        same weight together.
+    batch : int or float
+        Rows per step: a whole number, or a fraction of all as a float in (0, 1].
+    tol : float
+        The certified gap at which to stop.
+    max_iter : int
+        Most passes over the data.
+    random_state : int, RandomState or None
+        Where the batches come from: same number, same coefficients.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, sorted.
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        β, of two classes that for the second.
+    intercept_ : array of shape (1,) or (n_classes,)
+        b, or 0.
+    results_ : list of rcmd.Result
+        For each row of ``coef_`` the primal–dual pair, its certificate and the history. β there
+        ends with b.
+    duality_gap_ : float
+        The largest certified gap of them; each objective is at most that above its optimum.
+    n_iter_ : int
+        Passes over the data, the most of them.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if they had any.
+
+    Examples
+    --------
+    >>> from rcmd.sklearn import GSFWClassifier
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> y = ["no", "no", "yes", "yes"]
+    >>> model = GSFWClassifier(oracle="l1:2", tol=1e-8, random_state=0).fit(X, y)
+    >>> model.predict([[0.5, 0.5], [2.5, 0.5]])
+    array(['no', 'yes'], dtype='<U3')
+    >>> model.coef_.round(3), model.intercept_.round(3)
+    (array([[2., 0.]]), array([-3.]))
+    >>> bool(model.duality_gap_ <= 1e-8)
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        oracle: Any = "ridge:0.01",
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        batch: int | float = 0.01,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.oracle = oracle
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.batch = batch
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def decision_function(self, X: Any) -> Array:
+        """The predictions Xβ + b, one column for each class where they are more than two.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        scores = np.asarray(self._predictions(X))
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The classes with the largest predictions.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, for the logistic loss.
+
+        Of more than two classes, those of each against the rest, divided by their sum.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of ``predict_proba``, accurate where these are tiny.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return log_expit(np.stack([-scores, scores], axis=1))
+        return log_softmax(log_expit(scores), axis=1)
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBER_TYPES)
+        check_classification_targets(y)
+        weights = checked_weights(sample_weight, len(y))
+        self.classes_ = np.unique(y[weights > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds one class only, {self.classes_[0]!r}, among samples of positive weight; "
+                "expected two or more classes"
+            )
+        factors = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=y, sample_weight=weights
+        )
+        if not (factors > 0).all():
+            raise ValueError(
+                f"class_weight is {self.class_weight!r}; expected a positive number for each class"
+            )
+        chosen = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        targets = np.where(y == chosen[:, None], 1.0, -1.0)
+        for label, factor in zip(self.classes_, factors, strict=True):
+            weights = np.where(y == label, factor * weights, weights)
+        return Training(X, targets, weights)
+
+    def _unit(self, problem: Problem) -> float:
+        return 1.0
+
+    def _take(self, results: Sequence[Result]) -> None:
+        self.results_ = list(results)
+        self.coef_, self.intercept_ = self._split(results)

@@ -1,0 +1,149 @@
+"""What the estimators share: problems posed and solved, linear predictions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rcmd.problem import Problem
+from rcmd.result import Result, StopReason
+from rcmd.run import Options, solve
+from rcmd.sklearn.intercepts import intercept_bound
+from rcmd.sklearn.parts import PartParameters, as_part
+from rcmd.sklearn.training import Training
+
+Array = npt.NDArray[Any]
+
+NUMBER_TYPES = (np.float64, np.float32)
+"""What X may hold as it is; other numbers become the first of them."""
+
+
+class LinearModel(PartParameters, ABC):
+    """A linear model fitted by ``rcmd.solve``, with its certificate."""
+
+    loss: Any
+    oracle: Any
+    fit_intercept: Any
+    batch: Any
+    tol: Any
+    max_iter: Any
+    random_state: Any
+    coef_: Array
+    intercept_: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearModel:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The features. Sparse ones stay sparse.
+        y : array of shape (n_samples,)
+            The labels.
+        sample_weight : array of shape (n_samples,), optional
+            Numbers ≥ 0: how often each sample counts. The mean loss is over these counts, so
+            that a weight of 2 is a sample given twice, and 0 one left out.
+
+        Returns
+        -------
+        self
+        """
+        training = self._training(X, y, sample_weight).normalized()
+        self._solve(training, self._part("oracle"), self._seed())
+        return self
+
+    @abstractmethod
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """The data, checked, as the problems see them."""
+
+    @abstractmethod
+    def _unit(self, problem: Problem) -> float:
+        """The gap that ``tol`` is a multiple of."""
+
+    @abstractmethod
+    def _take(self, results: Sequence[Result]) -> None:
+        """Set what predictions need from the solution of every problem."""
+
+    def _part(self, name: str) -> Any:
+        return as_part(name, getattr(self, name), self.n_features_in_)
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _solve(self, training: Training, oracle: Any, seed: int) -> None:
+        """Solve every problem and set the fitted attributes."""
+        rng, results = np.random.default_rng(seed), []
+        for labels in training.targets:
+            problem = self._posed(training, labels, oracle)
+            results.append(solve(problem, **self._options(problem, rng)))
+        refuse_interrupted(results)
+        self._take(results)
+        self.n_iter_ = max(math.ceil(result.passes) for result in results)
+        self.duality_gap_ = max(float(result.gap) for result in results)
+        missed = sum(not result.success for result in results)
+        if missed:
+            warnings.warn(
+                f"{missed} of {len(results)} fit(s) used up max_iter = {self.max_iter} passes over "
+                f"the data; the largest certified gap is {self.duality_gap_:.3g}, above what "
+                f"tol = {self.tol} asks for: raise one of them, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _posed(self, training: Training, labels: Array, oracle: Any) -> Problem:
+        """The problem of one vector of labels; its intercept is held back by nothing."""
+        loss, weights = self._part("loss"), training.weights
+        problem = Problem(training.X, labels, loss, oracle, weights=weights)
+        if not self.fit_intercept:
+            return problem
+        bound = intercept_bound(problem)
+        return Problem(problem.rows, labels, loss, oracle, weights=weights, intercept=bound)
+
+    def _options(self, problem: Problem, rng: np.random.Generator) -> Options:
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(
+                f"max_iter is {self.max_iter!r}; expected a positive whole number of passes over "
+                "the data"
+            )
+        return {
+            "batch": self.batch,
+            "tol": self.tol * self._unit(problem),
+            "max_gradients": int(self.max_iter) * problem.n,
+            "seed": rng,
+        }
+
+    def _split(self, results: Sequence[Result]) -> tuple[Array, Array]:
+        """Coefficients, one row for each problem, and intercepts."""
+        betas = np.stack([result.beta for result in results])
+        if self.fit_intercept:
+            return betas[:, :-1].copy(), betas[:, -1].copy()
+        return betas, np.zeros(len(betas))
+
+    def _predictions(self, X: Any) -> Any:
+        """Xβ and the intercept."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=NUMBER_TYPES, reset=False)
+        return X @ self.coef_.T + self.intercept_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def refuse_interrupted(results: Sequence[Result]) -> None:
+    """Ctrl-C, which ends a run of ``solve`` early, ends a fit."""
+    if any(result.stop is StopReason.INTERRUPTED for result in results):
+        raise KeyboardInterrupt

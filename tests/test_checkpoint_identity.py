@@ -1,0 +1,254 @@
+"""A run taken up from any of its checkpoints goes on bit for bit as if nothing had happened."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+from small_problems import exact_problem, lines, problem
+
+import rcmd.run as running
+from rcmd import (
+    Box,
+    Caching,
+    Counting,
+    EuclideanProx,
+    L1Ball,
+    L2Ball,
+    LeastSquares,
+    Logistic,
+    LowRank,
+    MatrixEntries,
+    NuclearBall,
+    Polytope,
+    Problem,
+    Product,
+    Result,
+    Ridge,
+    Scaled,
+    State,
+    iterate,
+    methods,
+    solve,
+)
+from rcmd.datasets import make_classification
+from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.saving import saver
+from rcmd.saving.resuming import reopen
+from rcmd.schedules import SublinearSchedule
+
+
+@dataclass
+class Case:
+    """A problem, made anew in every process, and the options of a run on it."""
+
+    make: Callable[[], Problem]
+    options: dict[str, Any] = field(default_factory=dict)
+    again: Callable[[], dict[str, Any]] = dict  # what a checkpoint cannot hold
+
+
+def classes(oracle: LinearMinOracle, n: int = 60, p: int = 7, **more: Any) -> Callable[[], Problem]:
+    def make() -> Problem:
+        X, y = make_classification(n=n, p=p, rng=np.random.default_rng(1))
+        return Problem(sp.csr_array(X * (abs(X) > 0.5)), y, Logistic(), oracle, **more)
+
+    return make
+
+
+def entries() -> Problem:
+    rng = np.random.default_rng(0)
+    rows, columns = np.divmod(rng.permutation(90 * 70)[:700], 70)
+    return Problem(
+        MatrixEntries(rows, columns, (90, 70)), rng.normal(size=700), LeastSquares(),
+        NuclearBall((90, 70), 30.0),
+    )  # fmt: skip
+
+
+def pictures() -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 70 * 66))
+    return Problem(X, rng.normal(size=30), LeastSquares(), NuclearBall((70, 66), 2.0))
+
+
+def on_polytope(wrap: Callable[[Any], Any] = lambda oracle: oracle) -> Callable[[], Problem]:
+    def make() -> Problem:
+        rng = np.random.default_rng(3)
+        A = abs(rng.normal(size=(12, 6)))
+        inside = Polytope(A, np.ones(12), lower=-1.0, upper=1.0)
+        X = rng.normal(size=(40, 6))
+        return Problem(X, rng.normal(size=40), LeastSquares(), wrap(inside))
+
+    return make
+
+
+def by_operator() -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 5))
+    return Problem(aslinearoperator(X), rng.normal(size=20), LeastSquares(), L1Ball(1.0))
+
+
+def from_warm_start() -> dict[str, Any]:
+    made = classes(L1Ball(2.0))()
+    return {"warm_start": solve(made, tol=0.0, max_iterations=50, corrective=False)}
+
+
+PLAIN: dict[str, Any] = {"tol": 0.0, "max_iterations": 150, "batch": 3}
+CASES = {
+    "l1": Case(classes(L1Ball(5.0)), PLAIN),
+    "l1-reference": Case(classes(L1Ball(5.0)), {**PLAIN, "engine": "reference"}),
+    "l1-wide": Case(classes(L1Ball(5.0), p=900), {**PLAIN, "batch": 1}),
+    "l1-weighted": Case(
+        lambda: problem("logistic", "l1-ball", n=30, weighted=True), {"tol": 0.0, "max_seconds": 9e9,
+        "max_iterations": 130}
+    ),
+    "l1-single-precision": Case(
+        lambda: Problem(
+            np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32), np.arange(20.0),
+            LeastSquares(), L1Ball(3.0),
+        ), PLAIN,
+    ),
+    "ridge": Case(classes(Ridge(0.01)), PLAIN),
+    "ridge-geometric": Case(  # weights that outgrow RESCALE_ABOVE
+        classes(Ridge(20.0), n=12), {**PLAIN, "max_iterations": 2500, "batch": 6}
+    ),
+    "ridge-reference": Case(classes(Ridge(0.01)), {**PLAIN, "engine": "reference"}),
+    "box": Case(classes(Box(-1.0, 2.0)), PLAIN),
+    "l2": Case(classes(L2Ball(2.0)), PLAIN),
+    "moved": Case(lambda: problem("logistic", "moved-l1-ball", n=20), PLAIN),
+    "intercept": Case(classes(L1Ball(5.0), intercept=3.0), PLAIN),
+    "fractions": Case(
+        lambda: exact_problem("l1-ball"), {"tol": 0, "max_iterations": 12, "checkpoints": [2, 7, 12]}
+    ),
+    "entries": Case(entries, {**PLAIN, "batch": 0.2, "max_iterations": 40}),
+    "dense-nuclear": Case(pictures, {**PLAIN, "max_iterations": 30}),
+    "polytope": Case(on_polytope(), {**PLAIN, "max_iterations": 60}),
+    "polytope-in-product": Case(
+        on_polytope(lambda oracle: Counting(Scaled(oracle, 2.0))), {**PLAIN, "max_iterations": 60}
+    ),
+    "caching": Case(classes(Caching(L1Ball(5.0), 0.05, size=4)), PLAIN),
+    "caching-polytope": Case(on_polytope(lambda oracle: Caching(oracle, 0.01)), PLAIN),
+    "operator": Case(by_operator, {**PLAIN, "max_iterations": 40}),
+    "euclidean": Case(classes(L1Ball(5.0)), {**PLAIN, "prox": EuclideanProx()}),
+    "schedule": Case(classes(L1Ball(5.0)), {**PLAIN, "schedule": SublinearSchedule(11.0)}),
+    "warm": Case(classes(L1Ball(5.0)), {**PLAIN, **from_warm_start()}),
+    "warm-ridge": Case(
+        classes(Ridge(0.01)), {**PLAIN, **from_warm_start(), "engine": "reference"}
+    ),
+    "replay": Case(
+        classes(L1Ball(5.0)),
+        {"tol": 0.0, "max_iterations": 40, "sampler": Replay([[i % 60] for i in range(40)])},
+    ),
+    "uniform": Case(
+        classes(L1Ball(5.0)),
+        {"tol": 0.0, "max_iterations": 40,
+         "sampler": UniformSampler(60, 2, np.random.Generator(np.random.MT19937(5)))},
+    ),
+    "marks": Case(classes(L1Ball(5.0)), {**PLAIN, "checkpoints": [10, 11, 90]}),
+    "stream": Case(
+        classes(L1Ball(5.0)), PLAIN, lambda: {"checkpoints": (7 * k for k in count(1))}
+    ),
+    "hull": Case(classes(L1Ball(5.0)), {"tol": 1e-12, "batch": 3}),
+    "hull-dense": Case(lambda: problem("logistic", "l1-ball", n=40), {"tol": 1e-12}),
+    "hull-sampled-first": Case(classes(L1Ball(5.0), n=8000), {"tol": 1e-12, "batch": 20}),
+    "hull-penalty": Case(lambda: problem("logistic", "l1-penalty", n=40), {"tol": 1e-12}),
+    "hull-nuclear": Case(entries, {"tol": 1e-2, "batch": 0.2, "max_seconds": 9e9,
+                                   "max_iterations": 60}),
+    "hull-polytope": Case(on_polytope(), {"tol": 1e-9, "batch": 3, "max_iterations": 60}),
+    "hull-product": Case(
+        lambda: Problem(
+            np.random.default_rng(0).normal(size=(40, 5)), np.arange(40.0), LeastSquares(),
+            Product((L1Ball(2.0), Box(-1.0, 1.0)), (3, 2)),
+        ), {"tol": 1e-9},
+    ),
+    "ball": Case(classes(L2Ball(2.0)), {"tol": 1e-13, "batch": 3}),
+    "ball-ridge": Case(classes(Ridge(0.001)), {"tol": 1e-13, "batch": 3}),
+    "gradient-budget": Case(
+        classes(L2Ball(2.0)), {"tol": 1e-14, "batch": 3, "max_gradients": 4000}
+    ),
+}  # fmt: skip
+ROWS: dict[str, Any] = {"tol": 0.0, "max_iterations": 40}
+for name in methods.__all__:
+    if name not in ("Method", "Progress"):
+        oracle: Any = Ridge(0.01) if name in ("Apcg", "Sdca") else L1Ball(5.0)
+        many = {"max_iterations": 300} if name in ("Apcg", "Sdca") else {}
+        CASES[name] = Case(classes(oracle), {**ROWS, **many, "method": getattr(methods, name)()})
+for rule in ("exact", "short-step", "adaptive"):
+    CASES[f"FrankWolfe-{rule}"] = Case(
+        classes(L1Ball(5.0)), {**ROWS, "method": methods.FrankWolfe(rule)}
+    )
+CASES["FrankWolfe-entries"] = Case(entries, {**ROWS, "method": methods.FrankWolfe("exact")})
+
+
+def bits(value: Any) -> Any:
+    """What two values have in common if and only if they are the same, bit for bit."""
+    if isinstance(value, LowRank):
+        return [bits(part) for part in (value.left, value.right, value.weights)]
+    if sp.issparse(value):
+        return [bits(part) for part in (value.data, value.indices, value.indptr)]
+    array = np.asarray(value)
+    if array.dtype == object:
+        return [str(entry) for entry in array.ravel().tolist()]
+    return [array.dtype.str, array.shape, array.tobytes()]
+
+
+def told(state: State) -> dict[str, Any]:
+    """All that a run tells at a checkpoint, but for the time."""
+    numbers = {k: v for k, v in vars(state).items() if k not in ("seconds", "certificate")}
+    pair = vars(state.certificate)
+    return {k: bits(v) for k, v in {**numbers, **{f"best {k}": v for k, v in pair.items()}}.items()}
+
+
+def recorded(
+    case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch, **more: Any
+) -> tuple[list[dict[str, Any]], list[bytes], Result]:
+    """What the whole run tells, every file it wrote, and its result."""
+    states: list[dict[str, Any]] = []
+    files: list[bytes] = []
+
+    def keep(path: Path, buffers: Iterable[Any]) -> None:
+        files.append(b"".join(bytes(buffer) for buffer in buffers))
+
+    monkeypatch.setattr(saver, "replace_file", keep)
+    options = {**case.options, **case.again(), **more}
+    whole = iterate(case.make(), **options, checkpoint=folder / "run.ckpt", every=0.0)
+    states += [told(state) for state in whole]
+    monkeypatch.undo()
+    return states, files, whole.result()
+
+
+def some(files: list[Any], most: int) -> list[Any]:
+    """The first, the last and others in between."""
+    return [files[i] for i in np.unique(np.linspace(0, len(files) - 1, most).astype(int))]
+
+
+def continued(
+    case: Case, file: bytes, path: Path, **more: Any
+) -> tuple[int, list[dict[str, Any]], Result]:
+    """How much was told before this file, what a run from it tells, and its result."""
+    path.write_bytes(file)
+    resumed = reopen(path, case.make(), **case.again(), **more)
+    before = len(resumed.history)
+    return before, [told(state) for state in resumed], resumed.result()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_checkpoint_leads_to_the_same_end(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = CASES[name]
+    monkeypatch.setattr(running, "SLICE_SECONDS", 0.0)  # a file after every step
+    states, files, whole = recorded(case, tmp_path, monkeypatch)
+    assert len(files) > len(states) > 2
+    befores = set()
+    for file in some(files, 7):
+        before, rest, result = continued(case, file, tmp_path / "copy.ckpt")
+        assert rest == states[before:]
+        assert lines(result.history) == lines(whole.history)
+        befores.add(before)
+    assert len(befores) > 2

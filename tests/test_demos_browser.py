@@ -1,0 +1,153 @@
+"""The teaching pages in a browser: quiet, moving, readable; skipped where there is no browser."""
+
+import numpy as np
+import pytest
+from demo_pages import NAMES, written
+from headless_chromium import Chromium, found
+
+pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium or Chrome was found")
+
+WIDTHS = (1280, 800)
+ENOUGH = 60
+"""Pixels that must change for a reader to see it."""
+
+CUT_OFF = """[...document.querySelectorAll('.formula')]
+  .filter(box => box.scrollHeight > box.clientHeight).length"""
+SMALLEST_LETTERS = """Math.min(...[...document.querySelectorAll('body *')]
+  .filter(one => [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
+  .filter(one => !one.closest('script, style, math, tspan[dy]') && one.getClientRects().length)
+  .map(one => parseFloat(getComputedStyle(one).fontSize)))"""
+OVERFLOWING = """[...document.querySelectorAll('.stage *')].filter(one => {
+  const box = one.getBoundingClientRect();
+  return box.width && one.tagName !== 'INPUT' && box.right > innerWidth + 0.5;
+}).length"""
+
+FITTED = """plots.every(plot =>
+  Math.abs(plot.clientWidth - plot.querySelector('.main-svg').clientWidth) <= 1)"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = Chromium()
+    yield chromium
+    chromium.close()
+
+
+def show(browser: Chromium, path, width: int) -> None:
+    """Open the page and wait for its picture."""
+    browser.open(path, width)
+    browser.wait_for("document.body.dataset.shown !== undefined")
+
+
+def check_quiet(browser: Chromium) -> None:
+    """Nothing went wrong, and nothing was fetched."""
+    assert browser.troubles == []
+    assert [
+        url for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))
+    ] == []
+
+
+def check_readable(browser: Chromium) -> None:
+    """No scrolling sideways, nothing cut off, no letters too small."""
+    assert browser.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    assert browser.evaluate(OVERFLOWING) == 0
+    assert browser.evaluate(CUT_OFF) == 0
+    assert browser.evaluate(SMALLEST_LETTERS) >= 10
+
+
+def check_moving(browser: Chromium, presses: int = 3) -> None:
+    """The arrow keys of the slider change the picture, and not only the slider."""
+    before, shown = browser.pixels(".panels"), browser.evaluate("document.body.dataset.shown")
+    browser.evaluate("document.getElementById('position').focus()")
+    for _ in range(presses):
+        key = {"key": "ArrowLeft", "code": "ArrowLeft", "windowsVirtualKeyCode": 37}
+        browser.call("Input.dispatchKeyEvent", type="keyDown", **key)
+        browser.call("Input.dispatchKeyEvent", type="keyUp", **key)
+    browser.wait_for(f"document.body.dataset.shown !== '{shown}' && !busy")
+    after = browser.pixels(".panels")
+    assert after.shape == before.shape
+    assert (np.abs(after - before).max(axis=2) > 0.1).sum() >= ENOUGH
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_quiet_readable_and_moves(name, browser, tmp_path):
+    show(browser, written(name, tmp_path), WIDTHS[0])
+    for width in WIDTHS:
+        browser.resize(width)
+        browser.wait_for(FITTED)
+        check_readable(browser)
+        check_moving(browser)
+        for option in range(browser.evaluate("document.querySelectorAll('.options input').length")):
+            picked = f"document.querySelectorAll('.options input')[{option}]"
+            if not browser.evaluate(f"{picked}.disabled"):
+                browser.evaluate(f"{picked}.click()")
+                browser.wait_for(
+                    "!busy && document.body.dataset.shown.startsWith(picked().join('|') + '@')"
+                )
+        check_readable(browser)
+        check_quiet(browser)
+
+
+def test_options_without_a_scene_cannot_be_picked(browser, tmp_path):
+    show(browser, written("the-bound", tmp_path), 1280)
+    batches = "[...choices[1].querySelectorAll('input')].map(input => input.disabled)"
+    assert browser.evaluate(batches) == [False, False, True, True]
+    browser.evaluate("choices[1].querySelectorAll('input')[1].click()")
+    assert browser.evaluate("picked()") == ["3", "2"]
+
+
+def test_playing_goes_to_the_end_and_stops(browser, tmp_path):
+    show(browser, written("the-bound", tmp_path), 1280)
+    browser.evaluate("play.click()")
+    browser.wait_for("slider.value === slider.max && play.textContent === 'Play' && !busy")
+    assert browser.evaluate("label.textContent") == "4 steps"
+    check_quiet(browser)
+
+
+def planted(tmp_path, old: str, new: str):
+    """A page with a fault."""
+    path = written("mini-batch", tmp_path)
+    page = path.read_text(encoding="utf-8")
+    assert old in page
+    path.write_text(page.replace(old, new), encoding="utf-8")
+    return path
+
+
+def test_a_slider_that_moves_nothing_would_be_seen(browser, tmp_path):
+    path = planted(tmp_path, "places.length ? Plotly.animate", "false ? Plotly.animate")
+    show(browser, path, 1280)
+    with pytest.raises(AssertionError):
+        check_moving(browser)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "console.error('a')",
+        "setTimeout(() => { throw new Error('late'); })",
+        "Promise.reject(new Error('nobody waits'))",
+        "document.body.append(Object.assign(new Image(), {src: 'http://127.0.0.1:9/a.png'}))",
+    ],
+)
+def test_a_page_that_is_not_quiet_would_be_seen(fault, browser, tmp_path):
+    path = planted(tmp_path, "allowOptions();\nupdate();", f"allowOptions();\nupdate();\n{fault};")
+    show(browser, path, 1280)
+    with pytest.raises(AssertionError):
+        check_quiet(browser)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<h2>What you see</h2>", '<div style="width: 1500px">wide</div>'),
+        (".plot { height:", ".plot { min-width: 90rem; height:"),
+        ("<h2>What you see</h2>", '<p style="font-size: 7px">small</p>'),
+        ("padding: .4rem .3rem; overflow-x: auto;", "height: 1rem; overflow-x: auto;"),
+    ],
+)
+def test_a_page_that_is_hard_to_read_would_be_seen(old, new, browser, tmp_path):
+    show(browser, planted(tmp_path, old, new), 800)
+    with pytest.raises(AssertionError):
+        check_readable(browser)
