@@ -55,10 +55,10 @@ class Certificate:
 
 @dataclass(eq=False)
 class PrimalPoint:
-    """β with Xβ, the mean loss, the mean of their absolute values, and R(β)."""
+    """β with Xβ (until forgotten), the mean loss, that of absolute values, and R(β)."""
 
     beta: Any
-    predictions: Array
+    predictions: Any
     loss: Any
     loss_size: Any
     penalty: Any
@@ -79,7 +79,9 @@ class PrimalPoint:
 
 @dataclass(eq=False)
 class DualPoint:
-    """w in dom l* with Xᵀw/n, the mean conjugate, that of their absolute values, and −R*(−Xᵀw/n)."""
+    """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, that of absolute values, and
+    −R*(−Xᵀw/n).
+    """
 
     w: Array
     slope: Any
@@ -157,46 +159,43 @@ class BestPair:
         self.problem = problem
         self._primal: PrimalPoint | None = None
         self._dual: DualPoint | None = None
-        self._best: tuple[Any, Any, Any, Any] = (math.inf, None, -math.inf, None)
         self._certificate: Certificate | None = None
 
-    def offer_primal(self, beta: Any) -> None:
-        """Consider β."""
-        self._consider(beta)
+    def offer_primal(self, beta: Any) -> Array:
+        """Consider β; returns Xβ."""
+        point = PrimalPoint.at(self.problem, beta)
+        predictions = point.predictions
+        if self._primal is None or point.value < self._primal.value:
+            point.beta = _frozen(beta)
+            self._primal, self._certificate = point, None
+        return predictions
 
     def offer_with_response(self, beta: Any) -> None:
         """Consider β, and the dual point ∇L(Xβ) that answers it."""
-        self.offer_dual(self.problem.losses.derivative(self._consider(beta)))
+        self.offer_dual(self.problem.losses.derivative(self.offer_primal(beta)))
 
-    def _consider(self, beta: Any) -> Array:
-        """Consider β; returns Xβ."""
-        point = PrimalPoint.at(self.problem, beta)
-        value, best, *dual = self._best
-        if best is None or point.value < value:
-            point.beta = _frozen(beta)
-            self._primal, self._certificate = point, None
-            self._best = (point.value, point.beta, *dual)
-        return point.predictions
-
-    def offer_dual(self, w: Array) -> None:
-        """Consider w."""
+    def offer_dual(self, w: Array) -> Any:
+        """Consider w; returns Xᵀw/n."""
         point = DualPoint.at(self.problem, w)
-        *primal, value, best = self._best
-        if best is None or point.value > value:
+        slope = point.slope
+        if self._dual is None or point.value > self._dual.value:
             point.w = _frozen(point.w)
             self._dual, self._certificate = point, None
-            self._best = (*primal, point.value, point.w)
+        return slope
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
-        _, beta, _, w = self._best
-        if beta is None or w is None:
+        primal, dual = self._primal, self._dual
+        if primal is None or dual is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
-            primal = self._primal or PrimalPoint.at(self.problem, beta)
-            dual = self._dual or DualPoint.at(self.problem, w)
+            if primal.predictions is None:
+                primal = PrimalPoint.at(self.problem, primal.beta)
+            if dual.slope is None:
+                dual = DualPoint.at(self.problem, dual.w)
             self._certificate = _certified(self.problem, primal, dual)
-            self._primal = self._dual = None
+            self._primal, self._dual = primal, dual
+            primal.predictions = dual.slope = None
         return self._certificate
 
 

@@ -18,6 +18,7 @@ from rcmd.description import summarize
 from rcmd.engine.choosing import Engine, EngineName, make_engine
 from rcmd.engine.faults import refuse_infeasible_atoms
 from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.heeding import Halted, heeding
 from rcmd.interrupts import Interrupts
 from rcmd.marks import checked_marks, log_spaced
 from rcmd.methods.base import Method, Progress
@@ -114,7 +115,7 @@ class Run(Iterator[State]):
             "method": method,
         }
         size = batch_size(1 if batch is None else batch, problem.n)
-        self._budgets = Budgets(max_iterations, max_gradients, max_seconds, n=problem.n, batch=size)
+        self.budgets = Budgets(max_iterations, max_gradients, max_seconds, n=problem.n, batch=size)
         own_parts = {"schedule": schedule, "prox": prox, "sampler": sampler}
         if method is not None:
             check_method(method, {**own_parts, "warm_start": warm_start})
@@ -147,7 +148,7 @@ class Run(Iterator[State]):
             rows = None if batch is None else size
             self.engine = method.start(problem, rows, np.random.default_rng(seed))
             self._bound_kind, self._note = None, method.note
-            self._budgets.require(self.engine.step_gradients)
+            self.budgets.require(self.engine.step_gradients)
         self._constants = constants
         self._settings = {
             "method": "randomized coordinate mirror descent" if method is None else repr(method),
@@ -186,8 +187,7 @@ class Run(Iterator[State]):
             if self.saver is not None:
                 self.saver.begin(self)
             if self._rounds.under_way:
-                state = self._corrected_state()
-                ended = None
+                state, ended = self._corrected_state()
             else:
                 ended = self._advance()
                 if ended is not None:
@@ -204,7 +204,7 @@ class Run(Iterator[State]):
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
         """Choose the phase to go on with, and say why the run does not, if so."""
         if not gap <= self.tol:
-            round_left = self._budgets.exceeded(self._spent(), ROUND_PASSES * self.problem.n)
+            round_left = self.budgets.exceeded(self._spent(), ROUND_PASSES * self.problem.n)
             self._rounds.consider(self._history, self.tol, round_left is None)
         if self.interrupts.requested:
             return StopReason.INTERRUPTED
@@ -265,7 +265,7 @@ class Run(Iterator[State]):
             return StopReason.SECONDS
         while engine.iteration < self._mark:
             begun = time.perf_counter()
-            allowed = self._budgets.steps_left(self._spent(), engine.step_gradients)
+            allowed = self.budgets.steps_left(self._spent(), engine.step_gradients)
             if allowed < 1:
                 break
             even = not isinstance(engine, Progress)  # else every step may cost more
@@ -287,7 +287,7 @@ class Run(Iterator[State]):
     def _out_of_time(self) -> bool:
         """Whether the time left is needed to certify and to save, as long as it took last."""
         saving = 0.0 if self.saver is None else self.saver.seconds
-        return self.seconds() + self._certifying + saving >= self._budgets.seconds
+        return self.seconds() + self._certifying + saving >= self.budgets.seconds
 
     def _budget_end(self) -> StopReason | None:
         """Which budget does not allow a further step, or a further round."""
@@ -295,7 +295,7 @@ class Run(Iterator[State]):
             return StopReason.SECONDS
         under_way = self._rounds.under_way
         step = ROUND_PASSES * self.problem.n if under_way else self.engine.step_gradients
-        return self._budgets.exceeded(self._spent(), step)
+        return self.budgets.exceeded(self._spent(), step)
 
     def _certified_state(self) -> State:
         """Offer the averages, the response to β̄ and the last w; certify the best pair."""
@@ -313,19 +313,32 @@ class Run(Iterator[State]):
             self._mark = None
         return self._state("plain", self._bound(engine.iteration), *iterates)
 
-    def _corrected_state(self) -> State:
-        """One round of corrections, certified with its own response."""
+    def _corrected_state(self) -> tuple[State, StopReason | None]:
+        """One round of corrections, certified with its own response; why it was halted, if so."""
         rounds, left = self._rounds, math.inf
-        rounds.begin(self._best.certificate().beta)
-        if self._budgets.gradients is not None:
-            left = (self._budgets.gradients - self._spent().gradients) / self.problem.n
-        here = rounds.next(left)
+        if self.budgets.gradients is not None:
+            left = (self.budgets.gradients - self._spent().gradients) / self.problem.n
+        try:
+            with heeding(lambda: self.interrupts.requested or self._out_of_time()):
+                rounds.begin(self._best.certificate().beta)
+                here = rounds.next(left, undo=self.saver is not None)
+        except Halted:
+            self.save()
+            reason = StopReason.INTERRUPTED if self.interrupts.requested else StopReason.SECONDS
+            return self._state("corrective", math.nan, *self._iterates()), reason
         begun = time.perf_counter()
         self._best.offer_primal(here.beta)
-        self._best.offer_dual(here.w)
+        slope = self._best.offer_dual(here.w)
+        rounds.tell_slope(slope)
         self._best.certificate()
         self._certifying = time.perf_counter() - begun
-        return self._state("corrective", math.nan, here.s, here.w, here.d, here.beta, here.w)
+        iterates = (here.s, here.w, slope, here.beta, here.w)
+        return self._state("corrective", math.nan, *iterates), None
+
+    def _iterates(self) -> tuple[Any, ...]:
+        """s, w and d of the engine, and its averages, for anybody to keep."""
+        engine = self.engine
+        return engine.s.copy(), engine.w.copy(), engine.d.copy(), *engine.averages()
 
     def _state(self, phase: str, bound: float, *iterates: Any) -> State:
         certificate, spent = self._best.certificate(), self._spent()

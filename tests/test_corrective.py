@@ -225,13 +225,17 @@ def test_gradients_of_rounds_are_not_understated(monkeypatch: pytest.MonkeyPatch
     beta = solve(problem, batch=4, max_iterations=200, corrective=False).beta
     correction = correction_for(problem, beta)
     asked = []
-    for name in ("value", "derivative"):
-        honest = getattr(problem.losses, name)
-        monkeypatch.setattr(problem.losses, name, lambda s, h=honest: asked.append(len(s)) or h(s))
-    before, atoms = correction.gradients, len(correction._hull.atoms)
+    for owner, name in (
+        (problem.losses, "value"),
+        (problem.losses, "derivative"),
+        (problem.losses, "second_derivative"),
+        (problem.rows, "predict_at"),
+    ):
+        honest = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda x, h=honest: asked.append(problem.n) or h(x))
+    before = correction.gradients
     correction.round(math.inf)
-    new_atoms = 400 * (len(correction._hull.atoms) > atoms)
-    assert correction.gradients - before == sum(asked) + new_atoms
+    assert correction.gradients - before == sum(asked) == 5 * problem.n
 
 
 def test_the_plain_algorithm_is_still_there() -> None:

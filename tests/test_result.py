@@ -91,11 +91,11 @@ class Forgetful(BestPair):
     """Keeps the last pair in the place of the best one."""
 
     def offer_primal(self, beta: Any) -> Any:
-        self._primal = (math.inf, None)
+        self._primal = None
         return super().offer_primal(beta)
 
     def offer_dual(self, w: Any) -> None:
-        self._dual = (-math.inf, None)
+        self._dual = None
         super().offer_dual(w)
 
 

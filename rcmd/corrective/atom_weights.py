@@ -12,6 +12,7 @@ from rcmd.corrective.columns import beside
 from rcmd.corrective.damping import Damping, falls
 from rcmd.corrective.gram import gram
 from rcmd.corrective.simplex_qp import minimize_on_simplex
+from rcmd.heeding import heed
 from rcmd.oracles.atoms import Atom, SparseAtom
 from rcmd.problem import Problem
 
@@ -39,6 +40,7 @@ class AtomWeights:
         self.weights: Array = np.zeros(0)
         self.passes = 0
         self._columns: Any = None
+        self._kept: Array = np.zeros(0, dtype=int)
         self._penalties: Array = np.zeros(0)
         self._idle: Array = np.zeros(0, dtype=bool)
         self._damping = Damping()
@@ -50,24 +52,37 @@ class AtomWeights:
         self._append([a for a in atoms if not any(_same(a, known) for known in self.atoms)])
 
     def _append(self, atoms: list[Atom]) -> None:
-        """New atoms, without weight, in the place of those that the last step left without."""
+        """New atoms, without weight, in the place of those that the last step left without.
+
+        Their columns are made all at once, when they are needed.
+        """
         if not atoms:
             return
-        kept = np.flatnonzero(~self._idle)
-        new = self.problem.rows.predict_at(atoms)
-        self._columns = new if self._columns is None else beside(self._columns, kept, new)
-        self.atoms = [*(self.atoms[i] for i in kept), *atoms]
+        held = np.flatnonzero(~self._idle)
+        if len(held) < len(self.atoms):
+            self._kept = held
+        self.atoms = [*(self.atoms[i] for i in held), *atoms]
         penalties = np.zeros(len(atoms))
         if not self.problem.oracle.indicator:
             zero = self.problem.rows.zero()
             penalties[:] = [self.problem.oracle.penalty(atom.dense(zero)) for atom in atoms]
-        self._penalties = np.concatenate([self._penalties[kept], penalties])
-        self.weights = np.concatenate([self.weights[kept], np.zeros(len(atoms))])
+        self._penalties = np.concatenate([self._penalties[held], penalties])
+        self.weights = np.concatenate([self.weights[held], np.zeros(len(atoms))])
         self._idle = np.zeros(len(self.atoms), dtype=bool)
-        self.passes += 1
+
+    def _complete(self) -> None:
+        """A column of predictions for every atom."""
+        new = self.atoms[len(self._kept) :]
+        if new:
+            self.passes += 1
+            columns = self.problem.rows.predict_at(new)
+            first = self._columns is None
+            self._columns = columns if first else beside(self._columns, self._kept, columns)
+            self._kept = np.arange(len(self.atoms))
 
     def predictions(self) -> Array:
         """Zλ."""
+        self._complete()
         return self._columns @ self.weights
 
     def point(self) -> Any:
@@ -81,6 +96,7 @@ class AtomWeights:
     def improve(self, s: Array, w: Array) -> None:
         """One Newton step on the weights, shortened where it must be; w is l'(s) at s = Zλ."""
         losses, n = self.problem.losses, self.problem.n
+        self._complete()
         self.passes += 1
         slope = self._columns.T @ w / n + self._penalties
         curved = gram(self._columns, losses.second_derivative(s) / n)
@@ -112,6 +128,7 @@ class AtomWeights:
             self.weights[-len(parts) :] = [weight for weight, _ in parts]
 
     def _value(self, s: Array, weights: Array) -> float:
+        heed()
         self.passes += 1
         return float(self.problem.mean(self.problem.losses.value(s)) + self._penalties @ weights)
 

@@ -11,6 +11,7 @@ from rcmd.corrective.corrected import Corrected
 from rcmd.corrective.damping import Damping, falls
 from rcmd.corrective.definite import solve_definite
 from rcmd.corrective.gram import gram
+from rcmd.heeding import heed
 from rcmd.oracles.l2 import L2Ball, Ridge
 from rcmd.problem import Problem
 from rcmd.rows.base import Rows
@@ -54,9 +55,10 @@ class BallCorrection:
         bounds = problem.prediction_bounds / self.radius
         self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
         self._here = self._respond(beta)
+        self.slope = problem.gradient(self._here.w)
         size = beta @ beta
-        slope = -(self._here.d @ beta) / size - self.strength if size > 0 else 0.0
-        self._multiplier = max(slope, 0.0) if size >= 0.9 * self.radius * self.radius else 0.0
+        pull = -(self.slope @ beta) / size - self.strength if size > 0 else 0.0
+        self._multiplier = max(pull, 0.0) if size >= 0.9 * self.radius * self.radius else 0.0
 
     @property
     def gradients(self) -> int:
@@ -85,7 +87,7 @@ class BallCorrection:
 
     def _direction(self, products: int) -> tuple[Array, float]:
         """δ and ν + dν."""
-        beta, d = self._here.beta, self._here.d
+        beta, d = self._here.beta, self.slope
         if self.strength > 0:
             free = self._solve(0.0, -(d + self.strength * beta), products)
             target = beta + free
@@ -111,6 +113,7 @@ class BallCorrection:
         rows, curved = self.problem.rows, self._curvatures()
 
         def product(v: Array) -> Array:
+            heed()
             self._passes += 1
             return rows.rmatvec(curved * rows.matvec(v)) + damping * v
 
@@ -137,10 +140,10 @@ class BallCorrection:
         self._passes += 1
         self._hessian = None
         s = self.problem.rows.matvec(beta)
-        w = self.problem.losses.derivative(s)
-        return Corrected(beta, s, w, self.problem.gradient(w))
+        return Corrected(beta, s, self.problem.losses.derivative(s))
 
     def _value(self, s: Array, beta: Array) -> float:
+        heed()
         self._passes += 1
         losses = self.problem.mean(self.problem.losses.value(s))
         return float(losses + self.strength * (beta @ beta) / 2)

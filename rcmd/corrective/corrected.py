@@ -12,12 +12,11 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """Where a round ends: a primal point, its predictions, its response, its slope."""
+    """Where a round ends: a primal point, its predictions and its response."""
 
     beta: Any
     s: Array
     w: Array
-    d: Any
 
 
 class Correction(Protocol):
@@ -29,10 +28,14 @@ class Correction(Protocol):
         Linear minimizations so far.
     moved
         Whether the last round changed anything.
+    slope
+        Xᵀw/n of the response w to the last point. Who certifies a round computes it anyway, and
+        sets it before the next one.
     """
 
     oracle_calls: int
     moved: bool
+    slope: Any
 
     @property
     def gradients(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rcmd.heeding import heed
 from rcmd.rows.base import BLOCK_ENTRIES
 
 Array = npt.NDArray[Any]
@@ -29,6 +30,7 @@ def _dense_gram(columns: Array, roots: Array) -> Array:
     n, m = columns.shape
     total, height = np.zeros((m, m)), max(1, 16 * BLOCK_ENTRIES // m)
     for start in range(0, n, height):
+        heed()
         block = columns[start : start + height] * roots[start : start + height, None]
         total += block.T @ block
     return total

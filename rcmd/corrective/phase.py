@@ -11,13 +11,13 @@ import numpy.typing as npt
 from rcmd.corrective.atom_weights import AtomWeights
 from rcmd.corrective.ball import BallCorrection
 from rcmd.corrective.corrected import Corrected, Correction
-from rcmd.oracles.atoms import Atom
+from rcmd.oracles.atoms import Atom, SparseAtom
 from rcmd.oracles.l2 import L2Ball, Ridge
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
-FEWEST_NEW = 5
+FEWEST_NEW = 8
 """Atoms asked of the oracle in a round, at least."""
 
 MOST_PREDICTIONS = 2**27
@@ -48,7 +48,9 @@ class HullCorrection:
         self._hull = AtomWeights(problem, [atom for _, atom in parts], weights)
         self._earlier, self.oracle_calls = gradients, oracle_calls
         self._responses, self.moved = 0, True
-        self._here = self._respond()
+        point = self._hull.point()
+        self._here = self._respond(point, problem.rows.matvec(point))
+        self.slope = problem.gradient(self._here.w)
 
     @property
     def gradients(self) -> int:
@@ -59,27 +61,33 @@ class HullCorrection:
         """Take up the atoms that the oracle offers at this point, and take a Newton step."""
         self._hull.add(self._worthwhile())
         self._hull.improve(self._here.s, self._here.w)
-        before, self._here = self._here, self._respond()
+        before = self._here
+        self._here = self._respond(self._hull.point(), self._hull.predictions())
         self.moved = not np.array_equal(before.s, self._here.s)
         return self._here
 
-    def _respond(self) -> Corrected:
+    def _respond(self, beta: Any, s: Array) -> Corrected:
         self._responses += 1
-        s = self._hull.predictions()
-        w = self.problem.losses.derivative(s)
-        return Corrected(self._hull.point(), s, w, self.problem.gradient(w))
+        return Corrected(beta, s, self.problem.losses.derivative(s))
 
     def _worthwhile(self) -> list[Atom]:
         """The oracle's best atoms that are better at d than the present point."""
-        oracle, here, held = self.problem.oracle, self._here, len(self._hull.atoms)
+        oracle, beta, held = self.problem.oracle, self._here.beta, len(self._hull.atoms)
         self.oracle_calls += 1
         count = min(max(FEWEST_NEW, held // 2), self._most - held)
         if count <= 0:
             return []
-        level = here.d @ here.beta + oracle.penalty(here.beta)
-        zero = self.problem.rows.zero()
-        offered = ((atom, atom.dense(zero)) for atom in oracle.best_atoms(here.d, count))
-        return [a for a, point in offered if here.d @ point + oracle.penalty(point) < level]
+        level = self.slope @ beta + oracle.penalty(beta)
+        offered = oracle.best_atoms(self.slope, count)
+        return [atom for atom in offered if self._promised(atom) < level]
+
+    def _promised(self, atom: Atom) -> Any:
+        """dᵀa + R(a)."""
+        oracle = self.problem.oracle
+        if oracle.indicator and isinstance(atom, SparseAtom):
+            return sum(self.slope[k] * v for k, v in zip(atom.indices, atom.values, strict=True))
+        point = atom.dense(self.problem.rows.zero())
+        return self.slope @ point + oracle.penalty(point)
 
 
 def correction_for(problem: Problem, beta: Any) -> Correction:
@@ -111,8 +119,10 @@ def _solved(problem: Problem, correction: Correction) -> Any:
     """The β of rounds that end where the gap is small beside the sampling error of P."""
     for _ in range(MOST_ROUNDS):
         here = correction.round(math.inf)
-        gap = here.d @ here.beta + problem.oracle.penalty(here.beta) - problem.oracle.minimum(here.d)
-        error = problem.losses.value(here.s).std() / math.sqrt(problem.n)
+        correction.slope = slope = problem.gradient(here.w)
+        oracle, losses = problem.oracle, problem.losses.value(here.s)
+        gap = slope @ here.beta + oracle.penalty(here.beta) - oracle.minimum(slope)
+        error = losses.std() / math.sqrt(problem.n)
         if not (correction.moved and gap > SHARE_OF_ERROR * error):
             break
     return here.beta

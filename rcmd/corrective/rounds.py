@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
+from rcmd.corrective.atom_weights import AtomWeights
 from rcmd.corrective.corrected import Corrected, Correction
+from rcmd.corrective.damping import Damping
 from rcmd.corrective.phase import correction_for
 from rcmd.corrective.switching import worth_correcting
 from rcmd.problem import Problem
@@ -62,13 +65,32 @@ class Rounds:
     def begin(self, beta: Any) -> None:
         """Make ready for the first round, from ``beta``."""
         if self._correction is None:
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(all="ignore"):
                 self._correction = correction_for(self.problem, beta)
 
-    def next(self, passes: float) -> Corrected:
-        """One round, in about so many passes."""
+    def next(self, passes: float, undo: bool) -> Corrected:
+        """One round, in about so many passes; ``tell_slope`` must follow.
+
+        With ``undo``, a round that is halted leaves everything as it was before.
+        """
         assert self._correction is not None
-        with np.errstate(over="ignore", invalid="ignore"):  # a step that is no number is not taken
-            here = self._correction.round(passes)
+        correction = _twin(self._correction) if undo else self._correction
+        with np.errstate(all="ignore"):  # a step that is no number is not taken
+            here = correction.round(passes)
+        self._correction = correction
         self.count += 1
         return here
+
+    def tell_slope(self, slope: Any) -> None:
+        """Xᵀw/n for the w that the last round ended with."""
+        assert self._correction is not None
+        self._correction.slope = slope
+
+
+def _twin(correction: Any) -> Any:
+    """A correction that can go on without the other: arrays and lists are never changed in place."""
+    twin = copy(correction)
+    for name, value in vars(twin).items():
+        if isinstance(value, AtomWeights | Damping):
+            setattr(twin, name, _twin(value))
+    return twin
