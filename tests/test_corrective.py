@@ -49,6 +49,8 @@ from rcmd import (
 )
 from rcmd.conjugates import SampleLosses
 from rcmd.corrective import atom_weights, simplex_qp
+from rcmd.corrective.columns import beside
+from rcmd.corrective.definite import solve_definite
 from rcmd.corrective.gram import gram
 from rcmd.corrective.phase import correction_for
 from rcmd.corrective.switching import worth_correcting
@@ -485,3 +487,79 @@ def test_a_path_with_an_intercept() -> None:
 def test_refused_paths(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         path(medium(), *arguments, **options)
+
+
+# ---- fewer samples first ------------------------------------------------------------------------
+
+
+def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On more than 8000 rows: fewer rounds on all of them, and no work left out of the counts."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((9000, 60), density=0.1, format="csr", rng=rng)
+    y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(9000) > 0, 1.0, -1.0)
+    problem = Problem(X, y, Logistic(), L1Ball(5.0))
+    sampled = solve(problem, batch=90, tol=1e-8)
+    looked: list[int] = []
+    honest = SampleLosses.value
+    monkeypatch.setattr(
+        SampleLosses, "value", lambda self, s: looked.append(len(s)) or honest(self, s)
+    )
+    correction = correction_for(problem, np.zeros(60))
+    monkeypatch.undo()
+    assert set(looked) == {1125}
+    # Each round there has two values besides the one that judges it.
+    assert correction.gradients > 2 / 3 * sum(looked)
+    monkeypatch.setattr("rcmd.corrective.phase.FEWEST_SAMPLES", 10**9)
+    whole = solve(problem, batch=90, tol=1e-8)
+    assert sampled.success
+    assert whole.success
+    assert sampled.primal == pytest.approx(whole.primal, abs=2e-8)
+    rounds = [[row.phase for row in run.history].count("corrective") for run in (sampled, whole)]
+    assert rounds[0] < rounds[1]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_other_sample_is_a_problem_of_its_own(sparse: bool) -> None:
+    X, y = data(3, n=11)
+    weights = np.arange(1.0, 12.0)
+    layout = sp.csr_array if sparse else np.asarray
+    problem = Problem(layout(X), y, Logistic(), L1Ball(2.0), weights=weights, intercept=1.0)
+    problem.constants(2)
+    fewer = problem.every(2)
+    own = Problem(
+        layout(X[::2]), y[::2], Logistic(), L1Ball(2.0), weights=weights[::2], intercept=1.0
+    )
+    assert fewer is not None
+    beta = np.array([0.5, -0.2, 0.0, 0.1, 0.7])
+    assert fewer.n == 6
+    assert fewer.primal(beta) == pytest.approx(own.primal(beta), rel=1e-14)
+    w = own.response(beta)
+    assert fewer.dual(w) == pytest.approx(own.dual(w), rel=1e-14)
+    assert fewer.constants(2) == own.constants(2)
+    assert problem.constants(2) != own.constants(2)
+
+
+# ---- columns ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_are_kept_and_put_beside(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left = rng.standard_normal((7, 5)) * (rng.random((7, 5)) < 0.5)
+    right = rng.standard_normal((7, 3)) * (rng.random((7, 3)) < 0.5)
+    kept = np.flatnonzero(rng.random(5) < 0.6)
+    expected = np.hstack([left[:, kept], right])
+    joined = beside(sp.csr_array(left), kept, sp.csr_array(right))
+    assert np.array_equal(joined.toarray(), expected)
+    assert joined.has_canonical_format
+    assert np.array_equal(beside(sp.csr_array(left), kept, right), expected)
+    assert np.array_equal(beside(left, kept, right), expected)
+
+
+def test_spoilt_systems_are_still_solved() -> None:
+    """A matrix that rounding left indefinite is raised to a definite one."""
+    good = np.array([[2.0, 1.0], [1.0, 3.0]])
+    assert solve_definite(good, good @ [1.0, -2.0]) == pytest.approx([1.0, -2.0])
+    spoilt = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-15]])
+    solution = solve_definite(spoilt, np.array([2.0, 2.0]))
+    assert spoilt @ solution == pytest.approx([2.0, 2.0])

@@ -15,6 +15,7 @@ import numpy as np
 from rcmd.conjugates import numeric
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.testing import causes
+from rcmd.testing.array_forms import IDENTITY, array_form_failures
 from rcmd.testing.causes import Comparison, Sample
 from rcmd.testing.evidence import Evidence
 from rcmd.testing.report import Call, Failure, Report, attempt, shown
@@ -75,6 +76,7 @@ def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None =
         inspection.bregman_radius,
         inspection.descent_bound,
         inspection.flags,
+        inspection.array_forms,
         inspection.cvxpy_form,
     ):
         identity()
@@ -518,6 +520,12 @@ class Inspection(Evidence):
                     causes.WRONG_FLAG, "set quadratic = False",
                 )  # fmt: skip
                 return
+
+    def array_forms(self) -> None:
+        """Where a class has them, they are its methods."""
+        if vars(type(self.loss)).get("arrays") is not None:
+            failures = array_form_failures(self.loss, self.states, self.labels)
+            self.report.record(IDENTITY, list(failures))
 
     def cvxpy_form(self) -> None:
         """The CVXPY expression is convex and has the values of the loss."""

@@ -1,0 +1,108 @@
+"""Array forms: the same numbers as the scalar methods, for whom they are used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcmd import L1Ball, Logistic, Problem, solve
+from rcmd.conjugates import logistic_arrays
+from rcmd.conjugates.samples import BLOCK, SampleLosses
+from rcmd.testing import ContractError, check_conjugate
+from rcmd.testing.array_forms import IDENTITY
+
+
+def forms(**replaced: Any) -> Any:
+    names = ("value", "derivative", "second_derivative", "conjugate", "fenchel_young")
+    return SimpleNamespace(
+        **{name: getattr(logistic_arrays, name) for name in (*names, "bregman_radius")} | replaced
+    )
+
+
+def with_forms(arrays: Any) -> Any:
+    return dataclass(frozen=True)(type("Planted", (Logistic,), {"arrays": arrays}))()
+
+
+def test_the_contract_covers_them() -> None:
+    report = check_conjugate(Logistic())
+    assert IDENTITY in report.identities
+
+
+PLANTED = {
+    "value": lambda s, y: logistic_arrays.value(-s, y),
+    "derivative": lambda s, y: -logistic_arrays.derivative(s, y),
+    "second_derivative": lambda s, y: 2 * logistic_arrays.second_derivative(s, y),
+    "conjugate": lambda w, y: np.where(abs(w) == 1, 1e-9, logistic_arrays.conjugate(w, y)),
+    "fenchel_young": lambda s, w, y: logistic_arrays.fenchel_young(s, w, y) + 1e-12,
+    "bregman_radius": lambda bound: bound**2 / 8,
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_wrong_form_is_found(name: str) -> None:
+    check_conjugate(with_forms(forms()))
+    with pytest.raises(ContractError, match="array forms"):
+        check_conjugate(with_forms(forms(**{name: PLANTED[name]})))
+
+
+def test_far_out_and_at_the_ends_nothing_overflows() -> None:
+    s = np.array([-1e300, -800.0, -0.0, 800.0, 1e300])
+    one = np.ones(5)
+    with np.errstate(all="raise", under="ignore"):
+        assert logistic_arrays.value(s, one).tolist() == [1e300, 800.0, np.log(2), 0.0, 0.0]
+        assert logistic_arrays.derivative(s, one)[[0, -1]].tolist() == [-1.0, 0.0]
+        assert logistic_arrays.conjugate(np.array([-1.0, 0.0]), one[:2]).tolist() == [0.0, 0.0]
+        ends = logistic_arrays.fenchel_young(s[[0, 4]], np.array([-1.0, 0.0]), one[:2])
+        assert ends.tolist() == [0.0, 0.0]
+    outside = np.array([-1.5, 0.5])
+    assert np.isinf(logistic_arrays.conjugate(outside, one[:2])).all()
+    assert np.isinf(logistic_arrays.fenchel_young(outside, outside, one[:2])).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_join_and_weights_enter(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    n = BLOCK + 5
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    weights = rng.uniform(0.5, 2.0, n) if weighted else None
+    s = rng.standard_normal(n)
+    fast, slow = (SampleLosses(loss, y, weights) for loss in (Logistic(), with_forms(None)))
+    w = slow.derivative(s)
+    for name, arguments in (
+        ("value", (s,)),
+        ("derivative", (s,)),
+        ("second_derivative", (s,)),
+        ("conjugate", (w,)),
+        ("fenchel_young", (s[::-1].copy(), w)),
+        ("bregman_radius", (abs(s),)),
+    ):
+        expected = getattr(slow, name)(*arguments)
+        assert getattr(fast, name)(*arguments) == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+def test_a_subclass_does_not_inherit_them() -> None:
+    @dataclass(frozen=True)
+    class Doubled(Logistic):
+        def value(self, s: Any, y: Any) -> Any:
+            return 2 * super().value(s, y)
+
+    y = np.ones(3)
+    assert SampleLosses(Doubled(), y).value(np.zeros(3)) == pytest.approx(2 * np.log(2))
+
+
+def test_steps_never_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both engines must step by the scalar method, or they would part by a rounding."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 4))
+    problem = Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0), Logistic(), L1Ball(2.0))
+    monkeypatch.setattr(Logistic, "arrays", forms(derivative=lambda s, y: 0 * s))
+    options: Any = {"batch": 3, "max_iterations": 40, "tol": 0.0}
+    runs = [solve(problem, engine=engine, **options) for engine in ("compiled", "reference")]
+    monkeypatch.undo()
+    right = solve(problem, engine="compiled", **options)
+    for run in runs:
+        assert run.beta == pytest.approx(right.beta, rel=1e-12, abs=1e-14)
