@@ -75,7 +75,10 @@ from rcmd.rows import BilinearRows, MatrixEntries, OperatorRows
 from rcmd.run import iterate, solve
 
 if TYPE_CHECKING:
-    from rcmd import bounds, completion, cur, datasets, methods, nonsmooth, testing, truth
+    from rcmd import bounds, completion, cur, datasets, methods, nonsmooth, plotting, testing, truth
+    from rcmd.replicates import replicate
+    from rcmd.saved_results import load_result
+    from rcmd.saving.resuming import resume
     from rcmd.tracing import trace
 
 __all__ = [
@@ -145,9 +148,13 @@ __all__ = [
     "cur",
     "datasets",
     "iterate",
+    "load_result",
     "methods",
     "nonsmooth",
     "path",
+    "plotting",
+    "replicate",
+    "resume",
     "solve",
     "testing",
     "trace",
@@ -158,8 +165,17 @@ __version__ = "0.1.0"
 
 
 LAZY = (
-    "bounds", "completion", "cur", "datasets", "methods", "nonsmooth", "testing", "truth"
+    "bounds", "completion", "cur", "datasets", "methods", "nonsmooth", "plotting", "testing", "truth"
 )  # fmt: skip
+"""Modules that are imported when first asked for."""
+
+ELSEWHERE = {
+    "load_result": "rcmd.saved_results",
+    "replicate": "rcmd.replicates",
+    "resume": "rcmd.saving.resuming",
+    "trace": "rcmd.tracing",
+}
+"""Functions that are imported when first asked for, and where they are."""
 
 
 def __dir__() -> list[str]:
@@ -167,11 +183,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``rcmd.bounds`` and the other modules of ``__all__`` when first asked for."""
-    if name == "trace":
-        from rcmd.tracing import trace
-
-        return trace
+    """What ``LAZY`` and ``ELSEWHERE`` name."""
+    if name in ELSEWHERE:
+        return getattr(import_module(ELSEWHERE[name]), name)
     if name in LAZY:
         return import_module(f"rcmd.{name}")
     raise AttributeError(f"module 'rcmd' has no attribute {name!r}")

@@ -13,8 +13,8 @@ from rcmd import __version__
 from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_INTERRUPTED, MEANINGS
 
 COMMANDS = (
-    "solve", "path", "compare", "show", "list", "check", "fuzz", "reproduce", "convert", "bench",
-    "demo",
+    "solve", "resume", "path", "compare", "replicate", "show", "list", "check", "demo", "fuzz",
+    "convert", "reproduce", "bench",
 )  # fmt: skip
 """The modules of ``rcmd.commands``, in the order in which the help shows them."""
 

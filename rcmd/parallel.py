@@ -7,12 +7,14 @@ processes map.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from functools import cache
 from importlib import import_module
 from itertools import islice
 from numbers import Integral
@@ -107,10 +109,23 @@ def _elsewhere(calls: Sequence[tuple[Any, ...]], jobs: int) -> Any:
         batch_size=1,
         pre_dispatch=jobs,
     )
-    return pool(joblib.delayed(_in_worker)(*call) for call in calls)
+    return pool(joblib.delayed(_in_worker)(os.getpid(), *call) for call in calls)
 
 
-def _in_worker(*call: Any) -> tuple[int, Any]:
+@cache
+def _end_with_parent(parent: int) -> None:
+    """A process whose parent was killed would go on for itself."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _in_worker(parent: int, *call: Any) -> tuple[int, Any]:
+    _end_with_parent(parent)
     # The terminal sends Ctrl-C to all processes; the first one decides, and ends the others.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rcmd.bench.report import about
+from rcmd.bench.report import about_command
 from rcmd.budgets import Budgets
 from rcmd.exit_status import EXIT_BUDGET, EXIT_INTERRUPTED
 from rcmd.json_output import check_json, say, write_json
@@ -17,6 +17,7 @@ from rcmd.paths import Path, steps
 from rcmd.plotting import check_plot
 from rcmd.problem import Problem
 from rcmd.result import Result, StopReason
+from rcmd.run import Options, iterate
 from rcmd.solving.report import as_data
 from rcmd.solving.samples import read_samples
 from rcmd.specs import ORACLES, made, parse_batch, parse_loss, parse_oracle
@@ -39,9 +40,8 @@ def run_path(options: argparse.Namespace) -> int:
     found = Path(list(results), list(results.values()), parameter)
     if options.plot is not None:
         found.plot().savefig(options.plot)
-    settings = {name: value for name, value in vars(options).items() if name not in ("run", "seed")}
     rows = [{parameter: value} | as_data(result) for value, result in results.items()]
-    write_json(about(options.seed, None, **settings) | {"path": rows}, options.json)
+    write_json(about_command(options) | {"path": rows}, options.json)
     if any(result.stop is StopReason.INTERRUPTED for result in found):
         return EXIT_INTERRUPTED
     return 0 if all(result.success for result in found) else EXIT_BUDGET
@@ -58,17 +58,15 @@ def _run(
     size = batch_size(parse_batch(options.batch), problem.n)
     budgets = Budgets(None, options.max_gradients, options.max_seconds, n=problem.n, batch=size)
     progress = RunProgress(options.tol, budgets, tell_on_terminal)
-    runs = steps(
-        problem,
-        values,
-        parameter=parameter,
-        callbacks=[progress],
-        batch=size,
-        tol=options.tol,
-        seed=options.seed,
-        max_seconds=options.max_seconds,
-        max_gradients=options.max_gradients,
-    )
+    chosen: Options = {
+        "batch": size,
+        "tol": options.tol,
+        "seed": options.seed,
+        "max_seconds": options.max_seconds,
+        "max_gradients": options.max_gradients,
+    }
+    iterate(problem, **chosen)  # its checks come before any work
+    runs = steps(problem, values, parameter=parameter, callbacks=[progress], **chosen)
     header = f"{parameter:>12} {'P(β)':>14} {'certified gap':>14} {'nonzeros':>9} {'gradients':>12}"
     say("\n".join([*remarks, *_formulas(problem, size), "", header]), options.json)
     results = {}

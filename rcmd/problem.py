@@ -22,7 +22,14 @@ from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
 from rcmd.rows.columns import with_ones
-from rcmd.validation import as_array, batch_size, checked_numbers, in_number_type, positive
+from rcmd.validation import (
+    as_array,
+    as_doubles,
+    batch_size,
+    checked_numbers,
+    in_number_type,
+    positive,
+)
 
 Array = npt.NDArray[Any]
 
@@ -224,6 +231,7 @@ class Problem:
             refuse_overflow(self)
         with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
             prediction_energy = self.mean(gammas * bounds * bounds)
+            bregman_radius = self.losses.bregman_radius(bounds)
             row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else None
         if row_energy is not None:
             refuse_infinite_energy(row_energy)
@@ -233,7 +241,7 @@ class Problem:
             gamma=gammas.max(),
             prediction_bound=bounds.max(),
             prediction_energy=prediction_energy,
-            bregman_radius=self.losses.bregman_radius(bounds),
+            bregman_radius=bregman_radius,
             mu=mu,
             row_energy=row_energy,
             spectral_energy=self._spectral_energy if mu > 0 else None,
@@ -262,7 +270,7 @@ class Problem:
                 )
             return np.array([Fraction(value) for value in array.tolist()], dtype=object)
         # A copy, which stays what it was when it was checked.
-        own = array.copy() if self.exact else np.array(array, dtype=float)
+        own = array.copy() if self.exact else as_doubles(name, array)
         own.setflags(write=False)
         return own
 

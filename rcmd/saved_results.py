@@ -33,7 +33,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write ``result`` to ``path``, in the place of what was there; see ``Result.save``."""
     check_folder(path)
     pair = result.certificate
-    writer = Writer({})
+    arrays: list[Any] = []
     contents = {
         "versions": versions(),
         "beta": _compact(pair.beta),
@@ -48,8 +48,8 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
         "about": None if result.about is None else asdict(result.about),
         "options": dict(result.options),
     }
-    tree = writer.write(contents, "the result")
-    replace_file(Path(path), packed(tree, writer.arrays, FORMAT))
+    tree = Writer({}, arrays).write(contents, "the result")
+    replace_file(Path(path), packed(tree, arrays, FORMAT))
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:

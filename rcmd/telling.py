@@ -39,7 +39,7 @@ class RunProgress:
         left = seconds_left(self._rows, self._tol, self._budgets)
         self._tell(
             f"{self._name}gap {float(row.gap):.2e} (to reach: {float(self._tol):.0e}), "
-            f"{row.gradients:,} gradients, {duration(row.seconds)}"
+            f"{row.gradients:,} gradient{'s'[: row.gradients != 1]}, {duration(row.seconds)}"
             + ("" if left is None else f", about {duration(left)} left")
         )
 
@@ -71,6 +71,8 @@ def seconds_left(rows: Sequence[Checkpoint], tol: float, budgets: Budgets) -> fl
     geometric sequence. ``None`` where there is nothing to judge by.
     """
     last = rows[-1]
+    if last.gap <= tol:
+        return 0.0
     ends = [budgets.seconds - last.seconds]
     earlier = [row for row in rows if row.gradients < last.gradients]
     if earlier:

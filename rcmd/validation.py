@@ -43,6 +43,20 @@ def checked_numbers(name: str, array: Array) -> Array:
     return array
 
 
+def as_doubles(name: str, array: Array) -> Array:
+    """A copy in double precision; longer numbers beyond its range are refused."""
+    with np.errstate(over="ignore"):
+        doubles = array.astype(float)
+    beyond = np.argwhere(np.isinf(doubles)) if array.dtype.itemsize > 8 else ()
+    if len(beyond):
+        where = tuple(int(i) for i in beyond[0])
+        raise ValueError(
+            f"{name} holds {array[where]} at position {where}, beyond the range of double "
+            f"precision; expected numbers below 1.8e308: divide {name} by a power of ten"
+        )
+    return doubles
+
+
 def positive(name: str, value: Any, owner: str, *, bounded: bool = True) -> None:
     """Refuse a parameter that is not a positive finite number.
 

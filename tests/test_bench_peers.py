@@ -464,3 +464,13 @@ def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     assert "zipf, δ = 5: n = 60, p = 120, λ = " in out
     assert "(mushrooms:5 is left out: mushrooms needs --data DIR or the variable RCMD_DATA)" in out
     assert [s["name"] for s in json.loads(path.read_text())["sections"]] == ["zipf:5", "ratios"]
+
+
+def test_a_poor_reference_leaves_the_problem_out(data, monkeypatch):
+    """λ of a solution that is far from optimal would belong to another ball."""
+    poor = lambda *args, **options: solve(*args, **options | {"max_gradients": 60})  # noqa: E731
+    monkeypatch.setattr(cases, "solve", poor)
+    monkeypatch.setattr(cases.Case, "load", lambda *_: data)
+    settings = replace(running.Settings(), cases=cases.chosen(["mushrooms"]))
+    text = running.bench_peers(settings, entrants=()).text().replace("\n", " ")
+    assert "mushrooms:5 is left out: λ is known from a solution with a gap of" in text

@@ -36,9 +36,16 @@ from rcmd import (
     methods,
     solve,
 )
+from rcmd.corrective.damping import Damping
+from rcmd.corrective.rounds import Rounds
 from rcmd.datasets import make_classification
+from rcmd.engine.accounting import DualAverage, PrimalAverage
+from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.kernels.coordinatewise import Coordinates
 from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.methods.acceleration import Acceleration
 from rcmd.oracles.base import LinearMinOracle
+from rcmd.run import Run
 from rcmd.saving import saver
 from rcmd.saving.resuming import reopen
 from rcmd.schedules import SublinearSchedule
@@ -63,17 +70,17 @@ def classes(oracle: LinearMinOracle, n: int = 60, p: int = 7, **more: Any) -> Ca
 
 def entries() -> Problem:
     rng = np.random.default_rng(0)
-    rows, columns = np.divmod(rng.permutation(90 * 70)[:700], 70)
+    rows, columns = np.divmod(rng.permutation(70 * 66)[:300], 66)
     return Problem(
-        MatrixEntries(rows, columns, (90, 70)), rng.normal(size=700), LeastSquares(),
-        NuclearBall((90, 70), 30.0),
+        MatrixEntries(rows, columns, (70, 66)), rng.normal(size=300), LeastSquares(),
+        NuclearBall((70, 66), 30.0),
     )  # fmt: skip
 
 
 def pictures() -> Problem:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 70 * 66))
-    return Problem(X, rng.normal(size=30), LeastSquares(), NuclearBall((70, 66), 2.0))
+    X = rng.normal(size=(12, 70 * 66))
+    return Problem(X, rng.normal(size=12), LeastSquares(), NuclearBall((70, 66), 2.0))
 
 
 def on_polytope(wrap: Callable[[Any], Any] = lambda oracle: oracle) -> Callable[[], Problem]:
@@ -93,9 +100,8 @@ def by_operator() -> Problem:
     return Problem(aslinearoperator(X), rng.normal(size=20), LeastSquares(), L1Ball(1.0))
 
 
-def from_warm_start() -> dict[str, Any]:
-    made = classes(L1Ball(2.0))()
-    return {"warm_start": solve(made, tol=0.0, max_iterations=50, corrective=False)}
+def from_warm_start(make: Callable[[], Problem]) -> dict[str, Any]:
+    return {"warm_start": solve(make(), tol=0.0, max_iterations=50, corrective=False)}
 
 
 PLAIN: dict[str, Any] = {"tol": 0.0, "max_iterations": 150, "batch": 3}
@@ -104,8 +110,8 @@ CASES = {
     "l1-reference": Case(classes(L1Ball(5.0)), {**PLAIN, "engine": "reference"}),
     "l1-wide": Case(classes(L1Ball(5.0), p=900), {**PLAIN, "batch": 1}),
     "l1-weighted": Case(
-        lambda: problem("logistic", "l1-ball", n=30, weighted=True), {"tol": 0.0, "max_seconds": 9e9,
-        "max_iterations": 130}
+        lambda: problem("logistic", "l1-ball", n=30, weighted=True),
+        {"tol": 0.0, "max_seconds": 9e9, "max_iterations": 130},
     ),
     "l1-single-precision": Case(
         lambda: Problem(
@@ -115,7 +121,7 @@ CASES = {
     ),
     "ridge": Case(classes(Ridge(0.01)), PLAIN),
     "ridge-geometric": Case(  # weights that outgrow RESCALE_ABOVE
-        classes(Ridge(20.0), n=12), {**PLAIN, "max_iterations": 2500, "batch": 6}
+        classes(Ridge(20.0), n=12), {**PLAIN, "max_iterations": 450, "batch": 6}
     ),
     "ridge-reference": Case(classes(Ridge(0.01)), {**PLAIN, "engine": "reference"}),
     "box": Case(classes(Box(-1.0, 2.0)), PLAIN),
@@ -123,10 +129,11 @@ CASES = {
     "moved": Case(lambda: problem("logistic", "moved-l1-ball", n=20), PLAIN),
     "intercept": Case(classes(L1Ball(5.0), intercept=3.0), PLAIN),
     "fractions": Case(
-        lambda: exact_problem("l1-ball"), {"tol": 0, "max_iterations": 12, "checkpoints": [2, 7, 12]}
+        lambda: exact_problem("l1-ball"),
+        {"tol": 0, "max_iterations": 12, "checkpoints": [2, 7, 12]},
     ),
-    "entries": Case(entries, {**PLAIN, "batch": 0.2, "max_iterations": 40}),
-    "dense-nuclear": Case(pictures, {**PLAIN, "max_iterations": 30}),
+    "entries": Case(entries, {**PLAIN, "batch": 0.2, "max_iterations": 25}),
+    "dense-nuclear": Case(pictures, {**PLAIN, "max_iterations": 16}),
     "polytope": Case(on_polytope(), {**PLAIN, "max_iterations": 60}),
     "polytope-in-product": Case(
         on_polytope(lambda oracle: Counting(Scaled(oracle, 2.0))), {**PLAIN, "max_iterations": 60}
@@ -136,9 +143,9 @@ CASES = {
     "operator": Case(by_operator, {**PLAIN, "max_iterations": 40}),
     "euclidean": Case(classes(L1Ball(5.0)), {**PLAIN, "prox": EuclideanProx()}),
     "schedule": Case(classes(L1Ball(5.0)), {**PLAIN, "schedule": SublinearSchedule(11.0)}),
-    "warm": Case(classes(L1Ball(5.0)), {**PLAIN, **from_warm_start()}),
+    "warm": Case(classes(L1Ball(5.0)), {**PLAIN, **from_warm_start(classes(L1Ball(2.0)))}),
     "warm-ridge": Case(
-        classes(Ridge(0.01)), {**PLAIN, **from_warm_start(), "engine": "reference"}
+        classes(Ridge(0.01)), {**PLAIN, **from_warm_start(classes(L1Ball(2.0))), "engine": "reference"}
     ),
     "replay": Case(
         classes(L1Ball(5.0)),
@@ -162,7 +169,8 @@ CASES = {
     "hull-polytope": Case(on_polytope(), {"tol": 1e-9, "batch": 3, "max_iterations": 60}),
     "hull-product": Case(
         lambda: Problem(
-            np.random.default_rng(0).normal(size=(40, 5)), np.arange(40.0), LeastSquares(),
+            np.random.default_rng(0).normal(size=(40, 5)),
+            np.random.default_rng(1).normal(size=40), LeastSquares(),
             Product((L1Ball(2.0), Box(-1.0, 1.0)), (3, 2)),
         ), {"tol": 1e-9},
     ),
@@ -182,7 +190,9 @@ for rule in ("exact", "short-step", "adaptive"):
     CASES[f"FrankWolfe-{rule}"] = Case(
         classes(L1Ball(5.0)), {**ROWS, "method": methods.FrankWolfe(rule)}
     )
-CASES["FrankWolfe-entries"] = Case(entries, {**ROWS, "method": methods.FrankWolfe("exact")})
+CASES["FrankWolfe-entries"] = Case(
+    entries, {**ROWS, "max_iterations": 15, "method": methods.FrankWolfe("exact")}
+)
 
 
 def bits(value: Any) -> Any:
@@ -204,27 +214,27 @@ def told(state: State) -> dict[str, Any]:
     return {k: bits(v) for k, v in {**numbers, **{f"best {k}": v for k, v in pair.items()}}.items()}
 
 
-def recorded(
-    case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch, **more: Any
-) -> tuple[list[dict[str, Any]], list[bytes], Result]:
+def recorded(case: Case, folder: Path) -> tuple[list[dict[str, Any]], list[bytes], Result]:
     """What the whole run tells, every file it wrote, and its result."""
-    states: list[dict[str, Any]] = []
     files: list[bytes] = []
 
     def keep(path: Path, buffers: Iterable[Any]) -> None:
         files.append(b"".join(bytes(buffer) for buffer in buffers))
 
-    monkeypatch.setattr(saver, "replace_file", keep)
-    options = {**case.options, **case.again(), **more}
-    whole = iterate(case.make(), **options, checkpoint=folder / "run.ckpt", every=0.0)
-    states += [told(state) for state in whole]
-    monkeypatch.undo()
+    options = {**case.options, **case.again()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(saver, "replace_file", keep)
+        patch.setattr(running, "SLICE_SECONDS", 0.0)  # a file after every step
+        whole = iterate(case.make(), **options, checkpoint=folder / "run.ckpt", every=0.0)
+        states = [told(state) for state in whole]
     return states, files, whole.result()
 
 
-def some(files: list[Any], most: int) -> list[Any]:
-    """The first, the last and others in between."""
-    return [files[i] for i in np.unique(np.linspace(0, len(files) - 1, most).astype(int))]
+def some(files: list[Any]) -> list[Any]:
+    """The first, some in between, and the last ones, where corrections are."""
+    last = len(files) - 1
+    chosen = {0, last // 3, 2 * last // 3, *range(max(last - 5, 0), last + 1)}
+    return [files[i] for i in sorted(chosen)]
 
 
 def continued(
@@ -232,23 +242,75 @@ def continued(
 ) -> tuple[int, list[dict[str, Any]], Result]:
     """How much was told before this file, what a run from it tells, and its result."""
     path.write_bytes(file)
-    resumed = reopen(path, case.make(), **case.again(), **more)
+    resumed = reopen(path, case.make(), **case.again(), **more, every=1e9)
     before = len(resumed.history)
     return before, [told(state) for state in resumed], resumed.result()
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_checkpoint_leads_to_the_same_end(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_checkpoint_leads_to_the_same_end(name: str, tmp_path: Path) -> None:
     case = CASES[name]
-    monkeypatch.setattr(running, "SLICE_SECONDS", 0.0)  # a file after every step
-    states, files, whole = recorded(case, tmp_path, monkeypatch)
+    states, files, whole = recorded(case, tmp_path)
     assert len(files) > len(states) > 2
     befores = set()
-    for file in some(files, 7):
+    for file in some(files):
         before, rest, result = continued(case, file, tmp_path / "copy.ckpt")
         assert rest == states[before:]
         assert lines(result.history) == lines(whole.history)
         befores.add(before)
     assert len(befores) > 2
+
+
+def test_a_checkpoint_changes_nothing(tmp_path: Path) -> None:
+    for name in ("l1", "ridge-geometric", "hull"):
+        case = CASES[name]
+        states, *_ = recorded(case, tmp_path)
+        assert [told(state) for state in iterate(case.make(), **case.options)] == states
+
+
+def without(*names: str) -> Any:
+    return tuple(name for name in CompiledEngine.run_state if name not in names)
+
+
+PLANTED: list[tuple[str, Any, str, Any]] = [
+    ("l1", CompiledEngine, "run_state", without("sampler")),
+    ("l1", CompiledEngine, "run_state", without("_samples")),
+    ("l1", CompiledEngine, "run_state", without("_loop")),
+    ("l1", CompiledEngine, "run_state", without("_total")),
+    ("ridge-geometric", CompiledEngine, "run_state", without("_base")),
+    ("warm-compiled", CompiledEngine, "run_state", without("_past")),
+    ("ridge", Coordinates, "run_state", ("columns",)),
+    ("l1-reference", DualAverage, "run_state", ("_last",)),
+    ("l1-reference", PrimalAverage, "run_state", ("_sum",)),
+    ("Apcg", Acceleration, "run_state", ("iteration", "_records", "_columns", "_power")),
+    ("hull", Run, "run_state", ("engine", "_history", "_rounds", "_mark")),
+    ("hull", Rounds, "run_state", ("begun", "count")),
+    ("ball", Damping, "run_state", ("nothing",)),
+    ("l1", Run, "run_state", ("engine", "_best", "_history", "_rounds")),
+    ("caching", Caching, "remember", lambda self, memory: None),
+    ("dense-nuclear", NuclearBall, "remember", lambda self, memory: None),
+]
+CASES_TO_BREAK = {
+    **CASES,
+    "warm-compiled": Case(
+        classes(Ridge(20.0), n=12),
+        {**PLAIN, **from_warm_start(classes(Ridge(20.0), n=12)), "max_iterations": 450, "batch": 6},
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "owner", "attribute", "value"), PLANTED)
+def test_what_is_forgotten_is_missed(
+    name: str, owner: Any, attribute: str, value: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    case = CASES_TO_BREAK[name]
+    monkeypatch.setattr(owner, attribute, value, raising=False)
+    states, files, _ = recorded(case, tmp_path)
+    missed = 0
+    for file in some(files):
+        try:
+            before, rest, _ = continued(case, file, tmp_path / "copy.ckpt")
+            missed += rest != states[before:]
+        except (AttributeError, TypeError, ValueError):
+            missed += 1
+    assert missed

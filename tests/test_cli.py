@@ -1,14 +1,16 @@
 import bz2
 import gzip
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from rcmd.cli import main
+from rcmd.cli import COMMANDS, _parser, main
 from rcmd.solving.tasks import TASKS
 from rcmd.specs import parse_batch, parse_oracle
 
@@ -362,17 +364,231 @@ def test_bad_matrix_input_is_one_line_and_status_2(capsys, ratings, fault):
     assert err.count("\n") == 1
 
 
-def test_help_is_short_and_names_the_list(capsys):
-    for words in (["--help"], ["solve", "--help"], ["list", "--help"]):
-        with pytest.raises(SystemExit):
-            main(words)
-    out = capsys.readouterr().out
-    assert len(out.splitlines()) < 80
-    assert "rcmd list" in out
-    assert "capped-simplex" not in out
+def help_of(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        main([*words, "--help"])
+    assert stop.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_overview_is_short_and_has_an_example_and_every_status(capsys):
+    out = help_of(capsys)
+    assert len(out.splitlines()) < 45
+    assert "rcmd solve a9a.bz2 --oracle l1:5" in out
+    for status in ("  0 ", "  1 ", "  2 ", "  130 "):
+        assert status in out
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+def test_every_command_has_an_example_and_its_statuses_in_its_help(capsys, name):
+    out = help_of(capsys, name)
+    assert f"    rcmd {name}" in out
+    assert "exit status: 0 done, 1 not reached or broken, 2 bad input, 130 interrupted" in out
+
+
+SPEAKING = ["solve", "path", "compare", "show", "list", "check", "reproduce", "demo"]
+
+
+@pytest.mark.parametrize(
+    "words", [*([name] for name in SPEAKING), *(["bench", w] for w in ("engine", "oracles"))]
+)
+def test_json_is_asked_for_in_one_way(capsys, words):
+    out = help_of(capsys, *words)
+    assert re.search(r"--json FILE\s+write everything as JSON; - is standard output", out)
+
+
+def test_examples_of_the_help_are_understood(capsys):
+    """Every option that an example uses exists."""
+    parser = _parser()
+    seen = 0
+    for name in COMMANDS:
+        text = help_of(capsys, name)
+        for line in re.findall(r"^    (rcmd .*)$", text, flags=re.MULTILINE):
+            parser.parse_args(shlex.split(line)[1:])
+            seen += 1
+    assert seen > 15
+    with pytest.raises(SystemExit):
+        parser.parse_args(shlex.split("rcmd solve --epochs 3")[1:])
 
 
 def test_every_kind_of_rows_can_be_asked_for(capsys):
     with pytest.raises(SystemExit):
         main(["solve", "--help"])
     assert f"--rows {{{','.join(TASKS)}}}" in capsys.readouterr().out
+
+
+# ---- data by name, files, JSON -----------------------------------------------------------------
+
+
+def test_data_sets_are_found_by_their_name(capsys, libsvm, monkeypatch):
+    libsvm.with_suffix(".bz2").write_bytes(bz2.compress(libsvm.read_bytes()))
+    libsvm.unlink()
+    monkeypatch.chdir("/")
+    status, out, _ = run(capsys, "tiny", "--data", libsvm.parent, "--tol", "0.1")
+    assert status == 0
+    assert "n = 5" in out
+    monkeypatch.setenv("RCMD_DATA", str(libsvm.parent))
+    assert "n = 5" in run(capsys, "tiny", "--tol", "0.1")[1]
+    assert main(["path", "tiny", "--radii", "1", "--tol", "0.1"]) == 0
+    assert "n = 5" in capsys.readouterr().out
+
+
+def test_what_is_neither_file_nor_name_is_refused(capsys, tmp_path):
+    for word, told in (
+        ("a9b", "a9b cannot be read: there is no such file here, and a9b (plain, .bz2"),
+        (tmp_path / "absent", f"{tmp_path / 'absent'} cannot be read: No such file"),
+    ):
+        status, out, err = run(capsys, word, "--data", tmp_path)
+        assert (status, out) == (2, "")
+        assert told in err
+
+
+def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
+    status, out, err = run(capsys, libsvm, "--oracle", "l1:2", "--tol", "0.01", "--json", "-")
+    assert (status, err) == (0, "")
+    data = json.loads(out, parse_constant=pytest.fail)
+    assert data["stop"] == "TOLERANCE"
+    assert data["gap"] <= 0.01
+    assert data["gap"] == pytest.approx(data["loss_gap"] + data["regularizer_gap"])
+    assert data["problem"]["loss"] == "log(1 + exp(−ys))"
+    assert data["settings"]["oracle"] == "l1:2"
+    assert data["history"][-1]["gap"] == data["gap"]
+
+
+OUTPUT_FAULTS = {
+    "json": (["--json", "no/a.json"], "'no/a.json' is in a folder that does not exist; make"),
+    "json folder": (["--json", "."], "'.' is a folder; expected the name of a file to write"),
+    "plot": (["--plot", "a.gif"], "figure 'a.gif' has no known ending; expected .png, .pdf, .svg"),
+    "save": (["--save", "no/a.rcmd"], "'no/a.rcmd' is in a folder that does not exist"),
+}
+
+
+@pytest.mark.parametrize("fault", OUTPUT_FAULTS)
+def test_files_that_cannot_be_written_are_refused_before_the_run(capsys, monkeypatch, fault):
+    monkeypatch.setattr("rcmd.solving.command.iterate", lambda *_, **__: pytest.fail("it ran"))
+    words, message = OUTPUT_FAULTS[fault]
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rcmd: {message}")
+
+
+# ---- losses of one's own -----------------------------------------------------------------------
+
+
+def test_a_loss_may_be_a_class_of_a_file_or_a_formula(capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    named = run(capsys, "--loss", "least-squares", "--tol", "0.1")[1]
+    own = run(capsys, "--loss", f"{path}:Right", "--tol", "0.1")[1]
+    formula = run(capsys, "--loss", "expression:(s - y)**2/2", "--tol", "0.1")[1]
+
+    def numbers(text):
+        return re.findall(r"^ +[\d,]+ +\S+ +\S+ +\S+", text, flags=re.MULTILINE)
+
+    assert numbers(named)
+    assert numbers(named) == numbers(own) == numbers(formula)
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        ("expression:s**3", "not convex"),
+        ("absent.py:Loss", "absent.py cannot be read; expected a Python file"),
+        ("{path}:Absent", "has no Absent; it has Right, Wrong"),
+        ("{path}:dataclass", "expected a SeparableConjugate"),
+    ],
+)
+def test_losses_that_are_none_are_refused(capsys, tmp_path, loss, told):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    status, out, err = run(capsys, "--loss", loss.format(path=path))
+    assert (status, out) == (2, "")
+    assert told in err
+
+
+@pytest.mark.parametrize("target", ["logistic", "huber:0.5", "l1:5", "box:-1:2", "group-l2:2:1"])
+def test_named_parts_are_checked(capsys, target):
+    assert main(["check", target]) == 0
+    assert "the contract is kept" in capsys.readouterr().out
+
+
+def test_check_as_json_and_what_a_file_has(capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    assert main(["check", f"{path}:Wrong", "--json", "-"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["ok"] is False
+    assert data["causes"]
+    assert any(entry["failures"] for entry in data["identities"])
+    assert main(["check", str(path)]) == 2
+    assert f"{path} has Right, Wrong; name one, {path}:NAME" in capsys.readouterr().err
+    assert main(["check", "l7:5"]) == 2
+    assert main(["check", "l1:x"]) == 2
+    assert "oracle 'l1:x' holds 'x'; expected a number" in capsys.readouterr().err
+
+
+# ---- paths -------------------------------------------------------------------------------------
+
+
+def test_path_shows_a_line_for_each_radius(capsys, libsvm, tmp_path):
+    stored, figure = tmp_path / "path.json", tmp_path / "path.png"
+    words = ["path", libsvm, "--oracle", "l1", "--radii", "0.5:2:3", "--batch", "2", "--tol"]
+    words += ["1e-6", "--json", stored, "--plot", figure]
+    assert main(list(map(str, words))) == 0
+    lines = capsys.readouterr().out.splitlines()
+    header = next(i for i, line in enumerate(lines) if line.split()[:2] == ["radius", "P(β)"])
+    table = [line.split() for line in lines[header + 1 :]]
+    data = json.loads(stored.read_text(), parse_constant=pytest.fail)["path"]
+    assert [float(line[0]) for line in table] == [entry["radius"] for entry in data]
+    assert [entry["radius"] for entry in data] == [0.5, 1.25, 2.0]
+    for line, entry in zip(table, data, strict=True):
+        assert float(line[1]) == pytest.approx(entry["primal"], abs=1e-8)
+        assert entry["gap"] <= 1e-6
+        assert int(line[3]) == len(entry["beta"]["values"])
+        assert sum(map(abs, entry["beta"]["values"])) <= entry["radius"] * (1 + 1e-9)
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_path_of_strengths_and_of_a_budget_that_ends_first(capsys, libsvm):
+    words = ["path", str(libsvm), "--oracle", "ridge", "--strengths", "0.01:1:3:log"]
+    assert main([*words, "--tol", "1e-3", "--batch", "1", "--json", "-"]) == 0
+    data = json.loads(capsys.readouterr().out)["path"]
+    assert [entry["strength"] for entry in data] == pytest.approx([0.01, 0.1, 1.0])
+    assert main([*words, "--tol", "0", "--batch", "1", "--max-gradients", "5"]) == 1
+    assert capsys.readouterr().out.count("the gradient budget is used up") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--radii", "1:2"], "values '1:2' cannot be read; expected FIRST:LAST:COUNT"),
+        (["--radii", "0:2:3"], "positive numbers"),
+        (["--radii", "1:2:3:geometric"], "cannot be read"),
+        (["--radii", "1,x"], "values '1,x' cannot be read"),
+        (["--radii", "1,-2"], "values '1,-2' cannot be read"),
+        (["--radii", "1:2:0"], "cannot be read"),
+        (["--radii", "1", "--oracle", "lp:1.5"], "has 1 parameter(s); expected lp:RADIUS:ORDER"),
+        (["--radii", "1", "--oracle", "box:-1:1"], "parameter is 'radius', which Box("),
+        (["--strengths", "1", "--oracle", "l1:1"], "parameter is 'strength', which L1Ball("),
+        (["--radii", "1", "--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
+    ],
+)
+def test_paths_that_cannot_be_had_are_refused(capsys, words, told):
+    assert main(["path", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_ctrl_c_ends_a_path_with_what_was_found(capsys, monkeypatch):
+    import signal
+
+    def press(text):
+        if "gap" in text:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("rcmd.path_command.tell_on_terminal", press)
+    assert main(["path", "--radii", "1,2,3", "--tol", "1e-9", "--json", "-"]) == 130
+    data = json.loads(capsys.readouterr().out)["path"]
+    assert [(entry["radius"], entry["stop"]) for entry in data] == [(1.0, "INTERRUPTED")]

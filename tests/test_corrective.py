@@ -493,12 +493,12 @@ def test_refused_paths(arguments: Any, options: Any, message: str) -> None:
 
 
 def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On more than 8000 rows: fewer rounds on all of them, and no work left out of the counts."""
+    """On more than 16000 rows: fewer rounds on all of them, and no work left out of the counts."""
     rng = np.random.default_rng(0)
-    X = sp.random_array((9000, 60), density=0.1, format="csr", rng=rng)
-    y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(9000) > 0, 1.0, -1.0)
+    X = sp.random_array((17000, 60), density=0.1, format="csr", rng=rng)
+    y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(17000) > 0, 1.0, -1.0)
     problem = Problem(X, y, Logistic(), L1Ball(5.0))
-    sampled = solve(problem, batch=90, tol=1e-8)
+    sampled = solve(problem, batch=170, tol=1e-8)
     looked: list[int] = []
     honest = SampleLosses.value
     monkeypatch.setattr(
@@ -506,11 +506,11 @@ def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -
     )
     correction = correction_for(problem, np.zeros(60))
     monkeypatch.undo()
-    assert set(looked) == {1125}
+    assert set(looked) == {2125}
     # Each round there has two values besides the one that judges it.
     assert correction.gradients > 2 / 3 * sum(looked)
     monkeypatch.setattr("rcmd.corrective.phase.FEWEST_SAMPLES", 10**9)
-    whole = solve(problem, batch=90, tol=1e-8)
+    whole = solve(problem, batch=170, tol=1e-8)
     assert sampled.success
     assert whole.success
     assert sampled.primal == pytest.approx(whole.primal, abs=2e-8)

@@ -9,13 +9,24 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 import pytest
-from demo_pages import NAMES, made, source
+from demo_pages import NAMES, column, made, read, source
 
 from rcmd.demos import drawing, make_page
 from rcmd.demos.formulas import paragraph, typeset
 from rcmd.demos.page import Choice, Drawing, Frame, Page, Scene
 from rcmd.demos.texts import Text, parsed
 from rcmd.demos.writing import html
+
+PRINTED = {
+    "equivalence": ((), 6, slice(-1, None)),
+    "substitute-gradient": (("1",), 4, slice(None)),
+    "the-bound": (("3", "1"), 1, slice(None)),
+    "mini-batch": (("10",), 2, slice(None)),
+    "two-geometries": (("0.2",), 0, slice(-1, None)),
+    "matrix-completion": (("30%",), 1, slice(None)),
+    "new-loss": (("arc tangent",), 7, slice(-1, None)),
+}
+"""Which numbers of its page a snippet prints: scene, place, frames."""
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster")
 
@@ -103,7 +114,10 @@ def test_the_snippet_is_short_and_prints_numbers_of_the_page(name):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, name, "exec"), {"__name__": "__main__"})
-    assert re.search(r"\d", printed.getvalue())
+    numbers = [float(found) for found in re.findall(r"-?\d+\.\d*(?:e-?\d+)?", printed.getvalue())]
+    key, place, frames = PRINTED[name]
+    for shown in column(made(name).scenes[key], place)[frames]:
+        assert any(abs(one - read(shown)) <= 0.05 * abs(one) for one in numbers), shown
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -175,3 +189,12 @@ def test_what_is_no_number_is_a_hole():
         [1.0, None],
         [None, 1e-20],
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_as_shipped_with_other_seeds(name, seed):
+    page = make_page(name, seed)
+    assert set(made(name).scenes) <= set(page.scenes)
+    refuse_unknown_words(page)

@@ -57,14 +57,16 @@ def check_readable(browser: Chromium) -> None:
     assert browser.evaluate(SMALLEST_LETTERS) >= 10
 
 
-def check_moving(browser: Chromium, presses: int = 3) -> None:
-    """The arrow keys of the slider change the picture, and not only the slider."""
+KEYS = {"End": 35, "Home": 36}
+
+
+def check_moving(browser: Chromium, key: str) -> None:
+    """A key pressed on the slider changes the picture, and not only the slider."""
     before, shown = browser.pixels(".panels"), browser.evaluate("document.body.dataset.shown")
     browser.evaluate("document.getElementById('position').focus()")
-    for _ in range(presses):
-        key = {"key": "ArrowLeft", "code": "ArrowLeft", "windowsVirtualKeyCode": 37}
-        browser.call("Input.dispatchKeyEvent", type="keyDown", **key)
-        browser.call("Input.dispatchKeyEvent", type="keyUp", **key)
+    for event in ("keyDown", "keyUp"):
+        pressed = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
+        browser.call("Input.dispatchKeyEvent", type=event, **pressed)
     browser.wait_for(f"document.body.dataset.shown !== '{shown}' && !busy")
     after = browser.pixels(".panels")
     assert after.shape == before.shape
@@ -74,11 +76,11 @@ def check_moving(browser: Chromium, presses: int = 3) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_quiet_readable_and_moves(name, browser, tmp_path):
     show(browser, written(name, tmp_path), WIDTHS[0])
-    for width in WIDTHS:
+    for width, key in zip(WIDTHS, KEYS, strict=True):
         browser.resize(width)
         browser.wait_for(FITTED)
         check_readable(browser)
-        check_moving(browser)
+        check_moving(browser, key)
         for option in range(browser.evaluate("document.querySelectorAll('.options input').length")):
             picked = f"document.querySelectorAll('.options input')[{option}]"
             if not browser.evaluate(f"{picked}.disabled"):
@@ -102,7 +104,7 @@ def test_playing_goes_to_the_end_and_stops(browser, tmp_path):
     show(browser, written("the-bound", tmp_path), 1280)
     browser.evaluate("play.click()")
     browser.wait_for("slider.value === slider.max && play.textContent === 'Play' && !busy")
-    assert browser.evaluate("label.textContent") == "4 steps"
+    assert browser.evaluate("label.textContent") == "5 steps"
     check_quiet(browser)
 
 
@@ -119,7 +121,7 @@ def test_a_slider_that_moves_nothing_would_be_seen(browser, tmp_path):
     path = planted(tmp_path, "places.length ? Plotly.animate", "false ? Plotly.animate")
     show(browser, path, 1280)
     with pytest.raises(AssertionError):
-        check_moving(browser)
+        check_moving(browser, "End")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from rcmd import (
     MatrixEntries,
     NuclearBall,
     Problem,
+    Ridge,
     Simplex,
     Spectrahedron,
     iterate,
@@ -194,6 +195,12 @@ def test_a_wrong_weight_in_compiled_batches_is_noticed(monkeypatch: pytest.Monke
 
 def test_classes_that_do_not_compile_run_in_plain_python() -> None:
     assert counted_run(SCGM()).batches._kernels is None
+
+
+def test_apcg_refuses_what_does_not_compile() -> None:
+    instance = Problem(np.eye(3), [1.0, 2.0, 3.0], Counted(), Ridge(0.1))
+    with pytest.raises(ValueError, match=r"loss of Apcg cannot be compiled: .*Counted .*Sdca\(\)"):
+        iterate(instance, method=Apcg())
 
 
 # Starts

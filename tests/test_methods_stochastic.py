@@ -343,6 +343,20 @@ def test_the_certified_online_point_is_the_mean() -> None:
     np.testing.assert_allclose(run.averages()[0], np.mean(points, axis=0), atol=1e-14)
 
 
+@named([SVRF(), STORC()])
+def test_the_certified_point_is_where_an_epoch_ended(method: Method) -> None:
+    instance = problem("logistic", L1Ball(5.0), n=40, p=6)
+    run: Any = method.start(instance, None, np.random.default_rng(0))
+    while run.epoch < 6 or run.done:  # STORC's first epochs ask for so little that β stays
+        run.advance(1)
+    end = run.beta.copy()
+    assert run.averages()[0].tolist() == end.tolist()
+    run.advance(run.length // 2)
+    assert run.averages()[0].tolist() == end.tolist() != run.beta.tolist()
+    run.advance(run.length - run.length // 2)
+    assert run.averages()[0].tolist() == run.beta.tolist() != end.tolist()
+
+
 def test_sag_keeps_a_dual_point_and_its_slope() -> None:
     instance = problem("logistic", L1Ball(5.0), n=40, p=6)
     run = SagFrankWolfe().start(instance, 4, np.random.default_rng(0))

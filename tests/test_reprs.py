@@ -114,7 +114,7 @@ def test_latex_of_every_formula_is_plain_and_balanced():
     [
         ("‖β‖₁ ≤ 5", r"\| \beta \| _{1} \leq  5"),
         ("‖β‖_∞ ≤ 2, m_equal", r"\| \beta \| _{\infty } \leq  2, m\_\text{equal}"),
-        ("½(1 − ys)₊²", r"\tfrac{1}{2}(1 - ys)_{+}^{2}"),
+        ("½(1 − ys)₊²", r"\tfrac{1}{2}(1 -ys)_{+}^{2}"),
         ("βᵀA⁻¹β", r"\beta ^TA^{-1}\beta "),
         ("log(1 + exp(−ys))", r"\log (1 +\exp (-ys))"),
     ],

@@ -16,10 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.bench.disk_data import RADIUS, generate, row_bytes
+from rcmd.bench.disk_data import SUPPORT, generate, row_bytes
 from rcmd.bench.report import Report, Section, Target, about
 from rcmd.datasets import open_rows
+from rcmd.json_output import check_json
 from rcmd.telling import tell_on_terminal
+
+RADIUS = 0.6 * SUPPORT
+"""Of the l1 ball: 0.6 of the l1 norm of the truth, so that the optimum is sparse."""
 
 HEADER = ("", "rows", "on disk", "memory", "target", "P(β)", "gap", "passes", "seconds")
 
@@ -35,10 +39,9 @@ def run_disk(
     json_path: str | None,
 ) -> int:
     """The command: generate, solve, print, delete; returns the exit status."""
+    check_json(json_path)
     report, found = bench_disk(gigabytes, limit, tol, batch, float32, folder, seed)
-    if json_path is not None:
-        report.write(json_path)
-    print(report.text())
+    report.tell(json_path)
     return 0 if found["success"] and found["memory"] <= limit * 1e9 else 1
 
 

@@ -17,11 +17,8 @@ from rcmd.datasets import RowsWriter
 Array = npt.NDArray[Any]
 
 FEATURES, NONZEROS, BLOCK_ROWS = 20_000, 416, 2_000
-SUPPORT, COMMONEST, RAREST = 40, 100, 1000
+SUPPORT, COMMONEST, RAREST = 20, 100, 1000
 """Columns of the truth, and the ranks by frequency between which they are."""
-
-RADIUS = 40.0
-"""The l1 norm of the truth."""
 
 
 def row_bytes(dtype: Any) -> int:
@@ -44,7 +41,7 @@ def generate(
     shuffled = rng.permutation(FEATURES).astype(np.int32)
     truth = np.zeros(FEATURES)
     chosen = shuffled[rng.choice(np.arange(COMMONEST, RAREST), size=SUPPORT, replace=False)]
-    truth[chosen] = rng.choice([-1.0, 1.0], size=SUPPORT) * (RADIUS / SUPPORT)
+    truth[chosen] = rng.choice([-1.0, 1.0], size=SUPPORT)
     with RowsWriter(path, features=FEATURES, dtype=dtype) as writer:
         for start in range(0, rows, BLOCK_ROWS):
             height = min(BLOCK_ROWS, rows - start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import importlib.metadata
 import os
@@ -139,6 +140,12 @@ def about(seed: int, compiler: str | None, **settings: Any) -> dict[str, Any]:
         },
         "versions": {**versions(), "C compiler": compiler},
     }
+
+
+def about_command(options: argparse.Namespace, **further: Any) -> dict[str, Any]:
+    """The same for a command with these options."""
+    settings = {name: value for name, value in vars(options).items() if name not in ("run", "seed")}
+    return about(options.seed, None, **settings, **further)
 
 
 def versions() -> dict[str, str | None]:

@@ -35,6 +35,14 @@ resident memory: 5 GB within 1 GB by default. Status 1 where the memory or the g
     rcmd bench disk --gigabytes 0.5 --limit 0.5 --folder /scratch
 """
 
+MPI_HELP = """\
+Time of a step with the rows on 1, 2 and 4 ranks of this machine, beside one process; a cost model
+fitted to it, tried where it did not look; what it says of a cluster. A quarter of an hour. Needs
+mpirun and mpi4py.
+
+    rcmd bench mpi --latency 2e-6 --bandwidth 12.5e9 --json mpi.json
+"""
+
 
 def add(commands: Any) -> None:
     """Add the command to the subparsers ``commands``."""
@@ -75,7 +83,22 @@ def add(commands: Any) -> None:
     disk.add_argument("--float32", action="store_true", help="single precision on disk")
     disk.add_argument("--folder", metavar="DIR", help="where to put the data for the time")
     disk.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
-    disk.add_argument("--json", metavar="FILE", help="write all measurements")
+    add_json_option(disk)
+    mpi = add_command(what, "mpi", _mpi, "rows on several ranks, and a cost model", MPI_HELP)
+    mpi.add_argument(
+        "--ranks", type=int, nargs="+", default=[1, 2, 4], help="(default: 1 2 4)", metavar="R"
+    )
+    mpi.add_argument(
+        "--seconds", type=float, default=0.5, help="for each measurement (default: %(default)s)"
+    )
+    mpi.add_argument(
+        "--latency", type=float, default=3e-5, help="seconds a message (default: 10 GbE, 3e-5)"
+    )
+    mpi.add_argument(
+        "--bandwidth", type=float, default=1.25e9, help="bytes a second (default: 10 GbE, 1.25e9)"
+    )
+    mpi.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    add_json_option(mpi)
 
 
 def _engine(options: argparse.Namespace) -> int:
@@ -110,3 +133,10 @@ def _disk(options: argparse.Namespace) -> int:
         options.seed,
         options.json,
     )
+
+
+def _mpi(options: argparse.Namespace) -> int:
+    from rcmd.bench.mpi.command import run_mpi
+
+    network = options.latency, options.bandwidth
+    return run_mpi(options.ranks, options.seconds, *network, options.seed, options.json)

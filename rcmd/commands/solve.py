@@ -91,6 +91,14 @@ def add(commands: Any) -> None:
         help="cur: columns and rows to keep (default: those with 90%% of the weight)",
     )
     solve.add_argument("--save", metavar="FILE", help="keep the result, for rcmd show")
+    solve.add_argument("--checkpoint", metavar="FILE", help="keep the run, for rcmd resume")
+    solve.add_argument(
+        "--every",
+        type=float,
+        default=30.0,
+        metavar="S",
+        help="seconds between two checkpoints (default: %(default)s)",
+    )
     add_plot_option(solve)
     add_json_option(solve)
 

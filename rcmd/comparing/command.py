@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import Any
 
-from rcmd.bench.report import Report, Section, about
+from rcmd.bench.report import Report, Section, about_command
 from rcmd.comparing.entrants import ENTRANTS, fitting, parse_entrants
 from rcmd.comparing.racing import AXES, Comparison, Standing, compare, excess
 from rcmd.comparing.slopes import Slope
@@ -96,8 +96,7 @@ def _report(options: argparse.Namespace) -> tuple[Report, Comparison]:
     seeds = f"{options.seeds} seed{'s' if options.seeds > 1 else ''} from {options.seed}"
     section.notes += [*remarks, f"{best}; {seeds}, batch {batch}", *NOTES]
     section.notes += [f"left out, {name}: {reason}" for name, reason in refused.items()]
-    settings = {name: value for name, value in vars(options).items() if name not in ("run", "seed")}
-    made_by = about(options.seed, None, **settings, rows=problem.n, features=problem.p)
+    made_by = about_command(options, rows=problem.n, features=problem.p)
     made_by["best_known"] = {"primal": comparison.best, "dual": comparison.lower}
     return Report([section], made_by), comparison
 

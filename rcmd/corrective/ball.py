@@ -12,7 +12,7 @@ from rcmd.corrective.damping import Damping, falls
 from rcmd.corrective.definite import solve_definite
 from rcmd.corrective.gram import gram
 from rcmd.heeding import heed
-from rcmd.oracles.l2 import L2Ball, Ridge
+from rcmd.oracles.l2 import L2Ball, Ridge, norm
 from rcmd.problem import Problem
 from rcmd.rows.base import Rows
 from rcmd.rows.dense import DenseRows
@@ -37,8 +37,8 @@ class BallCorrection:
 
         (∇²f + (strength + ν) I) δ + dν·β = −∇f − (strength + ν) β,   βᵀδ = (radius² − ‖β‖²)/2,
 
-    where the ball binds, and the first with ν = dν = 0 where it does not. ``gradients`` says
-    what finding the start has cost.
+    where the ball binds, and the first with ν = dν = 0 where it does not. It is solved in units
+    of the radius, whose square may overflow. ``gradients`` says what finding the start has cost.
     """
 
     oracle_calls = 0
@@ -52,13 +52,19 @@ class BallCorrection:
         self._damping, self.moved = Damping(), True
         self._matrix = _small_matrix(problem.rows)
         self._hessian: Array | None = None
-        bounds = problem.prediction_bounds / self.radius
+        self._unit_strength = self.strength * self.radius * self.radius
+        bounds = problem.prediction_bounds
         self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
         self._here = self._respond(beta)
         self.slope = problem.gradient(self._here.w)
-        size = beta @ beta
-        pull = -(self.slope @ beta) / size - self.strength if size > 0 else 0.0
-        self._multiplier = max(pull, 0.0) if size >= 0.9 * self.radius * self.radius else 0.0
+        unit, d = self._in_units()
+        size = unit @ unit
+        pull = -(d @ unit) / size - self._unit_strength if size > 0 else 0.0
+        self._multiplier = max(pull, 0.0) if size >= 0.9 else 0.0
+
+    def _in_units(self) -> tuple[Array, Array]:
+        """β and ∇f in units of the radius."""
+        return self._here.beta / self.radius, self.slope * self.radius
 
     @property
     def gradients(self) -> int:
@@ -87,35 +93,35 @@ class BallCorrection:
 
     def _direction(self, products: int) -> tuple[Array, float]:
         """δ and ν + dν."""
-        beta, d = self._here.beta, self.slope
+        beta, d = self._in_units()
         if self.strength > 0:
-            free = self._solve(0.0, -(d + self.strength * beta), products)
+            free = self._solve(0.0, -(d + self._unit_strength * beta), products)
             target = beta + free
-            if target @ target <= self.radius * self.radius:
-                return free, 0.0
-        level = self.strength + self._multiplier
+            if target @ target <= 1:
+                return free * self.radius, 0.0
+        level = self._unit_strength + self._multiplier
         along = self._solve(self._multiplier, -(d + level * beta), products)
         across = self._solve(self._multiplier, -beta, products)
-        room = (self.radius * self.radius - beta @ beta) / 2
+        room = (1 - beta @ beta) / 2
         change = (room - beta @ along) / (beta @ across) if beta.any() else 0.0
         multiplier = self._multiplier + change
         if multiplier <= 0:
-            return along, 0.0
-        return along + change * across, multiplier
+            return along * self.radius, 0.0
+        return (along + change * across) * self.radius, multiplier
 
     def _solve(self, multiplier: float, right: Array, products: int) -> Array:
         """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
-        damping = self.strength + multiplier + self._damping.now * self._curvature
+        damping = self._unit_strength + multiplier + self._damping.now * self._curvature
         if self._matrix is not None:
             return solve_definite(self._formed() + damping * np.eye(len(right)), right)
         from scipy.sparse.linalg import LinearOperator, cg
 
-        rows, curved = self.problem.rows, self._curvatures()
+        rows, curved, unit = self.problem.rows, self._curvatures(), self.radius
 
         def product(v: Array) -> Array:
             heed()
             self._passes += 1
-            return rows.rmatvec(curved * rows.matvec(v)) + damping * v
+            return unit * rows.rmatvec(curved * rows.matvec(unit * v)) + damping * v
 
         operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
         accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
@@ -125,7 +131,8 @@ class BallCorrection:
         """∇²f at the present point, computed once for it."""
         if self._hessian is None:
             self._passes += 1
-            self._hessian = gram(self._matrix, self._curvatures())
+            squares = self._curvatures() * self.radius * self.radius
+            self._hessian = gram(self._matrix, squares)
         return self._hessian
 
     def _curvatures(self) -> Array:
@@ -133,8 +140,8 @@ class BallCorrection:
 
     def _inside(self, beta: Array, binding: bool) -> Array:
         """``beta`` drawn back to the sphere where it left the ball, or where the ball binds."""
-        norm = float(np.linalg.norm(beta))
-        return beta * (self.radius / norm) if binding or norm > self.radius else beta
+        size = norm(beta)
+        return beta * (self.radius / size) if binding or size > self.radius else beta
 
     def _respond(self, beta: Array) -> Corrected:
         self._passes += 1
@@ -146,7 +153,7 @@ class BallCorrection:
         heed()
         self._passes += 1
         losses = self.problem.mean(self.problem.losses.value(s))
-        return float(losses + self.strength * (beta @ beta) / 2)
+        return float(losses + (self.strength * beta) @ beta / 2)
 
 
 def _small_matrix(rows: Rows) -> Any:

@@ -24,7 +24,7 @@ MOST_PREDICTIONS = 2**27
 """Predictions at atoms that are kept, a gigabyte of them; more atoms are not taken up."""
 
 
-STRIDE, FEWEST_SAMPLES = 8, 1000
+STRIDE, FEWEST_SAMPLES = 8, 2000
 """Every so many samples are solved first, if there are so many of them."""
 
 SHARE_OF_ERROR, MOST_ROUNDS = 0.1, 30

@@ -19,7 +19,7 @@ from rcmd.rows.disk_files import DenseFiles, RowFiles, SparseFiles
 
 Array = NDArray[Any]
 
-CHECK_BYTES = 2**23
+CHECK_BYTES = 2**20
 """Read at a time to compare checksums."""
 
 

@@ -87,17 +87,26 @@ def contours(x: Any, y: Any, z: Any, colour: str, count: int = 14) -> Trace:
 
 
 def axis(title: str, *, log: bool = False, **more: Any) -> dict[str, Any]:
-    """An axis; a logarithmic one writes powers of ten, about six of them."""
-    scale: dict[str, Any] = {"tickfont": {"size": 12}}
-    if log:
-        low, high = more["range"]
-        step = max(math.ceil((high - low) / 7), 1) if high - low > 1.3 else "D2"
-        # Powers are written a quarter larger than other ticks.
-        scale = {"type": "log", "exponentformat": "power", "dtick": step, "tickfont": {"size": 10}}
+    """An axis; a logarithmic one needs its ``range``, in powers of ten."""
+    scale = _log_ticks(*more["range"]) if log else {"tickfont": {"size": 12}}
     return {
         "title": {"text": title, "standoff": 6}, "gridcolor": "#eceef1", "linecolor": "#c5cad1",
         "zeroline": False, "showline": True, "ticks": "outside", "ticklen": 4,
         "tickcolor": "#c5cad1", "automargin": True, **scale, **more,
+    }  # fmt: skip
+
+
+def _log_ticks(low: float, high: float) -> dict[str, Any]:
+    """About seven powers of ten, or 1, 2 and 5 times those where the range is short."""
+    if high - low > 1.3:
+        step = max(math.ceil((high - low) / 7), 1)
+        # plotly writes powers a quarter larger than other ticks.
+        return {"type": "log", "exponentformat": "power", "dtick": step, "tickfont": {"size": 10}}
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return {
+        "type": "log", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks],
+        "tickfont": {"size": 12},
     }  # fmt: skip
 
 

@@ -95,9 +95,7 @@ def _frames(problem: Problem, rows: Any, primal: list[Any], dual: list[Any]) -> 
     frames, worst = [], 0.0
     for i in range(len(betas)):
         if i:
-            one, other = primal[i - 1], dual[i - 1]
-            pairs = ((one.beta, other.beta_average), (one.s, other.s), (one.d, other.d))
-            worst = max(worst, *(float(abs(u - v).max()) for u, v in pairs))
+            worst = max(worst, code.difference(primal[i - 1], dual[i - 1]))
         last = max(i - 1, 0)
         atom = problem.oracle.argmin(slopes[last]).dense(betas[0])
         arrow = -1.5 * slopes[last] / np.linalg.norm(slopes[last])

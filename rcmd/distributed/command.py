@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,16 @@ import numpy as np
 
 from rcmd import datasets
 from rcmd.bench.report import about
-from rcmd.distributed.group import Group, SharedFault, together
+from rcmd.distributed.group import Alone, Group, SharedFault, one_for_all, together
 from rcmd.distributed.mpi import world
 from rcmd.distributed.problem import ShardedProblem
 from rcmd.distributed.resuming import read_sharded, reopen_sharded
-from rcmd.distributed.run import EVERY, ShardedRun
+from rcmd.distributed.run import ShardedRun
 from rcmd.distributed.shards import fitting_labels, read_shard, shard
 from rcmd.distributed.watch import Watched
 from rcmd.exit_status import EXIT_BAD_INPUT, status_of
 from rcmd.json_output import check_folder, check_json, say, write_json
+from rcmd.launched import launched_ranks
 from rcmd.plotting import check_plot
 from rcmd.result import Result
 from rcmd.solving.report import HEADER, as_data, ending, row
@@ -31,9 +33,6 @@ from rcmd.validation import batch_size
 PROBLEM = ("file", "data", "loss", "oracle", "intercept", "seed")
 """The options that say what is solved, which a checkpoint keeps."""
 
-NOT_HERE = ("truth", "held_out", "keep")
-"""Options for one process."""
-
 
 def run_solve_sharded(options: argparse.Namespace) -> int:
     """``rcmd solve`` on this rank; returns the exit status, the same on all."""
@@ -41,7 +40,8 @@ def run_solve_sharded(options: argparse.Namespace) -> int:
     def work(group: Group) -> int:
         with together(group):
             _check(options)
-        problem, remarks = _problem(group, {name: getattr(options, name) for name in PROBLEM})
+        words = {name: getattr(options, name) for name in PROBLEM}
+        problem, remarks = _problem(group, words)
         run = ShardedRun(
             problem,
             batch=batch_size(parse_batch(options.batch or "1%"), problem.n),
@@ -49,11 +49,11 @@ def run_solve_sharded(options: argparse.Namespace) -> int:
             seed=options.seed,
             max_seconds=options.max_seconds,
             max_gradients=options.max_gradients,
-            checkpoint=getattr(options, "checkpoint", None),
-            every=getattr(options, "every", None) or EVERY,
+            checkpoint=options.checkpoint,
+            every=options.every,
         )
         if run.saver is not None:
-            run.saver.command = {name: getattr(options, name) for name in PROBLEM}
+            run.saver.command = words
         return _told(run, options, remarks)
 
     return _on_every_rank(work)
@@ -63,8 +63,15 @@ def run_resume_sharded(file: str, options: argparse.Namespace, **changes: Any) -
     """``rcmd resume FILE`` on this rank, which need not have been there before."""
 
     def work(group: Group) -> int:
-        tree, _ = read_sharded(group, Path(file))
-        problem, remarks = _problem(group, tree["command"])
+        with together(group):
+            _check_outputs(options)
+        words = read_sharded(group, Path(file))[0]["command"]
+        if words is None:
+            raise SharedFault(
+                f"{file} was not written by `rcmd solve`, and does not say how its problem is "
+                "made; expected one that was: in Python, resume_sharded(file, problem) goes on"
+            )
+        problem, remarks = _problem(group, words)
         return _told(reopen_sharded(file, problem, **changes), options, remarks)
 
     return _on_every_rank(work)
@@ -80,31 +87,36 @@ def is_sharded(file: str) -> bool:
 
 def _on_every_rank(work: Callable[[Group], int]) -> int:
     """An error that every rank has is told by one; one that a rank has alone ends the others."""
-    group = world()
+    group = world() if launched_ranks() > 1 else Alone()
     try:
-        return work(group)
+        with one_for_all(group):
+            return work(group)
     except SharedFault:
         if group.rank == 0:
             raise
         return EXIT_BAD_INPUT
-    except Exception as error:
-        group.abort(str(error) or type(error).__name__, EXIT_BAD_INPUT)
 
 
 def _check(options: argparse.Namespace) -> None:
-    check_json(options.json)
-    if options.save is not None:
-        check_folder(options.save)
-    if options.plot is not None:
-        check_plot(options.plot)
+    _check_outputs(options)
     if options.rows != "libsvm":
         raise ValueError(
             f"--rows {options.rows} on several ranks; expected samples, --rows libsvm: start one "
             "process for matrices"
         )
-    given = [name.replace("_", "-") for name in NOT_HERE if getattr(options, name)]
-    if given:
-        raise ValueError(f"--{given[0]} is for one process; leave it out with mpirun")
+    for name in ("held_out", "keep"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name.replace('_', '-')} has no meaning here; leave it out")
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    check_json(options.json)
+    if options.save is not None:
+        check_folder(options.save)
+    if options.plot is not None:
+        check_plot(options.plot)
+    if options.truth:
+        raise ValueError("--truth needs all rows in one process; leave it out on several ranks")
 
 
 def _problem(group: Group, words: dict[str, Any]) -> tuple[ShardedProblem, list[str]]:
@@ -113,7 +125,10 @@ def _problem(group: Group, words: dict[str, Any]) -> tuple[ShardedProblem, list[
     with together(group):
         loss = parse_loss(words["loss"] or "logistic")
         oracle = parse_oracle(words["oracle"] or "l1:5")
-        path = None if words["file"] is None else found(words["file"], words["data"])
+        path = (
+            None if words["file"] is None else os.path.abspath(found(words["file"], words["data"]))
+        )
+        words["file"] = path  # for who goes on elsewhere
     if path is None:
         signs_only = loss.label_fault([0.5]) is not None
         make = datasets.make_classification if signs_only else datasets.make_regression

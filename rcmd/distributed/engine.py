@@ -19,7 +19,7 @@ from rcmd.distributed.problem import ShardedProblem
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.faults import checked_atom
 from rcmd.engine.kernels.samples import DUAL, LAG, MIRROR
-from rcmd.engine.kernels.sharded import move_batch
+from rcmd.engine.kernels.sharded import move_batch, own_rows
 from rcmd.engine.loops import OracleLoop
 from rcmd.engine.refreshing import next_refresh
 from rcmd.engine.sampling import Sampler
@@ -49,9 +49,7 @@ class ShardedEngine(CompiledEngine):
         self._peaks = np.zeros(problem.p)
         super().__init__(problem, schedule, sampler, ConjugateProx())
         entries = problem.group.sum(np.array([self._rows[0].size]))[0] / problem.n
-        self.exchange = chosen_exchange(
-            exchange, problem.group, problem.p, sampler.batch, float(entries)
-        )
+        self.exchange = chosen_exchange(exchange, problem, sampler.batch, float(entries))
         self._loop = ShardLoop(problem, self.exchange, self._loop.d)
         # All ranks must take the same steps in one go.
         self._chunk = int(-problem.group.largest(np.array([-self._chunk]))[0])
@@ -82,8 +80,15 @@ class ShardedEngine(CompiledEngine):
 
     def _draw(self, steps: int) -> Array:
         batches = super()._draw(steps)
-        self._batches_seen = zlib.crc32(batches.tobytes(), self._batches_seen)
+        drawn = np.array([batches.sum(), np.bitwise_xor.reduce(batches, axis=None)])
+        self._batches_seen = zlib.crc32(drawn.tobytes(), self._batches_seen)
         return batches
+
+    def _take(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
+        try:
+            super()._take(batches, numbers)
+        except FloatingPointError as error:  # the health was everyone's
+            raise SharedFault(str(error)) from error
 
     def _gradient(self) -> Array:
         """d from scratch; a running d far from it has lost what some rank said."""
@@ -108,24 +113,26 @@ class ShardLoop(OracleLoop):
         super().__init__(problem)
         self.d = d
         self._exchange = exchange
-        self._rank, self._starts = problem.group.rank, problem.starts
+        self._ends = problem.starts[problem.group.rank :][:2].astype(np.uint64)
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
-        owners = np.searchsorted(self._starts, batches.view(np.int64), side="right") - 1
-        start = np.uint64(self._starts[self._rank])
-        pairs = zip(batches, owners, strict=True)
-        shares = [batch[of == self._rank] - start for batch, of in pairs]
+        shares = [self._share(batch) for batch in batches]
         self._exchange.plan(rows, shares)
         health = 0.0
-        for mine, of, eta, weight, total in zip(shares, owners, *numbers, strict=True):
+        for mine, batch, eta, weight, total in zip(shares, batches, *numbers, strict=True):
             atom = checked_atom(self._problem.oracle, self.d)
             predictions, pulls = self._predict(rows, mine, atom), np.empty(len(mine))
             own = move_batch(rows, mine, predictions, eta, total, *shared, pulls)
-            health += self._exchange.add(rows, mine, pulls, own, of, self.d)
+            health += self._exchange.add(rows, mine, pulls, own, batch, self.d)
             atom.add_to(self._sum, weight)
             if not math.isfinite(health):  # before the oracle sees it
                 break
         return health
+
+    def _share(self, batch: Array) -> Array:
+        """The rows of the batch that this rank has, by their place among its own."""
+        mine = np.empty_like(batch)
+        return mine[: own_rows(batch, *self._ends, mine)]
 
 
 def confirm_lockstep(group: Group, engine: ShardedEngine) -> None:

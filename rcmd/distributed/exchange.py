@@ -14,11 +14,17 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 
 from rcmd.distributed.group import Array, Group, SharedFault
+from rcmd.distributed.problem import ShardedProblem
 from rcmd.engine.kernels.sharded import add_terms, scatter_batch, write_terms
 
 ExchangeName = Literal["auto", "sparse", "dense"]
 
 PAIR_BYTES, REDUCED_BYTES = 12, 16
+
+NOT_ONCE = (
+    "the rows that the ranks took are not those of the batch; expected every row to be on exactly "
+    "one rank, and all ranks to draw the same batches"
+)
 
 
 class Exchange(Protocol):
@@ -30,21 +36,22 @@ class Exchange(Protocol):
         """Make ready for these steps; ``shares`` are this rank's rows of each batch."""
 
     def add(
-        self, rows: Any, mine: Array, pulls: Array, health: float, owners: Array, d: Array
+        self, rows: Any, mine: Array, pulls: Array, health: float, batch: Array, d: Array
     ) -> float:
         """Add everyone's Σ_t pulls_t x_t to d; returns the sum of everyone's ``health``."""
 
 
 def chosen_exchange(
-    name: ExchangeName, group: Group, p: int, batch: int, row_entries: float
+    name: ExchangeName, problem: ShardedProblem, batch: int, row_entries: float
 ) -> Exchange:
     """The exchange of that name, or the one with fewer bytes."""
+    group, p = problem.group, problem.p
     if name not in get_args(ExchangeName):
         known = ", ".join(get_args(ExchangeName))
         raise ValueError(f"exchange is {name!r}; expected one of {known}")
     if name == "auto":
         name = "sparse" if PAIR_BYTES * batch * row_entries < REDUCED_BYTES * p else "dense"
-    return SparseExchange(group) if name == "sparse" else DenseExchange(group, p)
+    return SparseExchange(group, problem.starts) if name == "sparse" else DenseExchange(group, p)
 
 
 class DenseExchange:
@@ -60,14 +67,14 @@ class DenseExchange:
         return
 
     def add(
-        self, rows: Any, mine: Array, pulls: Array, health: float, owners: Array, d: Array
+        self, rows: Any, mine: Array, pulls: Array, health: float, batch: Array, d: Array
     ) -> float:
         self._part[:] = 0.0
         scatter_batch(rows, mine, pulls, self._part)
         self._part[self._p :] = health, len(mine)
         total = self._group.sum(self._part)
-        if total[-1] != len(owners):
-            raise SharedFault(_not_once(int(total[-1]), len(owners)))
+        if total[-1] != len(batch):
+            raise SharedFault(NOT_ONCE)
         d += total[: self._p]
         return float(total[-2])
 
@@ -81,8 +88,8 @@ class SparseExchange:
 
     name = "sparse"
 
-    def __init__(self, group: Group) -> None:
-        self._group = group
+    def __init__(self, group: Group, starts: Array) -> None:
+        self._group, self._starts = group, starts[:-1].copy()
         self._counts: list[Array] = []
 
     def plan(self, rows: Any, shares: list[Array]) -> None:
@@ -93,25 +100,24 @@ class SparseExchange:
         self._counts = list(everyone[::-1])
 
     def add(
-        self, rows: Any, mine: Array, pulls: Array, health: float, owners: Array, d: Array
+        self, rows: Any, mine: Array, pulls: Array, health: float, batch: Array, d: Array
     ) -> float:
         counts = self._counts.pop()
-        expected = np.bincount(owners, minlength=self._group.size)
-        if (counts[:, 0] != expected).any():
-            raise SharedFault(_not_once(int(counts[:, 0].sum()), len(owners)))
-        count, entries = counts[self._group.rank]
-        message = np.zeros(1 + entries + (entries + count + 1) // 2)
+        lengths = 1 + counts[:, 1] + (counts.sum(axis=1) + 1) // 2
+        entries = counts[self._group.rank, 1]
+        message = np.empty(lengths[self._group.rank])
         message[0] = health
         words = message[1 + entries :].view(np.uint32)
         write_terms(rows, mine, pulls, message[1:], words, words[entries:])
-        received = self._group.gather(message)
-        begins = np.cumsum([0, *(len(part) for part in received[:-1])])
+        received = self._group.gather(message, lengths)
+        begins = np.cumsum(lengths) - lengths
         values = begins + 1
         columns = 2 * (values + counts[:, 1])
-        places = np.stack([values, columns, columns + counts[:, 1]], axis=1)
+        places = np.stack([values, columns, columns + counts[:, 1], counts[:, 0]], axis=1)
         whole = np.concatenate(received)
         words = whole.view(np.uint32)
-        add_terms(owners, whole, words, words, places, d)
+        if not add_terms(batch, self._starts, whole, words, words, places, d):
+            raise RuntimeError(NOT_ONCE)  # which others need not see
         return float(whole[begins].sum())
 
 
@@ -121,10 +127,3 @@ def _entries(rows: Any, mine: Array) -> int:
         return len(mine) * int(rows[1])
     offsets = rows[2]
     return int((offsets[mine + np.uint64(1)] - offsets[mine]).sum())
-
-
-def _not_once(found: int, expected: int) -> str:
-    return (
-        f"the ranks together took {found} rows for a batch of {expected}; expected every row to be "
-        "on exactly one rank, and all ranks to draw the same batch"
-    )

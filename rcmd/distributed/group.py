@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from rcmd.exit_status import EXIT_BAD_INPUT
 
 Array = npt.NDArray[Any]
 
@@ -28,8 +30,8 @@ class Group(Protocol):
     def largest(self, array: Array) -> Array:
         """The largest of everyone's entries, place by place."""
 
-    def gather(self, array: Array) -> list[Array]:
-        """Everyone's vectors, which may differ in length, in order of the ranks."""
+    def gather(self, array: Array, lengths: Array | None = None) -> list[Array]:
+        """Everyone's vectors in order of the ranks; one message less where lengths are known."""
 
     def broadcast(self, array: Array) -> Array:
         """Rank 0's array, copied into everyone's, which has the same shape."""
@@ -40,8 +42,11 @@ class Group(Protocol):
     def deal(self, parts: Sequence[Array] | None, out: Array) -> Array:
         """The part of this rank among those that rank 0 has, copied into ``out``."""
 
-    def abort(self, sentence: str, status: int) -> NoReturn:
-        """End every rank with this exit status; the sentence says why."""
+    def abort(self, sentence: str, status: int) -> None:
+        """End every rank with this exit status, where an exception here would not end the others.
+
+        The sentence says why.
+        """
 
 
 class SharedFault(ValueError):
@@ -65,7 +70,7 @@ class Alone:
     def largest(self, array: Array) -> Array:
         return array.copy()
 
-    def gather(self, array: Array) -> list[Array]:
+    def gather(self, array: Array, lengths: Array | None = None) -> list[Array]:
         return [array]
 
     def broadcast(self, array: Array) -> Array:
@@ -78,8 +83,8 @@ class Alone:
         out[:] = parts[0] if parts else out
         return out
 
-    def abort(self, sentence: str, status: int) -> NoReturn:
-        raise SystemExit(status)
+    def abort(self, sentence: str, status: int) -> None:
+        return
 
 
 @contextmanager
@@ -98,6 +103,18 @@ def together(group: Group) -> Iterator[None]:
     if worst is not None:
         whose = "" if len(set(faults)) == 1 else f"rank {worst}: "
         raise SharedFault(whose + faults[worst])
+
+
+@contextmanager
+def one_for_all(group: Group) -> Iterator[None]:
+    """Work with words to others: an error that this rank has alone would leave them waiting."""
+    try:
+        yield
+    except SharedFault:
+        raise
+    except Exception as error:
+        group.abort(str(error) or type(error).__name__, EXIT_BAD_INPUT)
+        raise
 
 
 def same_words(group: Group, words: str) -> str:

@@ -6,13 +6,12 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from rcmd.distributed.group import Array
 from rcmd.launched import launched_ranks
-
 
 NAP = 2e-5
 """Seconds that a waiting rank sleeps at a time."""
@@ -61,8 +60,8 @@ class MpiGroup:
     def largest(self, array: Array) -> Array:
         return self._reduce(array, self._mpi.MAX)
 
-    def gather(self, array: Array) -> list[Array]:
-        lengths = self._lengths(array)
+    def gather(self, array: Array, lengths: Array | None = None) -> list[Array]:
+        lengths = self._lengths(array) if lengths is None else lengths
         out = np.empty(lengths.sum(), array.dtype)
         self._finish(self._comm.Iallgatherv(np.ascontiguousarray(array), (out, lengths)))
         return np.split(out, lengths.cumsum()[:-1])
@@ -84,10 +83,9 @@ class MpiGroup:
         self._finish(self._comm.Iscatterv(sent, out))
         return out
 
-    def abort(self, sentence: str, status: int) -> NoReturn:
+    def abort(self, sentence: str, status: int) -> None:
         print(f"rcmd: rank {self.rank}: {sentence}", file=sys.stderr, flush=True)
         self._comm.Abort(status)
-        raise SystemExit(status)
 
     def _lengths(self, array: Array) -> Array:
         lengths = np.empty(self.size, np.int64)

@@ -15,6 +15,7 @@ from rcmd.distributed.group import Array, Group, SharedFault, together
 from rcmd.distributed.oracle import AtFirst
 from rcmd.distributed.summing import sum_rows, sum_terms
 from rcmd.engine.kernels.layout import rows_tuple
+from rcmd.magnitudes import refuse_infinite_energy, refuse_overflow
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.problem import Problem
 from rcmd.rows import DenseRows, Rows, SparseRows
@@ -110,21 +111,26 @@ class ShardedProblem(Problem):
         return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
 
     def _find_constants(self, batch: int) -> Constants:
-        bounds, gammas = self.prediction_bounds, self.losses.gammas
+        bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
+        with np.errstate(over="ignore"), together(self.group):
+            refuse_overflow(self)
+            row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else 0.0
+            refuse_infinite_energy(row_energy)
+        peaks = np.array([gammas.max(), bounds.max(), row_energy, -gammas.min()])
+        gamma, prediction_bound, row_energy, negative = self.group.largest(peaks)
         with np.errstate(over="ignore"):
-            energies = gammas * bounds * bounds
-            peaks = (gammas.max(), bounds.max(), (gammas * self.rows.square_norms()).max())
-        gamma, bound, row_energy, negative = self.group.largest(np.array([*peaks, -gammas.min()]))
+            prediction_energy = self.mean(gammas * bounds * bounds)
+            bregman_radius = self.losses.bregman_radius(bounds)
         return Constants(
             n=self.n,
             batch=batch,
             gamma=gamma,
-            prediction_bound=bound,
-            prediction_energy=self.mean(energies),
-            bregman_radius=self.losses.bregman_radius(bounds),
-            mu=self.oracle.mu,
-            row_energy=row_energy,
-            spectral_energy=self._find_spectral_energy() if self.oracle.mu > 0 else None,
+            prediction_bound=prediction_bound,
+            prediction_energy=prediction_energy,
+            bregman_radius=bregman_radius,
+            mu=mu,
+            row_energy=row_energy if mu > 0 else None,
+            spectral_energy=self._find_spectral_energy() if mu > 0 else None,
             quadratic=self.loss.quadratic,
             smallest_gamma=-negative,
         )

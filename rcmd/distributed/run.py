@@ -18,9 +18,10 @@ import numpy as np
 from rcmd import bounds
 from rcmd.budgets import Budgets, Spent
 from rcmd.certificate import BestPair
+from rcmd.description import summarize
 from rcmd.distributed.engine import ShardedEngine, confirm_lockstep
 from rcmd.distributed.exchange import ExchangeName
-from rcmd.distributed.group import Array, same_words
+from rcmd.distributed.group import Array, one_for_all, same_words
 from rcmd.distributed.problem import ShardedProblem
 from rcmd.engine.faults import refuse_infeasible_atoms
 from rcmd.engine.sampling import Sampler, UniformSampler
@@ -95,6 +96,14 @@ class ShardedRun(Iterator[State]):
             sampler = UniformSampler(problem.n, size, self._same_generator(seed))
         self._bound_kind = bound_kind(prox, self.schedule, sampler, constants)
         self._note = prox.note
+        self._settings = {
+            "method": "randomized coordinate mirror descent",
+            "batch": size,
+            "tol": float(tol),
+            "corrections": False,
+            "seed": seed if isinstance(seed, int) else None,
+            "ranks": problem.group.size,
+        }
         self.engine = ShardedEngine(problem, self.schedule, sampler, exchange)
         blocks = problem.n / size
         self._marks = log_spaced(blocks) if checkpoints is None else checked_marks(checkpoints)
@@ -138,7 +147,10 @@ class ShardedRun(Iterator[State]):
         """The best certified pair and how the run went, on rank 0; ``None`` on the others."""
         if not self.history:
             raise ValueError("the run has not started; take a step with next(run) first")
-        certificate = self._best.certificate()
+        certificate, about = (
+            self._best.certificate(),
+            summarize(self.problem, self._constants.batch),
+        )
         parts = self.group.collect(certificate.w)
         if parts is None:
             return None
@@ -147,6 +159,8 @@ class ShardedRun(Iterator[State]):
             history=History(self.history),
             stop=self.stop or StopReason.CALLBACK,
             note=self._note,
+            about=about,
+            options=self._settings,
         )
 
     def save(self, *, always: bool = True) -> None:
@@ -320,10 +334,10 @@ def solve_sharded(
 
 def drive(run: ShardedRun, callbacks: Iterable[Callable[[State], bool | None]]) -> Result | None:
     """Let the run go to its end, with callbacks at its checkpoints."""
-    with run.interrupts:
+    with one_for_all(run.group), run.interrupts:
         for state in run:
             answers = [0, *(int(bool(callback(state))) for callback in callbacks)]
             if run.group.largest(np.array([max(answers)]))[0] and run.stop is None:
                 run.stop = StopReason.CALLBACK
                 run.save()
-    return run.result()
+        return run.result()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class ThreadGroup:
     def largest(self, array: Array) -> Array:
         return reduce(np.maximum, self._exchange(array))
 
-    def gather(self, array: Array) -> list[Array]:
+    def gather(self, array: Array, lengths: Array | None = None) -> list[Array]:
         return self._exchange(array)
 
     def broadcast(self, array: Array) -> Array:
@@ -84,8 +84,8 @@ class ThreadGroup:
         out[:] = self._exchange(parts)[0][self.rank]
         return out
 
-    def abort(self, sentence: str, status: int) -> NoReturn:
-        raise RuntimeError(f"status {status}: {sentence}")
+    def abort(self, sentence: str, status: int) -> None:
+        self._table.barrier.abort()
 
     def _exchange(self, word: Any) -> list[Any]:
         """What every rank lays down; copies, as all go on at once."""

@@ -20,6 +20,9 @@ from typing import Any
 DIED = 3
 """Exit status of the ranks that end because another one died."""
 
+ABSENT = 60
+"""Seconds after which nobody is expected to come any more."""
+
 WORDS = 64
 """Bytes of the longest message."""
 
@@ -36,6 +39,8 @@ class Watched:
 
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        if group.size == 1:
+            return
         where = ""
         if group.rank == 0:
             token = secrets.token_hex(8)
@@ -59,16 +64,11 @@ class Watched:
     def __enter__(self) -> Watched:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.leave()
-
-    def leave(self) -> None:
-        """Say goodbye: this rank ends as it should, or has said why it does not."""
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Say goodbye: this rank ends as it should, or says itself why it does not."""
         if self._socket is not None:
-            self._socket.sendall(b"bye".ljust(WORDS))
-            self._socket.shutdown(socket.SHUT_WR)
-            self._socket = None
-        if self._process is not None:
+            self._socket.sendall(b"bye".ljust(WORDS))  # upon which it is closed from there
+        if self._process is not None and kind is None:  # else the others may not have ended
             self._process.wait()
             assert self._process.stdout is not None
             self._process.stdout.close()
@@ -92,7 +92,10 @@ def watch(token: str, hint: str) -> int:
         greeted = False
         while ranks or not greeted:
             dead = []
-            for key, _ in selector.select(timeout=None if ranks else 60):
+            events = selector.select(timeout=None if ranks else ABSENT)
+            if not events:
+                return 0
+            for key, _ in events:
                 if key.fileobj is server:
                     new, _ = server.accept()
                     words = _received(new)

@@ -56,6 +56,13 @@ class Apcg(Method):
                 f"X is held as {type(problem.rows).__name__} for Apcg; expected dense or sparse "
                 "rows of floats, for which it has compiled code"
             )
+        from rcmd.compiling.records import CannotCompile
         from rcmd.methods.acceleration import Acceleration
 
-        return Acceleration(problem, rng)
+        try:
+            return Acceleration(problem, rng)
+        except CannotCompile as reason:
+            raise ValueError(
+                f"the loss of Apcg cannot be compiled: {reason}; expected one that numba "
+                "understands: use Sdca() for others"
+            ) from reason

@@ -22,6 +22,7 @@ class Snapshot:
 
     def __init__(self, run: Progress) -> None:
         self._run = run
+        self.beta = run.beta.copy()
         run.gradients += run.problem.n
         self._derivatives = run.problem.response(run.beta)
         self._slope = run.problem.gradient(self._derivatives)
@@ -38,7 +39,9 @@ class Snapshot:
 class Epochs(CappedRun):
     """Steps in epochs t = 1, 2, …, each begun with a snapshot of β.
 
-    Before the first one β becomes a minimizer of gᵀβ + R(β), g = ∇f(β), for n gradients.
+    Before the first one β becomes a minimizer of gᵀβ + R(β), g = ∇f(β), for n gradients. What is
+    certified is the point at which an epoch ended, the one of the theorems: the first steps of
+    the next epoch lead far away from it.
     """
 
     snapshot: Snapshot
@@ -57,6 +60,10 @@ class Epochs(CappedRun):
     @abstractmethod
     def inner_step(self, k: int, rows: Array) -> None:
         """Step k of this epoch, on a batch of rows."""
+
+    def averages(self) -> tuple[Any, Array]:
+        beta = self.beta.copy() if self.done == 0 else self.snapshot.beta
+        return beta, self.problem.response(beta)
 
     @property
     def step_gradients(self) -> int:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 LINE_SPACING = 1.2
 
 
-def label_ends(axes: Any, curves: Sequence[tuple[str, Any]]) -> None:
-    """Write each name beside the last point of its curve, right of the axes."""
-    figure = axes.figure
-    figure.draw_without_rendering()  # limits and heights are known only then
+def label_ends(figure: Any, panels: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
+    """Write each name beside the last point of its curve, right of its axes."""
+    if panels:
+        figure.draw_without_rendering()  # limits and heights are known only then
+    for axes, curves in panels:
+        _label(axes, curves)
+
+
+def _label(axes: Any, curves: Mapping[str, Any]) -> None:
     to_axes = axes.transData + axes.transAxes.inverted()
-    ends = [(curve.get_xdata()[-1], curve.get_ydata()[-1]) for _, curve in curves]
+    ends = [(curve.get_xdata()[-1], curve.get_ydata()[-1]) for curve in curves.values()]
     heights = [float(to_axes.transform(end)[1]) for end in ends]
     size = axes.xaxis.label.get_size() * 0.95
-    points_high = axes.get_window_extent().height / figure.dpi * 72
+    points_high = axes.get_window_extent().height / axes.figure.dpi * 72
     places = spread(heights, LINE_SPACING * size / points_high)
-    for (name, curve), end, place in zip(curves, ends, places, strict=True):
+    for (name, curve), end, place in zip(curves.items(), ends, places, strict=True):
         axes.annotate(
             name,
             xy=end,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rcmd.plotting.files import require_matplotlib
+from rcmd.plotting.labels import label_ends
 from rcmd.plotting.style import GREY, ONE_COLUMN, ROW_HEIGHT, STYLE, TWO_COLUMNS, looks
 from rcmd.plotting.ticks import set_ticks
 
@@ -103,9 +104,13 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
         names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
         chosen = _named_looks(names)
         handles: dict[str, Any] = {}
+        labelled = []
         for place, (axes, panel) in enumerate(zip(every_axes, panels, strict=False)):
             found = draw(axes, panel, chosen)
-            handles = (found | handles) if not panel.label_ends else handles
+            if panel.label_ends:
+                labelled.append((axes, found))
+            else:
+                handles = found | handles
             if shared and place % columns:
                 axes.set_ylabel("")
         for axes in every_axes[len(panels) :]:
@@ -122,6 +127,7 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
                 ncols=across,
                 frameon=False,
             )
+        label_ends(figure, labelled)
     return figure
 
 
@@ -129,7 +135,9 @@ def draw_into(axes: Any, panel: Panel) -> Any:
     """Draw one panel into axes that somebody else made, in their style; returns their figure."""
     require_matplotlib()
     handles = draw(axes, panel, _named_looks([line.name for line in panel.lines]))
-    if handles and not panel.label_ends:
+    if panel.label_ends:
+        label_ends(axes.figure, [(axes, handles)])
+    elif handles:
         axes.legend(list(handles.values()), list(handles), frameon=False)
     return axes.figure
 
@@ -156,10 +164,6 @@ def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str
         _write_above(axes, panel.note, 0.0, "left")
     for axis in (axes.xaxis, axes.yaxis):
         set_ticks(axis, axis.axis_name in panel.log)
-    if panel.label_ends and handles:
-        from rcmd.plotting.labels import label_ends
-
-        label_ends(axes, list(handles.items()))
     return handles
 
 

@@ -9,7 +9,7 @@ from rcmd.plotting.panels import Band, Line, Panel, draw_into, drawn
 from rcmd.plotting.style import plain
 
 if TYPE_CHECKING:
-    from rcmd.result import Checkpoint, History, Result
+    from rcmd.result import History, Result
 
 Axis = Literal["gradients", "iterations", "oracle_calls", "seconds"]
 
@@ -114,16 +114,11 @@ def _gap_panel(history: History, column: str, label: str) -> Panel:
 
 def _corrections(history: History, column: str) -> Band | None:
     """From the last step of the algorithm to the end, where the run ended with corrections."""
-    corrected = [row for row in history if row.phase == "corrective"]
-    if not corrected:
+    places = [place for place, row in enumerate(history) if row.phase == "corrective"]
+    if not places:
         return None
-    before = [row for row in history if row.phase != "corrective" and _before(row, corrected[0])]
-    start = before[-1] if before else corrected[0]
-    return Band(getattr(start, column), getattr(corrected[-1], column), "corrections")
-
-
-def _before(row: Checkpoint, other: Checkpoint) -> bool:
-    return row.iteration < other.iteration
+    xs = history.column(column)
+    return Band(float(xs[max(places[0] - 1, 0)]), float(xs[places[-1]]), "corrections")
 
 
 def _zero(history: History, column: str) -> str:

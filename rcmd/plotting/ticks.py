@@ -15,7 +15,9 @@ def set_ticks(axis: Any, logarithmic: bool) -> None:
 
     if not logarithmic:
         if _counts(axis):
-            axis.set_major_locator(ticker.MaxNLocator(nbins="auto", integer=True))
+            axis.set_major_locator(
+                ticker.MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True)
+            )
         return
     low, high = axis.get_view_interval()
     axis.set_minor_formatter(ticker.NullFormatter())

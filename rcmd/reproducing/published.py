@@ -31,6 +31,11 @@ class Experiment(NamedTuple):
     counts: dict[str, Counts]
     stand_in: bool = False
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """What is run: a fit only where there is a count to be met."""
+        return tuple(name for name in METHODS if name != FITTED or self.told(name))
+
     def told(self, method: str) -> Counts | None:
         """What Table 3 says of a method, whichever its steps are."""
         return self.counts.get("scgm" if method == FITTED else method)

@@ -15,6 +15,7 @@ from statistics import mean
 from threading import Thread
 from typing import Any
 
+from rcmd.bench.one_thread import one_thread
 from rcmd.datasets import locate
 from rcmd.reproducing.cells import Cell, find_optimum, finished, run_cell, sha256, store
 from rcmd.reproducing.published import EXPERIMENTS, METHODS, RUNS
@@ -72,6 +73,7 @@ def run_all(settings: Settings, folder: Path, tell: Callable[[str], None]) -> Fo
         for method in METHODS
         if seed == 0 or RUNS[method].random
         for cell, found in zip(optima, best, strict=True)
+        if method in EXPERIMENTS[cell.experiment].methods
     ]
     runs = _finish(tasks, folder, settings.jobs, tell)
     tell("")
@@ -162,7 +164,8 @@ def seconds_left(
 
 
 def _work(cell: Cell, optimum: float | None) -> dict[str, Any]:
-    return find_optimum(cell) if optimum is None else run_cell(cell, optimum)
+    with one_thread():  # the other cores have work of their own
+        return find_optimum(cell) if optimum is None else run_cell(cell, optimum)
 
 
 def _end_with_parent() -> None:

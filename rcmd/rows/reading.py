@@ -11,7 +11,7 @@ from rcmd.rows.base import Array, Rows
 from rcmd.rows.dense import DenseRows
 from rcmd.rows.operator import OperatorRows
 from rcmd.rows.sparse import SparseRows
-from rcmd.validation import as_array, checked_numbers
+from rcmd.validation import as_array, as_doubles, checked_numbers
 
 
 def as_rows(X: Any) -> Rows:
@@ -37,7 +37,7 @@ def _checked_dense(X: Any) -> Array:
         )
     array = checked_numbers("X", array)
     if array.dtype not in (np.float32, np.float64, object):
-        array = array.astype(float)
+        array = as_doubles("X", array)
     return np.ascontiguousarray(array)
 
 
@@ -47,6 +47,7 @@ def _checked_sparse(X: Any) -> Any:
     matrix = X.tocsr()
     checked_numbers("X", matrix.data)
     if matrix.dtype not in (np.float32, np.float64):
+        as_doubles("X", matrix.data)
         matrix = matrix.astype(float)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

@@ -12,7 +12,7 @@ from rcmd.lowrank import LowRank
 from rcmd.methods.active_set import ActiveSet
 from rcmd.methods.epochs import Snapshot
 from rcmd.oracles.atoms import DenseAtom, RankOneAtom, SparseAtom
-from rcmd.result import Checkpoint, History, Result
+from rcmd.result import Checkpoint
 
 CLASSES: dict[str, type] = {
     f"{kind.__module__}.{kind.__qualname__}": kind
@@ -26,12 +26,10 @@ CLASSES: dict[str, type] = {
         Damping,
         DenseAtom,
         DualPoint,
-        History,
         HullCorrection,
         LowRank,
         PrimalPoint,
         RankOneAtom,
-        Result,
         Snapshot,
         SparseAtom,
     )

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 def parts_of(run: Run) -> dict[str, Any]:
     """The parts by name, which stand for themselves in a checkpoint."""
     problem = run.problem
+    data = {f"rows.{name}": value for name, value in vars(problem.rows).items()}
     return {
+        **{name: value for name, value in data.items() if hasattr(value, "shape")},
+        "y": problem.losses.y,
+        "weights": problem.losses.weights,
         "problem": problem,
         "rows": problem.rows,
         "losses": problem.losses,

@@ -10,6 +10,12 @@ from rcmd.saving.container import unpacked
 from rcmd.saving.faults import BadCheckpoint
 
 
+def refuse_missing(path: Path) -> None:
+    """Say that there is no such file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no checkpoint {path}; expected the name of a file")
+
+
 def refuse_existing(path: Path) -> None:
     """Nothing is ever overwritten: say what is there and what to do."""
     if not os.path.lexists(path):

@@ -16,6 +16,7 @@ from rcmd.run import Callback, Run, drive
 from rcmd.saving.container import unpacked
 from rcmd.saving.fingerprints import problem_fingerprint
 from rcmd.saving.parts import parts_of
+from rcmd.saving.places import refuse_missing
 from rcmd.saving.saver import Saver
 from rcmd.saving.settings import options_from
 from rcmd.saving.values import Reader
@@ -110,8 +111,7 @@ def reopen(checkpoint: str | os.PathLike[str], problem: Problem, **changes: Unpa
 
 def read_checkpoint(path: Path) -> tuple[Any, Any]:
     """What a checkpoint holds, in plain values."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no checkpoint {path}; expected the name of a file")
+    refuse_missing(path)
     return unpacked(path)
 
 

@@ -90,23 +90,23 @@ class Saver:
         import rcmd  # whose last import may be what brought this module in
 
         begun = time.perf_counter()
-        problem = run.problem
-        writer = Writer(parts_of(run))
+        arrays: list[Any] = []
+        writer = Writer(parts_of(run), arrays)
         tree = {
             "rcmd": rcmd.__version__,
             "problem": self._problem,
-            "options": writer.write(self._options, "an option"),
+            "options": Writer({}, arrays).write(self._options, "an option"),
             "command": self.command,
             "every": self.every,
             "seconds": run.seconds(),
             "ended": run.stop is not None and run.stop.name == "TOLERANCE",
-            "oracle": writer.write(memory_of(problem.oracle), "the oracle's memory"),
+            "oracle": writer.write(memory_of(run.problem.oracle), "the oracle's memory"),
             "run": writer.write(run, "the run"),
         }
         there = identity(self.path)
         if there not in (None, self._ours):
             raise CannotSave("another program has written a file of that name, which is left alone")
-        replace_file(self.path, packed(tree, writer.arrays))
+        replace_file(self.path, packed(tree, arrays))
         self._ours = identity(self.path)
         self._last = time.perf_counter()
         self.seconds = self._last - begun

@@ -6,6 +6,7 @@ is, and whoever goes on gives them again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -13,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from rcmd.certificate import Certificate
 from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.result import Checkpoint, History, Result, StopReason
 from rcmd.saving.fingerprints import fingerprint
 
 PLACES = {"schedule": "rcmd.schedules", "prox": "rcmd.prox", "method": "rcmd.methods"}
@@ -29,6 +32,7 @@ def saved_options(options: Mapping[str, Any]) -> dict[str, Any]:
     for name in PLACES:
         plain[name] = _saved_object(name, options[name])
     plain["sampler"] = _saved_sampler(options["sampler"])
+    plain["warm_start"] = _saved_result(options["warm_start"])
     marks = options["checkpoints"]
     if marks is not None:
         known = isinstance(marks, Sequence | np.ndarray)
@@ -42,6 +46,7 @@ def options_from(saved: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str
     for name in PLACES:
         options[name] = _object(name, saved[name], given.get(name))
     options["sampler"] = _sampler(saved["sampler"], given.get("sampler"))
+    options["warm_start"] = _result(saved["warm_start"])
     if isinstance(saved["checkpoints"], dict):
         options["checkpoints"] = _again("checkpoints", given.get("checkpoints"))
     return {**options, **{name: given[name] for name in CHANGEABLE if name in given}}
@@ -96,6 +101,24 @@ def _sampler(saved: Any, given: Any) -> Any:
     if "replay" in saved:
         return Replay(saved["replay"])
     return UniformSampler(*saved["uniform"], np.random.default_rng())
+
+
+def _saved_result(result: Result | None) -> Any:
+    """What a warm start takes from a result: the pair, and the gradients that led to it."""
+    return result and [result.beta, result.w, result.history[-1].gradients]
+
+
+def _result(saved: Any) -> Result | None:
+    if saved is None:
+        return None
+    beta, w, gradients = saved
+    numbers = dict.fromkeys(("primal", "dual"), math.nan)
+    pair = Certificate(beta=beta, w=w, loss_gap=math.nan, regularizer_gap=math.nan, **numbers)
+    last = Checkpoint(
+        iteration=0, gradients=gradients, oracle_calls=0, seconds=0.0, gap=math.nan, bound=math.nan,
+        phase="plain", **numbers,
+    )  # fmt: skip
+    return Result(pair, History([last]), StopReason.CALLBACK, "")
 
 
 def _again(name: str, given: Any) -> Any:

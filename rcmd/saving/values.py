@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,11 +39,15 @@ MADE = {"kind": "made"}
 """What a new run makes by itself."""
 
 
-class Writer:
-    """Values to a tree for JSON; ``arrays`` collects the arrays that the tree speaks of."""
+class _Plain:
+    """Objects of this size are their attributes: files, modules and solvers hold more."""
 
-    def __init__(self, parts: Mapping[str, Any]) -> None:
-        self.arrays: list[Array] = []
+
+class Writer:
+    """Values to a tree for JSON, whose arrays are added to ``arrays``."""
+
+    def __init__(self, parts: Mapping[str, Any], arrays: list[Array]) -> None:
+        self.arrays = arrays
         self._parts = {id(part): name for name, part in parts.items()}
         self._seen: dict[int, int] = {}
         self._alive: list[Any] = []  # so that no two things have one id
@@ -113,14 +116,13 @@ class Writer:
 
     def _object(self, value: Any, where: str) -> dict[str, Any]:
         kind = type(value)
-        if not hasattr(value, "__dict__") or isinstance(value, ModuleType):
+        if not hasattr(value, "__dict__") or kind.__basicsize__ != _Plain.__basicsize__:
             raise CannotSave(f"{where} is of type {kind.__name__}, which no checkpoint holds")
         names = getattr(kind, "run_state", None) or vars(value)
         values = {
             name: self.write(vars(value)[name], f"{where}.{name}")
             for name in names
-            if name in vars(value)
-            and not isinstance(getattr(kind, name, None), cached_property)
+            if name in vars(value) and not isinstance(getattr(kind, name, None), cached_property)
         }
         return {"kind": "object", "class": _name(kind), "values": values}
 

@@ -8,6 +8,8 @@ except ImportError:
     ) from None
 
 from rcmd.sklearn.classifier import GSFWClassifier
+from rcmd.sklearn.classifier_cv import GSFWClassifierCV
 from rcmd.sklearn.regressor import GSFWRegressor
+from rcmd.sklearn.regressor_cv import GSFWRegressorCV
 
-__all__ = ["GSFWClassifier", "GSFWRegressor"]
+__all__ = ["GSFWClassifier", "GSFWClassifierCV", "GSFWRegressor", "GSFWRegressorCV"]

@@ -34,7 +34,7 @@ def _has_probabilities(model: GSFWClassifier) -> bool:
     )
 
 
-class GSFWClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
+class GSFWClassifier(ClassifierMixin, LinearModel):
     """Linear classification: min over β and b of the mean of l(x_jᵀβ + b; ±1), plus R(β).
 
     Solved by generalized stochastic Frank-Wolfe to a certified gap. Of more than two classes
@@ -203,7 +203,7 @@ class GSFWClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         targets = np.where(y == chosen[:, None], 1.0, -1.0)
         for label, factor in zip(self.classes_, factors, strict=True):
             weights = np.where(y == label, factor * weights, weights)
-        return Training(X, targets, weights)
+        return Training(X, y, targets, weights)
 
     def _unit(self, problem: Problem) -> float:
         return 1.0

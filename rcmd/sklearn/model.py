@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,8 @@ class LinearModel(PartParameters, ABC):
         self
         """
         training = self._training(X, y, sample_weight).normalized()
-        self._solve(training, self._part("oracle"), self._seed())
+        results = self._solve(training, self._part("oracle"), self._seed())
+        self._warn_unless(np.array([result.success for result in results]), self.duality_gap_)
         return self
 
     @abstractmethod
@@ -82,22 +83,25 @@ class LinearModel(PartParameters, ABC):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _solve(self, training: Training, oracle: Any, seed: int) -> None:
+    def _solve(self, training: Training, oracle: Any, seed: int) -> list[Result]:
         """Solve every problem and set the fitted attributes."""
-        rng, results = np.random.default_rng(seed), []
+        rng, results = np.random.default_rng(seed), list[Result]()
         for labels in training.targets:
             problem = self._posed(training, labels, oracle)
             results.append(solve(problem, **self._options(problem, rng)))
-        refuse_interrupted(results)
+            refuse_interrupted(results)
         self._take(results)
         self.n_iter_ = max(math.ceil(result.passes) for result in results)
         self.duality_gap_ = max(float(result.gap) for result in results)
-        missed = sum(not result.success for result in results)
-        if missed:
+        return results
+
+    def _warn_unless(self, reached: Array, largest: float) -> None:
+        """Say so, where ``fit`` is called, if some fits did not reach the tolerance."""
+        if not reached.all():
             warnings.warn(
-                f"{missed} of {len(results)} fit(s) used up max_iter = {self.max_iter} passes over "
-                f"the data; the largest certified gap is {self.duality_gap_:.3g}, above what "
-                f"tol = {self.tol} asks for: raise one of them, or scale the features",
+                f"{(~reached).sum()} of {reached.size} fit(s) used up max_iter = {self.max_iter} "
+                f"passes over the data; the largest certified gap is {largest:.3g}, above what "
+                f"tol = {self.tol} asks for: raise one of them, or scale the data",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -112,6 +116,9 @@ class LinearModel(PartParameters, ABC):
         return Problem(problem.rows, labels, loss, oracle, weights=weights, intercept=bound)
 
     def _options(self, problem: Problem, rng: np.random.Generator) -> Options:
+        tol: Any = self.tol if isinstance(self.tol, Real) else math.nan
+        if not tol >= 0:
+            raise ValueError(f"tol is {self.tol!r}; expected a number ≥ 0")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise ValueError(
                 f"max_iter is {self.max_iter!r}; expected a positive whole number of passes over "
@@ -119,7 +126,7 @@ class LinearModel(PartParameters, ABC):
             )
         return {
             "batch": self.batch,
-            "tol": self.tol * self._unit(problem),
+            "tol": tol * self._unit(problem),
             "max_gradients": int(self.max_iter) * problem.n,
             "seed": rng,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from rcmd.specs import made, parse_loss, parse_oracle
 
-READERS = {"loss": parse_loss, "oracle": parse_oracle}
+READERS: dict[str, Callable[[str], Any]] = {"loss": parse_loss, "oracle": parse_oracle}
 
 
 def as_part(name: str, given: Any, p: int) -> Any:
@@ -27,7 +28,7 @@ def part_fields(name: str, given: Any) -> dict[str, Any]:
             return {}
     if not is_dataclass(given) or isinstance(given, type):
         return {}
-    return {field.name: getattr(given, field.name) for field in fields(given)}
+    return {field.name: getattr(given, field.name) for field in fields(given) if field.init}
 
 
 class PartParameters(BaseEstimator):
@@ -73,4 +74,5 @@ def _changed(name: str, given: Any, changes: dict[str, Any]) -> Any:
             )
     if all(np.array_equal(known[field], value) for field, value in changes.items()):
         return given
-    return replace(READERS[name](given) if isinstance(given, str) else given, **changes)
+    part: Any = READERS[name](given) if isinstance(given, str) else given
+    return replace(part, **changes)

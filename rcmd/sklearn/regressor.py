@@ -18,7 +18,7 @@ from rcmd.sklearn.training import Training, checked_weights
 Array = npt.NDArray[Any]
 
 
-class GSFWRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
+class GSFWRegressor(RegressorMixin, LinearModel):
     """Linear regression: min over β and b of the mean of l(x_jᵀβ + b; y_j), plus R(β).
 
     Solved by generalized stochastic Frank-Wolfe to a certified gap.
@@ -108,11 +108,9 @@ class GSFWRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return np.asarray(self._predictions(X))
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=NUMBER_TYPES, y_numeric=True
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBER_TYPES, y_numeric=True)
         labels = np.asarray(y, dtype=float)
-        return Training(X, labels[None, :], checked_weights(sample_weight, len(labels)))
+        return Training(X, labels, labels[None, :], checked_weights(sample_weight, len(labels)))
 
     def _unit(self, problem: Problem) -> float:
         losses = problem.losses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,20 +21,23 @@ class Training:
     ----------
     X
         The n × p features.
+    y
+        The labels as they were given.
     targets
-        The labels, one row of n for each problem.
+        The labels as the losses expect them, one row of n for each problem.
     weights
         ω_j ≥ 0, or ``None`` where all are alike.
     """
 
     X: Any
+    y: Array
     targets: Array
     weights: Array | None
 
     def rows(self, chosen: Array) -> Training:
         """Some of the samples."""
         weights = None if self.weights is None else self.weights[chosen]
-        return Training(self.X[chosen], self.targets[:, chosen], weights)
+        return Training(self.X[chosen], self.y[chosen], self.targets[:, chosen], weights)
 
     def normalized(self) -> Training:
         """The same problems with positive weights of mean 1.
@@ -45,11 +48,14 @@ class Training:
         if self.weights is None:
             return self
         kept = self if self.weights.all() else self.rows(np.flatnonzero(self.weights))
-        weights = kept.weights
-        assert weights is not None
-        if (weights == weights[0]).all():
-            return Training(kept.X, kept.targets, None)
-        return Training(kept.X, kept.targets, weights * (len(weights) / weights.sum()))
+        positive = self.weights[self.weights > 0]
+        if not positive.size:
+            raise ValueError(
+                "sample_weight is zero for all samples of a fit; expected a positive weight "
+                "somewhere in every fold"
+            )
+        alike = (positive == positive[0]).all()
+        return replace(kept, weights=None if alike else positive * (len(positive) / positive.sum()))
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rcmd.bench import workloads
 from rcmd.bench.contenders import shown_ratio, verdicts
-from rcmd.bench.race.cases import CASES, Case, chosen, make_task
+from rcmd.bench.race.cases import CASES, Case, NoReference, chosen, make_task
 from rcmd.bench.race.entrants import ENTRANTS, OWN_TARGETS, Entrant
 from rcmd.bench.race.racing import Best, Racer, at_least, best, compete
 from rcmd.bench.report import Report, Section, Target, about, nanoseconds
@@ -85,11 +85,11 @@ def bench_peers(
         tell(f"{case.name}: reading data")
         try:
             data = case.load(settings.data, settings.seed)
-        except workloads.NotFound as reason:
+            tell(f"{case.name}: λ")
+            task, gap = make_task(data, case.radius, settings.seed, settings.budget)
+        except (workloads.NotFound, NoReference) as reason:
             ratios.notes.append(f"{case.name} is left out: {reason}")
             continue
-        tell(f"{case.name}: λ")
-        task, gap = make_task(data, case.radius, settings.seed, settings.budget)
         racers = compete(task, entrants, settings.repeats, _prefixed(case.name, tell))
         n, p = data.X.shape
         section = Section(

@@ -21,6 +21,12 @@ def run(steps: int = 40, seed: int = 0) -> tuple[Problem, Any, list[Any], list[A
     return problem, rows, primal, list(dual)
 
 
+def difference(one: Any, other: Any) -> float:
+    """The largest between the averages, predictions and substitute gradients of both."""
+    pairs = (one.beta, other.beta_average), (one.s, other.s), (one.d, other.d)
+    return max(float(abs(u - v).max()) for u, v in pairs)
+
+
 if __name__ == "__main__":
     _, _, primal, dual = run()
-    print(max(abs(p.beta - d.beta_average).max() for p, d in zip(primal, dual, strict=True)))
+    print(max(map(difference, primal, dual)))

@@ -30,4 +30,4 @@ def run(share: float = 0.3, steps: int = 120, seed: int = 0) -> tuple[Any, Any, 
 
 if __name__ == "__main__":
     picture, seen, states = run()
-    print([float(abs(s.beta_average.to_array() - picture)[~seen].mean()) for s in states])
+    print([((s.beta_average.to_array() - picture)[~seen] ** 2).mean() ** 0.5 for s in states])

@@ -9,7 +9,7 @@ from rcmd import L1Ball, LeastSquares, Problem, bounds, iterate
 from rcmd.engine.sampling import Replay
 
 
-def run(n: int = 3, b: int = 1, steps: int = 6, seed: int = 0) -> tuple[Any, list[float]]:
+def run(n: int = 3, b: int = 1, steps: int = 5, seed: int = 0) -> tuple[Any, list[float]]:
     """The gaps of every sequence after each step, and the bound."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, size=(n, 2))

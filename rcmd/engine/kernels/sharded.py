@@ -18,6 +18,20 @@ LIMB = 2.0**30
 """A term of a sum, scaled below one limb, is two integers: its first and its next 30 bits."""
 
 
+def _make_own_rows(stamp: str) -> Any:
+    def own_rows(batch, first, last, mine):
+        """Fill ``mine`` with the rows from ``first`` to before ``last``, from there; how many."""
+        stamp
+        count = 0
+        for t in range(batch.size):
+            if first <= batch[t] < last:
+                mine[count] = batch[t] - first
+                count += 1
+        return count
+
+    return own_rows
+
+
 def _make_move_batch(stamp: str) -> Any:
     def move_batch(rows, mine, predictions, eta, cumulative, samples, gain, gain_mask, law, pulls):
         """Move the samples of ``mine``; ``pulls`` are the coefficients of their rows in Δd.
@@ -65,21 +79,26 @@ def _make_write_terms(stamp: str) -> Any:
 
 
 def _make_add_terms(stamp: str) -> Any:
-    def add_terms(owners, values, columns, lengths, places, d):
+    def add_terms(batch, starts, values, columns, lengths, places, d):
         """Add everyone's terms to d, row by row in the order of the batch.
 
-        ``owners[t]`` is the rank that has row t of the batch; row r of ``places`` says where its
-        values, columns and lengths begin, and is used up.
+        Rank r has the rows from ``starts[r]`` on; ``places[r]`` says where its values, columns and
+        lengths begin and how many rows it sent. All are used up in turn; whether the batch and
+        what was sent agree is returned.
         """
         stamp
-        for t in range(owners.size):
-            at = places[owners[t]]
+        for t in range(batch.size):
+            at = places[np.searchsorted(starts, np.int64(batch[t]), side="right") - 1]
+            if at[3] == 0:
+                return False
             length = np.int64(lengths[at[2]])
             for e in range(length):
                 d[columns[at[1] + e]] += values[at[0] + e]
             at[0] += length
             at[1] += length
             at[2] += 1
+            at[3] -= 1
+        return not places[:, 3].any()
 
     return add_terms
 
@@ -114,6 +133,7 @@ def _make_add_limbs(stamp: str) -> Any:
     return add_limbs
 
 
+own_rows = kernel(_make_own_rows)
 move_batch = kernel(_make_move_batch)
 scatter_batch = kernel(_make_scatter_batch)
 write_terms = kernel(_make_write_terms)

@@ -1,0 +1,57 @@
+"""scikit-learn's own checks of estimators, and that they notice what they should."""
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sklearn")
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rcmd.sklearn import GSFWClassifier, GSFWClassifierCV, GSFWRegressor, GSFWRegressorCV
+
+# Weighted and repeated samples must agree to seven digits, which no run to 1e-4 gives for sure.
+ACCURATE: dict[str, Any] = {"oracle": "l1:5", "tol": 1e-8}
+SWEPT: dict[str, Any] = {**ACCURATE, "values": (1.0, 5.0), "cv": 3}
+
+
+@parametrize_with_checks([GSFWClassifier(**ACCURATE), GSFWRegressor(**ACCURATE)])
+def test_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([GSFWClassifierCV(**SWEPT), GSFWRegressorCV(**SWEPT)])
+def test_checks_of_sweeps(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", ["overwrite_params", "pickle", "unfitted", "dtypes"])
+@pytest.mark.parametrize("estimator", [GSFWClassifierCV(**SWEPT), GSFWRegressorCV(**SWEPT)])
+def test_checks_of_sweeps_in_short(estimator: Any, check: str) -> None:
+    getattr(estimator_checks, f"check_estimators_{check}")(type(estimator).__name__, estimator)
+
+
+class ForgetsWeights(GSFWRegressor):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return super().fit(X, y)
+
+
+class ChangesItself(GSFWRegressor):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self.tol = self.tol / 2
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    ("broken", "check"),
+    [
+        (ForgetsWeights, "check_sample_weight_equivalence_on_dense_data"),
+        (ChangesItself, "check_estimators_overwrite_params"),
+    ],
+)
+def test_a_fault_is_noticed(broken: Any, check: str) -> None:
+    run = getattr(estimator_checks, check)
+    run("GSFWRegressor", GSFWRegressor(**ACCURATE))
+    with pytest.raises(AssertionError):
+        run("broken", broken(**ACCURATE))
