@@ -76,7 +76,7 @@ from rcmd.run import iterate, solve
 
 if TYPE_CHECKING:
     from rcmd import bounds, completion, cur, datasets, methods, nonsmooth, plotting, testing, truth
-    from rcmd.replicates import replicate
+    from rcmd.replicates import replicate, sweep
     from rcmd.saved_results import load_result
     from rcmd.saving.resuming import resume
     from rcmd.tracing import trace
@@ -156,6 +156,7 @@ __all__ = [
     "replicate",
     "resume",
     "solve",
+    "sweep",
     "testing",
     "trace",
     "truth",
@@ -173,6 +174,7 @@ ELSEWHERE = {
     "load_result": "rcmd.saved_results",
     "replicate": "rcmd.replicates",
     "resume": "rcmd.saving.resuming",
+    "sweep": "rcmd.replicates",
     "trace": "rcmd.tracing",
 }
 """Functions that are imported when first asked for, and where they are."""

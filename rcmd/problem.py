@@ -41,8 +41,8 @@ class Problem:
     ----------
     X
         n × p data: a dense array (float64 and float32 are used as they are), a SciPy
-        sparse matrix, or an array of ``fractions.Fraction`` for exact runs. It is not copied
-        and must not change.
+        sparse matrix, rows on disk (``rcmd.datasets.open_rows``), or an array of
+        ``fractions.Fraction`` for exact runs. It is not copied and must not change.
     y
         n labels, as the loss expects them.
     loss

@@ -28,7 +28,7 @@ class StopReason(enum.Enum):
     GRADIENTS = "the gradient budget is used up"
     SECONDS = "the time budget is used up"
     CALLBACK = "the caller asked to stop"
-    INTERRUPTED = "interrupted from the keyboard"
+    INTERRUPTED = "interrupted by Ctrl-C or a signal"
 
 
 @dataclass(frozen=True, eq=False)

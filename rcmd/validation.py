@@ -51,7 +51,7 @@ def as_doubles(name: str, array: Array) -> Array:
     if len(beyond):
         where = tuple(int(i) for i in beyond[0])
         raise ValueError(
-            f"{name} holds {array[where]} at position {where}, beyond the range of double "
+            f"{name} holds {array[where]!s} at position {where}, beyond the range of double "
             f"precision; expected numbers below 1.8e308: divide {name} by a power of ten"
         )
     return doubles

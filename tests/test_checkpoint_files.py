@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,9 +117,7 @@ def test_a_planted_lack_of_a_checksum_is_caught(
 
 
 def test_missing(tmp_path: Path) -> None:
-    with pytest.raises(
-        FileNotFoundError, match=r"there is no checkpoint .*none; expected the name"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"there is no checkpoint .*none; expected"):
         resume(tmp_path / "none", lasso())
 
 
@@ -276,7 +275,7 @@ def test_larger_budgets_lead_where_one_run_would_have_led(tmp_path: Path) -> Non
         assert early.nit < late.nit == 60
         whole = solve(lasso(), **options, max_iterations=60)
         assert lines(late.history) == lines(whole.history)
-        assert late.history[-1].seconds > early.history[-1].seconds
+        assert (np.diff(late.history.column("seconds")) >= 0).all()
 
 
 def test_a_run_that_ended_is_as_it_was(tmp_path: Path) -> None:
@@ -345,9 +344,7 @@ def test_other_parts_are_refused(file: Path) -> None:
     for given in (
         {"method": FrankWolfe()}, {"schedule": SublinearSchedule(3.0)}, {"sampler": MySampler()},
     ):  # fmt: skip
-        with pytest.raises(
-            ValueError, match=r"not that of the checkpoint's run; expected the same"
-        ):
+        with pytest.raises(ValueError, match=r"not that of the checkpoint's run; expected"):
             resume(file, lasso(), **given)  # type: ignore[arg-type]
 
 
@@ -373,11 +370,12 @@ def test_what_no_checkpoint_can_hold_is_refused_before_work(tmp_path: Path) -> N
     with pytest.raises(CannotSave, match=r"has a restart\(\) of its own but no remembered\(\)"):
         next(run)
     sampler = MySampler()
-    sampler.stream = open(os.devnull)  # type: ignore[attr-defined]
-    run = iterate(lasso(), sampler=sampler, checkpoint=tmp_path / "run.ckpt")
-    with pytest.raises(CannotSave, match=r"the run.engine.sampler.stream is of type TextIOWrapper"):
-        next(run)
-    sampler.stream.close()  # type: ignore[attr-defined]
+    with open(os.devnull) as stream:
+        for thing, name in ((stream, "TextIOWrapper"), (os, "module"), (Counter(), "Counter")):
+            sampler.thing = thing  # type: ignore[attr-defined]
+            run = iterate(lasso(), sampler=sampler, checkpoint=tmp_path / "run.ckpt")
+            with pytest.raises(CannotSave, match=f"the run.engine.sampler.thing is of type {name}"):
+                next(run)
     assert not list(tmp_path.iterdir())
 
 

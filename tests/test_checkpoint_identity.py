@@ -145,7 +145,8 @@ CASES = {
     "schedule": Case(classes(L1Ball(5.0)), {**PLAIN, "schedule": SublinearSchedule(11.0)}),
     "warm": Case(classes(L1Ball(5.0)), {**PLAIN, **from_warm_start(classes(L1Ball(2.0)))}),
     "warm-ridge": Case(
-        classes(Ridge(0.01)), {**PLAIN, **from_warm_start(classes(L1Ball(2.0))), "engine": "reference"}
+        classes(Ridge(0.01)),
+        {**PLAIN, **from_warm_start(classes(L1Ball(2.0))), "engine": "reference"},
     ),
     "replay": Case(
         classes(L1Ball(5.0)),
@@ -294,7 +295,7 @@ CASES_TO_BREAK = {
     **CASES,
     "warm-compiled": Case(
         classes(Ridge(20.0), n=12),
-        {**PLAIN, **from_warm_start(classes(Ridge(20.0), n=12)), "max_iterations": 450, "batch": 6},
+        {**PLAIN, **from_warm_start(classes(Ridge(20.0), n=12)), "max_iterations": 366, "batch": 6},
     ),
 }
 

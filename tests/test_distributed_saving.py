@@ -10,7 +10,8 @@ from small_problems import data
 
 from rcmd import L1Ball, Logistic, solve
 from rcmd.distributed import ShardedProblem, SharedFault, rehearse, resume_sharded, shard
-from rcmd.distributed.run import ShardedRun, solve_sharded
+from rcmd.distributed.run import ShardedRun
+from rcmd.distributed.solve import solve_sharded
 from rcmd.problem import Problem
 from rcmd.result import StopReason
 from rcmd.saving.faults import BadCheckpoint

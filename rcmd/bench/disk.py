@@ -1,7 +1,7 @@
 """``rcmd bench disk``: data on disk larger than the memory it is solved in.
 
-The run is a process of its own, whose largest resident memory the system counts: Python,
-compiled code and the page tables' share of files included.
+The run is a process of its own, whose largest resident memory the system counts, Python, compiled
+code and mapped files included.
 """
 
 from __future__ import annotations

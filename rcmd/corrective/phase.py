@@ -20,10 +20,6 @@ Array = npt.NDArray[Any]
 FEWEST_NEW = 8
 """Atoms asked of the oracle in a round, at least."""
 
-MOST_PREDICTIONS = 2**27
-"""Predictions at atoms that are kept, a gigabyte of them; more atoms are not taken up."""
-
-
 STRIDE, FEWEST_SAMPLES = 8, 2000
 """Every so many samples are solved first, if there are so many of them."""
 
@@ -41,7 +37,7 @@ class HullCorrection:
         self, problem: Problem, beta: Any, gradients: int = 0, oracle_calls: int = 0
     ) -> None:
         self.problem = problem
-        self._most = max(MOST_PREDICTIONS // problem.n, 2)
+        self._most = max(problem.rows.most_predictions // problem.n, 2)
         parts = sorted(problem.oracle.decompose(beta), key=lambda part: -float(part[0]))
         parts = [(weight, atom) for weight, atom in parts[: self._most] if weight > 0]
         weights = np.array([float(weight) for weight, _ in parts])

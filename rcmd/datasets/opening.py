@@ -37,6 +37,9 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
     batches at hand are ever in memory. All files are read once and their checksums compared:
     a damaged, shortened or newer folder raises :class:`DataError`.
 
+    Beside some vectors of length n, a run may keep a quarter of a gigabyte of predictions at
+    atoms for its corrections, twice that while it adds some; ``corrective=False`` keeps none.
+
     Examples
     --------
     >>> import tempfile

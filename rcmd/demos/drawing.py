@@ -48,13 +48,11 @@ def line(
     return {**_trace(x, y, name), "mode": "lines", "line": look, **more}
 
 
-def points(
-    x: Any, y: Any, name: str, colour: str, *, size: float = 8, symbol: str = "circle", **more: Any
-) -> Trace:
+def points(x: Any, y: Any, name: str, colour: str, *, size: float, symbol: str = "circle") -> Trace:
     """Markers, with a white rim so that they stand out from curves."""
     rim = {"width": 2} if symbol.endswith("-open") else {"color": "#fff", "width": 1}
     look = {"color": colour, "size": size, "symbol": symbol, "line": rim}
-    return {**_trace(x, y, name), "mode": "markers", "marker": look, **more}
+    return {**_trace(x, y, name), "mode": "markers", "marker": look}
 
 
 def arrow(name: str, colour: str) -> Trace:
@@ -76,11 +74,11 @@ def through(vertices: Any) -> Trace:
     return {"x": plain(x), "y": plain(y)}
 
 
-def contours(x: Any, y: Any, z: Any, colour: str, count: int = 14) -> Trace:
+def contours(x: Any, y: Any, z: Any, colour: str) -> Trace:
     """Level curves of z ≥ 0, closer to each other near its zeros; pale, for others to stand on."""
     z = np.sqrt(np.maximum(np.asarray(z, dtype=float), 0.0))
     return {
-        "type": "contour", "x": plain(x), "y": plain(y), "z": plain(z), "ncontours": count,
+        "type": "contour", "x": plain(x), "y": plain(y), "z": plain(z), "ncontours": 14,
         "contours": {"coloring": "lines"}, "line": {"width": 1}, "opacity": 0.4, "name": "",
         "colorscale": [[0, colour], [1, colour]], "showscale": False, "hoverinfo": "skip",
     }  # fmt: skip

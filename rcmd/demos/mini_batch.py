@@ -52,8 +52,8 @@ def _scene(b: int, seed: int) -> Scene:
     bound = np.array([state.bound for state in runs["corrected"]])
     steps = np.arange(1, len(bound) + 1)
     places = np.concatenate([track[:, 0] for track in tracks.values()])
-    reach = max(np.abs(places + 0.6).max() * 1.1, 0.5)
-    along = np.linspace(-0.6 - reach, -0.6 + reach, 121)
+    room = 0.2 * (places.max() - places.min())
+    along = np.linspace(places.min() - room, places.max() + room, 121)
     hill = [problem.dual(np.full(problem.n, place)) for place in along]
     top = along[int(np.argmax(hill))]
     drawn = log_range(*gaps.values(), bound)

@@ -4,8 +4,9 @@ from rcmd.distributed.group import Alone, Group, SharedFault
 from rcmd.distributed.mpi import world
 from rcmd.distributed.problem import ShardedProblem
 from rcmd.distributed.resuming import resume_sharded
-from rcmd.distributed.run import ShardedRun, solve_sharded
+from rcmd.distributed.run import ShardedRun
 from rcmd.distributed.shards import read_shard, shard
+from rcmd.distributed.solve import solve_sharded
 from rcmd.distributed.threads import rehearse
 
 __all__ = [

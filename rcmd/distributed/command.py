@@ -28,7 +28,6 @@ from rcmd.solving.report import HEADER, as_data, ending, row
 from rcmd.solving.samples import found
 from rcmd.solving.solutions import about_oracle
 from rcmd.specs import made, parse_batch, parse_loss, parse_oracle
-from rcmd.validation import batch_size
 
 PROBLEM = ("file", "data", "loss", "oracle", "intercept", "seed")
 """The options that say what is solved, which a checkpoint keeps."""
@@ -40,11 +39,12 @@ def run_solve_sharded(options: argparse.Namespace) -> int:
     def work(group: Group) -> int:
         with together(group):
             _check(options)
+            batch = parse_batch(options.batch or "1%")
         words = {name: getattr(options, name) for name in PROBLEM}
         problem, remarks = _problem(group, words)
         run = ShardedRun(
             problem,
-            batch=batch_size(parse_batch(options.batch or "1%"), problem.n),
+            batch=batch,
             tol=1e-3 if options.tol is None else options.tol,
             seed=options.seed,
             max_seconds=options.max_seconds,
@@ -56,7 +56,7 @@ def run_solve_sharded(options: argparse.Namespace) -> int:
             run.saver.command = words
         return _told(run, options, remarks)
 
-    return _on_every_rank(work)
+    return _on_every_rank(work, options.checkpoint)
 
 
 def run_resume_sharded(file: str, options: argparse.Namespace, **changes: Any) -> int:
@@ -74,7 +74,7 @@ def run_resume_sharded(file: str, options: argparse.Namespace, **changes: Any) -
         problem, remarks = _problem(group, words)
         return _told(reopen_sharded(file, problem, **changes), options, remarks)
 
-    return _on_every_rank(work)
+    return _on_every_rank(work, file)
 
 
 def is_sharded(file: str) -> bool:
@@ -85,11 +85,12 @@ def is_sharded(file: str) -> bool:
         return stream.read(len(SHARDED.name)) == SHARDED.name.encode()
 
 
-def _on_every_rank(work: Callable[[Group], int]) -> int:
+def _on_every_rank(work: Callable[[Group], int], checkpoint: str | None) -> int:
     """An error that every rank has is told by one; one that a rank has alone ends the others."""
     group = world() if launched_ranks() > 1 else Alone()
+    hint = "" if checkpoint is None else f"; mpirun -n RANKS rcmd resume {checkpoint} goes on"
     try:
-        with one_for_all(group):
+        with one_for_all(group), Watched(group, hint):
             return work(group)
     except SharedFault:
         if group.rank == 0:
@@ -125,10 +126,9 @@ def _problem(group: Group, words: dict[str, Any]) -> tuple[ShardedProblem, list[
     with together(group):
         loss = parse_loss(words["loss"] or "logistic")
         oracle = parse_oracle(words["oracle"] or "l1:5")
-        path = (
-            None if words["file"] is None else os.path.abspath(found(words["file"], words["data"]))
-        )
-        words["file"] = path  # for who goes on elsewhere
+        path = words["file"]
+        if path is not None:  # whole, for who goes on from another folder
+            path = words["file"] = os.path.abspath(found(path, words["data"]))
     if path is None:
         signs_only = loss.label_fault([0.5]) is not None
         make = datasets.make_classification if signs_only else datasets.make_regression
@@ -149,18 +149,16 @@ def _told(run: ShardedRun, options: argparse.Namespace, remarks: list[str]) -> i
     words = [*remarks, problem.describe(size), ""]  # every rank answers, one prints
     _say(group, "\n".join([*words, _spread(run), "", HEADER]), options)
     shown = 0
-    hint = "" if run.saver is None else f"; mpirun -n RANKS rcmd resume {run.saver.path} goes on"
-    with Watched(group, hint):
-        for state in run:
-            if state.gradients >= 2 * shown or run.stop is not None:
-                _say(group, row(state), options)
-                shown = state.gradients
-        result = run.result()
-        status = np.zeros(1, dtype=int)
-        if result is not None:
-            _report(problem, result, options, remarks)
-            status[0] = status_of(result)
-        return int(group.broadcast(status)[0])
+    for state in run:
+        if state.gradients >= 2 * shown or run.stop is not None:
+            _say(group, row(state), options)
+            shown = state.gradients
+    result = run.result()
+    status = np.zeros(1, dtype=int)
+    if result is not None:
+        _report(problem, result, options, remarks)
+        status[0] = status_of(result)
+    return int(group.broadcast(status)[0])
 
 
 def _spread(run: ShardedRun) -> str:

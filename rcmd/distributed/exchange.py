@@ -48,7 +48,7 @@ def chosen_exchange(
     group, p = problem.group, problem.p
     if name not in get_args(ExchangeName):
         known = ", ".join(get_args(ExchangeName))
-        raise ValueError(f"exchange is {name!r}; expected one of {known}")
+        raise SharedFault(f"exchange is {name!r}; expected one of {known}")
     if name == "auto":
         name = "sparse" if PAIR_BYTES * batch * row_entries < REDUCED_BYTES * p else "dense"
     return SparseExchange(group, problem.starts) if name == "sparse" else DenseExchange(group, p)

@@ -14,8 +14,9 @@ from rcmd.distributed.engine import ROW_STATE
 from rcmd.distributed.fingerprint import sharded_fingerprint
 from rcmd.distributed.group import Array, Group, SharedFault, same_words, together
 from rcmd.distributed.problem import ShardedProblem
-from rcmd.distributed.run import ShardedRun, drive
+from rcmd.distributed.run import ShardedRun
 from rcmd.distributed.saver import SHARDED, ShardedSaver
+from rcmd.distributed.solve import drive
 from rcmd.result import Checkpoint, Result, State
 from rcmd.saving.container import unpacked
 from rcmd.saving.fingerprints import fingerprint

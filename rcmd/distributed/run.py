@@ -5,13 +5,12 @@ Every decision is made from numbers that all ranks share: the latest clock, anyo
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,8 +20,9 @@ from rcmd.certificate import BestPair
 from rcmd.description import summarize
 from rcmd.distributed.engine import ShardedEngine, confirm_lockstep
 from rcmd.distributed.exchange import ExchangeName
-from rcmd.distributed.group import Array, one_for_all, same_words
+from rcmd.distributed.group import Array, SharedFault, together
 from rcmd.distributed.problem import ShardedProblem
+from rcmd.distributed.seeds import same_generator, set_state, state_of
 from rcmd.engine.faults import refuse_infeasible_atoms
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
@@ -42,23 +42,6 @@ SLICE_SECONDS = 0.05
 
 EVERY = 30.0
 """Seconds between two checkpoint files."""
-
-
-class ShardedOptions(TypedDict, total=False):
-    """The options of ``solve_sharded``, explained there."""
-
-    batch: int | float
-    tol: float
-    max_iterations: int | None
-    max_gradients: int | None
-    max_seconds: float | None
-    seed: int | np.random.Generator
-    schedule: Schedule | None
-    sampler: Sampler | None
-    exchange: ExchangeName
-    checkpoints: Iterable[int] | None
-    checkpoint: str | os.PathLike[str] | None
-    every: float
 
 
 class ShardedRun(Iterator[State]):
@@ -84,16 +67,19 @@ class ShardedRun(Iterator[State]):
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = EVERY,
     ) -> None:
-        check_parts(problem, schedule, None, sampler)
-        check_tolerance(tol)
+        with together(problem.group):
+            check_parts(problem, schedule, None, sampler)
+            check_tolerance(tol)
+            size = batch_size(batch if sampler is None else sampler.batch, problem.n)
+            limits = (max_iterations, max_gradients, max_seconds)
+            self._budgets = Budgets(*limits, n=problem.n, batch=size)
+            marks = None if checkpoints is None else checked_marks(checkpoints)
         self.problem, self.group, self.tol = problem, problem.group, tol
-        size = batch_size(batch if sampler is None else sampler.batch, problem.n)
-        self._budgets = Budgets(max_iterations, max_gradients, max_seconds, n=problem.n, batch=size)
         self._constants = constants = problem.constants(size)
         prox = ConjugateProx()
         self.schedule = schedule or schedule_for(prox, constants)
         if sampler is None:
-            sampler = UniformSampler(problem.n, size, self._same_generator(seed))
+            sampler = UniformSampler(problem.n, size, same_generator(self.group, seed))
         self._bound_kind = bound_kind(prox, self.schedule, sampler, constants)
         self._note = prox.note
         self._settings = {
@@ -105,8 +91,7 @@ class ShardedRun(Iterator[State]):
             "ranks": problem.group.size,
         }
         self.engine = ShardedEngine(problem, self.schedule, sampler, exchange)
-        blocks = problem.n / size
-        self._marks = log_spaced(blocks) if checkpoints is None else checked_marks(checkpoints)
+        self._marks = marks or log_spaced(problem.n / size)
         self._mark: float = 0
         self._best = BestPair(problem)
         self.history: list[Checkpoint] = []
@@ -179,11 +164,11 @@ class ShardedRun(Iterator[State]):
         """The state of the generator that batches are drawn from, in JSON."""
         sampler = self.engine.sampler
         if not isinstance(sampler, UniformSampler):
-            raise ValueError(
+            raise SharedFault(
                 "checkpoint is given beside sampler; expected one of them: a file holds no batches "
                 "of your own"
             )
-        return _words(sampler.rng)
+        return state_of(sampler.rng)
 
     def go_on(
         self,
@@ -195,7 +180,7 @@ class ShardedRun(Iterator[State]):
         """Take up a run of so many seconds, with its history and its best pair (β, w)."""
         sampler = self.engine.sampler
         assert isinstance(sampler, UniformSampler)
-        sampler.rng.bit_generator.state = json.loads(generator)
+        set_state(sampler.rng, generator)
         self._earlier, self.seconds, self.history = seconds, seconds, history
         if pair is not None:
             self._best.offer_primal(pair[0])
@@ -271,73 +256,3 @@ class ShardedRun(Iterator[State]):
             beta_average=beta,
             w_average=w_average,
         )
-
-    def _same_generator(self, seed: int | np.random.Generator) -> np.random.Generator:
-        """Rank 0's generator, in the same state on every rank."""
-        rng = np.random.default_rng(seed)
-        rng.bit_generator.state = json.loads(same_words(self.group, _words(rng)))
-        return rng
-
-
-def _words(rng: np.random.Generator) -> str:
-    return json.dumps(rng.bit_generator.state, default=np.ndarray.tolist)
-
-
-def solve_sharded(
-    problem: ShardedProblem,
-    *,
-    callbacks: Iterable[Callable[[State], bool | None]] = (),
-    **options: Unpack[ShardedOptions],
-) -> Result | None:
-    """Solve (P) and (D) with their rows spread over ranks; every rank calls it alike.
-
-    Same seed, same iterates, for any number of ranks: to the last bit with the sparse exchange
-    and CSR rows, to rounding with the dense one. The algorithm is the plain one of the paper,
-    without corrections.
-
-    Parameters
-    ----------
-    problem
-        What to solve.
-    batch, tol, max_iterations, max_gradients, max_seconds, seed, schedule, sampler, checkpoints
-        As for ``rcmd.solve``; the seed is rank 0's.
-    exchange
-        How the change of d travels: ``"sparse"``, ``"dense"``, or by default whichever has fewer
-        bytes (see ``rcmd.distributed.exchange``).
-    checkpoint, every
-        A file to keep the run in, which rank 0 writes every so many seconds; ``resume_sharded``
-        goes on from it, on any number of ranks.
-    callbacks
-        Functions of a ``State``, called at each checkpoint on every rank; a run stops where one
-        returns True on any rank.
-
-    Returns
-    -------
-    Result or None
-        On rank 0 the result, with w of all rows; ``None`` on the others.
-
-    Examples
-    --------
-    >>> from rcmd import L1Ball, Logistic
-    >>> from rcmd.datasets import make_classification
-    >>> from rcmd.distributed import ShardedProblem, rehearse, shard, solve_sharded
-    >>> X, y = make_classification(n=90, p=5, rng=0)
-    >>> def work(group):
-    ...     problem = ShardedProblem(*shard(group, X, y), Logistic(), L1Ball(5.0), group=group)
-    ...     return solve_sharded(problem, batch=9, tol=1e-2)
-    >>> first, second, third = rehearse(3, work)
-    >>> first.success, len(first.w), second, third
-    (True, 90, None, None)
-    """
-    return drive(ShardedRun(problem, **options), callbacks)
-
-
-def drive(run: ShardedRun, callbacks: Iterable[Callable[[State], bool | None]]) -> Result | None:
-    """Let the run go to its end, with callbacks at its checkpoints."""
-    with one_for_all(run.group), run.interrupts:
-        for state in run:
-            answers = [0, *(int(bool(callback(state))) for callback in callbacks)]
-            if run.group.largest(np.array([max(answers)]))[0] and run.stop is None:
-                run.stop = StopReason.CALLBACK
-                run.save()
-        return run.result()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.distributed.fingerprint import sharded_fingerprint
-from rcmd.distributed.group import Group, together
+from rcmd.distributed.group import Group, SharedFault, together
 from rcmd.distributed.problem import ShardedProblem
 from rcmd.result import History
 from rcmd.saving.atomic import replace_file
@@ -48,7 +48,7 @@ class ShardedSaver:
         taken_up: bool = False,
     ) -> None:
         if not (isinstance(every, Real) and every >= 0):
-            raise ValueError(f"every is {every!r}; expected seconds between two checkpoints, ≥ 0")
+            raise SharedFault(f"every is {every!r}; expected seconds between two checkpoints, ≥ 0")
         self.path: Path = Path(os.path.abspath(path))
         self.every: float = float(every)
         self.command: Any = None

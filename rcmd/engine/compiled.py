@@ -43,8 +43,10 @@ class CompiledEngine(EvenCosts):
         are of a layout without kernels.
     """
 
-    run_state = ("iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past")
-    run_state += ("_refresh_at", "_fault")
+    run_state = (
+        "iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past", "_refresh_at",
+        "_fault",
+    )  # fmt: skip
     """What changes in a run; the rest, addresses of machine code among it, is made anew."""
 
     def __init__(

@@ -92,6 +92,9 @@ class Rows(ABC):
     def number_type(self) -> Any:
         """The dtype of s, d and w: float64, or object for exact fractions."""
 
+    most_predictions: int = 2**27
+    """Predictions at atoms that corrections may keep, a gigabyte; more atoms are not taken up."""
+
     compilable: bool = False
     """Whether the compiled engine has kernels for this layout."""
 

@@ -33,6 +33,7 @@ class DiskRows(Rows):
     """
 
     number_type = np.dtype(float)
+    most_predictions = 2**25
 
     def __init__(self, files: RowFiles) -> None:
         self.files = files

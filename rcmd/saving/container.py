@@ -54,7 +54,7 @@ def packed(tree: Any, arrays: Sequence[Array], kind: Kind = CHECKPOINT) -> list[
     plain = [_contiguous(array) for array in arrays]
     layout = [[a.dtype.str, list(a.shape), _order(a), not a.flags.writeable] for a in arrays]
     text = json.dumps([tree, layout], ensure_ascii=False, separators=(",", ":")).encode()
-    body = [text, *(memoryview(a.reshape(-1, order="A").view(np.uint8)) for a in plain if a.size)]
+    body = [text, *(a.reshape(-1, order="A").view(np.uint8).data for a in plain if a.size)]
     length = sum(len(part) for part in body)
     head = f"{kind.name} {kind.version}\n{length:020d} {len(text):020d}\n".encode()
     return [head, _checksum(head, body).encode() + b"\n", *body]

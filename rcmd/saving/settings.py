@@ -100,7 +100,8 @@ def _sampler(saved: Any, given: Any) -> Any:
         return None
     if "replay" in saved:
         return Replay(saved["replay"])
-    return UniformSampler(*saved["uniform"], np.random.default_rng())
+    n, batch = saved["uniform"]
+    return UniformSampler(n, batch, np.random.default_rng())
 
 
 def _saved_result(result: Result | None) -> Any:

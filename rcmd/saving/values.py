@@ -185,7 +185,7 @@ class Reader:
         if fresh is not None and _name(type(fresh)) == name:
             target = fresh
         elif name in CLASSES:
-            target = CLASSES[name].__new__(CLASSES[name])
+            target = object.__new__(CLASSES[name])
         else:
             raise BadCheckpoint(
                 f"the checkpoint holds a {name}, which this run has no place for; expected the "

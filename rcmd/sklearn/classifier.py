@@ -186,14 +186,18 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBER_TYPES)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y))
-        self.classes_ = np.unique(y[weights > 0])
+        counted = weights > 0
+        self.classes_ = np.unique(y[counted])
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y holds one class only, {self.classes_[0]!r}, among samples of positive weight; "
                 "expected two or more classes"
             )
         factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y, sample_weight=weights
+            self.class_weight,
+            classes=self.classes_,
+            y=y[counted],
+            sample_weight=weights[counted],
         )
         if not (factors > 0).all():
             raise ValueError(

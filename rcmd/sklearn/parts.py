@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from rcmd.specs import made, parse_loss, parse_oracle
+from rcmd.specs import Waiting, made, parse_loss, parse_oracle
 
 READERS: dict[str, Callable[[str], Any]] = {"loss": parse_loss, "oracle": parse_oracle}
 
@@ -26,9 +26,9 @@ def part_fields(name: str, given: Any) -> dict[str, Any]:
             given = READERS[name](given)
         except ValueError:
             return {}
-    if not is_dataclass(given) or isinstance(given, type):
+    if not is_dataclass(given) or isinstance(given, type | Waiting):
         return {}
-    return {field.name: getattr(given, field.name) for field in fields(given) if field.init}
+    return {field.name: getattr(given, field.name) for field in fields(given)}
 
 
 class PartParameters(BaseEstimator):
