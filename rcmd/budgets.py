@@ -66,7 +66,8 @@ class Budgets:
 
 def _check(name: str, value: Any, kind: Any) -> None:
     whole = "whole " if kind is Integral else ""
-    if value is not None and not (isinstance(value, kind) and value > 0):
+    number = isinstance(value, kind) and not isinstance(value, bool)
+    if value is not None and not (number and value > 0):
         raise ValueError(
             f"{name} is {value!r}; expected a positive {whole}number, or None for no limit"
         )

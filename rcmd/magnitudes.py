@@ -43,7 +43,8 @@ def refuse_overflow(problem: Problem) -> None:
         if terms <= UNSUSPICIOUS:
             return
         slopes = float((problem.rows.max_norms() * steepest).max())
-    if not problem.n * max(terms, slopes) < ROOM:
+    # NaN, the fault of a loss, is for the engines to speak about.
+    if problem.n * max(terms, slopes) > ROOM:
         raise ValueError(
             f"predictions reach {bounds.max():.3g} on dom R and the losses' derivatives "
             f"{steepest.max():.3g}, so that P or its gradient overflows; expected products below "

@@ -20,6 +20,11 @@ def log_spaced(blocks: Any, ratio: float = 1.25) -> Iterator[int]:
 
 def checked_marks(checkpoints: Iterable[Any]) -> Iterator[int]:
     """The marks, a sequence of them checked before the run, an endless stream on the way."""
+    if not isinstance(checkpoints, Iterable):
+        raise TypeError(
+            f"checkpoints is {checkpoints!r}; expected the iterations at which to certify, such as "
+            "[10, 100, 1000]"
+        )
     if isinstance(checkpoints, Sequence | np.ndarray):
         return iter(list(_increasing(checkpoints)))
     return _increasing(checkpoints)

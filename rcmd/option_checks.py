@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from rcmd.methods.base import Method
 from rcmd.problem import Problem
@@ -23,11 +27,49 @@ def check_parts(problem: Any, schedule: Any, prox: Any, sampler: Any) -> None:
         raise TypeError(f"schedule is {schedule!r}; expected a Schedule, or None")
     if prox is not None and not isinstance(prox, BregmanProx):
         raise TypeError(f"prox is {prox!r}; expected a BregmanProx, or None")
+    if sampler is not None and not (hasattr(sampler, "draw") and hasattr(sampler, "batch")):
+        raise TypeError(
+            f"sampler is {sampler!r}; expected a Sampler, such as "
+            "rcmd.engine.sampling.Replay([[0], [1]]), or None"
+        )
     drawn_from = getattr(sampler, "n", problem.n)
     if drawn_from != problem.n:
         raise ValueError(
             f"sampler draws from {drawn_from} rows; expected one for the problem's n = {problem.n}"
         )
+
+
+def check_names(given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse options that are none, with the names that may have been meant."""
+    known = sorted(known)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=2, cutoff=0.45)
+            meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+            raise TypeError(f"{name!r} is no option of solve and iterate; {meant}")
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse what is neither a whole number ≥ 0 nor a generator."""
+    whole = isinstance(seed, Integral) and not isinstance(seed, bool)
+    if isinstance(seed, np.random.Generator) or (whole and seed >= 0):
+        return
+    raise (ValueError if whole else TypeError)(
+        f"seed is {seed!r}; expected a whole number ≥ 0, or a numpy.random.Generator such as "
+        "numpy.random.default_rng(0)"
+    )
+
+
+def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
+    """The functions to call at each checkpoint, from one or several."""
+    several = isinstance(callbacks, Iterable) and not callable(callbacks)
+    found = tuple(callbacks) if several else (callbacks,)
+    for callback in found:
+        if not callable(callback):
+            raise TypeError(
+                f"callbacks holds {callback!r}; expected a function of a State, or several of them"
+            )
+    return found
 
 
 def check_tolerance(tol: Any) -> None:

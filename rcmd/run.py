@@ -22,7 +22,15 @@ from rcmd.heeding import Halted, heeding
 from rcmd.interrupts import Interrupts
 from rcmd.marks import checked_marks, log_spaced
 from rcmd.methods.base import Method, Progress
-from rcmd.option_checks import check_method, check_parts, check_tolerance, checked_start
+from rcmd.option_checks import (
+    check_method,
+    check_names,
+    check_parts,
+    check_seed,
+    check_tolerance,
+    checked_callbacks,
+    checked_start,
+)
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx, ConjugateProx
 from rcmd.result import Checkpoint, History, Result, State, StopReason
@@ -95,6 +103,7 @@ class Run(Iterator[State]):
     ) -> None:
         check_parts(problem, schedule, prox, sampler)
         check_tolerance(tol)
+        check_seed(seed)
         self.problem = problem
         self.tol = tol
         if sampler is not None:
@@ -376,6 +385,7 @@ def iterate(problem: Problem, **options: Unpack[Options]) -> Run:
     >>> [state.iteration for state in run], run.result().stop.name
     ([1, 2, 3, 4], 'ITERATIONS')
     """
+    check_names(options, Options.__annotations__)
     return Run(problem, **options)
 
 
@@ -450,12 +460,12 @@ def solve(
     >>> result.success, bool(result.gap <= 1e-2)
     (True, True)
     """
-    return drive(Run(problem, **options), callbacks)
+    return drive(iterate(problem, **options), callbacks)
 
 
 def drive(run: Run, callbacks: Callback | Sequence[Callback]) -> Result:
     """Let the run go to its end, with callbacks at its checkpoints."""
-    listeners = (callbacks,) if callable(callbacks) else callbacks
+    listeners = checked_callbacks(callbacks)
     with run.interrupts:
         for state in run:
             going = run.stop is None

@@ -32,7 +32,11 @@ def checked_numbers(name: str, array: Array) -> Array:
             f"{name}.astype(float)"
         )
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} has dtype {array.dtype}; expected real numbers")
+        way = "real" if array.dtype.kind == "c" else "astype(float)"
+        raise ValueError(
+            f"{name} has dtype {array.dtype}; expected real numbers: {name}.{way} makes them, "
+            "where they are"
+        )
     # Extremes tell of NaN and infinity alike, without a mask as long as the data.
     if array.dtype.kind == "f" and array.size and not np.isfinite([array.min(), array.max()]).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

@@ -28,6 +28,17 @@ def test_planted_prices_are_found():
     np.testing.assert_allclose(found.values, PLANTED.values, rtol=1e-6)
 
 
+def test_a_few_disturbed_times_change_little():
+    rng = np.random.default_rng(0)
+    times = np.array([PLANTED.seconds(case) for case in CASES])
+    disturbed = rng.random(len(CASES)) < 0.1
+    found = fit(CASES, (times * np.where(disturbed, 10.0, 1.0)).tolist(), cores=2)
+    calm = [case for case, odd in zip(CASES, disturbed, strict=True) if not odd]
+    errors = relative_errors(found, calm, times[~disturbed].tolist())
+    assert disturbed.any()
+    assert np.median(errors) < 0.03
+
+
 def test_prices_are_never_negative_and_what_is_not_used_has_none():
     rng = np.random.default_rng(0)
     alone = [case for case in CASES if case.ranks == 1]

@@ -456,6 +456,12 @@ def test_options_are_checked():
             run_on(Alone(), **options)
 
 
+def test_a_problem_of_one_process_is_refused():
+    X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
+    with pytest.raises(TypeError, match="problem is of type Problem; expected a ShardedProblem"):
+        solve_sharded(Problem(X, y, loss, oracle))
+
+
 def test_the_exchange_with_fewer_bytes_is_chosen():
     X, y, loss, oracle, _ = parts("logistic", "l1-ball", "dense", False)
     problem = sharded(Alone(), X, y, loss, oracle)

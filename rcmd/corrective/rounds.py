@@ -58,9 +58,8 @@ class Rounds:
             self._landmark = gap if fell else self._landmark
             self._still = 0 if self._correction.moved else self._still + 1
             self.allowed = self._still < STILL_ROUNDS and self._slow < SLOW_ROUNDS
-        elif self.allowed and worth_correcting(history, self.problem.n, tol):
-            self.allowed = affordable
-            self.begun, self._landmark = affordable, gap
+        elif self.allowed and affordable and worth_correcting(history, self.problem.n, tol):
+            self.begun, self._landmark = True, gap
 
     def begin(self, beta: Any) -> None:
         """Make ready for the first round, from ``beta``."""

@@ -72,7 +72,8 @@ def reopen_sharded(
     every = changes.pop("every", saved["every"])
     changes.setdefault("tol", saved["tol"])
     run = ShardedRun(problem, batch=saved["batch"], exchange=saved["exchange"], **changes)
-    _refuse_another(path, {"schedule": tree["schedule"]}, {"schedule": fingerprint(run.schedule)})
+    given = fingerprint(run.given_schedule)
+    _refuse_another(path, {"schedule": tree["schedule"]}, {"schedule": given})
     rows, *vectors, best_beta, best_w = arrays
     lengths = np.diff(problem.starts)
     own = _dealt(group, rows, len(ROW_STATE) * lengths)

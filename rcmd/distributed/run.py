@@ -67,21 +67,24 @@ class ShardedRun(Iterator[State]):
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = EVERY,
     ) -> None:
+        if not isinstance(problem, ShardedProblem):
+            raise TypeError(
+                f"problem is of type {type(problem).__name__}; expected a ShardedProblem, with "
+                "this rank's rows"
+            )
         with together(problem.group):
             check_parts(problem, schedule, None, sampler)
             check_tolerance(tol)
             size = batch_size(batch if sampler is None else sampler.batch, problem.n)
-            limits = (max_iterations, max_gradients, max_seconds)
+            limits = max_iterations, max_gradients, max_seconds
             self._budgets = Budgets(*limits, n=problem.n, batch=size)
             marks = None if checkpoints is None else checked_marks(checkpoints)
         self.problem, self.group, self.tol = problem, problem.group, tol
         self._constants = constants = problem.constants(size)
-        prox = ConjugateProx()
-        self.schedule = schedule or schedule_for(prox, constants)
-        if sampler is None:
-            sampler = UniformSampler(problem.n, size, same_generator(self.group, seed))
+        prox, rng = ConjugateProx(), same_generator(self.group, seed)
+        self.schedule, self.given_schedule = schedule or schedule_for(prox, constants), schedule
+        sampler = sampler or UniformSampler(problem.n, size, rng)
         self._bound_kind = bound_kind(prox, self.schedule, sampler, constants)
-        self._note = prox.note
         self._settings = {
             "method": "randomized coordinate mirror descent",
             "batch": size,
@@ -98,8 +101,7 @@ class ShardedRun(Iterator[State]):
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
-        self.seconds = 0.0
-        self._earlier = 0.0
+        self.seconds = self._earlier = 0.0
         self.saver: ShardedSaver | None = None
         if checkpoint is not None:
             from rcmd.distributed.saver import ShardedSaver
@@ -132,10 +134,7 @@ class ShardedRun(Iterator[State]):
         """The best certified pair and how the run went, on rank 0; ``None`` on the others."""
         if not self.history:
             raise ValueError("the run has not started; take a step with next(run) first")
-        certificate, about = (
-            self._best.certificate(),
-            summarize(self.problem, self._constants.batch),
-        )
+        certificate = self._best.certificate()
         parts = self.group.collect(certificate.w)
         if parts is None:
             return None
@@ -143,8 +142,8 @@ class ShardedRun(Iterator[State]):
             certificate=replace(certificate, w=np.concatenate(parts)),
             history=History(self.history),
             stop=self.stop or StopReason.CALLBACK,
-            note=self._note,
-            about=about,
+            note=ConjugateProx.note,
+            about=summarize(self.problem, self._constants.batch),
             options=self._settings,
         )
 

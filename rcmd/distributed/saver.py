@@ -80,7 +80,7 @@ class ShardedSaver:
         numbers, vectors = engine.shared_state()
         tree = {
             "problem": self._problem,
-            "schedule": fingerprint(run.schedule),
+            "schedule": fingerprint(run.given_schedule),
             "options": {"batch": engine.step_gradients, "exchange": engine.exchange.name}
             | {"tol": float(run.tol), "every": self.every},
             "command": self.command,

@@ -72,27 +72,46 @@ def write_block(translator: Any, node: Any) -> None:
 
 
 def without_marks(line: str) -> str:
-    r"""The line with bars that are absolute values, not substitutions of reStructuredText.
+    r"""The line with its |x| and β_· as they stand, which are marks of reStructuredText.
 
     Examples
     --------
-    >>> print(without_marks("the largest |c_k|, by ``a | b``"))
-    the largest \|c_k\|, by ``a | b``
+    >>> print(without_marks("the largest |c_k|, by ``a | b``, of β_·"))
+    the largest \|c_k\|, by ``a | b``, of β\_·
     """
     parts = re.split("(``.*?``)", line)
-    return "".join(part if at % 2 else part.replace("|", r"\|") for at, part in enumerate(parts))
+    parts[::2] = [re.sub(r"\||(?<=\w)_(?!\w)", r"\\\g<0>", words) for words in parts[::2]]
+    return "".join(parts)
 
 
-def plain_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are written for people at a prompt: their |x| is an absolute value."""
-    shown = False
+def as_meant(lines: list[str]) -> list[str]:
+    r"""A docstring written for people at a prompt, in reStructuredText.
+
+    Displayed formulas keep their lines, and what looks like a mark is none.
+
+    Examples
+    --------
+    >>> as_meant(["A step is", "", "    s = 1", "    w = |s|", "", "for all s."])
+    ['A step is', '', '::', '', '    s = 1', '    w = |s|', '', 'for all s.']
+    """
+    meant: list[str] = []
+    words, shown = True, False  # before the first section; in an example
     for at, line in enumerate(lines):
+        words = words and not (at + 1 < len(lines) and lines[at + 1].startswith("---"))
         shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()))
-        if not shown:
-            lines[at] = without_marks(line)
+        formula = words and line.startswith("    ")
+        if formula and not lines[at - 1].strip():
+            meant += ["::", ""]
+        meant.append(line if shown or formula else without_marks(line))
+    return meant
+
+
+def plain_words(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """What Sphinx calls with every docstring."""
+    lines[:] = as_meant(lines)
 
 
 def setup(app: Any) -> None:
     """Have formulas written as MathML and docstrings read as they are meant."""
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
-    app.connect("autodoc-process-docstring", plain_bars, priority=400)
+    app.connect("autodoc-process-docstring", plain_words, priority=400)

@@ -30,6 +30,12 @@ def as_rows(X: Any) -> Rows:
 
 def _checked_dense(X: Any) -> Array:
     array = as_array("X", X)
+    if array.ndim == 0:
+        shown = f"{X!r} " if isinstance(X, str) else ""
+        raise ValueError(
+            f"X is {shown}of type {type(X).__name__} and has 0 dimensions; expected a matrix with "
+            "one row per sample, as an array or a SciPy sparse matrix: rcmd.datasets reads files"
+        )
     if array.ndim != 2:
         raise ValueError(
             f"X has {array.ndim} dimension(s), shape {array.shape}; expected a matrix with one "

@@ -11,8 +11,8 @@ from rcmd.exit_status import status_of
 from rcmd.json_output import check_folder, check_json, say, write_json
 from rcmd.plotting import check_plot
 from rcmd.problem import Problem
-from rcmd.result import Result
-from rcmd.run import Run, iterate
+from rcmd.result import Result, State
+from rcmd.run import Run, drive, iterate
 from rcmd.saving.resuming import read_checkpoint, reopen
 from rcmd.solving.checkpoints import options_from, words_of
 from rcmd.solving.report import HEADER, as_data, ending, row
@@ -91,15 +91,19 @@ def _followed(task: Task, run: Run, size: int, options: argparse.Namespace) -> R
     say("\n".join([*task.remarks, task.problem.describe(size), "", HEADER]), options.json)
     progress = RunProgress(run.tol, run.budgets, tell_on_terminal)
     shown = 0
-    for state in run:
+
+    def show(state: State) -> None:
+        nonlocal shown
         # Certificates are closer together than people can read.
         if state.gradients >= 2 * shown or run.stop is not None:
             tell_on_terminal("")
             say(row(state), options.json)
             shown = state.gradients
         progress(state)
+
+    result = drive(run, show)
     tell_on_terminal("")
-    return run.result()
+    return result
 
 
 def _beside_the_truth(problem: Problem, result: Result) -> str:

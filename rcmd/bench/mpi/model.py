@@ -12,7 +12,7 @@ With R ranks, batches of b rows of z entries each, p columns, and f ranks to a c
 
 The m messages of a step are the atom and the change of d. Where ranks share cores (f > 1) a
 message waits until the awaited rank gets one, and has a price of its own, ``crowded``. The prices
-are fitted to measured times by least squares in relative errors, none below zero. A cluster with a
+are fitted to measured times by least squares of relative errors, none below zero. A cluster with a
 core for each rank has f = 1, and its network says what a message and a byte cost.
 """
 
@@ -34,6 +34,9 @@ PRICES = (
     "step", "row", "sample", "entry", "column", "add", "merge", "message", "crowded", "byte"
 )  # fmt: skip
 MESSAGES = 2
+
+USUAL, ROUNDS = 0.1, 30
+"""A relative error that is nothing unusual, and how often weights are made from errors."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +106,21 @@ class Prices:
 
 
 def fit(cases: Sequence[Case], seconds: Sequence[float], cores: float) -> Prices:
-    """The prices ≥ 0 with the smallest sum of squared relative errors."""
+    """The prices ≥ 0 with the smallest relative errors, squared up to ``USUAL`` of their size.
+
+    Larger ones, of cases that something else disturbed, count by their absolute values (Huber).
+    """
     from scipy.optimize import nnls
 
     amounts = np.array([case.amounts(cores) for case in cases]) / np.array(seconds)[:, None]
     sizes = np.linalg.norm(amounts, axis=0)
     sizes[sizes == 0] = 1.0  # what no case takes has no price
-    values, _ = nnls(amounts / sizes, np.ones(len(cases)))
+    amounts /= sizes
+    weights = np.ones(len(cases))
+    for _ in range(ROUNDS):
+        values, _ = nnls(amounts * weights[:, None], weights)
+        errors = abs(amounts @ values - 1)
+        weights = np.sqrt(USUAL / np.maximum(errors, USUAL))
     return Prices(tuple((values / sizes).tolist()), cores)
 
 

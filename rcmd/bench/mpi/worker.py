@@ -24,8 +24,8 @@ from rcmd.schedules import SublinearSchedule
 ROWS, MADE_ROWS = 2**15, 2**10
 """Rows of each problem, and how many are made from one seed."""
 
-SLICE_ROWS = 2**14
-"""Rows of the steps between two looks at the clock: those of one chunk of the engine."""
+SLICE_ROWS = 2**12
+"""Rows of the steps between two looks at the clock: few, so that some slices are undisturbed."""
 
 LEAST_SLICES = 5
 COMPARED_STEPS = 64
