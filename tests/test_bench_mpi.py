@@ -11,7 +11,7 @@ from rcmd.bench.mpi.paying import Forecast, Workload, forecasts, the_one_that_pa
 from rcmd.distributed import Alone
 
 PLANTED = Prices(
-    tuple(1e-9 * np.array([8e4, 9.0, 40.0, 2.0, 3.0, 1.0, 12.0, 7e3, 5e4, 0.3])), cores=2
+    tuple(1e-9 * np.array([8e4, 9.0, 40.0, 2.0, 3.0, 1.0, 12.0, 30.0, 7e3, 5e4, 0.3])), cores=2
 )
 CASES = [
     Case(ranks, p, z, b, exchange)
@@ -51,9 +51,9 @@ def test_prices_are_never_negative_and_what_is_not_used_has_none():
 def test_amounts_by_hand():
     dense = Case(ranks=4, columns=100, row_entries=5, batch=8, exchange="dense").amounts(cores=2)
     # f = 2 ranks a core; 2 messages of 2 stages; 16·100 bytes, of which 3/4 come from others.
-    assert dense.tolist() == [2, 16, 4, 20, 100, 200, 0, 0, 4, 2 * 1600 * 3 / 4]
+    assert dense.tolist() == [2, 16, 4, 20, 100, 200, 0, 0, 0, 4, 2 * 1600 * 3 / 4]
     sparse = Case(ranks=2, columns=100, row_entries=5, batch=8, exchange="sparse").amounts(cores=2)
-    assert sparse.tolist() == [1, 8, 4, 20, 100, 0, 40, 2, 0, 12 * 40 / 2]
+    assert sparse.tolist() == [1, 8, 4, 20, 100, 0, 40, 8, 2, 0, 12 * 40 / 2]
 
 
 def measured(prices, skewed=1.0):

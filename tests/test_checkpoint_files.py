@@ -14,7 +14,7 @@ import pytest
 from small_problems import lines, problem
 
 import rcmd.run as running
-from rcmd import L1Ball, LeastSquares, Problem, Result, StopReason, iterate, solve
+from rcmd import L1Ball, LeastSquares, Problem, Result, StopReason, iterate, path, solve
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.saving import atomic, container
@@ -308,6 +308,11 @@ def test_budgets_that_are_none_are_refused(file: Path) -> None:
     with pytest.raises(ValueError, match="every is -1; expected seconds between two checkpoints"):
         resume(file, lasso(), every=-1)
     assert file.read_bytes() == before
+
+
+def test_a_path_has_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="checkpoint is given to path; expected None: a file keeps"):
+        path(lasso(), [1.0, 2.0], checkpoint=tmp_path / "run.ckpt")
 
 
 @pytest.mark.parametrize("every", [-1.0, float("nan"), "often"])

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rcmd.sklearn import GSFWClassifier, GSFWClassifierCV, GSFWRegressor, GSFWRegressorCV
 
@@ -15,13 +15,19 @@ ACCURATE: dict[str, Any] = {"oracle": "l1:5", "tol": 1e-8}
 SWEPT: dict[str, Any] = {**ACCURATE, "values": (1.0, 5.0), "cv": 3}
 
 
-@parametrize_with_checks([GSFWClassifier(**ACCURATE), GSFWRegressor(**ACCURATE)])
+def each_check(*estimators: Any) -> Any:
+    cases = [case for estimator in estimators for case in estimator_checks_generator(estimator)]
+    names = [f"{type(estimator).__name__}-{check.func.__name__}" for estimator, check in cases]
+    return pytest.mark.parametrize(("estimator", "check"), cases, ids=names)
+
+
+@each_check(GSFWClassifier(**ACCURATE), GSFWRegressor(**ACCURATE))
 def test_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([GSFWClassifierCV(**SWEPT), GSFWRegressorCV(**SWEPT)])
+@each_check(GSFWClassifierCV(**SWEPT), GSFWRegressorCV(**SWEPT))
 def test_checks_of_sweeps(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -23,6 +23,9 @@ FEWEST_NEW = 8
 STRIDE, FEWEST_SAMPLES = 8, 2000
 """Every so many samples are solved first, if there are so many of them."""
 
+LARGEST_DIVISOR = 2.0**10
+"""Corrections start from no smaller share of the point that they are given."""
+
 SHARE_OF_ERROR, MOST_ROUNDS = 0.1, 30
 """Fewer samples are solved until their gap is this share of a standard error of P, or so long."""
 
@@ -95,7 +98,7 @@ def correction_for(problem: Problem, beta: Any) -> Correction:
     gradients, oracle_calls = 0, 0
     fewer = problem.every(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
     if fewer is None:
-        beta = _better_start(problem, beta)
+        beta = _shortened(problem, beta)
     else:
         sampled = correction_for(fewer, beta)
         beta = _solved(fewer, sampled)
@@ -105,10 +108,23 @@ def correction_for(problem: Problem, beta: Any) -> Correction:
     return HullCorrection(problem, beta, gradients, oracle_calls)
 
 
-def _better_start(problem: Problem, beta: Any) -> Any:
-    """β, or 0 where P is smaller there: the first averages of a run can be worse."""
-    zero = problem.rows.zero()
-    return zero if problem.primal(zero) < problem.primal(beta) else beta
+def _shortened(problem: Problem, beta: Any) -> Any:
+    """The first of β, β/2, β/4, … after which P would rise, where dom R holds 0 and so all of them.
+
+    The first averages of a run are far out, where the losses are flat and Newton's steps long.
+    """
+    oracle, predictions = problem.oracle, problem.rows.matvec(beta)
+    if math.isinf(oracle.value(problem.rows.zero())):
+        return beta
+
+    def value(divisor: float) -> Any:
+        losses = problem.losses.value(predictions / divisor)
+        return problem.mean(losses) + oracle.penalty(beta / divisor)
+
+    divisor, here = 1.0, value(1.0)
+    while divisor < LARGEST_DIVISOR and (shorter := value(2 * divisor)) < here:
+        divisor, here = 2 * divisor, shorter
+    return beta / divisor
 
 
 def _solved(problem: Problem, correction: Correction) -> Any:
