@@ -70,6 +70,12 @@ class Bound:
         The cases (constants, k) proved although ``verdict`` says less.
     dual_only
         Whether it bounds D* − D alone and not the duality gap.
+
+    Examples
+    --------
+    >>> bound = named("theorem-3.2-first")
+    >>> bound.formula, bound.verdict
+    ('D_max/(q^k − 1)', <Verdict.REFUTED: 'refuted'>)
     """
 
     name: str
@@ -332,12 +338,24 @@ _BOUNDS = (
 
 
 def all_bounds() -> tuple[Bound, ...]:
-    """Return every bound, refuted ones included."""
+    """Return every bound, refuted ones included.
+
+    Examples
+    --------
+    >>> sorted({bound.verdict.value for bound in all_bounds()})
+    ['conjectured', 'proved', 'refuted']
+    """
     return _BOUNDS
 
 
 def named(name: str) -> Bound:
-    """Return the bound of that name, be it a refuted one: ``valid`` and ``best`` give none."""
+    """Return the bound of that name, be it a refuted one: ``valid`` and ``best`` give none.
+
+    Examples
+    --------
+    >>> named("sublinear-energy").verdict.value
+    'proved'
+    """
     for bound in _BOUNDS:
         if bound.name == name:
             return bound
@@ -365,7 +383,16 @@ def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> li
 
 
 def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tuple[Bound, float]:
-    """Return the smallest proved bound of the whole duality gap, and its value."""
+    """Return the smallest proved bound of the whole duality gap, and its value.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
+    >>> bound, value = best(problem.constants(), 100)
+    >>> bound.verdict.value, round(value, 3)
+    ('proved', 0.246)
+    """
     gaps = [b for b in valid(constants, iterations, kind) if not b.dual_only]
     if not gaps:
         reason = next(b for b in _BOUNDS if b.schedule == kind).why_not(constants)

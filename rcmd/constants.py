@@ -35,6 +35,14 @@ class Constants:
         Whether every l_j is a quadratic function (some statements hold only then).
     smallest_gamma
         min_j γ_j; ``None`` where all are equal.
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares, Problem, Ridge
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Ridge(0.5))
+    >>> constants = problem.constants(batch=1)
+    >>> float(constants.blocks), float(constants.sigma)  # σ = 1 + 2²/(2·½)
+    (2.0, 5.0)
     """
 
     n: int

@@ -45,7 +45,9 @@ def check_names(given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=2, cutoff=0.45)
-            meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+            meant = (
+                f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+            )
             raise TypeError(f"{name!r} is no option of solve and iterate; {meant}")
 
 

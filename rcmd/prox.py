@@ -31,6 +31,18 @@ class BregmanProx(ABC):
 
     The methods are scalar code: ``loss`` is the unweighted pair, ``y`` and ``weight`` the
     sample's label and ω, ``bound`` its M_j.
+
+    Examples
+    --------
+    The paper's prox, but with the mirror variable doubled, which halves every step:
+
+    >>> from rcmd import LeastSquares
+    >>> class Slower(ConjugateProx):
+    ...     def mirror(self, loss, s, y, weight): return 2 * s
+    ...     def inverse(self, loss, m, s, y, weight, bound): return m / 2
+    >>> losses, s, gap = SampleLosses(LeastSquares(), np.zeros(2)), np.zeros(2), np.ones(2)
+    >>> Slower().step(losses, np.ones(2), np.arange(2), s, gap, 0.5)
+    array([0.25, 0.25])
     """
 
     carries_bounds: ClassVar[bool] = False
@@ -105,6 +117,12 @@ class ConjugateProx(BregmanProx):
     """h = L*/n, the paper's choice: m = s, and the step is s⁺ = s + η (a − s).
 
     GSFW is the primal reading of exactly this method (Lemma 2.1).
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares
+    >>> ConjugateProx().divergence(LeastSquares(), w=1.0, s=3.0, y=0.0, weight=1.0)  # ½(w − s)²
+    2.0
     """
 
     carries_bounds = True
@@ -140,6 +158,13 @@ class EuclideanProx(BregmanProx):
     The projection is onto the responses ω l'([−M_j, M_j]) inside dom l_j*. They hold every
     dual optimum, and on them the slope of l_j* is at most M_j, where at the ends of
     dom l_j* it may be infinite. For the squared loss this is the conjugate prox.
+
+    Examples
+    --------
+    >>> from rcmd import Box, Logistic, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, -1.0], Logistic(), Box(-1.0, 1.0))
+    >>> solve(problem, prox=EuclideanProx(), tol=1e-2).success
+    True
     """
 
     note = "Euclidean h: coordinate subgradient ascent, about which no theorem here speaks"
@@ -179,6 +204,13 @@ class CompositeProx(BregmanProx):
     by_row
         Whether κ_j = ‖x_j‖²/(nμ) stands for κ at row j, the curvature of the smooth part along
         that coordinate alone: right for batches of one row.
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares, Problem, Ridge, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Ridge(0.5))
+    >>> solve(problem, prox=CompositeProx(), tol=1e-9).beta.round(4)
+    array([0.1667])
     """
 
     eta: Any = None

@@ -21,7 +21,17 @@ Array = npt.NDArray[Any]
 
 
 class StopReason(enum.Enum):
-    """Why a run ended."""
+    """Why a run ended.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> solve(problem, tol=1e-3).stop is StopReason.TOLERANCE
+    True
+    >>> solve(problem, tol=0.0, max_iterations=5).stop.value
+    'the iteration budget is used up'
+    """
 
     TOLERANCE = "the certified gap reached the tolerance"
     ITERATIONS = "the iteration budget is used up"
@@ -93,7 +103,16 @@ class State(Checkpoint):
 
 
 class History(Sequence[Checkpoint]):
-    """The checkpoints of a run, by index or as columns."""
+    """The checkpoints of a run, by index or as columns.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> history = solve(problem, tol=0.0, max_iterations=4, checkpoints=[1, 2, 4]).history
+    >>> len(history), history[-1].iteration, history.column("iteration")
+    (3, 4, array([1, 2, 4]))
+    """
 
     def __init__(self, checkpoints: Sequence[Checkpoint]) -> None:
         self._checkpoints = tuple(checkpoints)
@@ -153,6 +172,14 @@ class Result:
         What was solved, in words and numbers; the data are not kept.
     options
         How: the method, the rows per step, the tolerance, …
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> result = solve(problem, tol=1e-6)
+    >>> result.beta.round(3), result.success, bool(result.primal - result.dual <= 1e-6)
+    (array([0.2]), True, True)
     """
 
     certificate: Certificate

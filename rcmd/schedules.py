@@ -94,6 +94,12 @@ class LinearSchedule(Schedule):
 
     σ is σ_b of the problem: with the printed σ the theorem fails for b > 1. Then
     α_i = (1/(Nσ)) / (1 − q^{−(i+1)}), evaluated by expm1 and log1p.
+
+    Examples
+    --------
+    >>> schedule = LinearSchedule(blocks=Fraction(2), sigma=Fraction(2))
+    >>> schedule.step(0), schedule.mixing(0), schedule.growth(1, 0)  # q = 4/3
+    (Fraction(1, 2), Fraction(1, 1), Fraction(7, 3))
     """
 
     blocks: Any
@@ -134,7 +140,13 @@ class LinearSchedule(Schedule):
 
 @dataclass(frozen=True)
 class UnitStepSchedule(LinearSchedule):
-    """η_i = 1 with Theorem 3.2's weights: for proxes that hold the step size themselves."""
+    """η_i = 1 with Theorem 3.2's weights: for proxes that hold the step size themselves.
+
+    Examples
+    --------
+    >>> UnitStepSchedule(blocks=2.0, sigma=2.0).step(7)
+    1
+    """
 
     theorem: ClassVar[Kind | None] = None
 
@@ -144,7 +156,13 @@ class UnitStepSchedule(LinearSchedule):
 
 @dataclass(frozen=True)
 class Resumed(Schedule):
-    """``schedule`` from its iteration ``start`` on; the time before it counts in averages."""
+    """``schedule`` from its iteration ``start`` on; the time before it counts in averages.
+
+    Examples
+    --------
+    >>> Resumed(SublinearSchedule(2.0), 3).step(0) == SublinearSchedule(2.0).step(3)
+    True
+    """
 
     schedule: Schedule
     start: int
@@ -160,7 +178,18 @@ class Resumed(Schedule):
 
 
 def default_schedule(constants: Constants, unit_steps: bool = False) -> Schedule:
-    """Theorem 3.2's schedule where R is strongly convex, Theorem 3.1's where it is not."""
+    """Theorem 3.2's schedule where R is strongly convex, Theorem 3.1's where it is not.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem, Ridge
+    >>> X, y = [[1.0], [2.0]], [1.0, 0.0]
+    >>> for oracle in (L1Ball(1.0), Ridge(0.5)):
+    ...     constants = Problem(X, y, LeastSquares(), oracle).constants()
+    ...     print(type(default_schedule(constants)).__name__)
+    SublinearSchedule
+    LinearSchedule
+    """
     if not constants.mu > 0:
         return SublinearSchedule(constants.blocks)
     kind = UnitStepSchedule if unit_steps else LinearSchedule

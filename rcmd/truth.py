@@ -77,6 +77,13 @@ def loss_values(loss: SeparableConjugate, s: Array, y: Array) -> tuple[Array, bo
     """The CVXPY form of ``loss`` at numbers ``s``: its values, whether it is convex, accuracy.
 
     A form with variables of its own is minimized over them, to the solver's accuracy.
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares
+    >>> values, convex, accuracy = loss_values(LeastSquares(), np.array([2.0]), np.array([1.0]))
+    >>> values, convex
+    (array([0.5]), True)
     """
     import cvxpy as cp
 
@@ -91,7 +98,14 @@ def loss_values(loss: SeparableConjugate, s: Array, y: Array) -> tuple[Array, bo
 
 
 def linear_minimum(oracle: LinearMinOracle, c: Array) -> float:
-    """min_β cᵀβ + R(β) by CVXPY, from the oracle's CVXPY form alone."""
+    """min_β cᵀβ + R(β) by CVXPY, from the oracle's CVXPY form alone.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball
+    >>> round(linear_minimum(L1Ball(2.0), np.array([1.0, -3.0])), 6)
+    -6.0
+    """
     import cvxpy as cp
 
     beta = cp.Variable(len(c))

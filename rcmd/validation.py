@@ -51,9 +51,8 @@ def as_doubles(name: str, array: Array) -> Array:
     """A copy in double precision; longer numbers beyond its range are refused."""
     with np.errstate(over="ignore"):
         doubles = array.astype(float)
-    beyond = np.argwhere(np.isinf(doubles)) if array.dtype.itemsize > 8 else ()
-    if len(beyond):
-        where = tuple(int(i) for i in beyond[0])
+    if array.dtype.itemsize > 8 and not np.isfinite(doubles).all():
+        where = tuple(int(i) for i in np.argwhere(np.isinf(doubles))[0])
         raise ValueError(
             f"{name} holds {array[where]!s} at position {where}, beyond the range of double "
             f"precision; expected numbers below 1.8e308: divide {name} by a power of ten"

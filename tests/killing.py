@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from test_checkpoint_identity import CASES, Case, continued, told
 
-import rcmd.run as running
-from rcmd import iterate, solve
+from rcmd import iterate, running, solve
 
 KILLED = (
     "l1", "ridge-reference", "hull", "ball", "polytope", "caching", "SVRF", "Pairwise", "Apcg",

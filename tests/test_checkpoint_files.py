@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from small_problems import lines, problem
 
-import rcmd.run as running
-from rcmd import L1Ball, LeastSquares, Problem, Result, StopReason, iterate, path, solve
+from rcmd import L1Ball, LeastSquares, Problem, Result, StopReason, iterate, path, running, solve
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.saving import atomic, container
@@ -311,7 +310,9 @@ def test_budgets_that_are_none_are_refused(file: Path) -> None:
 
 
 def test_a_path_has_no_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="checkpoint is given to path; expected None: a file keeps"):
+    with pytest.raises(
+        ValueError, match="checkpoint is given to path; expected None: a file keeps"
+    ):
         path(lasso(), [1.0, 2.0], checkpoint=tmp_path / "run.ckpt")
 
 

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 from small_problems import exact_problem, lines, problem
 
-import rcmd.run as running
 from rcmd import (
     Box,
     Caching,
@@ -34,6 +33,7 @@ from rcmd import (
     State,
     iterate,
     methods,
+    running,
     solve,
 )
 from rcmd.corrective.damping import Damping
@@ -45,7 +45,7 @@ from rcmd.engine.kernels.coordinatewise import Coordinates
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods.acceleration import Acceleration
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.run import Run
+from rcmd.running import Run
 from rcmd.saving import saver
 from rcmd.saving.resuming import reopen
 from rcmd.schedules import SublinearSchedule
@@ -285,7 +285,7 @@ PLANTED: list[tuple[str, Any, str, Any]] = [
     ("l1-reference", PrimalAverage, "run_state", ("_sum",)),
     ("Apcg", Acceleration, "run_state", ("iteration", "_records", "_columns", "_power")),
     ("hull", Run, "run_state", ("engine", "_history", "_rounds", "_mark")),
-    ("hull", Rounds, "run_state", ("begun", "count")),
+    ("hull", Rounds, "run_state", ("_begun", "count")),
     ("ball", Damping, "run_state", ("nothing",)),
     ("l1", Run, "run_state", ("engine", "_best", "_history", "_rounds")),
     ("caching", Caching, "remember", lambda self, memory: None),

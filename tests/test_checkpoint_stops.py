@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from small_problems import lines, problem
 
-import rcmd.run as running
-from rcmd import L2Ball, Logistic, Problem, StopReason, certify, iterate, solve
+from rcmd import L2Ball, Logistic, Problem, StopReason, certify, iterate, running, solve
 from rcmd.corrective import rounds
 from rcmd.datasets import make_classification
 from rcmd.heeding import Halted, heed, heeding

@@ -16,7 +16,7 @@ def test_snippet_runs(number):
 
 
 def test_readme_shows_a_start_two_losses_a_set_and_exact_runs():
-    assert len(SNIPPETS) == 8
+    assert len(SNIPPETS) == 9
 
 
 def test_ci_runs_the_readmes_test_command():

@@ -18,7 +18,14 @@ class Refused(SeparableConjugate):
 
 
 class Poisson(Refused):
-    """exp(s) − ys, whose second derivative exp(s) has no upper bound."""
+    """exp(s) − ys, whose second derivative exp(s) has no upper bound.
+
+    Examples
+    --------
+    >>> Poisson()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: the Poisson loss is refused: exp(s) − ys is not γ-smooth ...
+    """
 
     formula = "exp(s) − ys"
     reason = (
@@ -29,7 +36,14 @@ class Poisson(Refused):
 
 
 class Exponential(Refused):
-    """exp(−ys), whose second derivative has no upper bound."""
+    """exp(−ys), whose second derivative has no upper bound.
+
+    Examples
+    --------
+    >>> Exponential()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: the Exponential loss is refused: exp(−ys) is not γ-smooth ...
+    """
 
     formula = "exp(−ys)"
     reason = (

@@ -24,6 +24,13 @@ class SampleLosses:
 
     With a weight ω_j the pair is l_j = ω_j l and l_j*(w) = ω_j l*(w/ω_j), so that
     γ_j = ω_j γ; the scalar class never hears of weights.
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares
+    >>> losses = SampleLosses(LeastSquares(), np.array([1.0, 3.0]), np.array([1.0, 2.0]))
+    >>> losses.value(np.zeros(2)), losses.gammas
+    (array([0.5, 9. ]), array([1., 2.]))
     """
 
     def __init__(self, loss: SeparableConjugate, y: Array, weights: Array | None = None) -> None:

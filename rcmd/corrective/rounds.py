@@ -27,9 +27,12 @@ ROUND_PASSES = 5
 class Rounds:
     """Rounds of corrections, from the best point that plain steps have found."""
 
+    run_state = ("_begun", "_idle", "count", "_still", "_slow", "_landmark", "_correction")
+    """What changes in a run."""
+
     def __init__(self, problem: Problem, allowed: bool) -> None:
-        self.problem, self.allowed = problem, allowed
-        self.begun = False
+        self.problem, self._allowed = problem, allowed
+        self._begun = self._idle = False
         self.count = self._still = self._slow = 0
         self._landmark: Any = math.inf
         self._correction: Correction | None = None
@@ -37,7 +40,7 @@ class Rounds:
     @property
     def under_way(self) -> bool:
         """Whether the next thing to do is a round."""
-        return self.begun and self.allowed
+        return self._begun and not self._idle
 
     @property
     def gradients(self) -> int:
@@ -57,9 +60,10 @@ class Rounds:
             self._slow = 0 if fell else self._slow + 1
             self._landmark = gap if fell else self._landmark
             self._still = 0 if self._correction.moved else self._still + 1
-            self.allowed = self._still < STILL_ROUNDS and self._slow < SLOW_ROUNDS
-        elif self.allowed and affordable and worth_correcting(history, self.problem.n, tol):
-            self.begun, self._landmark = True, gap
+            self._idle = self._still >= STILL_ROUNDS or self._slow >= SLOW_ROUNDS
+        elif not self._begun and self._allowed and affordable:
+            self._begun = worth_correcting(history, self.problem.n, tol)
+            self._landmark = gap
 
     def begin(self, beta: Any) -> None:
         """Make ready for the first round, from ``beta``."""

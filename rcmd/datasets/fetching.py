@@ -41,16 +41,34 @@ PUBLISHED = {
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> LibsvmData:
-    """Read the data set ``name``, found as ``locate`` says."""
+    r"""Read the data set ``name``, found as ``locate`` says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "mine.txt").write_text("+1 2:3\n")
+    ...     X, y = load("mine", folder)
+    >>> X.toarray(), y
+    (array([[0., 3.]]), array([1.]))
+    """
     return read_libsvm(locate(name, folder))
 
 
 def locate(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
-    """The file of the data set ``name``.
+    r"""The file of the data set ``name``.
 
     It is ``name``, plain or with the ending .bz2, .xz, .gz or .txt, in ``folder``, in the folder
     that the variable RCMD_DATA names, or in rcmd's own cache folder. One of ``PUBLISHED`` that is
     in none of them is downloaded into the cache folder, by pooch, and its checksum is compared.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "mine.txt").write_text("+1 2:3\n")
+    ...     print(locate("mine", folder).name)
+    mine.txt
     """
     if not name or Path(name).name != name:
         raise DataError(f"name is {name!r}; expected that of a data set, such as 'a9a', no path")

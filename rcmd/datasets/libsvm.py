@@ -44,7 +44,7 @@ class LibsvmData(NamedTuple):
 def read_libsvm(
     path: str | os.PathLike[str], *, features: int | None = None, _block: int = _BLOCK
 ) -> LibsvmData:
-    """Read a LIBSVM text file; its first bytes, not its name, tell gzip, bzip2 and xz.
+    r"""Read a LIBSVM text file; its first bytes, not its name, tell gzip, bzip2 and xz.
 
     A line is ``label index:value index:value ... # comment``. Indices count from 1, as in
     LIBSVM, and 0 is refused: shifting the columns of a file in which a 0 happens to occur
@@ -53,6 +53,18 @@ def read_libsvm(
 
     ``features`` is the number of columns of X; by default the largest index that occurs.
     Whatever makes the file unreadable or malformed raises :class:`DataError`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "two.txt")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("+1 1:0.5 3:2\n-1 2:1\n")
+    ...     X, y = read_libsvm(path)
+    >>> X.toarray(), y
+    (array([[0.5, 0. , 2. ],
+           [0. , 1. , 0. ]]), array([ 1., -1.]))
     """
     rows, labels, _ = zip(*libsvm_parts(path, features=features, _block=_block), strict=True)
     x = sp.vstack(rows, format="csr")

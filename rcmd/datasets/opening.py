@@ -72,7 +72,17 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
 
 
 def read(path: str | os.PathLike[str]) -> LibsvmData | StoredData:
-    """Open ``path`` if it is a folder of rows; read it as a LIBSVM file if it is not."""
+    r"""Open ``path`` if it is a folder of rows; read it as a LIBSVM file if it is not.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/one.txt", "w") as file:
+    ...         _ = file.write("+1 2:3\n")
+    ...     print(read(f"{folder}/one.txt").X.toarray())
+    [[0. 3.]]
+    """
     return open_rows(path) if os.path.isdir(path) else read_libsvm(path)
 
 

@@ -57,6 +57,19 @@ def resume_sharded(
     callbacks, changes
         As for ``solve_sharded``: ``tol``, ``every``, and the budgets, which count what the run used
         before; a ``schedule`` and ``checkpoints`` if the run was given some. The rest is as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rcmd import L1Ball, LeastSquares
+    >>> from rcmd.distributed import Alone, solve_sharded
+    >>> problem = ShardedProblem(np.eye(4), np.ones(4), LeastSquares(), L1Ball(1.0), group=Alone())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = f"{folder}/run.ckpt"
+    ...     first = solve_sharded(problem, tol=0.0, max_iterations=10, checkpoint=file)
+    ...     more = resume_sharded(file, problem, max_iterations=30)
+    >>> first.nit, more.nit
+    (10, 30)
     """
     return drive(reopen_sharded(checkpoint, problem, **changes), callbacks)
 

@@ -34,7 +34,15 @@ def block(group: Group, n: int) -> tuple[int, int]:
 
 
 def shard(group: Group, X: Any, y: Any) -> tuple[Any, Any]:
-    """This rank's rows of a dense array or a CSR matrix, without a copy, and their labels."""
+    """This rank's rows of a dense array or a CSR matrix, without a copy, and their labels.
+
+    Examples
+    --------
+    >>> from rcmd.distributed import rehearse
+    >>> X, y = np.eye(3), np.arange(3.0)
+    >>> [labels.tolist() for _, labels in rehearse(2, lambda group: shard(group, X, y))]
+    [[0.0], [1.0, 2.0]]
+    """
     first, last = block(group, X.shape[0])
     if not sp.issparse(X):
         return X[first:last], y[first:last]
@@ -45,10 +53,21 @@ def shard(group: Group, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def read_shard(group: Group, path: str | os.PathLike[str]) -> tuple[Any, Array]:
-    """This rank's rows and labels of a LIBSVM file or of a folder that ``rcmd convert`` made.
+    r"""This rank's rows and labels of a LIBSVM file or of a folder that ``rcmd convert`` made.
 
     Of a folder a rank maps its own rows into memory and touches no others. A LIBSVM file is
     parsed twice, to count its rows and to keep those of this rank.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rcmd.distributed import rehearse
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/rows.txt", "w") as file:
+    ...         _ = file.write("+1 1:1\n-1 3:1\n+1 2:1\n")
+    ...     parts = rehearse(2, lambda group: read_shard(group, f"{folder}/rows.txt"))
+    >>> [(X.shape, y.tolist()) for X, y in parts]
+    [((1, 3), [1.0]), ((2, 3), [-1.0, 1.0])]
     """
     X: Any = None
     y = np.zeros(0)

@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -23,6 +24,7 @@ exclude_patterns = ["CITATION.cff"]
 nitpicky = False
 default_role = "code"
 
+toc_object_entries_show_parents = "hide"
 autosummary_generate = False  # pages stand here by hand: a build writes nothing beside them
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
@@ -48,6 +50,11 @@ html_theme_options = {
 }
 
 
+NAMES = "{http://www.w3.org/1998/Math/MathML}"
+ARGUMENTS = dict.fromkeys(("msub", "msup", "munder", "mover", "mfrac"), 2) | {"msubsup": 3}
+"""What these elements of MathML hold; with more, browsers show an error."""
+
+
 def mathml(tex: str, display: str) -> str:
     r"""MathML for TeX; ``display`` is ``"inline"`` or ``"block"``.
 
@@ -55,8 +62,17 @@ def mathml(tex: str, display: str) -> str:
     --------
     >>> mathml(r"\gamma", "inline").endswith("<mi>&#x003B3;</mi></mrow></math>")
     True
+    >>> mathml(r"\arg x", "inline")
+    Traceback (most recent call last):
+    ValueError: the formula '\\arg x' is not understood; expected commands of latex2mathml
     """
-    return str(import_module("latex2mathml.converter").convert(tex.strip(), display=display))
+    made = str(import_module("latex2mathml.converter").convert(tex.strip(), display=display))
+    nodes = ElementTree.fromstring(made).iter()
+    if "\\" in made or any(len(n) != ARGUMENTS.get(n.tag[len(NAMES) :], len(n)) for n in nodes):
+        raise ValueError(
+            f"the formula {tex!r} is not understood; expected commands of latex2mathml"
+        )
+    return made
 
 
 def write_inline(translator: Any, node: Any) -> None:

@@ -85,6 +85,6 @@ def make_engine(
         warnings.warn(
             f"running on the slower reference engine, because {reason}",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return AveragingReference(problem, schedule, sampler, prox, start)

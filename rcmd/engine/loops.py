@@ -152,7 +152,7 @@ def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
                 warnings.warn(
                     f"calling the oracle from Python, because {reason}",
                     RuntimeWarning,
-                    stacklevel=6,
+                    stacklevel=7,
                 )
     return OracleLoop(problem)
 

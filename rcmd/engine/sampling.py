@@ -26,6 +26,12 @@ class UniformSampler:
 
     Drawing 3 and then 5 batches gives the same rows as drawing 8, so iterates do not
     depend on how an engine slices its work.
+
+    Examples
+    --------
+    >>> batches = UniformSampler(5, 2, np.random.default_rng(0)).draw(3)
+    >>> batches.shape, [len(set(batch)) for batch in batches.tolist()]
+    ((3, 2), [2, 2, 2])
     """
 
     fill: Callable[..., Any]
@@ -49,7 +55,14 @@ class UniformSampler:
 
 
 class Replay:
-    """The given batches, one after the other: for tests, proofs and enumeration."""
+    """The given batches, one after the other: for tests, proofs and enumeration.
+
+    Examples
+    --------
+    >>> Replay([[0, 1], [2, 0]]).draw(2)
+    array([[0, 1],
+           [2, 0]])
+    """
 
     def __init__(self, batches: Iterable[Iterable[int]]) -> None:
         rows = [list(batch) for batch in batches]

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from rcmd.fuzzing.cases import Case
 from rcmd.problem import Problem
-from rcmd.run import Run, iterate
+from rcmd.run import iterate
+from rcmd.running import Run
 
 Array = npt.NDArray[Any]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -75,7 +74,7 @@ def _judged(case: Case) -> Verdict:
     first = solve(problem, **case.options())
     findings = list(_certificate_findings(problem, first, case.tol))
     if case.warm:
-        again = solve(problem, **case.options(), warm_start=first)
+        again = solve(problem, **case.options() | {"warm_start": first})
         findings += _certificate_findings(problem, again, case.tol)
         if again.gap > first.gap + ROUNDING * _size(problem, first):
             findings.append(Finding("warm", f"from a gap of {first.gap} to one of {again.gap}"))

@@ -107,6 +107,24 @@ class Method(ABC):
     """A method and its parameters: a frozen dataclass that starts runs.
 
     ``rcmd.solve(problem, method=FrankWolfe())`` runs it.
+
+    Examples
+    --------
+    Frank-Wolfe as textbooks have it:
+
+    >>> from dataclasses import dataclass
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> class Steps(Progress):
+    ...     step_gradients = property(lambda self: self.problem.n)
+    ...     def step(self):
+    ...         slope = self.slope_at(self.beta, self.draw(self.problem.n))
+    ...         self.beta += 2 / (self.iteration + 2) * (self.lowest_point(slope) - self.beta)
+    >>> @dataclass(frozen=True)
+    ... class Textbook(Method):
+    ...     def start(self, problem, batch, rng): return Steps(problem, rng)
+    >>> problem = Problem([[1.0]], [0.5], LeastSquares(), Box(-1.0, 1.0))
+    >>> solve(problem, method=Textbook(), tol=1e-3).success
+    True
     """
 
     note: ClassVar[str] = ""

@@ -38,7 +38,14 @@ class Atom(ABC):
 
 @dataclass(frozen=True)
 class SparseAtom(Atom):
-    """A few (index, value) pairs with distinct indices; none at all means β̃ = 0."""
+    """A few (index, value) pairs with distinct indices; none at all means β̃ = 0.
+
+    Examples
+    --------
+    >>> atom = SparseAtom((1,), (4.0,))
+    >>> atom.dense(np.zeros(3)), atom.predict(np.eye(3))
+    (array([0., 4., 0.]), array([0., 4., 0.]))
+    """
 
     indices: tuple[int, ...]
     values: tuple[Any, ...]
@@ -61,7 +68,13 @@ class SparseAtom(Atom):
 
 @dataclass(frozen=True)
 class DenseAtom(Atom):
-    """A vector."""
+    """A vector.
+
+    Examples
+    --------
+    >>> DenseAtom(np.array([1.0, 2.0])).predict(np.array([[3.0, 4.0]]))
+    array([11.])
+    """
 
     vector: Array
 
@@ -77,7 +90,13 @@ class DenseAtom(Atom):
 
 @dataclass(frozen=True)
 class RankOneAtom(Atom):
-    """The matrix ``left rightᵀ``, read row by row as a vector."""
+    """The matrix ``left rightᵀ``, read row by row as a vector.
+
+    Examples
+    --------
+    >>> RankOneAtom(np.array([1.0, 2.0]), np.array([3.0, 5.0])).dense(np.zeros(4))
+    array([ 3.,  5.,  6., 10.])
+    """
 
     left: Array
     right: Array

@@ -106,6 +106,12 @@ class L1Penalty(OnL1Ball):
 
     Left open, the radius is (1/n)Σ_j sup_s −s·l_j'(s) / strength, which no optimum
     leaves: at one, strength·‖β‖₁ = −∇f(β)ᵀβ.
+
+    Examples
+    --------
+    >>> penalty = L1Penalty(0.5, radius=4.0)
+    >>> penalty.argmin(np.array([0.1, -2.0])), float(penalty.minimum(np.array([0.1, -2.0])))
+    (SparseAtom(indices=(1,), values=(4.0,)), -6.0)
     """
 
     strength: Any

@@ -90,6 +90,12 @@ class Ridge(OnL2Ball):
     Left open, the radius is the smaller of √((1/n)Σ_j sup_s −s·l_j'(s) / strength) and
     ‖∇f(0)‖/strength, neither of which an optimum leaves: at one,
     strength·‖β‖₂² = −∇f(β)ᵀβ ≤ −∇f(0)ᵀβ.
+
+    Examples
+    --------
+    >>> ridge = Ridge(0.5, radius=2.0)
+    >>> ridge.mu, ridge.argmin(np.array([0.25, 0.0])).dense(np.zeros(2))
+    (0.5, array([-0.5,  0. ]))
     """
 
     strength: Any

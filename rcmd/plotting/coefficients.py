@@ -28,7 +28,17 @@ RELATIVE_ZERO = 1e-10
 
 
 def path(results: Path, names: Sequence[str] | None = None, axes: Any = None) -> Any:
-    """Coefficients and support of a path; see ``rcmd.Path.plot``."""
+    """Coefficients and support of a path; see ``rcmd.Path.plot``.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> from rcmd import path as solved
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
+    >>> figure = path(solved(problem, [0.1, 0.2]))
+    >>> len(figure.axes)
+    2
+    """
     betas = [result.beta for result in results]
     return coefficients(results.values, betas, names=names, x_label=results.parameter, axes=axes)
 

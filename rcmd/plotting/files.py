@@ -12,7 +12,14 @@ FORMATS = (".png", ".pdf", ".svg")
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
-    """Refuse, before any work, a figure that could not be written."""
+    """Refuse, before any work, a figure that could not be written.
+
+    Examples
+    --------
+    >>> check_plot("run.docx")
+    Traceback (most recent call last):
+    ValueError: figure 'run.docx' has no known ending; expected .png, .pdf, .svg
+    """
     if Path(path).suffix.lower() not in FORMATS:
         raise ValueError(f"figure {str(path)!r} has no known ending; expected {', '.join(FORMATS)}")
     check_folder(path)

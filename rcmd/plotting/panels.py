@@ -83,12 +83,29 @@ class Panel:
 
 
 def write_figure(panels: Sequence[Panel], path: str | os.PathLike[str], columns: int) -> None:
-    """Write what ``drawn`` draws to ``path``."""
+    """Write what ``drawn`` draws to ``path``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "curve.svg")
+    ...     write_figure([Panel("", "x", [Line("", [1, 2], [3, 4])])], path, columns=1)
+    ...     os.path.getsize(path) > 1000
+    True
+    """
     drawn(panels, columns).savefig(path)
 
 
 def drawn(panels: Sequence[Panel], columns: int) -> Any:
-    """A figure with the panels in ``columns`` columns; they share y where all have one label."""
+    """A figure with the panels in ``columns`` columns; they share y where all have one label.
+
+    Examples
+    --------
+    >>> figure = drawn([Panel("title", "x", [Line("curve", [1, 2], [3, 4])])], columns=1)
+    >>> figure.axes[0].get_title()
+    'title'
+    """
     require_matplotlib()
     from matplotlib import rc_context
 

@@ -27,7 +27,16 @@ MOST_LABELS = 8
 
 
 def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
-    """Draw one run; see ``Result.plot``."""
+    """Draw one run; see ``Result.plot``.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> figure = run(solve(problem, tol=1e-2), x="iterations")
+    >>> figure.axes[0].get_xlabel()
+    'iterations'
+    """
     column, label = _axis(x)
     history = result.history
     gap = _gap_panel(history, column, label)

@@ -15,7 +15,14 @@ from rcmd.validation import as_array, as_doubles, checked_numbers
 
 
 def as_rows(X: Any) -> Rows:
-    """The layout that fits ``X``, or a ``ValueError`` that says what is wrong with it."""
+    """The layout that fits ``X``, or a ``ValueError`` that says what is wrong with it.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> type(as_rows([[1.0, 2.0]])).__name__, type(as_rows(sp.eye_array(3))).__name__
+    ('DenseRows', 'SparseRows')
+    """
     if isinstance(X, Rows):
         return X
     if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
@@ -33,8 +40,8 @@ def _checked_dense(X: Any) -> Array:
     if array.ndim == 0:
         shown = f"{X!r} " if isinstance(X, str) else ""
         raise ValueError(
-            f"X is {shown}of type {type(X).__name__} and has 0 dimensions; expected a matrix with "
-            "one row per sample, as an array or a SciPy sparse matrix: rcmd.datasets reads files"
+            f"X has 0 dimensions, as it is {shown}of type {type(X).__name__}; expected a matrix "
+            "with one row per sample, an array or sparse: rcmd.datasets reads files"
         )
     if array.ndim != 2:
         raise ValueError(

@@ -41,11 +41,10 @@ def _write_all(file: Any, buffer: memoryview) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last; systems that cannot open folders do it by themselves."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Make the new name last, on systems that can; the file is there all the same."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -8,7 +8,7 @@ from rcmd.oracles.base import LinearMinOracle
 from rcmd.saving.faults import CannotSave
 
 if TYPE_CHECKING:
-    from rcmd.run import Run
+    from rcmd.running import Run
 
 
 def parts_of(run: Run) -> dict[str, Any]:

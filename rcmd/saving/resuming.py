@@ -12,7 +12,8 @@ from rcmd.methods.base import Method
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx
 from rcmd.result import Result
-from rcmd.run import Callback, Run, drive
+from rcmd.run import Callback, drive
+from rcmd.running import Run
 from rcmd.saving.container import unpacked
 from rcmd.saving.fingerprints import problem_fingerprint
 from rcmd.saving.parts import parts_of
@@ -77,7 +78,7 @@ def resume(
     ...     file = f"{folder}/run.ckpt"
     ...     first = solve(problem, tol=0.0, max_iterations=10, checkpoint=file)
     ...     more = resume(file, problem, max_iterations=30)
-    >>> first.nit, more.nit, more.gap == solve(problem, tol=0.0, max_iterations=30).gap
+    >>> first.nit, more.nit, bool(more.gap == solve(problem, tol=0.0, max_iterations=30).gap)
     (10, 30, True)
     """
     return drive(reopen(checkpoint, problem, **changes), callbacks)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rcmd.problem import Problem
+from rcmd.result import StopReason
 from rcmd.saving.atomic import replace_file
 from rcmd.saving.container import packed
 from rcmd.saving.faults import CannotSave
@@ -22,7 +23,7 @@ from rcmd.saving.settings import saved_options
 from rcmd.saving.values import Writer
 
 if TYPE_CHECKING:
-    from rcmd.run import Run
+    from rcmd.running import Run
 
 LONGEST_SHARE = 0.1
 """Writing may take this share of a run's time, except where ``every`` is 0."""
@@ -99,7 +100,7 @@ class Saver:
             "command": self.command,
             "every": self.every,
             "seconds": run.seconds(),
-            "ended": run.stop is not None and run.stop.name == "TOLERANCE",
+            "ended": run.stop is StopReason.TOLERANCE,
             "oracle": writer.write(memory_of(run.problem.oracle), "the oracle's memory"),
             "run": writer.write(run, "the run"),
         }

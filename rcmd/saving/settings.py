@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ CHANGEABLE = ("tol", "max_iterations", "max_gradients", "max_seconds")
 def saved_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options in plain values."""
     plain = dict(options)
+    # The state of its generator is the run's; a number is kept to be told again.
+    plain["seed"] = int(options["seed"]) if isinstance(options["seed"], Integral) else None
     for name in PLACES:
         plain[name] = _saved_object(name, options[name])
     plain["sampler"] = _saved_sampler(options["sampler"])
@@ -43,6 +46,8 @@ def saved_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def options_from(saved: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the run that goes on, with what is ``given`` for it."""
     options = dict(saved)
+    if saved["seed"] is None:
+        options["seed"] = np.random.default_rng(0)
     for name in PLACES:
         options[name] = _object(name, saved[name], given.get(name))
     options["sampler"] = _sampler(saved["sampler"], given.get("sampler"))

@@ -12,7 +12,8 @@ from rcmd.json_output import check_folder, check_json, say, write_json
 from rcmd.plotting import check_plot
 from rcmd.problem import Problem
 from rcmd.result import Result, State
-from rcmd.run import Run, drive, iterate
+from rcmd.run import drive, iterate
+from rcmd.running import Run
 from rcmd.saving.resuming import read_checkpoint, reopen
 from rcmd.solving.checkpoints import options_from, words_of
 from rcmd.solving.report import HEADER, as_data, ending, row

@@ -29,6 +29,15 @@ def run_check(target: str, json_target: str | None = None) -> int:
 
     Prints a report, or writes it as JSON. Returns 0 if the contract is kept and 1 if not; a
     target that cannot be used is a ``ValueError`` of one sentence.
+
+    Examples
+    --------
+    >>> status = run_check("least-squares", json_target=os.devnull)  # doctest: +ELLIPSIS
+    LeastSquares()
+    ...
+    the contract is kept
+    >>> status
+    0
     """
     check_json(json_target)
     part = named(target) or load(target)

@@ -55,7 +55,16 @@ def check_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None = N
 
 
 def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None = None) -> Report:
-    """The report of ``check_conjugate``, also where something fails."""
+    """The report of ``check_conjugate``, also where something fails.
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares
+    >>> class Wrong(LeastSquares):
+    ...     def conjugate(self, w, y): return w * w / 2 - w * y
+    >>> inspect_conjugate(Wrong()).ok
+    False
+    """
     if not isinstance(loss, SeparableConjugate):
         raise TypeError(
             f"loss is {loss!r}; expected an object of a class derived from SeparableConjugate"

@@ -38,7 +38,16 @@ def check_oracle(
 def inspect_oracle(
     oracle: LinearMinOracle, p: int = 5, *, rng: int | np.random.Generator = 0
 ) -> Report:
-    """The report of ``check_oracle``, also where something fails."""
+    """The report of ``check_oracle``, also where something fails.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball
+    >>> class Wrong(L1Ball):
+    ...     def minimum(self, c): return -2 * super().minimum(c)
+    >>> inspect_oracle(Wrong(1.0)).ok
+    False
+    """
     if not isinstance(oracle, LinearMinOracle):
         raise TypeError(
             f"oracle is {oracle!r}; expected an object of a class derived from LinearMinOracle"

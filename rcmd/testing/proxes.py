@@ -51,7 +51,16 @@ def inspect_prox(
     loss: SeparableConjugate | None = None,
     labels: Sequence[float] | None = None,
 ) -> Report:
-    """The report of ``check_prox``, also where something fails."""
+    """The report of ``check_prox``, also where something fails.
+
+    Examples
+    --------
+    >>> from rcmd import ConjugateProx
+    >>> class Wrong(ConjugateProx):
+    ...     def inverse(self, loss, m, s, y, weight, bound): return 2 * m
+    >>> inspect_prox(Wrong()).ok
+    False
+    """
     if not isinstance(prox, BregmanProx):
         raise TypeError(f"prox is {prox!r}; expected an object of a class derived from BregmanProx")
     loss = loss or Logistic()

@@ -5,10 +5,10 @@ With R ranks, batches of b rows of z entries each, p columns, and f ranks to a c
     seconds = step · f + row · f b + sample · f b/R + entry · f b z/R + column · p (+ more, below)
             + message · m ⌈log₂ R⌉ + byte · f B (R−1)/R
 
-| exchange | more                                     | m | B        |
-|----------|------------------------------------------|---|----------|
-| dense    | add · f p, as every rank adds the sums    | 2 | 16 p     |
-| sparse   | merge · f b z, as every rank adds all terms | 2 | 12 b z |
+| exchange | more                                                               | m | B      |
+|----------|--------------------------------------------------------------------|---|--------|
+| dense    | add · f p, as every rank adds the sums                             | 2 | 16 p   |
+| sparse   | merge · f b z + sort · f b, as every rank adds all terms in order  | 2 | 12 b z |
 
 The m messages of a step are the atom and the change of d. Where ranks share cores (f > 1) a
 message waits until the awaited rank gets one, and has a price of its own, ``crowded``. The prices
@@ -31,7 +31,8 @@ from rcmd.distributed.exchange import PAIR_BYTES, REDUCED_BYTES
 Array = npt.NDArray[Any]
 
 PRICES = (
-    "step", "row", "sample", "entry", "column", "add", "merge", "message", "crowded", "byte"
+    "step", "row", "sample", "entry", "column", "add", "merge", "sort", "message", "crowded",
+    "byte",
 )  # fmt: skip
 MESSAGES = 2
 
@@ -65,6 +66,7 @@ class Case:
                 p,
                 crowd * p if dense else 0.0,
                 0.0 if dense else crowd * terms,
+                0.0 if dense else crowd * b,
                 stages if crowd == 1 else 0.0,
                 stages if crowd > 1 else 0.0,
                 crowd * size * (R - 1) / R,
