@@ -1,4 +1,4 @@
-"""What a run is made of: constants, prox, schedule and engine, and the bound that holds for them."""
+"""What a run is made of: constants, prox, schedule and engine, and which bound holds for them."""
 
 from __future__ import annotations
 

@@ -304,8 +304,8 @@ def problem_of(X: Any, y: Any, loss: SeparableConjugate, oracle: LinearMinOracle
 def test_certificates_hold(habit: Any, engine: Any) -> None:
     X, y = numbers()
     for k, oracle in enumerate(ORACLES):
-        for loss in LOSSES:
-            layout = LAYOUTS["dense" if k % 2 else "csr"]
+        for loss in (LOSSES[k % 4], LOSSES[(k + 1) % 4]):
+            layout = LAYOUTS["dense" if k % 4 < 2 else "csr"]
             problem = problem_of(layout(habit(X)), y, loss, oracle)
             check_pair(problem, solve(problem, batch=2, tol=1e-6, max_iterations=40, engine=engine))
 
@@ -468,7 +468,7 @@ def test_one_variable(scale: float, n: int) -> None:
             L1Ball(radius), L2Ball(radius), Simplex(radius), Box(-radius, 2 * radius),
             L1Penalty(0.1 * scale, radius), Ridge(0.1 * scale * scale, radius), LInfBall(radius),
         )  # fmt: skip
-        for oracle, loss in itertools.product(oracles, LOSSES):
+        for oracle, loss in itertools.product(oracles, LOSSES[1:] if scale == 1.0 else LOSSES[:2]):
             problem = problem_of(X * scale, y, loss, oracle)
             found = solve(problem, tol=1e-9, max_iterations=2000)
             check_pair(problem, found)

@@ -1,5 +1,6 @@
 """Polytopes and CVXPY's sets against their vertices, CVXPY and planted bugs."""
 
+import copy
 import itertools
 import math
 import sys
@@ -649,3 +650,12 @@ def test_descriptions() -> None:
     losses = SampleLosses(LeastSquares(), np.zeros(1))
     for oracle, p, _ in CASES.values():
         assert oracle.bind(as_rows(np.ones((1, p))), losses).describe()
+
+
+def test_a_cvxpy_oracle_can_be_copied() -> None:
+    oracle = CASES["cvxpy disc"][0]
+    c = np.array([1.0, -2.0])
+    again = copy.deepcopy(oracle)
+    assert again is not oracle
+    oracle.minimum(-c)
+    assert again.minimum(c) == pytest.approx(oracle.minimum(c), abs=1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rcmd.conjugates import logistic_arrays
 from rcmd.conjugates.base import SeparableConjugate
@@ -28,7 +28,7 @@ class Logistic(SeparableConjugate):
     """
 
     formula = "log(1 + exp(−ys))"
-    arrays = logistic_arrays
+    arrays: ClassVar[Any] = logistic_arrays
 
     @property
     def gamma(self) -> Any:

@@ -91,7 +91,7 @@ class Rounds:
 
 
 def _twin(correction: Any) -> Any:
-    """A correction that can go on without the other: arrays and lists are never changed in place."""
+    """One that goes on without the other: corrections never change arrays or lists in place."""
     twin = copy(correction)
     for name, value in vars(twin).items():
         if isinstance(value, AtomWeights | Damping):

@@ -71,6 +71,10 @@ class CvxpyOracle(LinearMinOracle):
     def __repr__(self) -> str:
         return f"CvxpyOracle({getattr(self.form, '__name__', self.form)}, p={self.p})"
 
+    def __reduce__(self) -> Any:
+        """Copies and other processes make the problem anew: CVXPY's own state does not travel."""
+        return type(self), (self.form, self.p)
+
     @property
     def solver(self) -> _Solver:
         """The problem in CVXPY."""

@@ -1,0 +1,266 @@
+"""The documentation: complete, with examples, its commands run, and it builds without a warning."""
+
+import ast
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import rcmd
+from rcmd.cli import main, make_parser
+
+DOCS = Path(rcmd.__file__).parent / "docs"
+PACKAGES = (
+    "rcmd", "rcmd.conjugates", "rcmd.datasets", "rcmd.demos", "rcmd.distributed", "rcmd.expressions",
+    "rcmd.methods", "rcmd.oracles", "rcmd.plotting", "rcmd.replicates", "rcmd.rows", "rcmd.testing",
+    "rcmd.tracing", *(["rcmd.sklearn"] if find_spec("sklearn") else []),
+)  # fmt: skip
+"""Public packages, whose ``__all__`` is documented."""
+
+MODULES = ("rcmd.bounds", "rcmd.completion", "rcmd.cur", "rcmd.nonsmooth", "rcmd.schedules", "rcmd.truth")
+"""Public modules, whose classes and functions are."""
+
+INTERNAL = {"rcmd.compiling", "rcmd.specs"}
+"""Packages with an ``__all__`` for the rest of rcmd: compiled code, and words of the command line."""
+
+SHOWN_AT = {
+    "rcmd.Certificate": "rcmd.certify",
+    "rcmd.Path": "rcmd.path",
+    "rcmd.State": "rcmd.iterate",
+    "rcmd.bounds.Verdict": "rcmd.bounds.Bound",
+    "rcmd.completion.Completion": "rcmd.completion.complete",
+    "rcmd.cur.CurFactorization": "rcmd.cur.factorize",
+    "rcmd.cur.factorization": "rcmd.cur.factorize",
+    "rcmd.cur.problem": "rcmd.cur.factorize",
+    "rcmd.datasets.DataError": "rcmd.datasets.read_libsvm",
+    "rcmd.datasets.LibsvmData": "rcmd.datasets.read_libsvm",
+    "rcmd.datasets.RowsWriter": "rcmd.datasets.open_rows",
+    "rcmd.datasets.StoredData": "rcmd.datasets.open_rows",
+    "rcmd.distributed.Group": "rcmd.distributed.rehearse",
+    "rcmd.distributed.ShardedRun": "rcmd.distributed.solve_sharded",
+    "rcmd.distributed.SharedFault": "rcmd.distributed.rehearse",
+    "rcmd.expressions.ExpressionError": "rcmd.expressions.loss_from_expression",
+    "rcmd.expressions.ExpressionLoss": "rcmd.expressions.loss_from_expression",
+    "rcmd.methods.Progress": "rcmd.methods.Method",
+    "rcmd.nonsmooth.Minimum": "rcmd.nonsmooth.minimize",
+    "rcmd.oracles.Atom": "rcmd.oracles.SparseAtom",
+    "rcmd.plotting.Line": "rcmd.plotting.drawn",
+    "rcmd.plotting.Panel": "rcmd.plotting.drawn",
+    "rcmd.replicates.AgainstBound": "rcmd.replicate",
+    "rcmd.replicates.Replicates": "rcmd.replicate",
+    "rcmd.rows.DenseRows": "rcmd.rows.as_rows",
+    "rcmd.rows.DiskRows": "rcmd.datasets.open_rows",
+    "rcmd.rows.Rows": "rcmd.rows.as_rows",
+    "rcmd.rows.SparseRows": "rcmd.rows.as_rows",
+    "rcmd.schedules.Schedule": "rcmd.schedules.SublinearSchedule",
+    "rcmd.testing.ContractError": "rcmd.testing.check_conjugate",
+    "rcmd.testing.Failure": "rcmd.testing.inspect_conjugate",
+    "rcmd.testing.Report": "rcmd.testing.inspect_conjugate",
+    "rcmd.tracing.Entry": "rcmd.trace",
+    "rcmd.tracing.Trace": "rcmd.trace",
+    "rcmd.truth.Truth": "rcmd.truth.solve",
+}
+"""Contracts, exceptions and what functions return: their example is where they are made."""
+
+WITHOUT = {
+    "rcmd.demos.make_page": "takes seconds; run by the guide's console blocks",
+    "rcmd.demos.write_page": "takes seconds; run by the guide's console blocks",
+    "rcmd.distributed.world": "needs mpirun",
+}
+
+
+def public():
+    """Every public object by its shortest name."""
+    names = {}
+    for module in (*PACKAGES, *MODULES):
+        found = import_module(module)
+        own = [
+            name
+            for name, value in vars(found).items()
+            if not name.startswith("_") and getattr(value, "__module__", "") == module
+            if inspect.isclass(value) or inspect.isfunction(value)
+        ]
+        for name in getattr(found, "__all__", own):
+            value = getattr(found, name)
+            if not inspect.ismodule(value) and all(value is not other for other in names.values()):
+                names[f"{module}.{name}"] = value
+    return names
+
+
+def documented(text):
+    """The names that a page of the reference describes."""
+    module, names = "", []
+    for line in text.splitlines():
+        if place := re.match(r"\.\. (?:currentmodule|automodule):: (\S+)", line):
+            module = place[1]
+        elif entry := re.match(r"\.\. auto(?:class|function|exception|data):: (\S+)", line):
+            names.append(f"{module}.{entry[1]}")
+    return names
+
+
+def faults(name, value):
+    """What a docstring lacks."""
+    if not (inspect.isclass(value) or inspect.isfunction(value)):
+        return []
+    text = vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__
+    if not text or not text.strip().splitlines()[0].strip():
+        return ["no summary"]
+    shown = re.search(r"^ *Examples\n *-{8}\n(.|\n)*?>>>", inspect.cleandoc(text), re.MULTILINE)
+    shown = shown or (">>> " in text and name in {"rcmd.sweep"})
+    return [] if shown or name in SHOWN_AT or name in WITHOUT else ["no example"]
+
+
+PAGES = sorted((DOCS / "api").glob("*.rst"))
+GUIDE = sorted((DOCS / "guide").glob("*.rst"))
+
+
+def test_every_public_name_is_on_one_page_of_the_reference():
+    entries = [name for page in PAGES for name in documented(page.read_text(encoding="utf-8"))]
+    assert len(entries) == len(set(entries))
+    found = set(entries) if find_spec("sklearn") else {e for e in entries if "sklearn" not in e}
+    assert set(public()) - found == set()
+    for name in found:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(import_module(module), attribute), name
+
+
+def test_an_omission_from_the_reference_is_seen():
+    text = (DOCS / "api" / "bounds.rst").read_text(encoding="utf-8")
+    assert "rcmd.bounds.named" in documented(text)
+    assert "rcmd.bounds.named" not in documented(text.replace(".. autofunction:: named\n", ""))
+
+
+def test_every_public_docstring_has_a_summary_and_an_example():
+    assert {name: lacks for name, value in public().items() if (lacks := faults(name, value))} == {}
+
+
+def test_examples_that_are_elsewhere_are_there():
+    names = public()
+    assert set(SHOWN_AT) | set(WITHOUT) <= set(names)
+    for place in SHOWN_AT.values():
+        assert place not in SHOWN_AT
+        assert faults(place, names[place]) == []
+
+
+def test_faults_of_docstrings_are_seen():
+    def bare(): ...
+
+    def said():
+        """A summary."""
+
+    def shown():
+        """A summary.
+
+        Examples
+        --------
+        >>> 1 + 1
+        2
+        """
+
+    assert faults("x", bare) == ["no summary"]
+    assert faults("x", said) == ["no example"]
+    assert faults("x", shown) == []
+
+
+def test_packages_are_public_or_named_as_internal():
+    folders = [path.parent for path in DOCS.parent.glob("*/__init__.py")]
+    listing = {f"rcmd.{f.name}" for f in folders if "__all__" in (f / "__init__.py").read_text()}
+    assert listing == (set(PACKAGES) | {"rcmd.sklearn"}) - {"rcmd"} | INTERNAL
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_pages_go_from_mathematics_to_class_to_code(page):
+    text = page.read_text(encoding="utf-8")
+    if page.stem == "index":
+        listed = re.findall(r"^   (\w+)$", text, re.MULTILINE)
+        assert sorted(listed) == sorted(p.stem for p in GUIDE if p.stem != "index")
+        return
+    places = [text.index(f"\n{head}\n---") for head in ("Mathematics", "Class")]
+    assert places[0] < text.index(".. math::") < places[1] < text.index("\nCode")
+    assert ">>> " in text
+
+
+COMMANDS = [
+    (page.stem, line.strip()[2:])
+    for page in GUIDE
+    for line in page.read_text(encoding="utf-8").splitlines()
+    if line.startswith("   $ ")
+]
+NOT_RUN = ("a9a", "reproduce", "fuzz", "demo", "proofs_check")
+"""Need data, MPI or many seconds: these are only parsed."""
+
+
+def test_commands_of_the_guide_run_or_parse(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert len(COMMANDS) >= 12
+    for _, command in COMMANDS:
+        words = shlex.split(command)
+        words = words[words.index("rcmd") :] if "rcmd" in words else words
+        if words[0] != "rcmd":
+            assert words[:3] == ["python", "-m", "proofs_check"], command
+        elif any(word in command for word in NOT_RUN):
+            make_parser().parse_args(words[1:])
+        else:
+            # A budget that ends the run is 1, and the guide shows one before it resumes.
+            assert main(words[1:]) == (1 if "--max-gradients 2000 " in command else 0), command
+    assert (tmp_path / "run.pdf").stat().st_size > 1000
+
+
+def test_commands_that_do_not_exist_are_seen():
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["solve", "--no-such-option"])
+
+
+def test_changelog_and_citation_have_the_version():
+    assert f"\n{rcmd.__version__}\n-----" in (DOCS / "CHANGELOG.md").read_text(encoding="utf-8")
+    citation = (DOCS / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {rcmd.__version__}\n" in citation
+    assert "cff-version: 1.2.0\n" in citation
+
+
+def settings():
+    """The functions of conf.py, which imports Sphinx nowhere."""
+    made = {"__file__": str(DOCS / "conf.py"), "__name__": "conf"}
+    exec(compile((DOCS / "conf.py").read_text(encoding="utf-8"), "conf.py", "exec"), made)
+    return made
+
+
+def test_formulas_of_all_pages_are_understood():
+    pytest.importorskip("latex2mathml", reason="formulas are typeset by latex2mathml")
+    mathml = settings()["mathml"]
+    count = 0
+    for page in (DOCS / "index.rst", *GUIDE):
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"\.\. math::\n\n((?:   .*\n|\n)+)", text)
+        for tex in (*re.findall(r":math:`(.+?)`", text, re.DOTALL), *blocks):
+            mathml(tex, "block")
+            count += 1
+    assert count > 100
+    with pytest.raises(ValueError, match="is not understood"):
+        mathml(r"\binom nb^{-1}", "block")
+
+
+@pytest.mark.slow
+def test_pages_build_without_a_warning_and_need_no_network(tmp_path):
+    for package in ("sphinx", "numpydoc", "pydata_sphinx_theme", "latex2mathml", "sklearn"):
+        pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rcmd[docs]'")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", DOCS, tmp_path / "out"]
+    before = sorted(DOCS.rglob("*"))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [path for path in sorted(DOCS.rglob("*")) if path not in before] == []
+    page = (tmp_path / "out" / "guide" / "problem.html").read_text(encoding="utf-8")
+    assert "<math" in page
+    assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"https?:", page) == []
+
+
+def test_conf_imports_nothing_heavy():
+    tree = ast.parse((DOCS / "conf.py").read_text(encoding="utf-8"))
+    names = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    assert names <= set(sys.stdlib_module_names) | {"__future__", "xml.etree"}
