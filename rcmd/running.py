@@ -105,11 +105,8 @@ class Run(Iterator[State]):
             self.saver = Saver(checkpoint, every)
         parts = RunParts(problem, size, options)
         self.engine, self.schedule, self.prox = parts.engine, parts.schedule, parts.prox
-        self._constants, self._bound_kind, self._note = (
-            parts.constants,
-            parts.bound_kind,
-            parts.note,
-        )
+        self._constants, self._bound_kind = parts.constants, parts.bound_kind
+        self._note = parts.note
         self.budgets.require(self.engine.step_gradients)
         self._settings = {
             "method": "randomized coordinate mirror descent" if method is None else repr(method),
@@ -277,11 +274,11 @@ class Run(Iterator[State]):
     def _corrected_state(self) -> tuple[State, StopReason | None]:
         """One round of corrections, certified with its own response; why it was halted, if so."""
         rounds, left = self._rounds, math.inf
-        if self.budgets.gradients is not None:
-            left = (self.budgets.gradients - self._spent().gradients) / self.problem.n
         try:
             with heeding(lambda: self.interrupts.requested or self._out_of_time()):
                 rounds.begin(self._best.certificate().beta)
+                if self.budgets.gradients is not None:
+                    left = (self.budgets.gradients - self._spent().gradients) / self.problem.n
                 here = rounds.next(left, undo=self.saver is not None)
         except Halted:
             self.save()

@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 from small_problems import lines, problem
 
 from rcmd import L1Ball, LeastSquares, Problem, Result, StopReason, iterate, path, running, solve
+from rcmd.datasets import RowsWriter, open_rows
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import LinearMinOracle
+from rcmd.rows import as_rows
 from rcmd.saving import atomic, container
 from rcmd.saving.faults import BadCheckpoint, CannotSave
+from rcmd.saving.fingerprints import fingerprint
 from rcmd.saving.resuming import reopen, resume
 from rcmd.saving.saver import Saver
 from rcmd.saving.values import Reader, Writer
@@ -240,6 +244,33 @@ def test_a_read_only_disk_on_the_way_stops_nothing(
 # The problem and the options of the run.
 
 
+def test_a_fingerprint_is_of_the_contents_alone(tmp_path: Path) -> None:
+    X = np.arange(12.0).reshape(4, 3)
+    rows = []
+    for name, data in (("one", X), ("two", X), ("other", X + 1)):
+        with RowsWriter(tmp_path / name) as writer:
+            writer.append(data, np.zeros(4))
+        rows.append(open_rows(tmp_path / name).X)
+    rows[0].matvec(np.ones(3))  # which leaves rows in memory
+    rows[0].row(2)
+    assert fingerprint(rows[0]) == fingerprint(rows[1]) != fingerprint(rows[2])
+    assert fingerprint(as_rows(X)) == fingerprint(as_rows(np.asfortranarray(X)))
+    operators = [as_rows(aslinearoperator(data)) for data in (X, X + 1)]
+    assert fingerprint(operators[0]) != fingerprint(operators[1])
+
+
+def test_the_code_of_other_classes_counts() -> None:
+    def loss(power: int) -> Any:
+        @dataclass(frozen=True)
+        class Mine(LeastSquares):
+            def value(self, s: Any, y: Any) -> Any:
+                return (s - y) ** power
+
+        return Mine()
+
+    assert fingerprint(loss(2)) == fingerprint(loss(2)) != fingerprint(loss(4))
+
+
 def test_another_problem_is_refused(file: Path) -> None:
     X, y = np.arange(6.0).reshape(3, 2), [1.0, 0.0, 2.0]
     made = Problem(X, y, LeastSquares(), L1Ball(1.0))
@@ -300,6 +331,24 @@ def test_a_smaller_tolerance_goes_on(tmp_path: Path) -> None:
     assert lines(more.history)[: len(first.history)] == lines(first.history)
 
 
+def test_corrections_may_begin_with_a_tolerance(tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    solve(lasso(), tol=0.0, max_iterations=30, checkpoint=path)
+    more = resume(path, lasso(), tol=1e-10, max_iterations=None)
+    assert more.success
+    assert more.history[-1].phase == "corrective"
+
+
+@pytest.mark.parametrize("seed", [7, np.random.default_rng(7)])
+def test_the_seed_is_told_again(seed: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    first = solve(lasso(), **OPTIONS, seed=seed, checkpoint=path)
+    more = resume(path, lasso(), max_iterations=80)
+    assert more.options == first.options
+    whole = solve(lasso(), **{**OPTIONS, "max_iterations": 80}, seed=7)
+    assert lines(more.history) == lines(whole.history)
+
+
 def test_budgets_that_are_none_are_refused(file: Path) -> None:
     before = file.read_bytes()
     with pytest.raises(ValueError, match="max_iterations is 0; expected a positive whole number"):
@@ -310,9 +359,7 @@ def test_budgets_that_are_none_are_refused(file: Path) -> None:
 
 
 def test_a_path_has_no_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match="checkpoint is given to path; expected None: a file keeps"
-    ):
+    with pytest.raises(ValueError, match="checkpoint is given to path; expected None: a file"):
         path(lasso(), [1.0, 2.0], checkpoint=tmp_path / "run.ckpt")
 
 

@@ -38,7 +38,7 @@ from rcmd import (
 )
 from rcmd.corrective.damping import Damping
 from rcmd.corrective.rounds import Rounds
-from rcmd.datasets import make_classification
+from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.engine.accounting import DualAverage, PrimalAverage
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.kernels.coordinatewise import Coordinates
@@ -315,3 +315,20 @@ def test_what_is_forgotten_is_missed(
         except (AttributeError, TypeError, ValueError):
             missed += 1
     assert missed
+
+
+def test_rows_on_disk(tmp_path: Path) -> None:
+    X, y = make_classification(n=60, p=7, rng=np.random.default_rng(1))
+    with RowsWriter(tmp_path / "some.rows") as writer:
+        writer.append(X, y)
+
+    def make() -> Problem:
+        stored = open_rows(tmp_path / "some.rows")
+        return Problem(stored.X, stored.y, Logistic(), L1Ball(5.0))
+
+    for options in (PLAIN, {"tol": 1e-10, "batch": 3}):
+        case = Case(make, options)
+        states, files, _ = recorded(case, tmp_path)
+        for file in some(files):
+            before, rest, _ = continued(case, file, tmp_path / "copy.ckpt")
+            assert rest == states[before:]

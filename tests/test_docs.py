@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -13,21 +14,30 @@ from pathlib import Path
 import pytest
 
 import rcmd
-from rcmd.cli import main, make_parser
+from proofs_check.__main__ import _parser as ledger_parser
+from rcmd.cli import _parser, main
 
 DOCS = Path(rcmd.__file__).parent / "docs"
+OPTIONAL = ["rcmd.sklearn"] if find_spec("sklearn") else []
 PACKAGES = (
-    "rcmd", "rcmd.conjugates", "rcmd.datasets", "rcmd.demos", "rcmd.distributed", "rcmd.expressions",
-    "rcmd.methods", "rcmd.oracles", "rcmd.plotting", "rcmd.replicates", "rcmd.rows", "rcmd.testing",
-    "rcmd.tracing", *(["rcmd.sklearn"] if find_spec("sklearn") else []),
+    "rcmd", "rcmd.conjugates", "rcmd.datasets", "rcmd.demos", "rcmd.distributed",
+    "rcmd.expressions", "rcmd.methods", "rcmd.oracles", "rcmd.plotting", "rcmd.replicates",
+    "rcmd.rows", "rcmd.testing", "rcmd.tracing", *OPTIONAL,
 )  # fmt: skip
 """Public packages, whose ``__all__`` is documented."""
 
-MODULES = ("rcmd.bounds", "rcmd.completion", "rcmd.cur", "rcmd.nonsmooth", "rcmd.schedules", "rcmd.truth")
+MODULES = (
+    "rcmd.bounds",
+    "rcmd.completion",
+    "rcmd.cur",
+    "rcmd.nonsmooth",
+    "rcmd.schedules",
+    "rcmd.truth",
+)
 """Public modules, whose classes and functions are."""
 
-INTERNAL = {"rcmd.compiling", "rcmd.specs"}
-"""Packages with an ``__all__`` for the rest of rcmd: compiled code, and words of the command line."""
+INTERNAL = {"rcmd.specs"}
+"""Packages with an ``__all__`` for the rest of rcmd: words of the command line."""
 
 SHOWN_AT = {
     "rcmd.Certificate": "rcmd.certify",
@@ -69,8 +79,8 @@ SHOWN_AT = {
 """Contracts, exceptions and what functions return: their example is where they are made."""
 
 WITHOUT = {
-    "rcmd.demos.make_page": "takes seconds; run by the guide's console blocks",
-    "rcmd.demos.write_page": "takes seconds; run by the guide's console blocks",
+    "rcmd.demos.make_page": "takes seconds; tests of the demos make every page",
+    "rcmd.demos.write_page": "takes seconds; tests of the demos make every page",
     "rcmd.distributed.world": "needs mpirun",
 }
 
@@ -99,7 +109,7 @@ def documented(text):
     for line in text.splitlines():
         if place := re.match(r"\.\. (?:currentmodule|automodule):: (\S+)", line):
             module = place[1]
-        elif entry := re.match(r"\.\. auto(?:class|function|exception|data):: (\S+)", line):
+        elif entry := re.match(r"\.\. auto(?:class|function|exception|data):: (\w+)", line):
             names.append(f"{module}.{entry[1]}")
     return names
 
@@ -112,7 +122,6 @@ def faults(name, value):
     if not text or not text.strip().splitlines()[0].strip():
         return ["no summary"]
     shown = re.search(r"^ *Examples\n *-{8}\n(.|\n)*?>>>", inspect.cleandoc(text), re.MULTILINE)
-    shown = shown or (">>> " in text and name in {"rcmd.sweep"})
     return [] if shown or name in SHOWN_AT or name in WITHOUT else ["no example"]
 
 
@@ -204,8 +213,9 @@ def test_commands_of_the_guide_run_or_parse(tmp_path, monkeypatch, capsys):
         words = words[words.index("rcmd") :] if "rcmd" in words else words
         if words[0] != "rcmd":
             assert words[:3] == ["python", "-m", "proofs_check"], command
+            ledger_parser().parse_args(words[3:])
         elif any(word in command for word in NOT_RUN):
-            make_parser().parse_args(words[1:])
+            _parser().parse_args(words[1:])
         else:
             # A budget that ends the run is 1, and the guide shows one before it resumes.
             assert main(words[1:]) == (1 if "--max-gradients 2000 " in command else 0), command
@@ -214,7 +224,7 @@ def test_commands_of_the_guide_run_or_parse(tmp_path, monkeypatch, capsys):
 
 def test_commands_that_do_not_exist_are_seen():
     with pytest.raises(SystemExit):
-        make_parser().parse_args(["solve", "--no-such-option"])
+        _parser().parse_args(["solve", "--no-such-option"])
 
 
 def test_changelog_and_citation_have_the_version():
@@ -246,18 +256,42 @@ def test_formulas_of_all_pages_are_understood():
         mathml(r"\binom nb^{-1}", "block")
 
 
-@pytest.mark.slow
-def test_pages_build_without_a_warning_and_need_no_network(tmp_path):
+def build(source, target):
+    """Sphinx as the documentation says to call it, or a skip where it is not installed."""
     for package in ("sphinx", "numpydoc", "pydata_sphinx_theme", "latex2mathml", "sklearn"):
         pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rcmd[docs]'")
-    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", DOCS, tmp_path / "out"]
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", source, target]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_pages_build_without_a_warning_and_need_no_network(tmp_path):
     before = sorted(DOCS.rglob("*"))
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = build(DOCS, tmp_path)
     assert done.returncode == 0, done.stderr
     assert [path for path in sorted(DOCS.rglob("*")) if path not in before] == []
-    page = (tmp_path / "out" / "guide" / "problem.html").read_text(encoding="utf-8")
+    page = (tmp_path / "guide" / "problem.html").read_text(encoding="utf-8")
     assert "<math" in page
     assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"https?:", page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (":class:`rcmd.NoSuchName`", "rcmd.NoSuchName"),
+        (r":math:`\arg x`", "is not understood"),
+        (".. autofunction:: rcmd.no_such_name", "no_such_name"),
+    ],
+)
+def test_a_planted_fault_fails_the_build(tmp_path, text, told):
+    source = tmp_path / "a" / "docs"
+    shutil.copytree(DOCS / "style", source / "style")
+    shutil.copy(DOCS / "conf.py", source)
+    (source / "index.rst").write_text(f"Title\n=====\n\n{text}\n", encoding="utf-8")
+    done = build(source, tmp_path / "out")
+    assert done.returncode != 0
+    assert told in done.stderr
 
 
 def test_conf_imports_nothing_heavy():

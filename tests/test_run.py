@@ -30,8 +30,8 @@ from rcmd import (
 )
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.marks import log_spaced
 from rcmd.oracles import DenseAtom, SparseAtom
-from rcmd.run import log_spaced
 from rcmd.schedules import LinearSchedule, SublinearSchedule, default_schedule
 from rcmd.validation import batch_size
 

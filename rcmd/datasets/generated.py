@@ -20,6 +20,8 @@ def make_classification(n: int = 400, p: int = 100, *, density: float = 0.1, rng
     With n above p, the least mean logistic loss in the l1 ball of radius 5 is around 0.4.
     X is a ``csr_array``, or dense for ``density=1``; every draw comes from ``rng``.
 
+    Examples
+    --------
     >>> X, y = make_classification(50, 20, density=0.2, rng=0)
     >>> X.shape, X.nnz, sorted(set(y.tolist()))
     ((50, 20), 200, [-1.0, 1.0])
@@ -32,6 +34,8 @@ def make_classification(n: int = 400, p: int = 100, *, density: float = 0.1, rng
 def make_regression(n: int = 400, p: int = 100, *, density: float = 0.1, rng: Rng) -> Pair:
     """Generate a least squares problem likewise: signal of spread 1, Gaussian noise of 1/2.
 
+    Examples
+    --------
     >>> X, y = make_regression(50, 20, density=1, rng=0)
     >>> X.shape, y.shape, type(X).__name__
     ((50, 20), (50,), 'ndarray')

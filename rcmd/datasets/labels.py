@@ -13,6 +13,8 @@ Array = NDArray[Any]
 def map_labels(y: ArrayLike) -> tuple[Array, str | None]:
     """Return labels -1 and +1, and a sentence saying what was mapped if anything was.
 
+    Examples
+    --------
     >>> map_labels([1, 2, 2])
     (array([-1.,  1.,  1.]), 'labels 1 and 2 were mapped to -1 and +1 (the larger to +1)')
     """

@@ -20,9 +20,8 @@ author = "The rcmd developers"
 release = version = str(import_module("rcmd").__version__)
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["CITATION.cff"]
-nitpicky = False
 default_role = "code"
+nitpicky = True  # a name that leads nowhere is a fault
 
 toc_object_entries_show_parents = "hide"
 autosummary_generate = False  # pages stand here by hand: a build writes nothing beside them
@@ -38,7 +37,7 @@ html_css_files = ["guide.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars: dict[str, list[str]] = {"index": [], "changelog": []}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_depth": 2,

@@ -54,7 +54,8 @@ class _Side:
         penalty, lowest = oracle.penalty(self.atom), oracle.minimum(d)
         # The atom, a difference of averages, rounds in terms of the largest one so far.
         size = (abs(d) + self.slopes).sum() * self.reach + abs(lowest) + abs(penalty)
-        return float((d @ self.atom + penalty - lowest) / (size or 1.0))
+        slack = abs(oracle.penalty(self.atom + ROUNDING * self.reach) - penalty)
+        return float((d @ self.atom + penalty - lowest - slack) / (size or 1.0))
 
 
 def difference(case: Case) -> str | None:

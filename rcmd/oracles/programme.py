@@ -12,6 +12,9 @@ from rcmd.oracles.base import Array, LinearMinOracle
 TOLERANCE = 1e-10
 """The tightest feasibility tolerance HiGHS takes, relative here: the model is scaled to size 1."""
 
+FRESH_AFTER = 32
+"""Calls after which the basis is factorized anew; a model is made again by as many at most."""
+
 PRIMAL, DUAL = 4, 1
 """HiGHS's names of its simplex methods; other costs leave a basis primal feasible."""
 
@@ -20,9 +23,10 @@ class Programme:
     """min cᵀx over row_lower ≤ Ax ≤ row_upper and lower ≤ x ≤ upper.
 
     One model is kept and only its costs change, so that each call starts from the basis of
-    the last one, and from nothing else. The answer is computed from the basis where it ends, and
-    so does not depend on the way there. What is proved never rests on the solver: for any multipliers y with the
-    signs that infinite ends leave them, and r = c − Aᵀy,
+    the last one. Its factors are made anew after ``FRESH_AFTER`` calls; what was asked since is
+    ``memory``, from which another model comes to the same state to the bit. What is proved never
+    rests on the solver: for any multipliers y with the signs that infinite ends leave them, and
+    r = c − Aᵀy,
 
         cᵀx ≥ Σ_i min(y_i z : row_lower_i ≤ z ≤ row_upper_i)
               + Σ_j min(r_j z : lower_j ≤ z ≤ upper_j),
@@ -37,49 +41,55 @@ class Programme:
         self._transposed = self.A.T.tocsr()
         self.row_lower, self.row_upper = row_lower, row_upper
         self.lower, self.upper = lower, upper
+        self._places = np.arange(len(lower), dtype=np.int32)
         self.reach = _or_one(np.maximum(_finite(abs(lower)), _finite(abs(upper))))
         sides = np.maximum(_finite(abs(row_lower)), _finite(abs(row_upper)))
         self.row_reach = _or_one(sides + abs(self.A) @ self.reach)
-        self._model: Any = None
+        self.forget()
 
     def forget(self) -> None:
         """Start the next call cold, from a new model."""
-        self._model = None
+        self._model: Any = None
+        self._basis: list[list[int]] | None = None
+        self._asked: list[Array] = []
 
-    def basis(self) -> list[list[int]] | None:
-        """Where the next call starts: the status of every column and every row."""
-        if self._model is None:
-            return None
-        basis = self._model.getBasis()
-        return [[int(s) for s in side] for side in (basis.col_status, basis.row_status)]
+    @property
+    def memory(self) -> list[Any]:
+        """All that the next answer depends on: the last basis made fresh, and the costs since."""
+        return [self._basis, list(self._asked)]
 
-    def start_from(self, basis: list[list[int]] | None) -> None:
-        """Start the next call from ``basis``, in a new model."""
+    def recall(self, memory: list[Any]) -> None:
+        """Come to the state of ``memory`` in a new model."""
         self.forget()
-        if basis is not None:
+        self._basis, asked = memory
+        if self._basis is not None:
             highs = _import_highspy()
+            self._model = self._make(highs)
             known = highs.HighsBasis()
-            columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in basis)
+            columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in self._basis)
             known.col_status, known.row_status, known.valid = columns, rows, True
-            self._ready(highs).setBasis(known)
+            self._model.setBasis(known)
+        for c in asked:
+            self.solve(c)
 
     def solve(self, c: Array) -> tuple[Array, Array]:
         """A vertex that minimizes cᵀx, and multipliers y that prove it."""
         highs = _import_highspy()
-        costs = np.asarray(c, dtype=float) * self.reach
+        if self._model is None:
+            self._model = self._make(highs)
+        elif len(self._asked) >= FRESH_AFTER:
+            self._refactor()
+        self._asked.append(np.array(c, dtype=float))
+        costs = self._asked[-1] * self.reach
         size = float(abs(costs).max()) or 1.0
-        model = self._ready(highs)
-        model.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs / size)
+        self._model.changeColsCost(len(costs), self._places, costs / size)
         status = self._run(highs)
         if status != highs.HighsModelStatus.kOptimal:
             raise RuntimeError(
-                f"HiGHS ended with status {model.modelStatusToString(status)!r} instead of an "
-                "optimum; expected a linear programme with entries of moderate size: scale the "
+                f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
+                "an optimum; expected a linear programme with entries of moderate size: scale the "
                 "constraints"
             )
-        # At the same vertex once more, without the updates on the way to its basis.
-        self._refactor()
-        self._run(highs)
         return self._read(size)
 
     def vertex(self, c: Array) -> Array:
@@ -102,33 +112,30 @@ class Programme:
     def empty(self) -> bool:
         """Whether the constraints contradict each other."""
         highs = _import_highspy()
-        self._ready(highs)
+        self.forget()
+        self._model = self._make(highs)
         return bool(self._run(highs) == highs.HighsModelStatus.kInfeasible)
 
-    def _ready(self, highs: Any) -> Any:
-        """The model, with nothing left of earlier calls but the last basis."""
-        if self._model is None:
-            self._model = self._make(highs)
-        else:
-            self._refactor()
-        return self._model
-
     def _refactor(self) -> None:
-        """Factorize the basis at hand anew, instead of updating it once more."""
+        """Go on from the basis at hand, and from nothing else of the calls so far."""
         basis = self._model.getBasis()
         self._model.clearSolver()
         self._model.setBasis(basis)
+        self._basis = [[int(s) for s in side] for side in (basis.col_status, basis.row_status)]
+        self._asked = []
 
     def _run(self, highs: Any) -> Any:
         """The status, from the basis at hand; from none, and by the dual method, if that fails."""
-        model = self._model
+        model, optimal = self._model, highs.HighsModelStatus.kOptimal
         model.run()
+        if model.getModelStatus() == optimal:
+            return optimal
         for strategy in (PRIMAL, DUAL):
-            if model.getModelStatus() == highs.HighsModelStatus.kOptimal:
-                break
             model.clearSolver()
             model.setOptionValue("simplex_strategy", strategy)
             model.run()
+            if model.getModelStatus() == optimal:
+                break
         model.setOptionValue("simplex_strategy", PRIMAL)
         return model.getModelStatus()
 
@@ -205,7 +212,7 @@ class Programme:
         return model
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_model": None}
+        return self.__dict__ | {"_model": None, "_basis": None, "_asked": []}
 
 
 class OnProgramme(LinearMinOracle):
@@ -227,11 +234,11 @@ class OnProgramme(LinearMinOracle):
         self._proofs.forget()
 
     def remembered(self) -> Any:
-        return [self._answers.basis(), self._proofs.basis()]
+        return [self._answers.memory, self._proofs.memory]
 
     def remember(self, memory: Any) -> None:
-        self._answers.start_from(memory[0])
-        self._proofs.start_from(memory[1])
+        self._answers.recall(memory[0])
+        self._proofs.recall(memory[1])
 
 
 def _least(slopes: Array, lower: Array, upper: Array) -> Array:

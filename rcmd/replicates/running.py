@@ -74,8 +74,10 @@ def sweep(
 ) -> dict[str, Replicates]:
     """``replicate`` for several cases, all their runs in one queue.
 
-    ``cases`` are problems by name, or pairs of a problem and options that are its own:
+    ``cases`` are problems by name, or pairs of a problem and options that are its own.
 
+    Examples
+    --------
     >>> from rcmd import L1Ball, LeastSquares, Problem
     >>> problem = Problem(np.eye(9), np.ones(9), LeastSquares(), L1Ball(1.0))
     >>> found = sweep({f"batch {b}": (problem, {"batch": b}) for b in (1, 3)}, range(2), tol=0.1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import MutableMapping
 from dataclasses import fields, is_dataclass
-from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from rcmd.compiling.fingerprint import fingerprint as code_fingerprint
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.problem import Problem
+from rcmd.rows.array_files import ArrayFile
 from rcmd.rows.operator import OperatorRows
 
 BLOCK_BYTES = 2**26
@@ -56,6 +56,11 @@ def _add(digest: Any, value: Any) -> None:
         digest.update(f"{value.format}{value.shape}".encode())
         for part in (value.data, value.indices, value.indptr):
             _add_array(digest, part)
+    elif isinstance(value, ArrayFile):
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        count = BLOCK_BYTES // value.dtype.itemsize
+        for start in range(0, value.size, count):
+            digest.update(value.read(start, min(start + count, value.size)).view(np.uint8).data)
     elif isinstance(value, tuple | list):
         digest.update(f"({len(value)}".encode())
         for item in value:
@@ -102,8 +107,7 @@ def _add_object(digest: Any, value: Any) -> None:
 
 
 def _lasting(value: Any) -> list[str]:
-    """The fields of a dataclass; else the attributes, without those that are computed later."""
+    """The fields of a dataclass; else the public attributes: others are derived, or come and go."""
     if is_dataclass(value):
         return [field.name for field in fields(value) if field.name in vars(value)]
-    kept = cached_property
-    return [n for n in sorted(vars(value)) if not isinstance(getattr(type(value), n, None), kept)]
+    return [name for name in sorted(vars(value)) if not name.startswith("_")]

@@ -21,6 +21,7 @@ def refuse_existing(path: Path) -> None:
     if not os.path.lexists(path):
         return
     try:
+        refuse_missing(path)  # a folder, a device
         tree, _ = unpacked(path)
     except (BadCheckpoint, OSError):
         raise FileExistsError(
