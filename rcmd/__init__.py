@@ -166,7 +166,8 @@ __version__ = "0.1.0"
 
 
 LAZY = (
-    "bounds", "completion", "cur", "datasets", "methods", "nonsmooth", "plotting", "testing", "truth"
+    "bounds", "completion", "cur", "datasets", "methods", "nonsmooth", "plotting", "testing",
+    "truth",
 )  # fmt: skip
 """Modules that are imported when first asked for."""
 

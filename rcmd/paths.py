@@ -124,7 +124,7 @@ def steps(
     if options.get("method") is not None:
         raise ValueError("method is given to path; expected None: only the dual method warm-starts")
     if options.get("checkpoint") is not None:
-        raise ValueError("checkpoint is given to path; expected None: a file keeps one run, not many")
+        raise ValueError("checkpoint is given to path; expected None: a file keeps one run only")
     wanted = sorted(set(values), reverse=parameter == "strength")
     if not wanted:
         raise ValueError("values is empty; expected at least one radius or strength")

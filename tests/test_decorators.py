@@ -318,7 +318,7 @@ def test_every_step_is_counted_once(engine: Any) -> None:
         solve(problem, tol=0.0, max_iterations=17, engine=engine, checkpoints=[17])
         assert counted.calls["argmin"] == 17
         assert counted.calls["fenchel_young"] == 1
-        assert counted.calls["minimum"] == 4
+        assert counted.calls["minimum"] == 3
 
 
 # ---- lazy oracles -------------------------------------------------------------------------------

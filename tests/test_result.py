@@ -1,7 +1,6 @@
 """States, histories and results: certified at every checkpoint, and safe to hold."""
 
 import json
-import math
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from typing import Any

@@ -166,10 +166,7 @@ def _bounding_box(
         residual = c - A.T @ y
         open_end = np.isinf(np.where(residual > 0, lower, upper))
         kept = np.where(open_end, 0.0, residual)
-        # Less what rounding can have added to so many terms.
-        size = abs(y) @ programme.row_reach + abs(kept) @ programme.reach
-        rounding = (len(y) + len(c)) * np.finfo(float).eps * float(size)
-        value = programme.bound(kept + A.T @ y, y) - rounding
+        value = programme.bound(kept + A.T @ y, y)
         found.append((sign, j, value, float(abs(residual[open_end]).sum())))
     if not found:
         return lower, upper
