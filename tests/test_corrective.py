@@ -507,8 +507,7 @@ def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -
     correction = correction_for(problem, np.zeros(60))
     monkeypatch.undo()
     assert set(looked) == {2125}
-    # Each round there has two values besides the one that judges it.
-    assert correction.gradients > 2 / 3 * sum(looked)
+    assert correction.gradients >= sum(looked)
     monkeypatch.setattr("rcmd.corrective.phase.FEWEST_SAMPLES", 10**9)
     whole = solve(problem, batch=170, tol=1e-8)
     assert sampled.success

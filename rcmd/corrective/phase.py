@@ -95,27 +95,29 @@ def correction_for(problem: Problem, beta: Any) -> Correction:
     Where there are enough samples, every eighth of them is solved first, about as well as that
     many can tell: those rounds cost an eighth, and most of what is found then stays.
     """
-    gradients, oracle_calls = 0, 0
     fewer = problem.every(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
     if fewer is None:
-        beta = _shortened(problem, beta)
+        beta, looks = _shortened(problem, beta)
+        gradients, oracle_calls = looks * problem.n, 0
     else:
         sampled = correction_for(fewer, beta)
-        beta = _solved(fewer, sampled)
-        gradients, oracle_calls = sampled.gradients, sampled.oracle_calls
+        beta, looks = _solved(fewer, sampled)
+        gradients, oracle_calls = sampled.gradients + looks * fewer.n, sampled.oracle_calls
     if isinstance(problem.oracle, L2Ball | Ridge):
         return BallCorrection(problem, problem.oracle, beta, gradients)
     return HullCorrection(problem, beta, gradients, oracle_calls)
 
 
-def _shortened(problem: Problem, beta: Any) -> Any:
-    """The first of β, β/2, β/4, … after which P would rise, where dom R holds 0 and so all of them.
+def _shortened(problem: Problem, beta: Any) -> tuple[Any, int]:
+    """The first of β, β/2, β/4, … after which P would rise, and the looks at all losses.
 
     The first averages of a run are far out, where the losses are flat and Newton's steps long.
+    All of those points are in dom R if 0 is; else it stays at β.
     """
-    oracle, predictions = problem.oracle, problem.rows.matvec(beta)
+    oracle = problem.oracle
     if math.isinf(oracle.value(problem.rows.zero())):
-        return beta
+        return beta, 0
+    predictions, looks = problem.rows.matvec(beta), 2
 
     def value(divisor: float) -> Any:
         losses = problem.losses.value(predictions / divisor)
@@ -123,18 +125,22 @@ def _shortened(problem: Problem, beta: Any) -> Any:
 
     divisor, here = 1.0, value(1.0)
     while divisor < LARGEST_DIVISOR and (shorter := value(2 * divisor)) < here:
-        divisor, here = 2 * divisor, shorter
-    return beta / divisor
+        divisor, here, looks = 2 * divisor, shorter, looks + 1
+    return beta / divisor, looks
 
 
-def _solved(problem: Problem, correction: Correction) -> Any:
-    """The β of rounds that end where the gap is small beside the sampling error of P."""
-    for _ in range(MOST_ROUNDS):
+def _solved(problem: Problem, correction: Correction) -> tuple[Any, int]:
+    """The β of rounds that end where the gap is small beside the sampling error of P.
+
+    Also how many they were: each looks at all losses once more than the correction counts.
+    """
+    rounds, going = 0, True
+    while going and rounds < MOST_ROUNDS:
+        rounds += 1
         here = correction.round(math.inf)
         correction.slope = slope = problem.gradient(here.w)
         oracle, losses = problem.oracle, problem.losses.value(here.s)
         gap = slope @ here.beta + oracle.penalty(here.beta) - oracle.minimum(slope)
         error = losses.std() / math.sqrt(problem.n)
-        if not (correction.moved and gap > SHARE_OF_ERROR * error):
-            break
-    return here.beta
+        going = correction.moved and gap > SHARE_OF_ERROR * error
+    return here.beta, rounds
