@@ -485,3 +485,17 @@ def test_reduce_fails_on(planted: type[SparseRows]) -> None:
     check_reduce(SparseRows(csr()), matrix())
     with pytest.raises(AssertionError):
         check_reduce(planted(csr()), matrix())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_largest_entries_are_the_same_compiled(
+    monkeypatch: pytest.MonkeyPatch, dtype: type
+) -> None:
+    rng = np.random.default_rng(0)
+    array = rng.standard_normal((20, 7)) * (rng.random((20, 7)) < 0.3)
+    array[3] = 0
+    rows = SparseRows(sp.csr_array(array.astype(dtype)))
+    plain = rows.max_norms()
+    monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", 0)
+    assert np.array_equal(rows.max_norms(), plain)
+    assert np.array_equal(plain, abs(array.astype(dtype)).max(axis=1).astype(float))

@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-LEAST, BELOW_ONE = 5e-324, 1.0 - 2.0**-53
-"""The numbers next to 0 and 1, at which the logarithms are finite and their factors 0."""
+LEAST = 5e-324
+"""The number next to 0, at which the logarithm is finite and its factor 0."""
 
 
 def value(s: Array, y: Array) -> Array:
     """log(1 + exp(−ys))."""
     q = -y * s
-    return np.maximum(q, 0.0) + np.log1p(np.exp(-abs(q)))
+    return np.maximum(q, 0.0) + _tail(q)
 
 
 def derivative(s: Array, y: Array) -> Array:
@@ -38,16 +38,17 @@ def second_derivative(s: Array, y: Array) -> Array:
 def conjugate(w: Array, y: Array) -> Array:
     """v log v + (1−v) log(1−v) with v = −yw, infinite outside 0 ≤ v ≤ 1."""
     v = -y * w
-    return np.where((v < 0.0) | (v > 1.0), np.inf, _negative_entropy(v))
+    return _inside(_negative_entropy(np.minimum(v, 1.0 - v)), v)
 
 
 def fenchel_young(s: Array, w: Array, y: Array) -> Array:
     """The relative entropy of (v, 1−v) to the prediction's, from terms of order one."""
     v, q = -y * w, -y * s
     rest = 1.0 - v
-    linear = np.where(q >= 0.0, rest * q, -v * q)
-    terms = linear + np.log1p(np.exp(-abs(q))) + _negative_entropy(np.minimum(v, rest))
-    return np.where((v < 0.0) | (v > 1.0), np.inf, terms)
+    terms = abs(q) * np.where(q >= 0.0, rest, v)
+    terms += _tail(q)
+    terms += _negative_entropy(np.minimum(v, rest))
+    return _inside(terms, v)
 
 
 def bregman_radius(bound: Array) -> Array:
@@ -57,6 +58,28 @@ def bregman_radius(bound: Array) -> Array:
     return np.where(bound < 1e-3, bound * bound / 8, np.log(2.0) + entropy)
 
 
+def _tail(q: Array) -> Array:
+    """log(1 + exp(−|q|))."""
+    tail = np.abs(q)
+    np.negative(tail, out=tail)
+    np.exp(tail, out=tail)
+    return np.log1p(tail, out=tail)
+
+
 def _negative_entropy(v: Array) -> Array:
-    above, below = np.maximum(v, LEAST), np.minimum(v, BELOW_ONE)
-    return v * np.log(above) + (1.0 - v) * np.log1p(-below)
+    """v log v + (1−v) log(1−v) for v ≤ ½; NaN below 0."""
+    rest, logarithm = np.negative(v), np.maximum(v, LEAST)
+    np.log(logarithm, out=logarithm)
+    logarithm *= v
+    far = np.log1p(rest)
+    rest += 1.0
+    far *= rest
+    far += logarithm
+    return far
+
+
+def _inside(terms: Array, v: Array) -> Array:
+    """``terms`` where 0 ≤ v ≤ 1, and infinite elsewhere."""
+    if v.min() < 0.0 or v.max() > 1.0:
+        terms[(v < 0.0) | (v > 1.0)] = np.inf
+    return terms

@@ -13,6 +13,10 @@ from rcmd.oracles.atoms import Atom, SparseAtom
 from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
 
 
+COMPILED_FROM = 2**17
+"""Entries from which on a pass is worth compiled code; with fewer, numba is not imported."""
+
+
 class SparseRows(Rows):
     """A CSR matrix, used as it is: never densified, copied only to sum duplicates."""
 
@@ -26,7 +30,7 @@ class SparseRows(Rows):
     def predict(self, batch: Array, atom: Atom) -> Array:
         block = self.matrix[batch]
         products = np.asarray(block.data, dtype=float) * atom.gather(block.indices)
-        return _combined(products, block.indptr)
+        return _sum_rows(products, block.indptr)
 
     def predict_at(self, atoms: Sequence[Atom]) -> Any:
         sparse = [atom for atom in atoms if isinstance(atom, SparseAtom)]
@@ -79,7 +83,13 @@ class SparseRows(Rows):
         return self._by_row(lambda data, _: data * data)
 
     def max_norms(self) -> Array:
-        return self._by_row(lambda data, _: abs(data), np.maximum)
+        if self.matrix.nnz < COMPILED_FROM:
+            return super().max_norms()
+        from rcmd.engine.kernels.columns import peaks
+
+        largest = np.empty(self.n)
+        peaks(self.matrix.data, self.matrix.indptr, largest)
+        return largest
 
     def entry_range(self) -> tuple[Array, Array]:
         low = np.asarray(self.matrix.min(axis=1).toarray(), dtype=float).ravel()
@@ -116,18 +126,15 @@ class SparseRows(Rows):
         cuts = np.unique([0, *np.searchsorted(self.matrix.indptr[:-1], entries), self.n])
         return [slice(start, stop) for start, stop in pairwise(cuts.tolist())]
 
-    def _by_row(
-        self, function: Callable[[Array, Array], Array], combine: np.ufunc = np.add
-    ) -> Array:
-        """Row sums (maxima, …) of ``function(values, columns)`` in doubles, a block at a time."""
+    def _by_row(self, function: Callable[[Array, Array], Array]) -> Array:
+        """Row sums of ``function(values, columns)``, in double precision, a block at a time."""
         data, indices, indptr = self.matrix.data, self.matrix.indices, self.matrix.indptr
-        numbers = np.zeros(self.n)
+        sums = np.zeros(self.n)
         for rows in self._blocks():
             start, stop = indptr[rows.start], indptr[rows.stop]
             terms = function(data[start:stop].astype(float), indices[start:stop])
-            offsets = indptr[rows.start : rows.stop + 1] - start
-            numbers[rows] = _combined(terms, offsets, combine)
-        return numbers
+            sums[rows] = _sum_rows(terms, indptr[rows.start : rows.stop + 1] - start)
+        return sums
 
     def as_matrix(self) -> Any:
         return self.matrix
@@ -139,11 +146,11 @@ class SparseRows(Rows):
         return dense
 
 
-def _combined(entries: Array, indptr: Array, combine: np.ufunc = np.add) -> Array:
-    """Row sums (maxima, …) of CSR entries; unlike ``reduceat`` alone 0 for empty rows."""
+def _sum_rows(entries: Array, indptr: Array) -> Array:
+    """Row sums of CSR entries; unlike ``add.reduceat`` right for empty rows."""
     lengths = np.diff(indptr)
-    numbers = np.zeros(len(lengths))
+    sums = np.zeros(len(lengths))
     filled = np.flatnonzero(lengths)
     if len(filled):
-        numbers[filled] = combine.reduceat(np.asarray(entries, dtype=float), indptr[filled])
-    return numbers
+        sums[filled] = np.add.reduceat(np.asarray(entries, dtype=float), indptr[filled])
+    return sums

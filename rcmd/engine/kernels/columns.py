@@ -1,4 +1,4 @@
-"""Columns of sparse rows, row by row: picked from the data, and put beside each other.
+"""Sparse rows, one by one: columns picked and put beside each other, and largest entries.
 
 Entries are written in any case and then kept or not, which leaves no branch to be guessed
 wrong; so every output has room for one entry more. Unsigned places spare the tests for
@@ -42,6 +42,20 @@ def _make_pick(stamp: str) -> Any:
     return pick
 
 
+def _make_peaks(stamp: str) -> Any:
+    def peaks(values, offsets, largest):
+        """``largest[j]`` = max_k |x_jk|, 0 for an empty row."""
+        stamp
+        one = np.uint64(1)
+        for j in range(np.uint64(offsets.size - 1)):
+            most = 0.0
+            for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+                most = max(most, abs(np.float64(values[a])))
+            largest[j] = most
+
+    return peaks
+
+
 def _make_join(stamp: str) -> Any:
     def join(left, right, places, shift, values, columns, offsets):
         """The columns i of ``left`` as ``places[i]`` where that is ≥ 0; ``right``, shifted."""
@@ -67,3 +81,4 @@ def _make_join(stamp: str) -> Any:
 count = kernel(_make_count)
 pick = kernel(_make_pick)
 join = kernel(_make_join)
+peaks = kernel(_make_peaks)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rcmd.compiling.caching import kernel
 
 
@@ -11,11 +13,13 @@ def _make_sparse_gram(stamp: str) -> Any:
     def sparse_gram(values, columns, offsets, curvatures, total):
         """``total += Σ_j c_j z_j z_jᵀ``, each pair of columns on one side of the diagonal."""
         stamp
-        for j in range(offsets.size - 1):
-            for a in range(offsets[j], offsets[j + 1]):
-                scaled = curvatures[j] * values[a]
-                for b in range(offsets[j], a + 1):
-                    total[columns[a], columns[b]] += scaled * values[b]
+        one = np.uint64(1)  # unsigned places spare the tests for negative ones
+        for j in range(np.uint64(offsets.size - 1)):
+            start = np.uint64(offsets[j])
+            for a in range(start, np.uint64(offsets[j + one])):
+                scaled, row = curvatures[j] * values[a], total[np.uint64(columns[a])]
+                for b in range(start, a + one):
+                    row[np.uint64(columns[b])] += scaled * values[b]
 
     return sparse_gram
 
