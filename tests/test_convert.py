@@ -369,3 +369,10 @@ def test_command(source, tmp_path, capsys):
     assert "the certified gap reached the tolerance" in capsys.readouterr().out
     assert main(["convert", str(source), str(target)]) == 2
     assert "some.rows is there already" in capsys.readouterr().err
+
+
+def test_the_sizes_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "two.txt").write_text("+1 1:0.5 3:2\n-1 2:1\n")
+    assert main(["convert", f"{tmp_path}/two.txt", f"{tmp_path}/two.rows", "--json", "-"]) == 0
+    sizes = json.loads(capsys.readouterr().out)
+    assert (sizes["rows"], sizes["features"], sizes["entries"]) == (2, 3, 3)

@@ -1,5 +1,6 @@
 """The fuzzer: it draws everything that has a name, finds planted faults, and shrinks them."""
 
+import json
 import math
 import time
 import warnings
@@ -240,3 +241,9 @@ def test_a_finding_comes_with_its_command(
 def test_bad_options(arguments: tuple[str, ...], words: str, capsys: Any) -> None:
     assert fuzz(*arguments) == 2
     assert words in capsys.readouterr().err
+
+
+def test_the_count_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", "--seed", "3", "--case", "1", "--json", "-"]) == 0
+    counted = json.loads(capsys.readouterr().out)
+    assert (counted["problems"], counted["with findings"], counted["findings"]) == (1, 0, [])

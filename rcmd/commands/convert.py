@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rcmd.commands.adding import add_command
+from rcmd.commands.adding import add_command, add_json_option
 
 HELP = """\
 Turn a LIBSVM file (plain, .gz, .bz2 or .xz) of any size into a folder of arrays, in constant
@@ -27,6 +27,7 @@ def add(commands: Any) -> None:
     convert.add_argument(
         "--features", type=int, metavar="P", help="columns (default: the largest index in FILE)"
     )
+    add_json_option(convert)
 
 
 def _convert(options: argparse.Namespace) -> int:
@@ -36,16 +37,22 @@ def _convert(options: argparse.Namespace) -> int:
 
     from rcmd.datasets import convert_libsvm
     from rcmd.datasets.folder import read_meta
+    from rcmd.json_output import check_json, say, write_json
     from rcmd.telling import tell_on_terminal
 
+    check_json(options.json)
     dtype = np.float32 if options.float32 else np.float64
     convert_libsvm(
         options.file, options.folder, features=options.features, dtype=dtype, tell=tell_on_terminal
     )
     meta = read_meta(Path(options.folder))
-    size = sum(file["bytes"] for file in meta.files.values())
-    print(
-        f"{options.folder}: {meta.rows:,} rows, {meta.features:,} features, {meta.entries:,} "
-        f"entries, {size / 1e6:,.1f} MB"
-    )
+    counts = {
+        "rows": meta.rows,
+        "features": meta.features,
+        "entries": meta.entries,
+        "bytes": sum(file["bytes"] for file in meta.files.values()),
+    }
+    text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    say(f"{options.folder}: {text}", options.json)
+    write_json({"folder": options.folder, **counts}, options.json)
     return 0

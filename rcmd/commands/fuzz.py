@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rcmd.commands.adding import add_command
+from rcmd.commands.adding import add_command, add_json_option
 
 HELP = """\
 Solve random small problems, every named loss with every named regularizer, and compare with
@@ -24,6 +24,7 @@ def add(commands: Any) -> None:
     fuzz.add_argument("--seconds", type=float, default=60.0, help="(default: %(default)g)")
     fuzz.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
     fuzz.add_argument("--case", type=int, metavar="NUMBER", help="this case of the seed alone")
+    add_json_option(fuzz)
 
 
 def _fuzz(options: argparse.Namespace) -> int:

@@ -11,11 +11,13 @@ import numpy as np
 from rcmd.fuzzing.cases import Case, random_case
 from rcmd.fuzzing.judging import Finding, Verdict, judge
 from rcmd.fuzzing.shrinking import shrink
+from rcmd.json_output import check_json, say, write_json
 
 
 def run_fuzz(options: argparse.Namespace) -> int:
     """Judge cases until the time is over, or the one asked for; 1 if anything was found."""
     _check(options)
+    found: list[dict[str, str]] = []
     end = time.perf_counter() + options.seconds
     verdicts: list[Verdict] = []
     for number in itertools.count() if options.case is None else [options.case]:
@@ -23,18 +25,24 @@ def run_fuzz(options: argparse.Namespace) -> int:
         verdicts.append(judge(case))
         if verdicts[-1].findings:
             again = f"rcmd fuzz --seed {options.seed} --case {number}"
-            report(case, verdicts[-1].findings[0], again)
+            finding, smallest = shrunk(case, verdicts[-1].findings[0])
+            found.append({"finding": finding, "again": again, "smallest": smallest})
+            say(f"FOUND {finding}\nagain: {again}\nsmallest:\n{smallest}\n", options.json)
         if time.perf_counter() > end:
             break
-    found = sum(bool(verdict.findings) for verdict in verdicts)
-    print(
-        f"{len(verdicts)} problems, {found} with findings; {sum(v.reached for v in verdicts)} "
-        f"reached their tolerance, {sum(not v.judged for v in verdicts)} have no optimum by CVXPY"
-    )
+    counts = {
+        "problems": len(verdicts),
+        "with findings": len(found),
+        "reached their tolerance": sum(verdict.reached for verdict in verdicts),
+        "without an optimum by CVXPY": sum(not verdict.judged for verdict in verdicts),
+    }
+    say(", ".join(f"{count} {what}" for what, count in counts.items()), options.json)
+    write_json({"seed": options.seed, **counts, "findings": found}, options.json)
     return 1 if found else 0
 
 
 def _check(options: argparse.Namespace) -> None:
+    check_json(options.json)
     if not options.seconds > 0:
         raise ValueError(f"--seconds is {options.seconds}; expected a positive number")
     for name in ("seed", "case"):
@@ -47,11 +55,10 @@ def numbered_case(seed: int, number: int) -> Case:
     return random_case(np.random.default_rng([seed, number]))
 
 
-def report(case: Case, finding: Finding, command: str) -> None:
-    """Print a finding, the smallest case that shows it, and the command that repeats it."""
+def shrunk(case: Case, finding: Finding) -> tuple[str, str]:
+    """What was found, and the smallest case that shows it."""
 
     def still(other: Case) -> bool:
         return any(found.kind == finding.kind for found in judge(other).findings)
 
-    smallest = shrink(case, still)
-    print(f"FOUND {finding.text}\nagain: {command}\nsmallest:\n{smallest}\n", flush=True)
+    return finding.text, str(shrink(case, still))
