@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from rcmd.oracles.atoms import Atom, SparseAtom
 from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
 
-
 COMPILED_FROM = 2**17
 """Entries from which on a pass is worth compiled code; with fewer, numba is not imported."""
 
