@@ -13,6 +13,9 @@ from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
+ROUNDING, NEGLIGIBLE = 8 * 2.0**-52, 1e-20
+"""Relative error of a sum of products, and how little of a loss it may move without a word."""
+
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
 
@@ -55,26 +58,31 @@ class Certificate:
 
 @dataclass(eq=False)
 class PrimalPoint:
-    """β with Xβ (until forgotten), the mean loss, that of absolute values, and R(β)."""
+    """β with Xβ (until forgotten), the mean loss, that of absolute values, and R(β).
+
+    ``doubt`` is what rounding of Xβ may hide of P, and part of ``value``.
+    """
 
     beta: Any
     predictions: Any
     loss: Any
     loss_size: Any
     penalty: Any
+    doubt: Any
 
     @classmethod
     def at(cls, problem: Problem, beta: Any) -> PrimalPoint:
         """Everything about ``beta``, from scratch."""
         predictions = problem.rows.matvec(beta)
         terms = problem.losses.value(predictions)
-        penalty = problem.oracle.value(beta)
-        return cls(beta, predictions, problem.mean(terms), problem.mean(abs(terms)), penalty)
+        loss, size = problem.mean(terms), problem.mean(abs(terms))
+        doubt = _doubt(problem, beta, predictions, size)
+        return cls(beta, predictions, loss, size, problem.oracle.value(beta), doubt)
 
     @property
     def value(self) -> Any:
         """P(β)."""
-        return self.loss + self.penalty
+        return self.loss + self.penalty + self.doubt
 
 
 @dataclass(eq=False)
@@ -118,6 +126,23 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     return _certified(problem, PrimalPoint.at(problem, beta), DualPoint.at(problem, w))
 
 
+def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
+    """(1/n) Σ_j |l_j'(s_j)| ρ_j + γ_j ρ_j²/2 for s = Xβ known up to ρ = ε|X||β|; else 0.
+
+    Only rows beside which others vanish make it worth a word, or an opposite of large entries.
+    """
+    if problem.exact or not isinstance(beta, np.ndarray):
+        return 0
+    with np.errstate(over="ignore"):
+        error = ROUNDING * float(abs(beta).sum()) * problem.rounding_scale
+        if error * error <= NEGLIGIBLE * (1 + size):
+            return 0
+        errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]
+        slopes = abs(problem.losses.derivative(predictions))
+        doubt = problem.mean(slopes * errors + problem.losses.gammas * errors * errors / 2)
+    return doubt if doubt > CONSISTENCY * (1 + size) else 0
+
+
 def _certified(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> Certificate:
     feasible = not math.isinf(primal.penalty)
     beta, slope = primal.beta, dual.slope
@@ -127,10 +152,10 @@ def _certified(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> Certif
         w=dual.w,
         primal=primal.value,
         dual=dual.value,
-        loss_gap=problem.mean(terms),
+        loss_gap=problem.mean(terms) + primal.doubt,
         regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
     )
-    if feasible:
+    if feasible and math.isfinite(primal.doubt):
         size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
         _refuse_contradiction(problem, certificate, size)
     return certificate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
@@ -131,7 +132,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in ("prediction_bounds", "_spectral_energy"):
+        for name in ("prediction_bounds", "rounding_scale", "_spectral_energy"):
             vars(other).pop(name, None)
         other.rows, other.losses, other.n = rows, self.losses.every(stride), rows.n
         other._constants = {}
@@ -217,6 +218,11 @@ class Problem:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""
         low, high = self.oracle.prediction_range(self.rows)
         return np.maximum(abs(low), abs(high))
+
+    @cached_property
+    def rounding_scale(self) -> float:
+        """√γ·max|x_jk|: what an error of ‖β‖₁ in β is worth, at most, to the root of a loss."""
+        return self.rows.peak * math.sqrt(self.losses.gammas.max())
 
     def constants(self, batch: int | float = 1) -> Constants:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""

@@ -26,11 +26,12 @@ from rcmd import (
     Logistic,
     Problem,
     SeparableConjugate,
+    Simplex,
     certify,
     solve,
     truth,
 )
-from rcmd.certificate import BestPair
+from rcmd.certificate import BestPair, PrimalPoint
 
 N_ROWS = 6
 
@@ -278,3 +279,40 @@ def test_a_class_that_contradicts_itself_certifies_nothing(loss: Any, oracle: An
     wrong = Problem(np.eye(3), np.array([1.0, -1.0, 2.0]), loss, oracle)
     with pytest.raises(ValueError, match=r"check_conjugate and check_oracle will tell"):
         solve(wrong, tol=1e-3, max_iterations=100)
+
+
+def unequal_rows(scale: float = 1e150) -> Problem:
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    X[2] *= scale
+    return Problem(X, y, LeastSquares(), Simplex(1.0))
+
+
+def exact_primal(problem: Problem, beta: np.ndarray) -> Fraction:
+    x = [Fraction(float(entry)) for entry in beta]
+    total = Fraction(0)
+    for row, label in zip(problem.rows.as_matrix(), problem.losses.y, strict=True):
+        prediction = sum(Fraction(float(entry)) * b for entry, b in zip(row, x, strict=True))
+        total += (prediction - Fraction(float(label))) ** 2 / 2
+    return total / problem.n
+
+
+def check_primal(problem: Problem) -> None:
+    """P(β) is no more than is certified, in exact arithmetic."""
+    result = solve(problem, batch=2, tol=1e-3, max_iterations=2000)
+    assert exact_primal(problem, result.beta) <= result.primal * (1 + Fraction(1, 10**12))
+    assert result.gap >= result.primal - result.dual - 1e-9 * abs(result.primal)
+
+
+def test_what_rounding_hides_is_in_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row of 10¹⁵⁰ beside others: Xβ is rounding there, and P 10²⁶⁵ for every double β."""
+    check_primal(unequal_rows())
+    check_primal(unequal_rows(1.0))
+    monkeypatch.setattr("rcmd.certificate._doubt", lambda *_: 0)
+    with pytest.raises(AssertionError):
+        check_primal(unequal_rows())
+
+
+def test_ordinary_rounding_is_not_spoken_of() -> None:
+    problem = unequal_rows(1e3)
+    assert PrimalPoint.at(problem, np.array([0.2, 0.3, 0.5])).doubt == 0

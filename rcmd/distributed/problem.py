@@ -79,6 +79,9 @@ class ShardedProblem(Problem):
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         self.n = int(self.starts[-1])
         self.losses = _SharedLosses(self)
+        own = self.rows.peak * math.sqrt(self.losses.gammas.max())
+        # Here, as a cached property would hold its lock while it waits for the other ranks.
+        vars(self)["rounding_scale"] = float(group.largest(np.array([own]))[0])
         self._regularize(oracle)
 
     def _regularize(self, oracle: LinearMinOracle) -> None:

@@ -65,6 +65,11 @@ class Rows(ABC):
         low, high = self.entry_range()
         return np.maximum(-low, high)
 
+    @property
+    def peak(self) -> float:
+        """The largest |x_jk|."""
+        return float(self.max_norms().max())
+
     def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
         """``function(entries, columns)`` of blocks of rows, one number for every row.
 

@@ -55,6 +55,11 @@ class DenseRows(Rows):
     def square_norms(self) -> Array:
         return self._by_row(lambda block: (block * block).sum(axis=1))
 
+    @property
+    def peak(self) -> float:
+        entries = self.array
+        return float(max(entries.max(), -entries.min())) if entries.size else 0.0
+
     def entry_range(self) -> tuple[Array, Array]:
         low, high = self.array.min(axis=1), self.array.max(axis=1)
         return low.astype(self.number_type), high.astype(self.number_type)

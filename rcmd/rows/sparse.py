@@ -90,6 +90,11 @@ class SparseRows(Rows):
         peaks(self.matrix.data, self.matrix.indptr, largest)
         return largest
 
+    @property
+    def peak(self) -> float:
+        entries = self.matrix.data
+        return float(max(entries.max(), -entries.min())) if entries.size else 0.0
+
     def entry_range(self) -> tuple[Array, Array]:
         low = np.asarray(self.matrix.min(axis=1).toarray(), dtype=float).ravel()
         return low, np.asarray(self.matrix.max(axis=1).toarray(), dtype=float).ravel()
