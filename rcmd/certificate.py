@@ -13,7 +13,7 @@ from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
-ROUNDING, NEGLIGIBLE = 8 * 2.0**-52, 1e-20
+ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
 """Relative error of a sum of products, and how little of a loss it may move without a word."""
 
 CONSISTENCY = 1e-8
@@ -127,19 +127,21 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
 
 
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
-    """(1/n) Σ_j |l_j'(s_j)| ρ_j + γ_j ρ_j²/2 for s = Xβ known up to ρ = ε|X||β|; else 0.
+    """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; else 0.
 
-    Only rows beside which others vanish make it worth a word, or an opposite of large entries.
+    It is worth a word only where rows of very different size, or large opposite terms, meet.
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
+    losses = problem.losses
     with np.errstate(over="ignore"):
         error = ROUNDING * float(abs(beta).sum()) * problem.rounding_scale
         if error * error <= NEGLIGIBLE * (1 + size):
             return 0
         errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]
-        slopes = abs(problem.losses.derivative(predictions))
-        doubt = problem.mean(slopes * errors + problem.losses.gammas * errors * errors / 2)
+        slopes = abs(losses.derivative(predictions)) + losses.gammas * errors
+        steepest = np.maximum(*(abs(end) for end in losses.domain))
+        doubt = problem.mean(errors * np.minimum(slopes, steepest))
     return doubt if doubt > CONSISTENCY * (1 + size) else 0
 
 
