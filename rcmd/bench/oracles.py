@@ -1,7 +1,7 @@
 """``rcmd bench oracles``: closed-form oracles beside one pass of NumPy over c.
 
 For each oracle the pass is one that its formula cannot avoid, timed by turns with ``argmin`` and
-``minimum`` (see ``clock``).
+``minimum`` (see ``clock``). Those that solve linear programmes are in ``programmes``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from rcmd import oracles
 from rcmd.bench.clock import Contender, race
 from rcmd.bench.contenders import shown_ratio, shown_time, times, verdicts
 from rcmd.bench.one_thread import one_thread
+from rcmd.bench.peers import NotInstalled
+from rcmd.bench.programmes import bench_programmes
 from rcmd.bench.report import Report, Section, Target, about
 from rcmd.json_output import check_json
 
@@ -85,7 +87,7 @@ def cases(p: int, rng: np.random.Generator) -> dict[str, Case]:
 
 
 def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
-    """Time every oracle at p variables, by at most ``calls`` calls each."""
+    """Time every closed form at p variables, by at most ``calls`` calls each; then programmes."""
     if p < LEAST_P:
         raise ValueError(f"p is {p}; expected at least {LEAST_P} variables")
     if calls < REPEATS:
@@ -110,11 +112,16 @@ def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
         for name, case in cases(p, rng).items():
             cells, row = _compared(name, case, c, calls)
             section.add(cells, **row)
-    return Report([section], about(seed, None, p=p, calls=calls))
+        sections = [section]
+        try:
+            sections.append(bench_programmes(np.random.default_rng(seed)))
+        except NotInstalled as reason:
+            section.notes.append(f"no table of linear programmes: {reason}")
+    return Report(sections, about(seed, None, p=p, calls=calls))
 
 
 def run_oracles(p: int, calls: int, json_path: str | None) -> int:
-    """The command: print the table and write the JSON file; returns the exit status."""
+    """The command: print the tables and write the JSON file; returns the exit status."""
     check_json(json_path)
     bench_oracles(p, calls).tell(json_path)
     return 0

@@ -16,7 +16,8 @@ where they can be had; cost as n and p grow; start, memory, drift. Ratios of one
 
 ORACLES_HELP = """\
 Time of argmin and minimum over that of one NumPy pass over c, which the formula cannot avoid
-and which is printed beside them. About a minute.
+and which is printed beside them; then linear programmes, a warm call beside a cold one, where
+HiGHS is installed. About a minute.
 
     rcmd bench oracles --p 1000000 --json oracles.json
 """

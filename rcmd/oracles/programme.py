@@ -101,10 +101,14 @@ class Programme:
             x, _ = self.solve(c)
         return x
 
+    @property
+    def pivots(self) -> int:
+        """Simplex iterations of the last ``solve``; 0 before the first."""
+        return int(self._model.getInfo().simplex_iteration_count) if self._asked else 0
+
     def _tied(self) -> bool:
         """Whether other vertices may be as good: too few prices and multipliers differ from 0."""
-        found = self._model.getSolution()
-        columns, rows = np.asarray(found.col_dual), np.asarray(found.row_dual)
+        columns, rows = self._prices
         settled = (abs(columns) > TOLERANCE) | (self.lower == self.upper)
         active = (abs(rows) > TOLERANCE) | (self.row_lower == self.row_upper)
         return bool(settled.sum() + active.sum() < len(columns))
@@ -141,8 +145,9 @@ class Programme:
 
     def _read(self, size: float) -> tuple[Array, Array]:
         found = self._model.getSolution()
+        self._prices = np.asarray(found.col_dual), np.asarray(found.row_dual)
         x = np.clip(np.asarray(found.col_value) * self.reach, self.lower, self.upper)
-        return x, self._signed(np.asarray(found.row_dual) * size / self.row_reach)
+        return x, self._signed(self._prices[1] * size / self.row_reach)
 
     def _signed(self, y: Array) -> Array:
         """Multipliers without the signs for which an end is missing."""
@@ -228,6 +233,11 @@ class OnProgramme(LinearMinOracle):
         """Make both models of the arguments of ``Programme``."""
         object.__setattr__(self, "_answers", Programme(*programme))
         object.__setattr__(self, "_proofs", Programme(*programme))
+
+    @property
+    def pivots(self) -> int:
+        """Simplex iterations of the programme that the last ``argmin`` is the answer to."""
+        return self._answers.pivots
 
     def restart(self) -> None:
         self._answers.forget()
