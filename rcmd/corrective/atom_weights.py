@@ -44,6 +44,7 @@ class AtomWeights:
         self._penalties: Array = np.zeros(0)
         self._idle: Array = np.zeros(0, dtype=bool)
         self._damping = Damping()
+        self._level: float | None = None
         self._append(list(atoms))
         self.weights = np.asarray(weights, dtype=float) / np.sum(weights)
 
@@ -104,12 +105,15 @@ class AtomWeights:
         curved[np.diag_indices_from(curved)] += self._damping.now * (mean_curvature or 1.0)
         target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
         step = target - self.weights
-        here, along = self._value(s, self.weights), self._columns @ step
+        here = self._value(s, self.weights) if self._level is None else self._level
+        self._level, along = here, self._columns @ step
         promised = SUFFICIENT * min(slope @ step, 0.0)
 
         def fallen(share: float) -> bool:
             value = self._value(s + share * along, self.weights + share * step)
-            return falls(value, here, share * promised)
+            if fallen_enough := falls(value, here, share * promised):
+                self._level = value
+            return fallen_enough
 
         share = self._damping.longest(fallen)
         self.weights = target if share == 1.0 else self.weights + share * step
@@ -126,6 +130,7 @@ class AtomWeights:
             self._append([atom for _, atom in parts])
             self.weights = np.zeros(len(self.atoms))
             self.weights[-len(parts) :] = [weight for weight, _ in parts]
+            self._level = None
 
     def _value(self, s: Array, weights: Array) -> float:
         heed()
