@@ -8,7 +8,7 @@ from typing import Any
 from rcmd.commands.adding import add_command, add_json_option
 
 HELP = """\
-The paper's Table 3 and its two figures, our numbers beside the published ones. Some twenty
+The paper's Table 3 and its two figures, our numbers beside the published ones. About ten
 minutes on two cores; runs that are finished are kept in the folder and not repeated.
 
     rcmd reproduce --data ~/libsvm --out reproduction --only a9a mushrooms

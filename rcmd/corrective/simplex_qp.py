@@ -34,53 +34,52 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     array([1., 0.])
     """
     x, free = start.copy(), start > 0
+    gradient = matrix @ x + slope
     for _ in range(int(min(MOST_TURNS, max(MOST_WORK / len(x) ** 3, 3)))):
         places = np.flatnonzero(free)
-        target, level = _on_plane(_submatrix(matrix, places), slope[places], x[places])
+        step, level_at = _on_plane(matrix, gradient, x, places)
+        target = x + step
         if not np.isfinite(target).all():
             break
-        if (target < 0).any():
-            _step_to_the_border(x, free, places, target)
-            continue
-        x[places] = target
-        multipliers = matrix @ x + slope - level
-        multipliers[free] = np.inf
-        worst = int(multipliers.argmin())
-        if not multipliers[worst] < -DUAL_ROUNDING * (abs(level) + abs(slope).max()):
-            break
-        free[worst] = True
+        inside = not (target < 0).any()
+        if inside:
+            x = target
+        else:
+            _step_to_the_border(x, free, step, target)
+        gradient = matrix @ x + slope
+        if inside:
+            multipliers = gradient - gradient[level_at]
+            multipliers[free] = np.inf
+            worst = int(multipliers.argmin())
+            rounding = DUAL_ROUNDING * (abs(gradient[level_at]) + abs(slope).max())
+            if not multipliers[worst] < -rounding:
+                break
+            free[worst] = True
     return x
 
 
-def _on_plane(matrix: Array, slope: Array, x: Array) -> tuple[Array, float]:
-    """The minimizer over Σx = 1 alone, and the level of Hx + c there.
+def _on_plane(matrix: Array, gradient: Array, x: Array, places: Array) -> tuple[Array, int]:
+    """The step to the minimizer over Σx = 1 with the other places at zero, and where x is largest.
 
-    Steps are taken in the differences to the largest entry of x, which makes up for them: the
-    sum stays 1 however ill-conditioned H is.
+    It is made in the differences to that largest entry, which makes up for them: the sum stays
+    1 however ill-conditioned H is.
     """
-    last = int(x.argmax())
-    others = np.delete(np.arange(len(x)), last)
-    gradient = matrix @ x + slope
-    target = x.copy()
+    last = int(places[x[places].argmax()])
+    others = places[places != last]
+    step = np.zeros(len(x))
     if len(others):
         row = matrix[last, others]
-        reduced = _submatrix(matrix, others) - row - row[:, None] + matrix[last, last]
-        step = solve_definite(reduced, gradient[last] - gradient[others])
-        target[others] += step
-        target[last] -= step.sum()
-    return target, float((matrix[last] @ target) + slope[last])
+        reduced = matrix[others[:, None], others] - row - row[:, None] + matrix[last, last]
+        parts = solve_definite(reduced, gradient[last] - gradient[others])
+        step[others], step[last] = parts, -parts.sum()
+    return step, last
 
 
-def _step_to_the_border(x: Array, free: Array, places: Array, target: Array) -> None:
+def _step_to_the_border(x: Array, free: Array, step: Array, target: Array) -> None:
     """Move x towards ``target`` until an entry is zero, and fix it there."""
-    here = x[places]
-    reach = np.full(len(places), np.inf)
     falling = target < 0
-    reach[falling] = here[falling] / (here[falling] - target[falling])
-    x[places] = np.maximum(here + reach.min() * (target - here), 0)
-    stopped = places[reach <= reach.min()]
+    reach = np.full(len(x), np.inf)
+    reach[falling] = x[falling] / -step[falling]
+    np.maximum(x + reach.min() * step, 0, out=x)
+    stopped = reach <= reach.min()
     x[stopped], free[stopped] = 0, False
-
-
-def _submatrix(matrix: Array, places: Array) -> Array:
-    return matrix[places[:, None], places]
