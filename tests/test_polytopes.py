@@ -22,6 +22,7 @@ from rcmd.oracles.flow import FlowPolytope
 from rcmd.oracles.hull import Hull
 from rcmd.oracles.polytope import Polytope
 from rcmd.oracles.programme import Programme
+from rcmd.oracles.splitting import Splitting
 from rcmd.rows import as_rows
 from rcmd.testing import check_oracle, inspect_oracle
 
@@ -255,6 +256,36 @@ class PositiveOnly(CurSet):
         return DenseAtom(abs(super().argmin(c).vector))
 
 
+class OwnRow(CurSet):
+    def argmin(self, c: Any) -> Any:
+        t = self._answers.vertex(c)[: self.shape[0]]
+        return DenseAtom(-np.sign(c) * self.radius * np.repeat(t, self.shape[1]))
+
+
+class Overdrawn(CurSet):
+    def _share(self, c: Any) -> Any:
+        return 1.5 * super()._share(c)
+
+
+class OtherSide(CurSet):
+    def _share(self, c: Any) -> Any:
+        return abs(c).reshape(self.shape) - super()._share(c)
+
+
+class Flipped(Splitting):
+    """Multipliers of the wrong sign."""
+
+    def _read(self, found: Any) -> Any:
+        found.row_dual = [-y for y in found.row_dual]
+        return super()._read(found)
+
+
+class OnFlipped(CurSet):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.prepare(Flipped, *self.shape)
+
+
 @pytest.mark.parametrize(
     ("planted", "p"),
     [
@@ -268,6 +299,10 @@ class PositiveOnly(CurSet):
         (SmallRange(NORMALS, np.ones(9), lower=-2, upper=2), 3),
         (OneNorm((2, 3), 1.5), 6),
         (PositiveOnly((2, 3), 1.5), 6),
+        (OwnRow((2, 3), 1.5), 6),
+        (Overdrawn((2, 3), 1.5), 6),
+        (OtherSide((2, 3), 1.5), 6),
+        (OnFlipped((2, 3), 1.5), 6),
     ],
     ids=lambda part: type(part).__name__,
 )

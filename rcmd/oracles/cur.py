@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array
 from rcmd.oracles.counts import positive_counts
-from rcmd.oracles.programme import OnProgramme
+from rcmd.oracles.kept_model import OnProgramme
+from rcmd.oracles.splitting import Splitting, bound, slack
 from rcmd.validation import positive
 
 if TYPE_CHECKING:
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CurSet(OnProgramme):
+class CurSet(OnProgramme[Splitting]):
     """The matrices with Σ_i ‖β_i·‖_∞ ≤ radius and Σ_j ‖β_·j‖_∞ ≤ radius, read row by row.
 
-    A minimizer has β_ij = −sign(c_ij) z_ij, where z solves the linear programme
+    A minimizer has β_ij = −sign(c_ij) min(t_i, u_j), where t and u are, but for the radius, the
+    multipliers of the rows of the linear programme
 
-        max Σ |c_ij| z_ij   over   0 ≤ z_ij ≤ t_i, z_ij ≤ u_j, Σ_i t_i ≤ radius, Σ_j u_j ≤ radius,
+        min λ + μ   over   0 ≤ a_ij ≤ |c_ij|, Σ_j a_ij ≤ λ, Σ_i (|c_ij| − a_ij) ≤ μ,
 
-    solved on HiGHS from the vertex of the last call. As in ``Polytope``, ties do not depend on
-    earlier calls, and certificates rest on weak duality and not on the solver.
+    with one row for each row and each column of β, solved on HiGHS from the vertex of the last
+    call. As in ``Polytope``, ties do not depend on earlier calls, and certificates do not trust
+    the solver: Σ c_ij β_ij ≥ −radius·(λ + μ) for every a within its ends.
 
     Examples
     --------
@@ -49,7 +51,7 @@ class CurSet(OnProgramme):
             )
         positive("radius", self.radius, "CurSet")
         object.__setattr__(self, "shape", sizes)
-        self.prepare(*_programme(*self.shape, float(self.radius)))
+        self.prepare(Splitting, *self.shape)
 
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> CurSet:
         if rows.p != self.shape[0] * self.shape[1]:
@@ -65,20 +67,21 @@ class CurSet(OnProgramme):
         return self
 
     def argmin(self, c: Array) -> DenseAtom:
-        sizes = self._answers.vertex(self._costs(c))[: len(c)]
-        return DenseAtom(-np.sign(c) * sizes)
+        levels, height = self._answers.vertex(c), self.shape[0]
+        t, u = (part / max(part.sum(), 1.0) for part in (levels[:height], levels[height:]))
+        return DenseAtom(-np.sign(c) * (float(self.radius) * np.minimum.outer(t, u)).ravel())
 
     def minimum(self, c: Array) -> float:
-        """The lower bound that the solver's multipliers prove."""
-        costs = self._costs(c)
-        return self._proofs.bound(costs, self._proofs.solve(costs)[1])
+        """The lower bound that the solver's a proves."""
+        return float(bound(c.reshape(self.shape), self._share(c), float(self.radius)))
 
     def fenchel_young(self, beta: Array, c: Array) -> float:
-        """Σ_ij (|c_ij β_ij| + c_ij β_ij), plus the slack of the programme at z = |β|."""
-        costs, sizes = self._costs(c), abs(beta.reshape(self.shape))
-        x = np.concatenate([sizes.ravel(), sizes.max(axis=1), sizes.max(axis=0)])
-        misaligned = np.maximum(abs(c * beta) + c * beta, 0).sum()
-        return float(misaligned) + self._proofs.slack(costs, self._proofs.solve(costs)[1], x)
+        """The distance of Σ c_ij β_ij from that bound, as a sum of terms ≥ 0."""
+        matrices = beta.reshape(self.shape), c.reshape(self.shape), self._share(c)
+        return float(slack(*matrices, float(self.radius)))
+
+    def _share(self, c: Array) -> Array:
+        return self._proofs.solve(c)[1]
 
     def violation(self, beta: Array) -> Any:
         sizes = abs(beta.reshape(self.shape))
@@ -105,32 +108,9 @@ class CurSet(OnProgramme):
         sizes = abs(x.reshape(self.shape))
         return min(sizes.sum(axis=1).max(), sizes.sum(axis=0).max())
 
-    def _costs(self, c: Array) -> Array:
-        return np.concatenate([-abs(c), np.zeros(sum(self.shape))])
-
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         import cvxpy as cp
 
         matrix = cp.reshape(beta, self.shape, order="C")
         norms = (cp.sum(cp.max(cp.abs(matrix), axis=axis)) for axis in (0, 1))
         return 0, [norm <= float(self.radius) for norm in norms]
-
-
-def _programme(height: int, width: int, radius: float) -> tuple[Any, ...]:
-    """The programme in (z, t, u); the ends of the variables follow from its constraints."""
-    p = height * width
-    entries = sp.eye_array(p)
-    of_row = sp.kron(sp.eye_array(height), np.ones((width, 1)))
-    of_column = sp.kron(np.ones((height, 1)), sp.eye_array(width))
-    A = sp.block_array(
-        [
-            [entries, -of_row, None],
-            [entries, None, -of_column],
-            [None, np.ones((1, height)), None],
-            [None, None, np.ones((1, width))],
-        ],
-        format="csr",
-    )
-    most = np.concatenate([np.zeros(2 * p), [radius, radius]])
-    ends = np.zeros(A.shape[1]), np.full(A.shape[1], radius)
-    return A, np.full(len(most), -np.inf), most, *ends

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from rcmd.oracles.atoms import DenseAtom
 from rcmd.oracles.base import Array
-from rcmd.oracles.programme import OnProgramme, Programme
+from rcmd.oracles.kept_model import OnProgramme
+from rcmd.oracles.programme import Programme
 from rcmd.validation import as_array, checked_numbers
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ RANGE_ROWS = 1000
 """Up to so many rows, M_j is found by linear programmes; beyond, from the bounding box."""
 
 
-class Polytope(OnProgramme):
+class Polytope(OnProgramme[Programme]):
     """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
 
     Each oracle call is a linear programme on HiGHS (package highspy) that starts from the
@@ -84,7 +85,7 @@ class Polytope(OnProgramme):
         sides = np.r_[np.full(self.m, -np.inf), exact], np.r_[most, exact]
         low, high = _bounding_box(system, *sides, low, high)
         self.lower, self.upper = low, high
-        self.prepare(system, *sides, low, high)
+        self.prepare(Programme, system, *sides, low, high)
 
     def __repr__(self) -> str:
         return f"Polytope(m={self.m}, m_equal={self.m_equal}, p={self.p})"
