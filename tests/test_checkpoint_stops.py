@@ -85,9 +85,9 @@ def test_signals_within_a_round_of_corrections(
     """The round is given up, and begun anew by whoever goes on."""
     path = tmp_path / "run.ckpt"
     whole = solve(make(), **HULL)
-    for module in ("atom_weights", "ball", "gram"):
+    for module in ("corrective.atom_weights", "corrective.ball", "rows.dense"):
         calling = at_call(at, heed, lambda: signal.raise_signal(signal.SIGTERM))
-        monkeypatch.setattr(f"rcmd.corrective.{module}.heed", calling)
+        monkeypatch.setattr(f"rcmd.{module}.heed", calling)
     result = solve(make(), **HULL, checkpoint=path, every=1e9)
     monkeypatch.undo()
     assert result.stop is StopReason.INTERRUPTED
@@ -206,8 +206,8 @@ def test_rounds_end_within_the_limit(
     make: Callable[[], Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(monkeypatch)
-    for module in ("atom_weights", "ball", "gram"):
-        monkeypatch.setattr(f"rcmd.corrective.{module}.heed", clock.costs(0.5, heed))
+    for module in ("corrective.atom_weights", "corrective.ball", "rows.dense"):
+        monkeypatch.setattr(f"rcmd.{module}.heed", clock.costs(0.5, heed))
     for limit in (1.2, 2.0, 3.1):
         clock.now = 0.0
         run = iterate(make(), **HULL, max_seconds=limit)

@@ -45,6 +45,7 @@ class AtomWeights:
         self._idle: Array = np.zeros(0, dtype=bool)
         self._damping = Damping()
         self._level: float | None = None
+        self._reached: Array | None = None
         self._append(list(atoms))
         self.weights = np.asarray(weights, dtype=float) / np.sum(weights)
 
@@ -82,7 +83,9 @@ class AtomWeights:
             self._kept = np.arange(len(self.atoms))
 
     def predictions(self) -> Array:
-        """Zλ."""
+        """Zλ, known but for rounding where the last step led to it."""
+        if self._reached is not None:
+            return self._reached
         self._complete()
         return self._columns @ self.weights
 
@@ -94,12 +97,15 @@ class AtomWeights:
                 atom.add_to(total, weight)
         return total
 
-    def improve(self, s: Array, w: Array) -> None:
-        """One Newton step on the weights, shortened where it must be; w is l'(s) at s = Zλ."""
+    def improve(self, s: Array, w: Array, d: Any) -> None:
+        """One Newton step on the weights, shortened where it must be.
+
+        At s = Zλ, w is l'(s) and d is Xᵀw/n.
+        """
         losses, n = self.problem.losses, self.problem.n
         self._complete()
         self.passes += 1
-        slope = self._columns.T @ w / n + self._penalties
+        slope = self._slopes(w, d) + self._penalties
         curved = gram(self._columns, losses.second_derivative(s) / n)
         mean_curvature = np.trace(curved) / len(slope)
         curved[np.diag_indices_from(curved)] += self._damping.now * (mean_curvature or 1.0)
@@ -117,9 +123,20 @@ class AtomWeights:
 
         share = self._damping.longest(fallen)
         self.weights = target if share == 1.0 else self.weights + share * step
+        self._reached = s + share * along
         self._idle = self.weights <= 0
         if not self.problem.oracle.indicator:
             self._straighten()
+
+    def _slopes(self, w: Array, d: Any) -> Array:
+        """Zᵀw/n: dᵀa for every atom a, where all have few entries."""
+        sparse = [atom for atom in self.atoms if isinstance(atom, SparseAtom)]
+        if len(sparse) < len(self.atoms):
+            return self._columns.T @ w / self.problem.n
+        owners = np.repeat(np.arange(len(sparse)), [len(atom.indices) for atom in sparse])
+        places = np.array([k for atom in sparse for k in atom.indices], dtype=int)
+        values = np.array([v for atom in sparse for v in atom.values], dtype=float)
+        return np.bincount(owners, d[places] * values, minlength=len(sparse))
 
     def _straighten(self) -> None:
         """Take the point reached apart anew where R lies below the chords between its atoms."""
@@ -130,7 +147,7 @@ class AtomWeights:
             self._append([atom for _, atom in parts])
             self.weights = np.zeros(len(self.atoms))
             self.weights[-len(parts) :] = [weight for weight, _ in parts]
-            self._level = None
+            self._level = self._reached = None
 
     def _value(self, s: Array, weights: Array) -> float:
         heed()
