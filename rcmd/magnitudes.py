@@ -37,8 +37,11 @@ def refuse_overflow(problem: Problem) -> None:
     """Refuse data for which P, D or their gradients overflow somewhere on dom R."""
     losses, bounds = problem.losses, problem.prediction_bounds
     with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.maximum(*(abs(end) for end in losses.domain))
+        if bounds.max() * largest.max() <= UNSUSPICIOUS:
+            return
         steepest = abs(losses.derivative(0 * losses.y)) + losses.gammas * bounds
-        steepest = np.minimum(steepest, np.maximum(*(abs(end) for end in losses.domain)))
+        steepest = np.minimum(steepest, largest)
         terms = float((bounds * steepest).max())
         if terms <= UNSUSPICIOUS:
             return

@@ -56,8 +56,8 @@ class SampleLosses:
 
     def second_derivative(self, s: Array) -> Array:
         """l_j''(s_j), brought into [0, γ_j]."""
-        slopes = self._weighted(self._each("second_derivative", s, self.y))
-        return np.clip(slopes, 0, self.gammas)
+        slopes = self._each("second_derivative", s, self.y)
+        return self._weighted(np.clip(slopes, 0, self.loss.gamma))
 
     def conjugate(self, w: Array) -> Array:
         """l_j*(w_j)."""
