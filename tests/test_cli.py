@@ -379,19 +379,18 @@ def test_overview_is_short_and_has_an_example_and_every_status(capsys):
         assert status in out
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_and_its_statuses_in_its_help(capsys, name):
     out = help_of(capsys, name)
     assert f"    rcmd {name}" in out
     assert "exit status: 0 done, 1 not reached or broken, 2 bad input, 130 interrupted" in out
 
 
-SPEAKING = ["solve", "path", "compare", "show", "list", "check", "reproduce", "demo"]
+SPEAKING = [[name] for name in COMMANDS if name != "bench"]
+SPEAKING += [["bench", what] for what in ("engine", "oracles", "peers", "disk", "mpi")]
 
 
-@pytest.mark.parametrize(
-    "words", [*([name] for name in SPEAKING), *(["bench", w] for w in ("engine", "oracles"))]
-)
+@pytest.mark.parametrize("words", SPEAKING)
 def test_json_is_asked_for_in_one_way(capsys, words):
     out = help_of(capsys, *words)
     assert re.search(r"--json FILE\s+write everything as JSON; - is standard output", out)

@@ -172,6 +172,11 @@ def test_numbers_without_a_name_are_refused():
         Page(text, (), "s", {(): scene}, "")
 
 
+def test_an_accent_lifts_no_superscript():
+    assert '<msup><mpadded height="0.75em"><mover>' in typeset(r"$\bar\beta^{i-1} + 1$")
+    assert "mpadded" not in typeset(r"$\bar\beta + x^2$")
+
+
 def test_a_formula_needs_both_dollar_signs():
     with pytest.raises(ValueError, match="no closing dollar sign"):
         typeset("costs $x^2")

@@ -148,6 +148,24 @@ def test_labels_are_moved_apart_and_no_further():
     assert spread([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
 
 
+def ends_with(*lines):
+    """A picture of these curves with their names, and where the last name stands."""
+    figure = drawn([Panel("", "x", [Line(*line) for line in lines], "y", label_ends=True)], 1)
+    check_readable(figure)
+    name = next(text for text in figure.axes[0].texts if text.get_text() == lines[-1][0])
+    return name.arrow_patch, matplotlib.text.Text.get_window_extent(name), figure.axes[0].bbox
+
+
+def test_a_curve_that_ends_early_has_its_name_beside_it_where_there_is_room():
+    below = ("all along", [1, 10, 1000], [1, 0.5, 0.1])
+    arrow, name, axes = ends_with(below, ("early", [1, 2], [9, 8]))
+    assert arrow is None
+    assert name.x1 < axes.x0 + 0.6 * axes.width
+    arrow, name, axes = ends_with(below, ("in the way", [1, 1.5], [0.7, 0.75]))
+    assert arrow is not None
+    assert name.x0 > axes.x1
+
+
 def test_the_check_of_overlaps_sees_them():
     figure = drawn([Panel("", "x", [Line("a", [1, 10], [1, 10])], "y", label_ends=True)], 1)
     check_readable(figure)
@@ -169,6 +187,8 @@ def test_ticks_of_counts_are_whole_and_short_logarithmic_axes_have_some():
     shown = check_readable(short)
     assert {"2", "5", "10"} <= shown
     assert any("times 10^{-7}" in text for text in shown)
+    one_power = drawn([Panel("", "x", [Line("n", [150, 6000], [1, 2])], "y")], 1)
+    assert {"200", "500", "1000", "2000", "5000"} <= check_readable(one_power)
 
 
 # ---- runs --------------------------------------------------------------------------------------
@@ -356,7 +376,7 @@ def test_coefficients_that_do_not_fit_are_refused():
 
 def test_dual_variables_of_signs_are_folded_into_one_curve(task, result):
     figure = plotting.duals(task, result)
-    check_readable(figure)
+    assert {r"$y\,w$", r"rows in order of $y\,w$ (%)"} <= check_readable(figure)
     points, curve = figure.axes[0].get_lines()[:2]
     margins = task.losses.y * task.rows.matvec(result.beta)
     order = np.argsort(margins)

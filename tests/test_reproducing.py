@@ -354,7 +354,7 @@ def test_stand_in_is_called_so_and_gets_no_ratio(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--only", "mushroom"], "--only names 'mushroom'; did you mean mushrooms? Expected"),
+        (["--only", "mushroom"], "gisette; did you mean mushrooms?"),
         (["--seeds", "0"], "--seeds is 0; expected at least 1"),
         (["--jobs", "-1"], "--jobs is -1; expected at least 1"),
     ],

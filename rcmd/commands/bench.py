@@ -6,6 +6,13 @@ import argparse
 from typing import Any
 
 from rcmd.commands.adding import add_command, add_json_option
+from rcmd.exit_status import IN_SHORT
+
+OVERVIEW = """\
+Measure speed and memory on this machine; the help of each benchmark has an example.
+
+    rcmd bench engine --quick
+"""
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and COPT's LF variant
@@ -47,7 +54,13 @@ mpirun and mpi4py.
 
 def add(commands: Any) -> None:
     """Add the command to the subparsers ``commands``."""
-    bench = commands.add_parser("bench", help="measure the engine or the oracles on this machine")
+    bench = commands.add_parser(
+        "bench",
+        help="measure speed and memory on this machine",
+        description=OVERVIEW,
+        epilog=IN_SHORT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     what = bench.add_subparsers(title="benchmarks", required=True, metavar="WHAT")
     engine = add_command(
         what, "engine", _engine, "time per gradient and per step, start, memory, drift", ENGINE_HELP

@@ -106,8 +106,8 @@ def _entrant(word: str) -> Entrant:
     name, colon, rule = word.partition(":")
     if name not in ENTRANTS:
         near = get_close_matches(name, ENTRANTS, n=3, cutoff=0.5)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
-        raise ValueError(f"method {word!r} is unknown; {meant}Expected some of {_known()}")
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(f"method {word!r} is unknown; expected some of {_known()}{meant}")
     entrant = ENTRANTS[name]
     if not colon:
         return entrant

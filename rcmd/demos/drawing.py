@@ -44,7 +44,7 @@ def line(
     **more: Any,
 ) -> Trace:
     """A curve; one without a name has no entry in the page's legend."""
-    look = {"color": colour, "width": width, "dash": dash, "shape": shape}
+    look = {"color": colour, "width": width, "dash": dash, "shape": shape, "simplify": False}
     return {**_trace(x, y, name), "mode": "lines", "line": look, **more}
 
 

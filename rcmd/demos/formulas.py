@@ -6,6 +6,9 @@ import re
 from html import escape
 from importlib import import_module
 
+LOWERED = r'<msup><mpadded height="0.75em">\1</mpadded>'
+"""Browsers put superscripts above whatever stands below them; in print they ignore accents."""
+
 
 def typeset(text: str) -> str:
     """Words escaped, TeX between dollar signs as MathML, `code` and *stress* marked.
@@ -32,9 +35,9 @@ def paragraph(text: str) -> str:
 
 
 def formula(tex: str, display: str) -> str:
-    """MathML for TeX."""
+    """MathML for TeX, where an accent lifts no superscript."""
     mathml: str = import_module("latex2mathml.converter").convert(tex, display=display)
-    return mathml
+    return re.sub(r"<msup>(<mover>.*?</mover>)", LOWERED, mathml)
 
 
 def _words(text: str) -> str:

@@ -69,10 +69,11 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     if set(np.unique(y)) <= {-1.0, 1.0}:
         x, w, response = y * _floats(s), y * w, y * response
         low, high = np.minimum(y * low, y * high), np.maximum(y * low, y * high)
-        x_label, y_label = r"margin $y\,x^T\beta$", r"dual variable $y\,w$"
+        x_label, sign = r"margin $y\,x^T\beta$", r"y\,"
     else:
         x = _floats(s) - y
-        x_label, y_label = r"residual $x^T\beta - y$", r"dual variable $w$"
+        x_label, sign = r"residual $x^T\beta - y$", ""
+    variable, y_label = f"${sign}w$", f"dual variable ${sign}w$"
     ends = sorted({float(end) for end in (*np.unique(low), *np.unique(high)) if np.isfinite(end)})
     levels = ends if len(ends) <= 2 else []
     by_x, by_w = _thinned(np.argsort(x, kind="stable")), _thinned(np.argsort(w, kind="stable"))
@@ -80,8 +81,8 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
         "",
         x_label,
         [
-            Line("$w$", x[by_x], w[by_x], POINTS),
-            Line(r"$l'(x^T\beta)$", x[by_x], response[by_x], CURVE),
+            Line(variable, x[by_x], w[by_x], POINTS),
+            Line(rf"${sign}l'(x^T\beta)$", x[by_x], response[by_x], CURVE),
         ],
         y_label,
         levels=levels,
@@ -92,8 +93,8 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     ranks = np.linspace(0, 100, len(by_w)) if len(by_w) > 1 else np.zeros(1)
     in_order = Panel(
         "",
-        "rows in order of $w$ (%)",
-        [Line("$w$", ranks, w[by_w], POINTS)],
+        f"rows in order of {variable} (%)",
+        [Line(variable, ranks, w[by_w], POINTS)],
         y_label,
         levels=levels,
         log="",

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 LINE_SPACING = 1.2
+EARLY = 0.6
+"""Share of the width before which a curve that ends has its name beside it: a line from there to
+the right of the axes would look like its continuation."""
 
 
 def label_ends(figure: Any, panels: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
-    """Write each name beside the last point of its curve, right of its axes."""
+    """Write each name beside the last point of its curve, right of its axes if it ends there."""
     if panels:
         figure.draw_without_rendering()  # limits and heights are known only then
     for axes, curves in panels:
@@ -18,9 +21,14 @@ def label_ends(figure: Any, panels: Sequence[tuple[Any, Mapping[str, Any]]]) -> 
 
 def _label(axes: Any, curves: Mapping[str, Any]) -> None:
     to_axes = axes.transData + axes.transAxes.inverted()
-    ends = [(curve.get_xdata()[-1], curve.get_ydata()[-1]) for curve in curves.values()]
-    heights = [float(to_axes.transform(end)[1]) for end in ends]
     size = axes.xaxis.label.get_size() * 0.95
+    curves = {
+        name: curve
+        for name, curve in curves.items()
+        if to_axes.transform(_end(curve))[0] > EARLY or not _beside(axes, name, curve, size)
+    }
+    ends = [_end(curve) for curve in curves.values()]
+    heights = [float(to_axes.transform(end)[1]) for end in ends]
     points_high = axes.get_window_extent().height / axes.figure.dpi * 72
     places = spread(heights, LINE_SPACING * size / points_high)
     for (name, curve), end, place in zip(curves.items(), ends, places, strict=True):
@@ -42,6 +50,34 @@ def _label(axes: Any, curves: Mapping[str, Any]) -> None:
                 "relpos": (0, 0.5),
             },
         )
+
+
+def _beside(axes: Any, name: str, curve: Any, size: float) -> bool:
+    """Write the name right of the last point, unless something is in the way there."""
+    text = axes.annotate(
+        name,
+        xy=_end(curve),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center",
+        size=size,
+        color=darker(curve.get_color()),
+    )
+    box = text.get_window_extent()
+    drawn = [line for line in axes.get_lines() if line is not curve]
+    paths = [line.get_transform().transform_path(line.get_path()) for line in drawn]
+    others = [other.get_window_extent() for other in axes.texts if other is not text]
+    free = box.x1 <= axes.get_window_extent().x1
+    free = free and not any(path.intersects_bbox(box, filled=False) for path in paths)
+    free = free and not any(box.overlaps(other) for other in others)
+    if not free:
+        text.remove()
+    return free
+
+
+def _end(curve: Any) -> tuple[float, float]:
+    """The last point."""
+    return curve.get_xdata()[-1], curve.get_ydata()[-1]
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:

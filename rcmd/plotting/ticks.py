@@ -21,9 +21,18 @@ def set_ticks(axis: Any, logarithmic: bool) -> None:
         return
     low, high = axis.get_view_interval()
     axis.set_minor_formatter(ticker.NullFormatter())
-    if high < low * 10**SHORT:
+    if high < low * 10**SHORT or _powers(low, high) < 2:
         axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(ticker.FuncFormatter(_number))
+
+
+def _powers(low: float, high: float) -> int:
+    """How many powers of ten there are from low to high.
+
+    >>> _powers(120, 6000), _powers(9, 110)
+    (1, 2)
+    """
+    return math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
 
 
 def _counts(axis: Any) -> bool:

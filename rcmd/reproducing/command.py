@@ -39,9 +39,9 @@ def _settings(options: argparse.Namespace) -> Settings:
     for name in options.only:
         if name not in EXPERIMENTS:
             near = get_close_matches(name, EXPERIMENTS, n=1, cutoff=0.5)
-            meant = f"did you mean {near[0]}? " if near else ""
+            meant = f"; did you mean {near[0]}?" if near else ""
             raise ValueError(
-                f"--only names {name!r}; {meant}Expected some of {', '.join(EXPERIMENTS)}"
+                f"--only names {name!r}; expected some of {', '.join(EXPERIMENTS)}{meant}"
             )
     settings = Settings(data=options.data)
     if options.quick:

@@ -21,7 +21,7 @@ def run(b: int = 10, steps: int = 30, seed: int = 0) -> tuple[Problem, dict[str,
 
 
 def gaps(problem: Problem, states: list[Any]) -> list[float]:
-    """P(β̄) − D(w) for the last w, as in Theorem 3.2."""
+    """P − D for the averaged β and the last w, as in Theorem 3.2."""
     return [float(problem.primal(s.beta_average) - problem.dual(s.w)) for s in states]
 
 
