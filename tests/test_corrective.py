@@ -48,7 +48,7 @@ from rcmd import (
     truth,
 )
 from rcmd.conjugates import SampleLosses
-from rcmd.corrective import atom_weights, simplex_qp
+from rcmd.corrective import atom_weights, ball, simplex_qp
 from rcmd.corrective.columns import beside
 from rcmd.corrective.definite import solve_definite
 from rcmd.corrective.gram import gram
@@ -140,11 +140,76 @@ def test_weights_and_single_precision() -> None:
     reaches(solve(problem, tol=1e-9), problem, 1e-9)
 
 
-@pytest.mark.parametrize("oracle", [L1Ball(1.0), Ridge(0.1), L1Penalty(0.05), L2Ball(0.5)])
+@pytest.mark.parametrize("oracle", [L1Ball(1.0), L1Penalty(0.05)])
 def test_an_intercept_is_corrected_too(oracle: LinearMinOracle) -> None:
     X, y = data(2)
     problem = Problem(X, y, Logistic(), oracle, intercept=3.0)
     reaches(solve(problem, tol=1e-7, max_seconds=20.0), problem, 1e-7)
+
+
+def beside_an_intercept(layout: Any, oracle: LinearMinOracle, bound: float) -> Problem:
+    X, y = data(2)
+    return Problem(layout(X), y, Logistic(), oracle, intercept=bound)
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["formed", "products"])
+@pytest.mark.parametrize("bound", [3.0, 0.01], ids=["inside", "at its end"])
+@pytest.mark.parametrize("oracle", [Ridge(0.1), Ridge(0.1, 0.05), L2Ball(0.5)], ids=repr)
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_an_intercept_beside_a_ball(
+    layout: Any,
+    oracle: LinearMinOracle,
+    bound: float,
+    small: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not small:
+        monkeypatch.setattr(ball, "_small_matrix", lambda rows: None)
+    problem = beside_an_intercept(layout, oracle, bound)
+    result = solve(problem, batch=3, tol=1e-12, max_iterations=60)
+    reaches(result, problem, 1e-12)
+    assert abs(result.beta[-1]) == bound or bound == 3.0
+
+
+def everything_in_the_norm(self: Any) -> Any:
+    """The intercept shrunk with the rest."""
+    self._in_norm[-1] = 1.0
+    return np.ones(self.problem.p)
+
+
+def always_moving(self: Any) -> Any:
+    """Newton's step for an intercept that then goes nowhere."""
+    return np.ones(self.problem.p)
+
+
+@pytest.mark.parametrize(
+    ("planted", "bound"), [(everything_in_the_norm, 3.0), (always_moving, 0.01)]
+)
+def test_a_wrong_intercept_is_noticed(
+    planted: Any, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ball.BallCorrection, "_moving", planted)
+    problem = beside_an_intercept(np.asarray, Ridge(0.1), bound)
+    assert not solve(problem, batch=3, tol=1e-12, max_iterations=60).success
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_the_last_step_beside_ridge_is_exact(loss: SeparableConjugate) -> None:
+    """Weighted and repeated samples give one β, to all digits that it has but a few."""
+    X, y = data(2)
+    weights = np.arange(len(y)) % 3 + 1
+    repeated = Problem(X.repeat(weights, axis=0), y.repeat(weights), loss, Ridge(1e-3))
+    weighted = Problem(X, y, loss, Ridge(1e-3), weights=weights / weights.mean())
+    one, other = (solve(problem, batch=3, tol=1e-10) for problem in (weighted, repeated))
+    assert one.history[-1].phase == other.history[-1].phase == "corrective"
+    np.testing.assert_allclose(one.beta, other.beta, rtol=1e-9, atol=1e-11)
+
+
+def test_without_the_last_step_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ball, "LAST_FALL", -1.0)
+    with pytest.raises(AssertionError):
+        for loss in LOSSES:
+            test_the_last_step_beside_ridge_is_exact(loss)
 
 
 SMOOTH = [

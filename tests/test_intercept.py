@@ -50,7 +50,8 @@ def test_it_is_the_problem_with_a_column_of_ones(oracle: LinearMinOracle, layout
         Product((oracle, Box(-10.0, 10.0)), (4, 1)),
     )
     assert problem.p == by_hand.p == 5
-    runs = [solve(p, batch=8, tol=1e-4, max_iterations=400) for p in (problem, by_hand)]
+    plain: Any = {"batch": 8, "tol": 1e-4, "max_iterations": 400, "corrective": False}
+    runs = [solve(p, **plain) for p in (problem, by_hand)]
     np.testing.assert_allclose(runs[0].beta, runs[1].beta, rtol=1e-8, atol=1e-8)
     optimum = truth.solve(problem)
     assert runs[0].gap >= runs[0].primal - optimum.primal >= -1e-9

@@ -10,9 +10,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rcmd.sklearn import GSFWClassifier, GSFWClassifierCV, GSFWRegressor, GSFWRegressorCV
 
-# Weighted and repeated samples must agree to seven digits, which no run to 1e-4 gives for sure.
-ACCURATE: dict[str, Any] = {"oracle": "l1:5", "tol": 1e-8}
-SWEPT: dict[str, Any] = {**ACCURATE, "values": (1.0, 5.0), "cv": 3}
+SWEPT: dict[str, Any] = {"oracle": "l1:5", "values": (1.0, 5.0), "cv": 3}
 
 
 def each_check(*estimators: Any) -> Any:
@@ -21,13 +19,13 @@ def each_check(*estimators: Any) -> Any:
     return pytest.mark.parametrize(("estimator", "check"), cases, ids=names)
 
 
-@each_check(GSFWClassifier(**ACCURATE), GSFWRegressor(**ACCURATE))
+@each_check(GSFWClassifier(), GSFWRegressor())
 def test_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.mark.slow
-@each_check(GSFWClassifierCV(**SWEPT), GSFWRegressorCV(**SWEPT))
+@each_check(GSFWClassifierCV(), GSFWRegressorCV())
 def test_checks_of_sweeps(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -58,6 +56,6 @@ class ChangesItself(GSFWRegressor):
 )
 def test_a_fault_is_noticed(broken: Any, check: str) -> None:
     run = getattr(estimator_checks, check)
-    run("GSFWRegressor", GSFWRegressor(**ACCURATE))
+    run("GSFWRegressor", GSFWRegressor())
     with pytest.raises(AssertionError):
-        run("broken", broken(**ACCURATE))
+        run("broken", broken())

@@ -12,7 +12,10 @@ from rcmd.corrective.damping import Damping, falls
 from rcmd.corrective.definite import solve_definite
 from rcmd.corrective.gram import gram
 from rcmd.heeding import heed
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.l2 import L2Ball, Ridge, norm
+from rcmd.oracles.product import Product
 from rcmd.problem import Problem
 from rcmd.rows.base import Rows
 from rcmd.rows.dense import DenseRows
@@ -26,8 +29,22 @@ MOST_PRODUCTS = 500
 SYSTEMS = 3
 """Linear systems of a round, at most."""
 
+LAST_FALL = 1e-6
+"""A step by which P falls so little, beside 1 + P, has come where the error is squared."""
+
 LARGEST_HESSIAN, LONGEST_ROW = 1000, 200
 """∇²f is formed up to this side, and while rows have no more entries in the mean."""
+
+
+def ball_of(oracle: LinearMinOracle) -> tuple[L2Ball | Ridge, float | None] | None:
+    """The l2 ball or ridge that R is, and the bound of an intercept beside it, if so."""
+    if isinstance(oracle, L2Ball | Ridge):
+        return oracle, None
+    if isinstance(oracle, Product) and len(oracle.oracles) == 2 and oracle.sizes[1] == 1:
+        ball, interval = oracle.oracles
+        if isinstance(ball, L2Ball | Ridge) and isinstance(interval, L1Ball):
+            return ball, float(interval.radius)
+    return None
 
 
 class BallCorrection:
@@ -38,16 +55,26 @@ class BallCorrection:
         (∇²f + (strength + ν) I) δ + dν·β = −∇f − (strength + ν) β,   βᵀδ = (radius² − ‖β‖²)/2,
 
     where the ball binds, and the first with ν = dν = 0 where it does not. It is solved in units
-    of the radius, whose square may overflow. ``gradients`` says what finding the start has cost.
+    of the radius, whose square may overflow. An intercept in [−bound, bound], the last entry of
+    β, belongs to no norm: I has a zero in its place, and at an end that it would leave it stays.
+    ``gradients`` says what finding the start has cost.
     """
 
     oracle_calls = 0
 
     def __init__(
-        self, problem: Problem, oracle: L2Ball | Ridge, beta: Array, gradients: int = 0
+        self,
+        problem: Problem,
+        ball: L2Ball | Ridge,
+        bound: float | None,
+        beta: Array,
+        gradients: int = 0,
     ) -> None:
-        self.problem, self.radius = problem, float(oracle.radius)
-        self.strength = float(oracle.mu)
+        self.problem, self.radius, self.bound = problem, float(ball.radius), bound
+        self.strength = float(ball.mu)
+        self._in_norm, self._units = np.ones(problem.p), np.full(problem.p, self.radius)
+        if bound is not None:
+            self._in_norm[-1], self._units[-1] = 0.0, bound
         self._earlier, self._passes = gradients, 0
         self._damping, self.moved = Damping(), True
         self._matrix = _small_matrix(problem.rows)
@@ -58,13 +85,14 @@ class BallCorrection:
         self._here = self._respond(beta)
         self.slope = problem.gradient(self._here.w)
         unit, d = self._in_units()
-        size = unit @ unit
-        pull = -(d @ unit) / size - self._unit_strength if size > 0 else 0.0
+        inner = self._in_norm * unit
+        size = inner @ inner
+        pull = -(d @ inner) / size - self._unit_strength if size > 0 else 0.0
         self._multiplier = max(pull, 0.0) if size >= 0.9 else 0.0
 
     def _in_units(self) -> tuple[Array, Array]:
-        """β and ∇f in units of the radius."""
-        return self._here.beta / self.radius, self.slope * self.radius
+        """β and ∇f in units of the radius, and of the intercept's bound."""
+        return self._here.beta / self._units, self.slope * self._units
 
     @property
     def gradients(self) -> int:
@@ -72,7 +100,21 @@ class BallCorrection:
         return self._earlier + self._passes * self.problem.n
 
     def round(self, passes: float) -> Corrected:
-        """One step, shortened until P falls; a step that never does is not taken."""
+        """A step; and where it was one of the last and steps are cheap, the one after it.
+
+        Where Newton's steps square the error, the next one costs less than to certify, and leaves
+        β as exact as its numbers are: P alone tells only half of their digits.
+        """
+        before = self._here
+        fall = self._step(passes)
+        if self._here is not before and self._matrix is not None and fall <= LAST_FALL:
+            self.slope = self.problem.gradient(self._here.w)
+            self._step(passes)
+        self.moved = self._here is not before
+        return self._here
+
+    def _step(self, passes: float) -> float:
+        """One step, shortened until P falls, by what is returned; else it is not taken."""
         beta, here = self._here.beta, self._value(self._here.s, self._here.beta)
         products = int(min(MOST_PRODUCTS, len(beta), max(passes / SYSTEMS, 1)))
         step, multiplier = self._direction(products)
@@ -80,59 +122,75 @@ class BallCorrection:
         def point(share: float) -> Array:
             return self._inside(beta + share * step, multiplier > 0)
 
+        values = [here]
+
         def fallen(share: float) -> bool:
             moved = point(share)
-            return falls(self._value(self.problem.rows.matvec(moved), moved), here, 0.0)
+            values.append(self._value(self.problem.rows.matvec(moved), moved))
+            return falls(values[-1], here, 0.0)
 
         share = self._damping.longest(fallen)
-        self.moved = bool(share > 0 and (abs(step).any() or multiplier != self._multiplier))
-        if share > 0:
+        if share > 0 and (abs(step).any() or multiplier != self._multiplier):
             self._multiplier = multiplier
             self._here = self._respond(point(share))
-        return self._here
+        return (here - values[-1]) / (1 + abs(here))
 
     def _direction(self, products: int) -> tuple[Array, float]:
         """δ and ν + dν."""
         beta, d = self._in_units()
+        inner = self._in_norm * beta
         if self.strength > 0:
-            free = self._solve(0.0, -(d + self._unit_strength * beta), products)
-            target = beta + free
+            free = self._solve(0.0, -(d + self._unit_strength * inner), products)
+            target = self._in_norm * (beta + free)
             if target @ target <= 1:
-                return free * self.radius, 0.0
+                return free * self._units, 0.0
         level = self._unit_strength + self._multiplier
-        along = self._solve(self._multiplier, -(d + level * beta), products)
-        across = self._solve(self._multiplier, -beta, products)
-        room = (1 - beta @ beta) / 2
-        change = (room - beta @ along) / (beta @ across) if beta.any() else 0.0
+        along = self._solve(self._multiplier, -(d + level * inner), products)
+        across = self._solve(self._multiplier, -inner, products)
+        room = (1 - inner @ inner) / 2
+        change = (room - inner @ along) / (inner @ across) if inner.any() else 0.0
         multiplier = self._multiplier + change
         if multiplier <= 0:
-            return along * self.radius, 0.0
-        return (along + change * across) * self.radius, multiplier
+            return along * self._units, 0.0
+        return (along + change * across) * self._units, multiplier
 
     def _solve(self, multiplier: float, right: Array, products: int) -> Array:
         """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
-        damping = self._unit_strength + multiplier + self._damping.now * self._curvature
+        damping = (self._unit_strength + multiplier) * self._in_norm
+        damping += self._damping.now * self._curvature
+        moving = self._moving()
+        right = moving * right
         if self._matrix is not None:
-            return solve_definite(self._formed() + damping * np.eye(len(right)), right)
+            matrix = self._formed() * np.outer(moving, moving) + np.diag(damping)
+            return solve_definite(matrix, right)
         from scipy.sparse.linalg import LinearOperator, cg
 
-        rows, curved, unit = self.problem.rows, self._curvatures(), self.radius
+        rows, curved, units = self.problem.rows, self._curvatures(), self._units * moving
 
         def product(v: Array) -> Array:
             heed()
             self._passes += 1
-            return unit * rows.rmatvec(curved * rows.matvec(unit * v)) + damping * v
+            return units * rows.rmatvec(curved * rows.matvec(units * v)) + damping * v
 
         operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
         accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
         return cg(operator, right, rtol=accuracy, maxiter=products)[0]
+
+    def _moving(self) -> Array:
+        """1 for every entry that may move, 0 for an intercept at an end that it would leave."""
+        moving = np.ones(self.problem.p)
+        if self.bound is not None:
+            end, pull = self._here.beta[-1], -self.slope[-1]
+            moving[-1] = abs(end) < self.bound or end * pull < 0
+        return moving
 
     def _formed(self) -> Array:
         """∇²f at the present point, computed once for it."""
         if self._hessian is None:
             self._passes += 1
             squares = self._curvatures() * self.radius * self.radius
-            self._hessian = gram(self._matrix, squares)
+            shares = self._units / self.radius
+            self._hessian = gram(self._matrix, squares) * np.outer(shares, shares)
         return self._hessian
 
     def _curvatures(self) -> Array:
@@ -140,8 +198,12 @@ class BallCorrection:
 
     def _inside(self, beta: Array, binding: bool) -> Array:
         """``beta`` drawn back to the sphere where it left the ball, or where the ball binds."""
-        size = norm(beta)
-        return beta * (self.radius / size) if binding or size > self.radius else beta
+        size = norm(self._in_norm * beta)
+        if binding or size > self.radius:
+            beta = np.where(self._in_norm, beta * (self.radius / size), beta)
+        if self.bound is not None:
+            beta[-1] = np.clip(beta[-1], -self.bound, self.bound)
+        return beta
 
     def _respond(self, beta: Array) -> Corrected:
         self._passes += 1
@@ -153,7 +215,7 @@ class BallCorrection:
         heed()
         self._passes += 1
         losses = self.problem.mean(self.problem.losses.value(s))
-        return float(losses + (self.strength * beta) @ beta / 2)
+        return float(losses + (self.strength * beta * self._in_norm) @ beta / 2)
 
 
 def _small_matrix(rows: Rows) -> Any:

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.corrective.atom_weights import AtomWeights
-from rcmd.corrective.ball import BallCorrection
+from rcmd.corrective.ball import BallCorrection, ball_of
 from rcmd.corrective.corrected import Corrected, Correction
 from rcmd.oracles.atoms import Atom, SparseAtom
-from rcmd.oracles.l2 import L2Ball, Ridge
 from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
@@ -103,8 +102,9 @@ def correction_for(problem: Problem, beta: Any) -> Correction:
         sampled = correction_for(fewer, beta)
         beta, looks = _solved(fewer, sampled)
         gradients, oracle_calls = sampled.gradients + looks * fewer.n, sampled.oracle_calls
-    if isinstance(problem.oracle, L2Ball | Ridge):
-        return BallCorrection(problem, problem.oracle, beta, gradients)
+    ball = ball_of(problem.oracle)
+    if ball is not None:
+        return BallCorrection(problem, *ball, beta, gradients)
     return HullCorrection(problem, beta, gradients, oracle_calls)
 
 

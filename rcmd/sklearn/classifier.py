@@ -104,7 +104,7 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
         fit_intercept: bool = True,
         class_weight: Any = None,
         batch: int | float = 0.01,
-        tol: float = 1e-4,
+        tol: float = 1e-10,
         max_iter: int = 1000,
         random_state: Any = None,
     ) -> None:

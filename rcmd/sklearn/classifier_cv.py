@@ -56,7 +56,7 @@ class GSFWClassifierCV(GSFWClassifier, SweptModel):
     >>> model = GSFWClassifierCV(oracle="l1:1", values=[0.1, 1.0, 10.0], random_state=0).fit(X, y)
     >>> model.value_, model.scores_.shape
     (10.0, (5, 3))
-    >>> bool(model.gaps_.max() <= 1e-4)
+    >>> bool(model.gaps_.max() <= 1e-10)
     True
     """
 
@@ -71,7 +71,7 @@ class GSFWClassifierCV(GSFWClassifier, SweptModel):
         fit_intercept: bool = True,
         class_weight: Any = None,
         batch: int | float = 0.01,
-        tol: float = 1e-4,
+        tol: float = 1e-10,
         max_iter: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -81,7 +81,7 @@ class GSFWRegressor(RegressorMixin, LinearModel):
         *,
         fit_intercept: bool = True,
         batch: int | float = 0.01,
-        tol: float = 1e-4,
+        tol: float = 1e-10,
         max_iter: int = 1000,
         random_state: Any = None,
     ) -> None:

@@ -53,7 +53,7 @@ class GSFWRegressorCV(GSFWRegressor, SweptModel):
     >>> from rcmd.sklearn import GSFWRegressorCV
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = GSFWRegressorCV(oracle="l1:1", values=[10.0, 1000.0, 2000.0], random_state=0)
-    >>> model.fit(X, y).value_, bool((model.gaps_ <= 1e-4 * y.var()).all())
+    >>> model.fit(X, y).value_, bool((model.gaps_ <= 1e-10 * y.var()).all())
     (2000.0, True)
     """
 
@@ -67,7 +67,7 @@ class GSFWRegressorCV(GSFWRegressor, SweptModel):
         scoring: Any = None,
         fit_intercept: bool = True,
         batch: int | float = 0.01,
-        tol: float = 1e-4,
+        tol: float = 1e-10,
         max_iter: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
