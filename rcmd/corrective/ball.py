@@ -88,7 +88,7 @@ class BallCorrection:
         inner = self._in_norm * unit
         size = inner @ inner
         pull = -(d @ inner) / size - self._unit_strength if size > 0 else 0.0
-        self._multiplier = max(pull, 0.0) if size >= 0.9 else 0.0
+        self._multiplier = max(float(pull), 0.0) if size >= 0.9 else 0.0
 
     def _in_units(self) -> tuple[Array, Array]:
         """β and ∇f in units of the radius, and of the intercept's bound."""
@@ -149,7 +149,7 @@ class BallCorrection:
         across = self._solve(self._multiplier, -inner, products)
         room = (1 - inner @ inner) / 2
         change = (room - inner @ along) / (inner @ across) if inner.any() else 0.0
-        multiplier = self._multiplier + change
+        multiplier = self._multiplier + float(change)
         if multiplier <= 0:
             return along * self._units, 0.0
         return (along + change * across) * self._units, multiplier
