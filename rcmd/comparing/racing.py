@@ -9,6 +9,7 @@ from statistics import median
 from rcmd.comparing.curves import Point, trace
 from rcmd.comparing.entrants import Entrant
 from rcmd.comparing.slopes import Slope, fitted
+from rcmd.methods.batches import Batches
 from rcmd.problem import Problem
 from rcmd.run import solve
 
@@ -80,6 +81,8 @@ def compare(
     reference = solve(
         problem, batch=batch, tol=tol, max_gradients=REFERENCE_SHARE * budget, seed=seeds[0]
     )
+    if any(entrant.random for entrant in entrants):
+        Batches(problem)  # compiled here, and not by whoever comes first
     standings = []
     for entrant in entrants:
         curves = []

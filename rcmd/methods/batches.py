@@ -43,6 +43,8 @@ class Batches:
         except CannotCompile:
             return
         self._rows, self._kernels = rows_tuple(self._problem.rows), slopes
+        nothing, beta = np.empty(0, dtype=np.int64), np.zeros(self._problem.p)
+        self.scatter(nothing, self.derivatives(beta, nothing), beta)  # compiles before the clock
 
     def derivatives(self, beta: Array, batch: Array) -> Array:
         """l_j'(x_jᵀβ) for the rows j of ``batch``."""
