@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.problem import Problem
+from rcmd.lowrank import LowRank
+from rcmd.problem import Problem, check_problem
+from rcmd.validation import as_array, checked_numbers
 
 Array = npt.NDArray[Any]
 
@@ -18,6 +20,8 @@ ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
+
+NO_CERTIFICATE = "others certify nothing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +127,28 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     >>> float(certify(problem, np.array([1.0]), np.array([-2.0])).gap)
     0.0
     """
+    check_problem(problem)
+    if isinstance(beta, LowRank):
+        for part in (beta.left, beta.weights, beta.right):
+            checked_numbers("beta", part, remedy=NO_CERTIFICATE)
+        _check_shape("beta", beta, problem.rows.zero().shape)
+    else:
+        beta = _checked("beta", beta, problem.p)
+    w = _checked("w", w, len(problem.losses.y))
     return _certified(problem, PrimalPoint.at(problem, beta), DualPoint.at(problem, w))
+
+
+def _checked(name: str, values: Any, length: int) -> Array:
+    array = as_array(name, values)
+    _check_shape(name, array, (length,))
+    return checked_numbers(name, array, remedy=NO_CERTIFICATE)
+
+
+def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
+    if value.shape != shape:
+        raise ValueError(
+            f"{name} has shape {value.shape}; expected {shape}, as every {name} of this problem has"
+        )
 
 
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:

@@ -6,8 +6,9 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rcmd import __version__
 from rcmd.exit_status import EXIT_BAD_INPUT, EXIT_INTERRUPTED, MEANINGS
@@ -33,6 +34,17 @@ certified gap.
 
 class OneLineParser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The options; one that is none of this command's is refused, with the nearest that is."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = self._option_string_actions
+            begun = [name for name in known if unknown[0].startswith(name)]
+            near = begun or get_close_matches(unknown[0], known, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+        return options, unknown
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line and leave with status 2."""

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.validation import checked_shape
+
 Array = npt.NDArray[Any]
 
 DROPPED = 1e-13
@@ -38,10 +40,10 @@ class LowRank:
     """
 
     def __init__(self, shape: tuple[int, int]) -> None:
-        self.shape = shape
+        self.shape = checked_shape(shape, "LowRank")
         self.terms = 0
-        self._left = np.empty((shape[0], FIRST_ROOM))
-        self._right = np.empty((shape[1], FIRST_ROOM))
+        self._left = np.empty((self.shape[0], FIRST_ROOM))
+        self._right = np.empty((self.shape[1], FIRST_ROOM))
         self._weights = np.empty(FIRST_ROOM)
         self._decomposed = True
         self._writeable = True

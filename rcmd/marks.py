@@ -26,7 +26,12 @@ def checked_marks(checkpoints: Iterable[Any]) -> Iterator[int]:
             "[10, 100, 1000]"
         )
     if isinstance(checkpoints, Sequence | np.ndarray):
-        return iter(list(_increasing(checkpoints)))
+        marks = list(_increasing(checkpoints))
+        if not marks:
+            raise ValueError(
+                "checkpoints is empty; expected at least one iteration, such as [1000]"
+            )
+        return iter(marks)
     return _increasing(checkpoints)
 
 

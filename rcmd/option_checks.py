@@ -5,27 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from difflib import get_close_matches
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from rcmd.methods.base import Method
-from rcmd.problem import Problem
+from rcmd.problem import Problem, check_problem
 from rcmd.prox import BregmanProx
 from rcmd.result import Result
 from rcmd.schedules import Schedule
+from rcmd.validation import refuse_class
 
 
 def check_parts(problem: Any, schedule: Any, prox: Any, sampler: Any) -> None:
     """Refuse what is no problem, no part of the algorithm, or a sampler made for other data."""
-    if not isinstance(problem, Problem):
-        raise TypeError(
-            f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"
-        )
+    check_problem(problem)
     if schedule is not None and not isinstance(schedule, Schedule):
+        refuse_class("schedule", schedule)
         raise TypeError(f"schedule is {schedule!r}; expected a Schedule, or None")
     if prox is not None and not isinstance(prox, BregmanProx):
+        refuse_class("prox", prox)
         raise TypeError(f"prox is {prox!r}; expected a BregmanProx, or None")
     if sampler is not None and not (hasattr(sampler, "draw") and hasattr(sampler, "batch")):
         raise TypeError(
@@ -40,26 +38,13 @@ def check_parts(problem: Any, schedule: Any, prox: Any, sampler: Any) -> None:
 
 
 def check_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse options that are none, with the names that may have been meant."""
+    """Refuse options that are none, with the name that may have been meant."""
     known = sorted(known)
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=2, cutoff=0.45)
-            meant = (
-                f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-            )
+            near = get_close_matches(name, known, n=1, cutoff=0.45)
+            meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             raise TypeError(f"{name!r} is no option of solve and iterate; {meant}")
-
-
-def check_seed(seed: Any) -> None:
-    """Refuse what is neither a whole number ≥ 0 nor a generator."""
-    whole = isinstance(seed, Integral) and not isinstance(seed, bool)
-    if isinstance(seed, np.random.Generator) or (whole and seed >= 0):
-        return
-    raise (ValueError if whole else TypeError)(
-        f"seed is {seed!r}; expected a whole number ≥ 0, or a numpy.random.Generator such as "
-        "numpy.random.default_rng(0)"
-    )
 
 
 def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
@@ -81,9 +66,17 @@ def check_tolerance(tol: Any) -> None:
         raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
 
 
+def check_every(every: Any) -> None:
+    """Refuse what is no number of seconds."""
+    number: Any = every if isinstance(every, Real) else math.nan
+    if not number >= 0:
+        raise ValueError(f"every is {every!r}; expected seconds between two checkpoints, ≥ 0")
+
+
 def check_method(method: Any, parts: dict[str, Any]) -> None:
     """Refuse what is no method, and parts of the dual algorithm beside another method."""
     if not isinstance(method, Method):
+        refuse_class("method", method)
         raise TypeError(f"method is {method!r}; expected a Method, such as FrankWolfe(), or None")
     given = [name for name, part in parts.items() if part is not None]
     if given:

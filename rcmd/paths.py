@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from operator import itemgetter
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.problem import Problem
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.problem import Problem, check_problem
 from rcmd.result import Result, StopReason
 from rcmd.run import Callback, Options, solve
 
@@ -99,6 +101,10 @@ def path(
            [2.5, 0.5],
            [3. , 1. ]])
     """
+    if not isinstance(values, Iterable):
+        raise TypeError(
+            f"values is {values!r}; expected several radii or strengths, such as [1.0, 2.0]"
+        )
     wanted = list(values)
     results = dict(steps(problem, wanted, parameter=parameter, callbacks=callbacks, **options))
     reached = [value for value in wanted if value in results]
@@ -114,6 +120,7 @@ def steps(
     **options: Unpack[Options],
 ) -> Iterator[tuple[float, Result]]:
     """The same, one result after the other as they are found, in the order of the sets."""
+    check_problem(problem)
     oracle: Any = problem.regularizer
     known: list[str] = [field.name for field in fields(oracle)] if is_dataclass(oracle) else []
     if parameter not in ("radius", "strength") or parameter not in known:
@@ -125,23 +132,22 @@ def steps(
         raise ValueError("method is given to path; expected None: only the dual method warm-starts")
     if options.get("checkpoint") is not None:
         raise ValueError("checkpoint is given to path; expected None: a file keeps one run only")
-    wanted = sorted(set(values), reverse=parameter == "strength")
-    if not wanted:
+    oracles = {value: replace(oracle, **{parameter: value}) for value in values}
+    if not oracles:
         raise ValueError("values is empty; expected at least one radius or strength")
-    return _steps(problem, wanted, parameter, callbacks, options)
+    ordered = sorted(oracles.items(), key=itemgetter(0), reverse=parameter == "strength")
+    return _steps(problem, ordered, callbacks, options)
 
 
 def _steps(
     problem: Problem,
-    values: Sequence[float],
-    parameter: str,
+    oracles: Iterable[tuple[float, LinearMinOracle]],
     callbacks: Sequence[Callback],
     options: Options,
 ) -> Iterator[tuple[float, Result]]:
-    oracle: Any = problem.regularizer
     last = None
-    for value in values:
-        changed = problem.with_oracle(replace(oracle, **{parameter: value}))
+    for value, oracle in oracles:
+        changed = problem.with_oracle(oracle)
         # Sets that are not nested, such as simplices, hold no earlier solution.
         if last is not None and not math.isinf(changed.oracle.value(last.beta)):
             options["warm_start"] = last

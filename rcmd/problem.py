@@ -30,6 +30,7 @@ from rcmd.validation import (
     checked_numbers,
     in_number_type,
     positive,
+    refuse_class,
 )
 
 Array = npt.NDArray[Any]
@@ -83,9 +84,17 @@ class Problem:
         intercept: Any = None,
     ) -> None:
         if not isinstance(loss, SeparableConjugate):
-            raise TypeError(_wrong_part("loss", loss, "SeparableConjugate, such as Logistic()"))
+            refuse_class("loss", loss)
+            raise TypeError(
+                f"loss is {loss!r} of type {type(loss).__name__}; expected a SeparableConjugate, "
+                "such as Logistic()"
+            )
         if not isinstance(oracle, LinearMinOracle):
-            raise TypeError(_wrong_part("oracle", oracle, "LinearMinOracle, such as L1Ball(5.0)"))
+            refuse_class("oracle", oracle)
+            raise TypeError(
+                f"oracle is {oracle!r} of type {type(oracle).__name__}; expected a "
+                "LinearMinOracle, such as L1Ball(5.0)"
+            )
         self.rows = as_rows(X)
         self.n, self.p = self.rows.n, self.rows.p
         labels = self._vector("y", y)
@@ -281,7 +290,9 @@ class Problem:
         return own
 
 
-def _wrong_part(name: str, value: Any, expected: str) -> str:
-    if isinstance(value, type):
-        return f"{name} is the class {value.__name__}; expected an object: {value.__name__}(…)"
-    return f"{name} is {value!r} of type {type(value).__name__}; expected a {expected}"
+def check_problem(problem: Any) -> None:
+    """Refuse what is no problem."""
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -220,9 +221,10 @@ class CompositeProx(BregmanProx):
     note = "composite h: proximal dual coordinate ascent (SDCA), not under the theorems' bounds"
 
     def __post_init__(self) -> None:
-        if self.eta is not None and not self.eta > 0:
+        number: Any = self.eta if isinstance(self.eta, Real) else math.nan
+        if self.eta is not None and not number > 0:
             raise ValueError(
-                f"eta of CompositeProx is {self.eta}; expected a positive number, or None for "
+                f"eta of CompositeProx is {self.eta!r}; expected a positive number, or None for "
                 "one that is safe"
             )
 

@@ -131,7 +131,7 @@ def solve(
     >>> result.success, bool(result.gap <= 1e-2)
     (True, True)
     """
-    check_names(options, Options.__annotations__)
+    check_names(options, [*Options.__annotations__, "callbacks"])
     return drive(Run(problem, **options), callbacks)
 
 

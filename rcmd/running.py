@@ -22,13 +22,13 @@ from rcmd.heeding import Halted, heeding
 from rcmd.interrupts import Interrupts
 from rcmd.marks import checked_marks, log_spaced
 from rcmd.methods.base import Method, Progress
-from rcmd.option_checks import check_method, check_parts, check_seed, check_tolerance
+from rcmd.option_checks import check_every, check_method, check_parts, check_tolerance
 from rcmd.problem import Problem
 from rcmd.prox import BregmanProx
 from rcmd.result import Checkpoint, History, Result, State, StopReason
 from rcmd.run_parts import RunParts
 from rcmd.schedules import Schedule
-from rcmd.validation import batch_size
+from rcmd.validation import batch_size, check_seed
 
 if TYPE_CHECKING:
     from rcmd.saving.saver import Saver
@@ -67,6 +67,7 @@ class Run(Iterator[State]):
         check_parts(problem, schedule, prox, sampler)
         check_tolerance(tol)
         check_seed(seed)
+        check_every(every)
         self.problem = problem
         self.tol = tol
         if sampler is not None:
@@ -91,7 +92,9 @@ class Run(Iterator[State]):
         self.budgets = Budgets(max_iterations, max_gradients, max_seconds, n=problem.n, batch=size)
         own_parts = {"schedule": schedule, "prox": prox, "sampler": sampler}
         if method is not None:
-            check_method(method, {**own_parts, "warm_start": warm_start})
+            chosen = None if engine == "auto" else engine
+            others = {"warm_start": warm_start, "corrective": corrective or None, "engine": chosen}
+            check_method(method, {**own_parts, **others})
         if corrective is None:  # whoever brings a part of the algorithm studies the plain method
             corrective = all(part is None for part in (*own_parts.values(), method))
         if not isinstance(corrective, bool):

@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from rcmd.bounds import Kind
 from rcmd.constants import Constants
+from rcmd.validation import positive, refuse_class
 
 Array = npt.NDArray[Any]
 
@@ -65,6 +67,9 @@ class SublinearSchedule(Schedule):
     blocks: Any
     theorem: ClassVar[Kind | None] = "sublinear"
 
+    def __post_init__(self) -> None:
+        positive("blocks", self.blocks, "SublinearSchedule", bounded=False)
+
     def step(self, i: Any) -> Any:
         return 2 * self.blocks / (2 * self.blocks + i + 1)
 
@@ -105,6 +110,10 @@ class LinearSchedule(Schedule):
     blocks: Any
     sigma: Any
     theorem: ClassVar[Kind | None] = "linear"
+
+    def __post_init__(self) -> None:
+        for name in ("blocks", "sigma"):
+            positive(name, getattr(self, name), type(self).__name__, bounded=False)
 
     def step(self, i: Any) -> Any:
         return 1 / self.sigma
@@ -166,6 +175,15 @@ class Resumed(Schedule):
 
     schedule: Schedule
     start: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.schedule, Schedule):
+            refuse_class("schedule of Resumed", self.schedule)
+            raise TypeError(f"schedule of Resumed is {self.schedule!r}; expected a Schedule")
+        if not (isinstance(self.start, Integral) and self.start >= 0):
+            raise ValueError(
+                f"start of Resumed is {self.start!r}; expected a whole number of iterations ≥ 0"
+            )
 
     def step(self, i: Any) -> Any:
         return self.schedule.step(i + self.start)

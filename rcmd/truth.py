@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.problem import Problem
+from rcmd.problem import Problem, check_problem
 
 Array = npt.NDArray[Any]
 
@@ -54,6 +54,7 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     >>> round(optimum.primal, 6), float(round(optimum.w[0], 6))
     (2.0, -2.0)
     """
+    check_problem(problem)
     import cvxpy as cp
 
     labels = np.asarray(problem.losses.y, dtype=float)

@@ -14,11 +14,24 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def checked_numbers(name: str, array: Array) -> Array:
+def checked_numbers(
+    name: str,
+    array: Array,
+    *,
+    csr: Any = None,
+    remedy: str = "drop or impute the missing values first",
+) -> Array:
     """``array`` if it holds finite real numbers (or fractions), else a ``ValueError``.
 
-    Integers among objects become fractions: a quotient of two Python integers is a float.
+    Integers among objects become fractions: a quotient of two Python integers is a float. With
+    ``csr``, they are the stored entries of that matrix, and faults tell row and column.
     """
+    if array.ndim == 0:
+        number = array.item()
+        size: Any = abs(number) if isinstance(number, Real) else math.inf
+        if not size < math.inf:
+            raise ValueError(f"{name} is {number!r}; expected a finite number")
+    variable = name.partition(" of ")[0]  # what stands in the code of whoever brought it
     if array.dtype == object:
         if all(isinstance(entry, Fraction) for entry in array.flat):
             return array
@@ -29,33 +42,41 @@ def checked_numbers(name: str, array: Array) -> Array:
         raise ValueError(
             f"{name} has dtype object and holds {odd!r} of type {type(odd).__name__}; expected "
             f"real numbers (or fractions.Fraction throughout, for exact runs): convert it with "
-            f"{name}.astype(float)"
+            f"{variable}.astype(float)"
         )
     if array.dtype.kind not in "biuf":
         way = "real" if array.dtype.kind == "c" else "astype(float)"
         raise ValueError(
-            f"{name} has dtype {array.dtype}; expected real numbers: {name}.{way} makes them, "
-            "where they are"
+            f"{name} has dtype {array.dtype}; expected real numbers: {variable}.{way} makes "
+            "them, where they are"
         )
     # Extremes tell of NaN and infinity alike, without a mask as long as the data.
     if array.dtype.kind == "f" and array.size and not np.isfinite([array.min(), array.max()]).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        where = tuple(np.argwhere(~np.isfinite(array))[0])
         raise ValueError(
-            f"{name} holds {array[where]} at position {where}; expected finite numbers: "
-            "drop or impute the missing values first"
+            f"{name} holds {array[where]} at position {_place(where, csr)}; expected finite "
+            f"numbers: {remedy}"
         )
     return array
 
 
-def as_doubles(name: str, array: Array) -> Array:
+def _place(where: tuple[Any, ...], csr: Any) -> tuple[int, ...]:
+    """The position in plain numbers: that of a stored entry is its row and column."""
+    if csr is not None:
+        row = np.searchsorted(csr.indptr, where[0], side="right") - 1
+        where = row, csr.indices[where[0]]
+    return tuple(int(i) for i in where)
+
+
+def as_doubles(name: str, array: Array, *, csr: Any = None) -> Array:
     """A copy in double precision; longer numbers beyond its range are refused."""
     with np.errstate(over="ignore"):
         doubles = array.astype(float)
     if array.dtype.itemsize > 8 and not np.isfinite(doubles).all():
-        where = tuple(int(i) for i in np.argwhere(np.isinf(doubles))[0])
+        where = tuple(np.argwhere(np.isinf(doubles))[0])
         raise ValueError(
-            f"{name} holds {array[where]!s} at position {where}, beyond the range of double "
-            f"precision; expected numbers below 1.8e308: divide {name} by a power of ten"
+            f"{name} holds {array[where]!s} at position {_place(where, csr)}, beyond the range of "
+            f"double precision; expected numbers below 1.8e308: divide {name} by a power of ten"
         )
     return doubles
 
@@ -88,8 +109,44 @@ def as_array(name: str, values: Any) -> Array:
         return np.asarray(values)
     except ValueError as error:
         raise ValueError(
-            f"{name} cannot be read as an array ({error}); expected rows of equal length"
-        ) from None
+            f"{name} cannot be read as an array; expected numbers in rows of equal length"
+        ) from error
+
+
+def checked_shape(shape: Any, owner: str) -> tuple[int, int]:
+    """The two sides of a matrix, or a ``ValueError``."""
+    if isinstance(shape, np.ndarray) and shape.dtype == object:
+        raise ValueError(
+            f"{owner} cannot be used with fractions: singular vectors are irrational; exact runs "
+            "need an oracle without roots (l1 ball, box, simplex)"
+        )
+    sides = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else ()
+    whole = all(isinstance(side, Integral) and not isinstance(side, bool) for side in sides)
+    if len(sides) != 2 or not whole or min(sides) < 1:
+        raise ValueError(
+            f"shape of {owner} is {shape!r}; expected the numbers of rows and columns, two "
+            "positive whole numbers"
+        )
+    return int(sides[0]), int(sides[1])
+
+
+def refuse_class(name: str, value: Any) -> None:
+    """Say so where a class was given instead of one of its objects."""
+    if isinstance(value, type):
+        raise TypeError(
+            f"{name} is the class {value.__name__}; expected an object: {value.__name__}(…)"
+        )
+
+
+def check_seed(seed: Any, name: str = "seed") -> None:
+    """Refuse what is neither a whole number ≥ 0 nor a generator."""
+    whole = isinstance(seed, Integral) and not isinstance(seed, bool)
+    if isinstance(seed, np.random.Generator) or (whole and seed >= 0):
+        return
+    raise (ValueError if whole else TypeError)(
+        f"{name} is {seed!r}; expected a whole number ≥ 0, or a numpy.random.Generator such as "
+        "numpy.random.default_rng(0)"
+    )
 
 
 def in_number_type(part: Any, exact: bool) -> Any:

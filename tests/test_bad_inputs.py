@@ -14,19 +14,24 @@ import pytest
 import scipy.sparse as sp
 
 from rcmd import (
+    CompositeProx,
     EpsilonInsensitive,
     EuclideanProx,
     Huber,
     L1Ball,
     LeastSquares,
     Logistic,
+    LowRank,
     LpBall,
     NuclearBall,
     Problem,
+    Ridge,
     SmoothedHinge,
     SmoothedQuantile,
+    certify,
     iterate,
     path,
+    resume,
     solve,
 )
 from rcmd.cli import main
@@ -48,14 +53,25 @@ from rcmd.oracles import (
     Spectrahedron,
 )
 from rcmd.rows import MatrixEntries, OperatorRows
+from rcmd.schedules import LinearSchedule, Resumed, SublinearSchedule, UnitStepSchedule
 
 NAN, INF = math.nan, math.inf
 X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
 Y = np.array([1.0, -1.0, 1.0])
+OF_ENTRIES = Problem(
+    MatrixEntries([0], [1], (2, 2)), [1.0], LeastSquares(), NuclearBall((2, 2), 1.0)
+)
 
 
 class Untouchable(L1Ball):
     """An oracle that may be constructed, but not asked to work."""
+
+    def argmin(self, c: Any) -> Any:
+        raise RuntimeError("work was begun")
+
+
+class UntouchableRidge(Ridge):
+    """Likewise."""
 
     def argmin(self, c: Any) -> Any:
         raise RuntimeError("work was begun")
@@ -87,6 +103,27 @@ OPTIONS: list[Row] = [
         ("'warmstart' is no option of solve and iterate", "did you mean warm_start"),
     ),
     ("zzz", lambda: run(zzz=1), TypeError, ("'zzz' is no option", "there are batch", "tol")),
+    ("zzz, all", lambda: run(zzz=1), TypeError, ("there are batch, callbacks, checkpoint, ",)),
+    (
+        "class as schedule",
+        lambda: run(schedule=SublinearSchedule),
+        TypeError,
+        ("schedule is the class SublinearSchedule", "expected an object: SublinearSchedule(…)"),
+    ),
+    (
+        "strength after strengths",
+        lambda: path(
+            Problem(X, Y, Logistic(), UntouchableRidge(1.0)), [1.0, -1.0], parameter="strength"
+        ),
+        ValueError,
+        ("strength of Ridge is -1.0", "expected a positive number"),
+    ),
+    (
+        "resume from a number",
+        lambda: resume(5, Problem(X, Y, Logistic(), L1Ball(1.0))),  # type: ignore[arg-type]
+        TypeError,
+        ("checkpoint is 5", "expected the name of a file"),
+    ),
     ("seed -1", lambda: run(seed=-1), ValueError, ("seed is -1", SEED)),
     ("seed 'a'", lambda: run(seed="a"), TypeError, ("seed is 'a'", SEED)),
     ("seed 1.5", lambda: run(seed=1.5), TypeError, ("seed is 1.5", SEED)),
@@ -132,7 +169,12 @@ OPTIONS: list[Row] = [
     ),
     ("corrective 1", lambda: run(corrective=1), TypeError, ("corrective is 1", "True, False")),
     ("method a word", lambda: run(method="fw"), TypeError, ("method is 'fw'", "FrankWolfe()")),
-    ("prox a class", lambda: run(prox=EuclideanProx), TypeError, ("prox is", "BregmanProx")),
+    (
+        "prox a class",
+        lambda: run(prox=EuclideanProx),
+        TypeError,
+        ("prox is the class", "EuclideanProx(…)"),
+    ),
     ("sampler a word", lambda: run(sampler="all"), TypeError, ("sampler is 'all'", "a Sampler")),
     ("sampler lists", lambda: run(sampler=[[0]]), TypeError, ("sampler is [[0]]", "Replay(")),
     ("callbacks 5", lambda: run(callbacks=5), TypeError, ("callbacks holds 5", "a function of")),
@@ -256,8 +298,98 @@ DATA: list[Row] = [
         ValueError,
         ("matvec and rmatvec do not belong together",),
     ),
+    (
+        "operator a number",
+        lambda: OperatorRows(3),
+        TypeError,
+        ("operator of OperatorRows is of type int", "shape, matvec and rmatvec"),
+    ),
+    (
+        "X sparse with NaN",
+        lambda: Problem(sp.csr_array([[1.0, 0.0], [0.0, NAN]]), Y[:2], Logistic(), L1Ball(1.0)),
+        ValueError,
+        ("X holds nan at position (1, 1)", "expected finite numbers"),
+    ),
+    (
+        "X sparse, too long for doubles",
+        lambda: Problem(
+            sp.csr_array(np.diag(np.array(["1", "1e4000"], dtype=np.longdouble))),
+            Y[:2],
+            Logistic(),
+            L1Ball(1.0),
+        ),
+        ValueError,
+        ("X holds 1e+4000 at position (1, 1)", "beyond the range of double precision"),
+    ),
+    (
+        "A sparse with an infinity",
+        lambda: Polytope(sp.csr_array([[0.0, INF]]), [1.0]),
+        ValueError,
+        ("A of Polytope holds inf at position (0, 1)", "leave out the rows"),
+    ),
+    (
+        "certificate of an array for entries",
+        lambda: certify(OF_ENTRIES, np.zeros((2, 2)), [0.0]),
+        ValueError,
+        ("beta has shape (2, 2); expected (4,)",),
+    ),
+    (
+        "certificate of a larger matrix",
+        lambda: certify(OF_ENTRIES, LowRank((3, 2)), [0.0]),
+        ValueError,
+        ("beta has shape (3, 2); expected (2, 2)",),
+    ),
+    (
+        "certificate of a matrix with NaN",
+        lambda: certify(OF_ENTRIES, LowRank.of_array(np.eye(2)) / NAN, [0.0]),
+        ValueError,
+        ("beta holds nan", "expected finite numbers"),
+    ),
 ]
 PARTS: list[Row] = [
+    (
+        "blocks 0",
+        lambda: SublinearSchedule(0),
+        ValueError,
+        ("blocks of SublinearSchedule is 0", "positive finite"),
+    ),
+    (
+        "blocks 'a'",
+        lambda: SublinearSchedule("a"),
+        TypeError,
+        ("blocks of SublinearSchedule is 'a'", "positive number"),
+    ),
+    (
+        "sigma inf",
+        lambda: LinearSchedule(2.0, INF),
+        ValueError,
+        ("sigma of LinearSchedule is inf", "positive finite"),
+    ),
+    (
+        "unit steps with sigma -1",
+        lambda: UnitStepSchedule(2.0, -1),
+        ValueError,
+        ("sigma of UnitStepSchedule is -1", "positive finite"),
+    ),
+    (
+        "resumed class",
+        lambda: Resumed(SublinearSchedule, 1),  # type: ignore[arg-type]
+        TypeError,
+        ("schedule of Resumed is the class SublinearSchedule", "SublinearSchedule(…)"),
+    ),
+    (
+        "resumed number",
+        lambda: Resumed(3, 1),  # type: ignore[arg-type]
+        TypeError,
+        ("schedule of Resumed is 3", "expected a Schedule"),
+    ),
+    (
+        "resumed from -1",
+        lambda: Resumed(SublinearSchedule(2.0), -1),
+        ValueError,
+        ("start of Resumed is -1", "whole number of iterations ≥ 0"),
+    ),
+    ("eta 0", lambda: CompositeProx(0), ValueError, ("eta of CompositeProx is 0", "positive")),
     ("Huber 0", lambda: Huber(0), ValueError, ("width of Huber is 0", "positive finite")),
     ("Huber inf", lambda: Huber(INF), ValueError, ("width of Huber is inf", "positive finite")),
     ("Huber 'a'", lambda: Huber("a"), TypeError, ("width of Huber is 'a'", "positive number")),
@@ -461,7 +593,22 @@ COMMANDS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "tol a word": (["solve", "FILE", "--tol", "abc"], ("argument --tol", "'abc'")),
     "tol negative": (["solve", "FILE", "--tol", "-1"], ("tol is -1.0", "a number ≥ 0")),
     "seed negative": (["solve", "FILE", "--seed", "-1"], ("seed is -1", SEED)),
-    "unknown option": (["solve", "FILE", "--tolerance", "1"], ("unrecognized", "--tolerance")),
+    "unknown option": (
+        ["solve", "FILE", "--tolerance", "1"],
+        ("unrecognized arguments: --tolerance 1; did you mean --tol?; see rcmd solve --help",),
+    ),
+    "misspelt option": (["solve", "--orcale", "l1:5"], ("--orcale", "did you mean --oracle?")),
+    "option of nobody": (["path", "--radii", "1", "--zzz"], ("--zzz; see rcmd path --help",)),
+    "no loss": (["solve", "FILE", "--loss", ""], ("argument --loss: nothing is given",)),
+    "no batch": (["solve", "FILE", "--batch", ""], ("argument --batch: nothing is given",)),
+    "batch 0%": (["solve", "FILE", "--batch", "0%"], ("batch '0%' is no share", "up to 100%")),
+    "no gradients": (
+        ["path", "--radii", "1", "--max-gradients", "-1"],
+        ("argument --max-gradients: -1 allows no step",),
+    ),
+    "seconds NaN": (["compare", "--max-seconds", "nan"], ("--max-seconds: nan allows no step",)),
+    "seconds a word": (["resume", "F", "--max-seconds", "x"], ("invalid float value: 'x'",)),
+    "seeds from -1": (["replicate", "--seed", "-1"], ("seed is -1", SEED)),
     "intercept": (["solve", "FILE", "--intercept", "-1"], ("intercept of Problem is -1.0",)),
     "no such module": (["check", "nomodule:X"], ("module 'nomodule' cannot be imported",)),
     "no vertices": (

@@ -209,7 +209,6 @@ def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
         (["--methods", "fw,sdca"], "sdca: method Sdca got L1Ball(radius=5.0), which has μ = 0"),
         (["--oracle", "l3:1"], "oracle 'l3:1' is unknown"),
         (["--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
-        (["--max-seconds", "0"], "max_seconds is 0.0; expected a positive number"),
     ],
 )
 def test_bad_input_is_refused_before_any_run(capsys, monkeypatch, words, message):

@@ -261,7 +261,8 @@ def test_unreadable_content(write, case, size):
 
 
 def test_missing_file_and_directory(tmp_path):
-    with pytest.raises(DataError, match=r"none\.txt cannot be read: No such file or directory$"):
+    missing = "none.txt cannot be read: No such file or directory; expected the path of a LIBSVM"
+    with pytest.raises(DataError, match=re.escape(missing)):
         read_libsvm(tmp_path / "none.txt")
     with pytest.raises(DataError, match="cannot be read: "):
         read_libsvm(tmp_path)

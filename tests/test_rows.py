@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rcmd import LeastSquares, Problem, Ridge
 from rcmd.oracles.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows import DenseRows, Rows, SparseRows, as_rows
 
@@ -395,6 +396,18 @@ def test_spectral_energy(name: str) -> None:
 def test_spectral_energy_of_nothing_is_zero() -> None:
     assert as_rows(np.zeros((4, 3))).spectral_energy(np.ones(4)) == 0
     assert as_rows(sp.csr_array((4, 3))).spectral_energy(np.ones(4)) == 0
+
+
+def test_spectral_energy_that_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def astray(*_: Any, **__: Any) -> Any:
+        raise sp.linalg.ArpackNoConvergence("no convergence", np.zeros(0), np.zeros((0, 0)))
+
+    rows = as_rows(sp.csr_array(np.diag([1.0, 2.0, 3.0])))
+    monkeypatch.setattr(sp.linalg, "eigsh", astray)
+    with pytest.raises(ValueError, match="the constant σ needs, was not found by 10000 rounds"):
+        rows.spectral_energy(np.ones(3))
+    with pytest.raises(ValueError, match="scale the columns of X to the same norm"):
+        Problem(rows, np.ones(3), LeastSquares(), Ridge(1.0)).constants()
 
 
 def test_spectral_energy_of_fractions() -> None:

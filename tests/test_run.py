@@ -152,7 +152,7 @@ def test_seconds(lasso: Problem) -> None:
 
 
 def test_seconds_without_any_mark_left(lasso: Problem) -> None:
-    result = solve(lasso, tol=0, max_seconds=0.02, checkpoints=[])
+    result = solve(lasso, tol=0, max_seconds=0.02, checkpoints=iter([]))
     assert result.stop is StopReason.SECONDS
     assert len(result.history) == 1
 
@@ -241,7 +241,7 @@ def test_checkpoints_option(lasso: Problem) -> None:
 
     assert marks([1, 3, 7]) == [1, 3, 7, 10]
     assert marks(iter([4, 8])) == [4, 8, 10]
-    assert marks([]) == marks([11, 12]) == [10]
+    assert marks(iter([])) == marks([11, 12]) == [10]
     assert marks([10]) == [10]
 
 

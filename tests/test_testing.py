@@ -165,8 +165,10 @@ def test_classes_are_not_objects() -> None:
         (check_oracle, L1Ball),
         (check_prox, EuclideanProx),
     ):
-        with pytest.raises(TypeError, match="expected an object of a class derived from"):
+        with pytest.raises(TypeError, match=rf"is the class {cls.__name__}; expected an object"):
             check(cls)  # type: ignore[operator]
+        with pytest.raises(TypeError, match="expected an object of a class derived from"):
+            check(3)  # type: ignore[operator]
 
 
 def test_loose_gamma_is_a_note() -> None:

@@ -42,6 +42,26 @@ def add_command(
     return parser
 
 
+def limit(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """How a limit is read, a number of this kind above 0."""
+
+    def read(text: str) -> float:
+        number = kind(text)
+        if not number > 0:
+            raise argparse.ArgumentTypeError(f"{text} allows no step; expected a number above 0")
+        return number
+
+    read.__name__ = kind.__name__  # as argparse calls what it cannot read
+    return read
+
+
+def word(text: str) -> str:
+    """A word that is not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("nothing is given; expected a word, or no such option")
+    return text
+
+
 def add_json_option(parser: argparse.ArgumentParser) -> None:
     """The option ``--json`` of every command."""
     parser.add_argument(

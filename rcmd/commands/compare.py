@@ -10,6 +10,7 @@ from rcmd.commands.adding import (
     add_data_option,
     add_json_option,
     add_plot_option,
+    limit,
 )
 
 HELP = """\
@@ -46,7 +47,7 @@ def add(commands: Any) -> None:
     compare.add_argument(
         "--tol", type=float, default=1e-10, help="certified gap that ends a run (default: 1e-10)"
     )
-    compare.add_argument("--max-seconds", type=float, metavar="S", help="limit of each run")
+    compare.add_argument("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
     compare.add_argument("--seeds", type=int, default=3, help="runs (default: %(default)s)")
     compare.add_argument("--seed", type=int, default=0, help="the first (default: %(default)s)")
     add_json_option(compare)

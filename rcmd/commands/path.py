@@ -10,6 +10,7 @@ from rcmd.commands.adding import (
     add_data_option,
     add_json_option,
     add_plot_option,
+    limit,
 )
 
 HELP = """\
@@ -42,8 +43,8 @@ def add(commands: Any) -> None:
         "--tol", type=float, default=1e-3, help="certified gap of each (default: %(default)s)"
     )
     path.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
-    path.add_argument("--max-seconds", type=float, metavar="S", help="limit of each run")
-    path.add_argument("--max-gradients", type=int, metavar="G", help="limit of each run")
+    path.add_argument("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
+    path.add_argument("--max-gradients", type=limit(int), metavar="G", help="limit of each run")
     add_plot_option(path)
     add_json_option(path)
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rcmd.commands.adding import add_command, add_json_option, add_plot_option
+from rcmd.commands.adding import add_command, add_json_option, add_plot_option, limit
 from rcmd.launched import launched_ranks
 
 HELP = """\
@@ -28,10 +28,10 @@ def add(commands: Any) -> None:
     )
     resume.add_argument("--tol", type=float, help="another certified gap to reach")
     resume.add_argument(
-        "--max-seconds", type=float, metavar="S", help="another time budget, in all"
+        "--max-seconds", type=limit(float), metavar="S", help="another time budget, in all"
     )
     resume.add_argument(
-        "--max-gradients", type=int, metavar="G", help="another budget of gradients, in all"
+        "--max-gradients", type=limit(int), metavar="G", help="another budget of gradients, in all"
     )
     resume.add_argument("--every", type=float, metavar="S", help="seconds between two checkpoints")
     resume.add_argument(

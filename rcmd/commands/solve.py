@@ -10,6 +10,8 @@ from rcmd.commands.adding import (
     add_data_option,
     add_json_option,
     add_plot_option,
+    limit,
+    word,
 )
 from rcmd.launched import launched_ranks
 
@@ -53,13 +55,17 @@ def add(commands: Any) -> None:
         default="libsvm",
         help="what FILE holds (default: %(default)s)",
     )
-    solve.add_argument("--loss", help="the loss (default: logistic, for matrices least-squares)")
-    solve.add_argument("--oracle", help="the set or the regularizer (default: l1:5)")
+    solve.add_argument(
+        "--loss", type=word, help="the loss (default: logistic, for matrices least-squares)"
+    )
+    solve.add_argument("--oracle", type=word, help="the set or the regularizer (default: l1:5)")
     solve.add_argument(
         "--intercept", type=float, metavar="B", help="add an intercept between -B and B"
     )
     solve.add_argument(
-        "--batch", help="rows per step, or a percentage (default: 1%%, for matrices 100%%)"
+        "--batch",
+        type=word,
+        help="rows per step, or a percentage (default: 1%%, for matrices 100%%)",
     )
     solve.add_argument(
         "--tol",
@@ -69,10 +75,10 @@ def add(commands: Any) -> None:
     solve.add_argument(
         "--seed", type=int, default=0, help="seed of the batches (default: %(default)s)"
     )
-    solve.add_argument("--max-seconds", type=float, metavar="S", help="time budget")
+    solve.add_argument("--max-seconds", type=limit(float), metavar="S", help="time budget")
     solve.add_argument(
         "--max-gradients",
-        type=int,
+        type=limit(int),
         metavar="G",
         help="budget of stochastic gradients (default: 1000 passes, at least 10 million)",
     )

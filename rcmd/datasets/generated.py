@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rcmd.datasets.faults import DataError
+from rcmd.validation import check_seed
 
 Array = NDArray[Any]
 Pair = tuple[Any, Array]
@@ -26,6 +27,7 @@ def make_classification(n: int = 400, p: int = 100, *, density: float = 0.1, rng
     >>> X.shape, X.nnz, sorted(set(y.tolist()))
     ((50, 20), 200, [-1.0, 1.0])
     """
+    check_seed(rng, "rng")
     rng = np.random.default_rng(rng)
     x, margins = _design(n, p, density, 2.5, rng)
     return x, np.where(rng.logistic(size=n) < margins, 1.0, -1.0)
@@ -40,6 +42,7 @@ def make_regression(n: int = 400, p: int = 100, *, density: float = 0.1, rng: Rn
     >>> X.shape, y.shape, type(X).__name__
     ((50, 20), (50,), 'ndarray')
     """
+    check_seed(rng, "rng")
     rng = np.random.default_rng(rng)
     x, signal = _design(n, p, density, 1.0, rng)
     return x, signal + 0.5 * rng.standard_normal(n)

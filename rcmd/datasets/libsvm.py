@@ -120,7 +120,8 @@ def _blocks(name: str, size: int) -> Generator[tuple[bytes, float], None, None]:
                 yield block
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{name} cannot be read: {reason}") from error
+        known = "; expected the path of a LIBSVM file" * isinstance(error, FileNotFoundError)
+        raise DataError(f"{name} cannot be read: {reason}{known}") from error
 
 
 def _parse(text: bytes, limit: int) -> Pair:

@@ -27,7 +27,7 @@ from rcmd.engine.faults import refuse_infeasible_atoms
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.interrupts import Interrupts
 from rcmd.marks import checked_marks, log_spaced
-from rcmd.option_checks import check_parts, check_tolerance
+from rcmd.option_checks import check_every, check_parts, check_tolerance
 from rcmd.prox import ConjugateProx
 from rcmd.result import Checkpoint, History, Result, State, StopReason
 from rcmd.run_theory import bound_kind, schedule_for
@@ -75,6 +75,7 @@ class ShardedRun(Iterator[State]):
         with together(problem.group):
             check_parts(problem, schedule, None, sampler)
             check_tolerance(tol)
+            check_every(every)
             size = batch_size(batch if sampler is None else sampler.batch, problem.n)
             limits = max_iterations, max_gradients, max_seconds
             self._budgets = Budgets(*limits, n=problem.n, batch=size)

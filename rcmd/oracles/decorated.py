@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rcmd.oracles.atoms import Atom
 from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.validation import refuse_class
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
@@ -23,6 +24,7 @@ class Decorated(LinearMinOracle):
 
     def __post_init__(self) -> None:
         if not isinstance(self.oracle, LinearMinOracle):
+            refuse_class(f"oracle of {type(self).__name__}", self.oracle)
             raise TypeError(
                 f"oracle of {type(self).__name__} is {self.oracle!r}; expected a "
                 "LinearMinOracle, such as L1Ball(5.0)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from rcmd.lowrank import LowRank
 from rcmd.oracles.base import Array, LinearMinOracle
 from rcmd.oracles.leading import Spectrum
+from rcmd.validation import checked_shape
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
@@ -107,20 +107,3 @@ def scaled(matrix: Any) -> tuple[Any, float]:
     data = matrix.data if sp.issparse(matrix) else matrix
     scale = 2.0 ** (math.frexp(float(abs(data).max(initial=0.0)))[1] - 1)
     return matrix / scale, scale
-
-
-def checked_shape(shape: Any, owner: str) -> tuple[int, int]:
-    """The two sides, or a ``ValueError``."""
-    if isinstance(shape, np.ndarray) and shape.dtype == object:
-        raise ValueError(
-            f"{owner} cannot be used with fractions: singular vectors are irrational; exact runs "
-            "need an oracle without roots (l1 ball, box, simplex)"
-        )
-    sides = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else ()
-    whole = all(isinstance(side, Integral) and not isinstance(side, bool) for side in sides)
-    if len(sides) != 2 or not whole or min(sides) < 1:
-        raise ValueError(
-            f"shape of {owner} is {shape!r}; expected the numbers of rows and columns, two "
-            "positive whole numbers"
-        )
-    return int(sides[0]), int(sides[1])

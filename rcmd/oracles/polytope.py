@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RANGE_ROWS = 1000
 """Up to so many rows, M_j is found by linear programmes; beyond, from the bounding box."""
 
+NO_CONSTRAINT = "leave out the rows that are no constraints"
+
 
 class Polytope(OnProgramme[Programme]):
     """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
@@ -186,9 +188,10 @@ def _bounding_box(
 
 def _matrix(name: str, values: Any) -> Any:
     if sp.issparse(values):
-        checked_numbers(f"{name} of Polytope", values.tocsr().data)
+        csr = values.tocsr()
+        checked_numbers(f"{name} of Polytope", csr.data, csr=csr, remedy=NO_CONSTRAINT)
         return sp.csr_array(values, dtype=float)
-    array = checked_numbers(f"{name} of Polytope", as_array(f"{name} of Polytope", values))
+    array = _numbers(f"{name} of Polytope", values)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(
             f"{name} of Polytope has shape {array.shape}; expected a matrix with one row for each "
@@ -197,8 +200,12 @@ def _matrix(name: str, values: Any) -> Any:
     return sp.csr_array(np.asarray(array, dtype=float))
 
 
+def _numbers(name: str, values: Any) -> Array:
+    return checked_numbers(name, as_array(name, values), remedy=NO_CONSTRAINT)
+
+
 def _vector(name: str, values: Any, length: int) -> Array:
-    array = checked_numbers(f"{name} of Polytope", as_array(f"{name} of Polytope", values))
+    array = _numbers(f"{name} of Polytope", values)
     if array.shape != (length,):
         raise ValueError(
             f"{name} of Polytope has shape {array.shape}; expected ({length},), one number for "

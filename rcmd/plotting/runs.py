@@ -38,6 +38,11 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
     'iterations'
     """
     column, label = _axis(x)
+    if not hasattr(result, "history"):
+        raise TypeError(
+            f"result is of type {type(result).__name__}; expected the Result of a run, such as "
+            "solve(problem)"
+        )
     history = result.history
     gap = _gap_panel(history, column, label)
     if axes is not None:

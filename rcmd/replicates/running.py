@@ -85,6 +85,12 @@ def sweep(
     [('batch 1', 2), ('batch 3', 2)]
     """
     numbers = _checked_seeds(seeds)
+    by_name = isinstance(cases, Mapping)
+    if not (by_name and cases):
+        what = "empty" if by_name else f"of type {type(cases).__name__}"
+        raise (ValueError if by_name else TypeError)(
+            f"cases is {what}; expected problems by name, such as {{'l1': problem}}"
+        )
     every = {name: _checked_case(name, case, options) for name, case in cases.items()}
     tasks = [(*case, seed) for case in every.values() for seed in numbers]
     names = [f"{name} seed {seed}".strip() for name in every for seed in numbers]
@@ -120,6 +126,8 @@ def _run(problem: Problem, options: Options, seed: int) -> Outcome:
 
 
 def _checked_seeds(seeds: Iterable[Any]) -> tuple[int, ...]:
+    if not isinstance(seeds, Iterable):
+        raise TypeError(f"seeds is {seeds!r}; expected several whole numbers, such as range(10)")
     numbers = tuple(seeds)
     odd = [s for s in numbers if isinstance(s, bool) or not isinstance(s, Integral) or s < 0]
     if odd or not numbers or len(set(numbers)) < len(numbers):

@@ -110,7 +110,7 @@ class Rows(ABC):
 
     def spectral_energy(self, scales: Array) -> float:
         """‖diag(√scales) X‖₂² by Lanczos iteration to 1e-10, raised by 1e-9 of itself."""
-        from scipy.sparse.linalg import LinearOperator, eigsh
+        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
         roots = np.sqrt(np.asarray(scales, dtype=float))
         side = min(self.n, self.p)
@@ -132,5 +132,12 @@ class Rows(ABC):
         operator = LinearOperator((side, side), matvec=gram, dtype=float)
         options = {"k": 1, "which": "LA", "v0": start, "tol": 1e-10, "maxiter": 10_000}
         # Six basis vectors instead of twenty: more restarts, a third of the memory.
-        top = eigsh(operator, ncv=min(side, 6), return_eigenvectors=False, **options)
+        try:
+            top = eigsh(operator, ncv=min(side, 6), return_eigenvectors=False, **options)
+        except ArpackNoConvergence:
+            raise ValueError(
+                "‖diag(√γ) X‖₂², which the constant σ needs, was not found by "
+                f"{options['maxiter']} rounds of Lanczos iteration; expected an X on which it "
+                "converges: scale the columns of X to the same norm"
+            ) from None
         return float(top[0]) * (1 + 1e-9)

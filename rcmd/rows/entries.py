@@ -9,9 +9,8 @@ import scipy.sparse as sp
 
 from rcmd.lowrank import LowRank
 from rcmd.oracles.atoms import Atom, RankOneAtom
-from rcmd.oracles.matrices import checked_shape
 from rcmd.rows.base import Array, Rows
-from rcmd.validation import as_array
+from rcmd.validation import as_array, checked_shape
 
 
 class MatrixEntries(Rows):

@@ -38,6 +38,12 @@ class OperatorRows(Rows):
     number_type = np.dtype(float)
 
     def __init__(self, operator: Any, row: Callable[[int], Array] | None = None) -> None:
+        if not all(hasattr(operator, part) for part in ("shape", "matvec", "rmatvec")):
+            raise TypeError(
+                f"operator of OperatorRows is of type {type(operator).__name__}; expected one with "
+                "shape, matvec and rmatvec: scipy.sparse.linalg.aslinearoperator(X) makes it of an "
+                "array X"
+            )
         if np.dtype(getattr(operator, "dtype", None) or float).kind not in "biuf":
             raise ValueError(f"X is an operator with dtype {operator.dtype}; expected real numbers")
         if row is not None and not callable(row):

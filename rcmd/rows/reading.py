@@ -44,9 +44,12 @@ def _checked_dense(X: Any) -> Array:
             "with one row per sample, an array or sparse: rcmd.datasets reads files"
         )
     if array.ndim != 2:
+        way = "X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
+        if array.ndim > 2:
+            way = "X.reshape(len(X), -1), if X[j] is sample j"
         raise ValueError(
             f"X has {array.ndim} dimension(s), shape {array.shape}; expected a matrix with one "
-            "row per sample: use X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
+            f"row per sample: use {way}"
         )
     array = checked_numbers("X", array)
     if array.dtype not in (np.float32, np.float64, object):
@@ -58,12 +61,12 @@ def _checked_sparse(X: Any) -> Any:
     if X.ndim != 2:
         raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
     matrix = X.tocsr()
-    checked_numbers("X", matrix.data)
+    checked_numbers("X", matrix.data, csr=matrix)
     if matrix.dtype not in (np.float32, np.float64):
-        as_doubles("X", matrix.data)
+        as_doubles("X", matrix.data, csr=matrix)
         matrix = matrix.astype(float)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-        checked_numbers("X with its duplicate entries summed", matrix.data)
+        checked_numbers("X with its duplicate entries summed", matrix.data, csr=matrix)
     return matrix

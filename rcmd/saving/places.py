@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from rcmd.saving.atomic import part_of
 from rcmd.saving.container import unpacked
 from rcmd.saving.faults import BadCheckpoint
+
+
+def whole_path(checkpoint: Any) -> Path:
+    """The whole path of a checkpoint, for whoever goes to another folder later."""
+    if not isinstance(checkpoint, str | os.PathLike):
+        raise TypeError(f"checkpoint is {checkpoint!r}; expected the name of a file")
+    return Path(os.path.abspath(checkpoint))
 
 
 def refuse_missing(path: Path) -> None:

@@ -17,7 +17,7 @@ from rcmd.running import Run
 from rcmd.saving.container import unpacked
 from rcmd.saving.fingerprints import problem_fingerprint
 from rcmd.saving.parts import parts_of
-from rcmd.saving.places import refuse_missing
+from rcmd.saving.places import refuse_missing, whole_path
 from rcmd.saving.saver import Saver
 from rcmd.saving.settings import options_from
 from rcmd.saving.values import Reader
@@ -89,7 +89,7 @@ def reopen(checkpoint: str | os.PathLike[str], problem: Problem, **changes: Unpa
 
     Takes what ``resume`` takes, except ``callbacks``.
     """
-    path = Path(os.path.abspath(checkpoint))
+    path = whole_path(checkpoint)
     tree, arrays = read_checkpoint(path)
     if not isinstance(problem, Problem):
         raise TypeError(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 import warnings
 from collections.abc import Mapping
-from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rcmd.option_checks import check_every
 from rcmd.problem import Problem
 from rcmd.result import StopReason
 from rcmd.saving.atomic import replace_file
@@ -18,7 +16,7 @@ from rcmd.saving.container import packed
 from rcmd.saving.faults import CannotSave
 from rcmd.saving.fingerprints import problem_fingerprint
 from rcmd.saving.parts import memory_of, parts_of
-from rcmd.saving.places import identity, refuse_existing, refuse_folder
+from rcmd.saving.places import identity, refuse_existing, refuse_folder, whole_path
 from rcmd.saving.settings import saved_options
 from rcmd.saving.values import Writer
 
@@ -45,10 +43,8 @@ class Saver:
     def __init__(
         self, path: str | os.PathLike[str], every: float, *, taken_up: bool = False
     ) -> None:
-        self.path = Path(os.path.abspath(path))
-        number: Any = every if isinstance(every, Real) else math.nan
-        if not number >= 0:
-            raise ValueError(f"every is {every!r}; expected seconds between two checkpoints, ≥ 0")
+        self.path = whole_path(path)
+        check_every(every)
         self.every = float(every)
         self.command: Any = None
         self.fault, self.seconds = "", 0.0

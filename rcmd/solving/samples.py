@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from rcmd import datasets
 from rcmd.conjugates import SeparableConjugate
+from rcmd.validation import check_seed
 
 Array = npt.NDArray[Any]
 
@@ -21,6 +22,7 @@ def read_samples(
     ``file`` is a path, or the name of a data set, which is looked for as ``datasets.locate``
     says; without it data are generated from the seed.
     """
+    check_seed(seed)
     if file is None:
         signs_only = loss.label_fault([0.5]) is not None
         make = datasets.make_classification if signs_only else datasets.make_regression

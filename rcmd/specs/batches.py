@@ -12,7 +12,12 @@ def parse_batch(text: str) -> int | float:
     (0.01, 32)
     """
     if text.endswith("%"):
-        return NUMBER.read(text[:-1], f"batch {text!r}", "share") / 100
+        percent: float = NUMBER.read(text[:-1], f"batch {text!r}", "share")
+        if not 0 < percent <= 100:
+            raise ValueError(
+                f"batch {text!r} is no share of all rows; expected up to 100%, above 0%"
+            )
+        return percent / 100
     try:
         return int(text)
     except ValueError:

@@ -144,7 +144,10 @@ def _module(place: str) -> Any:
     try:
         return importlib.import_module(place)
     except ImportError as fault:
-        raise ValueError(f"module {place!r} cannot be imported: {fault}") from None
+        raise ValueError(
+            f"module {place!r} cannot be imported: {fault}; expected one that is installed or in "
+            "this folder: a file is given as FILE.py:CLASS"
+        ) from None
 
 
 def _parts_of(module: Any) -> str:

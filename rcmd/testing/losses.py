@@ -19,6 +19,7 @@ from rcmd.testing.array_forms import IDENTITY, array_form_failures
 from rcmd.testing.causes import Comparison, Sample
 from rcmd.testing.evidence import Evidence
 from rcmd.testing.report import Call, Failure, Report, attempt, shown
+from rcmd.validation import refuse_class
 
 LABELS = (1.0, -1.0, 0.0, 2.5, -0.75)
 """Labels tried where none are given, as far as the loss accepts them."""
@@ -66,6 +67,7 @@ def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None =
     False
     """
     if not isinstance(loss, SeparableConjugate):
+        refuse_class("loss", loss)
         raise TypeError(
             f"loss is {loss!r}; expected an object of a class derived from SeparableConjugate"
         )

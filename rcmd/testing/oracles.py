@@ -17,6 +17,7 @@ from rcmd.oracles.base import LinearMinOracle
 from rcmd.testing import causes
 from rcmd.testing.domains import DomainInspection
 from rcmd.testing.report import Failure, Report, shown
+from rcmd.validation import refuse_class
 
 Array = npt.NDArray[Any]
 
@@ -49,6 +50,7 @@ def inspect_oracle(
     False
     """
     if not isinstance(oracle, LinearMinOracle):
+        refuse_class("oracle", oracle)
         raise TypeError(
             f"oracle is {oracle!r}; expected an object of a class derived from LinearMinOracle"
         )

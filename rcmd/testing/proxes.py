@@ -21,6 +21,7 @@ from rcmd.testing import causes
 from rcmd.testing.causes import Comparison, Sample
 from rcmd.testing.losses import LABELS
 from rcmd.testing.report import Failure, Report, attempt, shown
+from rcmd.validation import refuse_class
 
 BOUND = 4.0
 STATES = [-3.9, -2.3, -1.1, -0.4, -0.03, 0.0, 0.2, 0.9, 1.7, 2.6, 3.7]
@@ -62,6 +63,7 @@ def inspect_prox(
     False
     """
     if not isinstance(prox, BregmanProx):
+        refuse_class("prox", prox)
         raise TypeError(f"prox is {prox!r}; expected an object of a class derived from BregmanProx")
     loss = loss or Logistic()
     given = LABELS[:4] if labels is None else labels
