@@ -297,20 +297,36 @@ def exact_primal(problem: Problem, beta: np.ndarray) -> Fraction:
     return total / problem.n
 
 
-def check_primal(problem: Problem) -> None:
+def check_primal(problem: Problem, beta: np.ndarray) -> None:
     """P(β) is no more than is certified, in exact arithmetic."""
-    result = solve(problem, batch=2, tol=1e-3, max_iterations=2000)
-    assert exact_primal(problem, result.beta) <= result.primal * (1 + Fraction(1, 10**12))
-    assert result.gap >= result.primal - result.dual - 1e-9 * abs(result.primal)
+    value = PrimalPoint.at(problem, beta).value
+    assert exact_primal(problem, beta) <= value * (1 + Fraction(1, 10**12))
+
+
+def across_the_large_row(problem: Problem) -> Iterator[np.ndarray]:
+    """Points of the simplex at which x_2ᵀβ is 0 but for rounding."""
+    row, rng = problem.rows.as_matrix()[2], np.random.default_rng(0)
+    row = row / abs(row).max()
+    for share in rng.uniform(size=50):
+        ends = [np.array([a, b, 0.0]) for a, b in ((share, 1 - share), (1.0, 0.0))]
+        ends.append(np.array([0.0, share, 1 - share]))
+        low, high = min(ends, key=lambda e: row @ e), max(ends, key=lambda e: row @ e)
+        if row @ low < 0 < row @ high:
+            yield low + (high - low) * (row @ low) / (row @ low - row @ high)
 
 
 def test_what_rounding_hides_is_in_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     """One row of 10¹⁵⁰ beside others: Xβ is rounding there, and P 10²⁶⁵ for every double β."""
-    check_primal(unequal_rows())
-    check_primal(unequal_rows(1.0))
+    for case in (unequal_rows(), unequal_rows(1.0)):
+        result = solve(case, batch=2, tol=1e-3, max_iterations=2000)
+        assert result.gap >= result.primal - result.dual - 1e-9 * abs(result.primal)
+        check_primal(case, result.beta)
+    points = list(across_the_large_row(unequal_rows()))
+    for beta in points:
+        check_primal(unequal_rows(), beta)
     monkeypatch.setattr("rcmd.certificate._doubt", lambda *_: 0)
     with pytest.raises(AssertionError):
-        check_primal(unequal_rows())
+        [check_primal(unequal_rows(), beta) for beta in points]
 
 
 def test_ordinary_rounding_is_not_spoken_of() -> None:

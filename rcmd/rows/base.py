@@ -112,14 +112,15 @@ class Rows(ABC):
         """‖diag(√scales) X‖₂² by Lanczos iteration to 1e-10, raised by 1e-9 of itself."""
         from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-        roots = np.sqrt(np.asarray(scales, dtype=float))
-        side = min(self.n, self.p)
+        tall, side = self.p <= self.n, min(self.n, self.p)
+        factors = np.asarray(scales, dtype=float)
+        factors = factors if tall else np.sqrt(factors)
 
         def gram(v: Array) -> Array:
-            if self.p <= self.n:
-                product = self.rmatvec(roots * roots * self.matvec(v))
+            if tall:
+                product = self.rmatvec(factors * self.matvec(v))
             else:
-                product = roots * self.matvec(self.rmatvec(roots * v))
+                product = factors * self.matvec(self.rmatvec(factors * v))
             return np.asarray(product, dtype=float)
 
         if side == 1:
