@@ -133,8 +133,9 @@ def factorization(M: Array, result: Result, columns: int, rows: int) -> CurFacto
 
 
 def _largest(norms: Array, count: int) -> Array:
-    """The places of the largest norms, in order; of equals, the first."""
-    return np.sort(np.argsort(-norms, kind="stable")[:count])
+    """The places of the largest norms, in order; of those equal but for rounding, the first."""
+    shares = np.round(norms / (norms.max() or 1.0), 9)
+    return np.sort(np.argsort(-shares, kind="stable")[:count])
 
 
 def _checked(M: Any) -> Array:

@@ -63,7 +63,8 @@ def test_a_low_rank_matrix_is_recovered_from_its_own_rows_and_columns() -> None:
     np.testing.assert_allclose(found.C @ found.U @ found.R, M, atol=1e-12)
     assert found.beta.shape == (9, 12)
     norms = abs(found.beta).max(axis=1)
-    assert set(found.columns) == set(np.argsort(-norms)[:3])
+    left_out = np.setdiff1d(np.arange(9), found.columns)
+    assert norms[found.columns].min() >= norms[left_out].max() * (1 - 1e-8)
     assert found.certificate.gap == found.result.gap
     assert repr(found).startswith(f"CurFactorization(columns={found.columns.tolist()}, rows=")
 

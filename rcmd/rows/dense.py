@@ -62,7 +62,8 @@ class DenseRows(Rows):
     def spectral_energy(self, scales: Array) -> float:
         roots = np.sqrt(np.asarray(scales, dtype=float))
         squares_are_numbers = 1e-100 < float(self.peak * roots.max()) < 1e100
-        if self.exact or self.p > min(self.n, SMALL_SIDE) or not squares_are_numbers:
+        small = 1 < self.p <= min(self.n, SMALL_SIDE)
+        if self.exact or not (small and squares_are_numbers):
             return super().spectral_energy(scales)
         from scipy.linalg import eigvalsh
 
