@@ -141,9 +141,12 @@ class Ridge(OnL2Ball):
         return c / -self.strength
 
     def minimum(self, c: Array) -> Any:
-        if self._free(c):
+        if c.dtype == object and self._free(c):
             return -(c / self.strength @ c) / 2
-        return self.radius * (self.strength * self.radius / 2 - norm(c))
+        size = norm(c)
+        if size <= self.strength * self.radius:
+            return -(size / self.strength * size) / 2
+        return self.radius * (self.strength * self.radius / 2 - size)
 
     def _free(self, c: Array) -> Any:
         """Whether −c/strength lies in the ball."""
