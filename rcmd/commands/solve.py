@@ -35,8 +35,8 @@ and rows of a matrix (text or .npy):
     rcmd solve ratings.txt --rows entries --oracle nuclear:auto:100 --held-out 0.2
     rcmd solve matrix.csv --rows cur --oracle cur:auto:0.5
 
-With mpirun the rows are spread over processes, here or on several machines; the iterates are
-the same (pip install 'rcmd[mpi]'):
+With mpirun the rows are spread over processes, here or on several machines, and the plain
+algorithm takes the same steps whatever their number (pip install 'rcmd[mpi]'):
 
     mpirun -n 4 rcmd solve a9a.bz2 --batch 10% --tol 1e-2
 
