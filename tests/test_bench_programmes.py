@@ -17,8 +17,8 @@ from rcmd.oracles.cur import CurSet
 from rcmd.oracles.kept_model import OnProgramme
 
 NAMES = {
-    "CUR 30 × 20, radius 0.05": False,
-    "CUR 30 × 20, radius 0.1": False,
+    "CUR 30 × 20, radius 0.05": True,
+    "CUR 30 × 20, radius 0.1": True,
     "CUR 30 × 20, radius 0.3": False,
     "Polytope 300 × 50": True,
     "Polytope 60 × 100": False,

@@ -69,13 +69,14 @@ class Recording(Decorated):
 
 def cases(rng: np.random.Generator) -> dict[str, Case]:
     """CUR with radii at which M is fitted worse and better, and a wide and a long polytope."""
+    hoped = {RATIO: TARGET}
     M = rng.standard_normal((30, 4)) @ rng.standard_normal((4, 20))
     M += 0.1 * rng.standard_normal(M.shape)
     return {
-        "CUR 30 × 20, radius 0.05": Case(cur.problem(M, 0.05), M.size, 300, {}),
-        "CUR 30 × 20, radius 0.1": Case(cur.problem(M, 0.1), M.size, 300, {}),
+        "CUR 30 × 20, radius 0.05": Case(cur.problem(M, 0.05), M.size, 300, hoped),
+        "CUR 30 × 20, radius 0.1": Case(cur.problem(M, 0.1), M.size, 300, hoped),
         "CUR 30 × 20, radius 0.3": Case(cur.problem(M, 0.3), M.size, 25, {}),
-        "Polytope 300 × 50": Case(_on_polytope(300, 50, 5.0, rng), 20, 150, {RATIO: TARGET}),
+        "Polytope 300 × 50": Case(_on_polytope(300, 50, 5.0, rng), 20, 150, hoped),
         "Polytope 60 × 100": Case(_on_polytope(60, 100, 1.0, rng), 20, 150, {}),
     }
 
