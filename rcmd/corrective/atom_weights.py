@@ -45,7 +45,6 @@ class AtomWeights:
         self._idle: Array = np.zeros(0, dtype=bool)
         self._damping = Damping()
         self._level: float | None = None
-        self._reached: Array | None = None
         self._append(list(atoms))
         self.weights = np.asarray(weights, dtype=float) / np.sum(weights)
 
@@ -82,13 +81,6 @@ class AtomWeights:
             self._columns = columns if first else beside(self._columns, self._kept, columns)
             self._kept = np.arange(len(self.atoms))
 
-    def predictions(self) -> Array:
-        """Zλ, known but for rounding where the last step led to it."""
-        if self._reached is not None:
-            return self._reached
-        self._complete()
-        return self._columns @ self.weights
-
     def point(self) -> Any:
         """β = Σ_i λ_i a_i."""
         total = self.problem.rows.zero()
@@ -97,8 +89,8 @@ class AtomWeights:
                 atom.add_to(total, weight)
         return total
 
-    def improve(self, s: Array, w: Array, d: Any) -> None:
-        """One Newton step on the weights, shortened where it must be.
+    def improve(self, s: Array, w: Array, d: Any) -> Array:
+        """One Newton step on the weights, shortened where it must be; returns Zλ after it.
 
         At s = Zλ, w is l'(s) and d is Xᵀw/n.
         """
@@ -123,10 +115,11 @@ class AtomWeights:
 
         share = self._damping.longest(fallen)
         self.weights = target if share == 1.0 else self.weights + share * step
-        self._reached = s + share * along
         self._idle = self.weights <= 0
-        if not self.problem.oracle.indicator:
-            self._straighten()
+        if not self.problem.oracle.indicator and self._straighten():
+            self._complete()
+            return self._columns @ self.weights
+        return s + share * along
 
     def _slopes(self, w: Array, d: Any) -> Array:
         """Zᵀw/n: dᵀa for every atom a, where all have few entries."""
@@ -138,16 +131,18 @@ class AtomWeights:
         values = np.array([v for atom in sparse for v in atom.values], dtype=float)
         return np.bincount(owners, d[places] * values, minlength=len(sparse))
 
-    def _straighten(self) -> None:
+    def _straighten(self) -> bool:
         """Take the point reached apart anew where R lies below the chords between its atoms."""
         point = self.point()
         chord, penalty = self._penalties @ self.weights, self.problem.oracle.penalty(point)
-        if penalty < chord - CURVED * abs(chord):
+        curved: bool = penalty < chord - CURVED * abs(chord)
+        if curved:
             parts = [(w, a) for w, a in self.problem.oracle.decompose(point) if w > 0]
             self._append([atom for _, atom in parts])
             self.weights = np.zeros(len(self.atoms))
             self.weights[-len(parts) :] = [weight for weight, _ in parts]
-            self._level = self._reached = None
+            self._level = None
+        return curved
 
     def _value(self, s: Array, weights: Array) -> float:
         heed()

@@ -58,9 +58,9 @@ class HullCorrection:
     def round(self, passes: float) -> Corrected:
         """Take up the atoms that the oracle offers at this point, and take a Newton step."""
         self._hull.add(self._worthwhile())
-        self._hull.improve(self._here.s, self._here.w, self.slope)
         before = self._here
-        self._here = self._respond(self._hull.point(), self._hull.predictions())
+        s = self._hull.improve(before.s, before.w, self.slope)
+        self._here = self._respond(self._hull.point(), s)
         self.moved = not np.array_equal(before.s, self._here.s)
         return self._here
 

@@ -41,20 +41,19 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
         target = x + step
         if not np.isfinite(target).all():
             break
-        inside = not (target < 0).any()
-        if inside:
-            x = target
-        else:
+        if (target < 0).any():
             _step_to_the_border(x, free, step, target)
+            gradient = matrix @ x + slope
+            continue
+        x = target
         gradient = matrix @ x + slope
-        if inside:
-            multipliers = gradient - gradient[level_at]
-            multipliers[free] = np.inf
-            worst = int(multipliers.argmin())
-            rounding = DUAL_ROUNDING * (abs(gradient[level_at]) + abs(slope).max())
-            if not multipliers[worst] < -rounding:
-                break
-            free[worst] = True
+        multipliers = gradient - gradient[level_at]
+        multipliers[free] = np.inf
+        worst = int(multipliers.argmin())
+        rounding = DUAL_ROUNDING * (abs(gradient[level_at]) + abs(slope).max())
+        if not multipliers[worst] < -rounding:
+            break
+        free[worst] = True
     return x
 
 

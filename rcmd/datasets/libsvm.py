@@ -120,8 +120,9 @@ def _blocks(name: str, size: int) -> Generator[tuple[bytes, float], None, None]:
                 yield block
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
-        known = "; expected the path of a LIBSVM file" * isinstance(error, FileNotFoundError)
-        raise DataError(f"{name} cannot be read: {reason}{known}") from error
+        missing = isinstance(error, FileNotFoundError)
+        way = "; expected the path of a LIBSVM file" if missing else ""
+        raise DataError(f"{name} cannot be read: {reason}{way}") from error
 
 
 def _parse(text: bytes, limit: int) -> Pair:
