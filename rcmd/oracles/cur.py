@@ -28,9 +28,10 @@ class CurSet(OnProgramme[Splitting]):
 
         min λ + μ   over   0 ≤ a_ij ≤ |c_ij|, Σ_j a_ij ≤ λ, Σ_i (|c_ij| − a_ij) ≤ μ,
 
-    with one row for each row and each column of β, solved on HiGHS from the vertex of the last
-    call. As in ``Polytope``, ties do not depend on earlier calls, and certificates do not trust
-    the solver: Σ c_ij β_ij ≥ −radius·(λ + μ) for every a within its ends.
+    with one row for each row and each column of β, solved from the vertex of the last call. As
+    in ``Polytope``, small programmes go on by pivots of their own and large ones on HiGHS, ties
+    do not depend on earlier calls, and certificates do not trust the solver:
+    Σ c_ij β_ij ≥ −radius·(λ + μ) for every a within its ends.
 
     Examples
     --------

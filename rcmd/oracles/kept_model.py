@@ -1,4 +1,4 @@
-"""A model on HiGHS that is kept from call to call, so that each starts from the last basis."""
+"""A linear programme that is kept from call to call, so that each starts from the last basis."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.dense_basis import DenseBasis, complete
 
 TOLERANCE = 1e-10
 """The tightest feasibility tolerance HiGHS takes, relative here: models are scaled to size 1."""
 
 FRESH_AFTER = 32
-"""Calls after which the basis is factorized anew; a model is made again by as many at most."""
+"""Calls after which the basis is factorized anew; a model is made again by as many at most.
+
+Calls of a ``DenseBasis`` that make no pivot leave it as it is, and do not count.
+"""
 
 PRIMAL, DUAL = 4, 1
 """HiGHS's names of its simplex methods."""
@@ -23,6 +27,10 @@ PRIMAL, DUAL = 4, 1
 class KeptModel(ABC):
     """A linear programme of which every call changes numbers, but never the structure.
 
+    The first call is one of HiGHS, and calls after it go on from the last basis: those of small
+    programmes by ``pivoting``, which leaves to HiGHS what takes it many pivots or what it does
+    not solve in all digits, and those of large ones on HiGHS.
+
     The factors of the basis are made anew after ``FRESH_AFTER`` calls; what was asked since is
     ``memory``, from which another model comes to the same state to the bit.
     """
@@ -30,11 +38,18 @@ class KeptModel(ABC):
     strategies: ClassVar[tuple[int, int]]
     """The method for which the last basis stays feasible, and the one tried if it fails."""
 
+    pivoting: ClassVar[type[DenseBasis]]
+    """The first of them, for small programmes."""
+
+    _small: bool
+    """Whether rows times columns are at most ``dense_basis.LARGEST``."""
+
     def forget(self) -> None:
         """Start the next call cold, from a new model."""
         self._model: Any = None
         self._basis: list[list[int]] | None = None
         self._asked: list[Array] = []
+        self._pivots = 0
 
     @property
     def memory(self) -> list[Any]:
@@ -45,32 +60,17 @@ class KeptModel(ABC):
         """Come to the state of ``memory`` in a new model."""
         self.forget()
         self._basis, asked = memory
-        if self._basis is not None:
-            highs = import_highspy()
-            self._model = self._make(highs)
-            known = highs.HighsBasis()
-            columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in self._basis)
-            known.col_status, known.row_status, known.valid = columns, rows, True
-            self._model.setBasis(known)
+        if self._basis is not None and not self._take(self._basis):
+            self._hand_over(self._basis)
         for c in asked:
             self.solve(c)
 
     def solve(self, c: Array) -> tuple[Array, Array]:
         """A best vertex for the costs c, and what proves that it is one."""
-        highs = import_highspy()
-        if self._model is None:
-            self._model = self._make(highs)
-        elif len(self._asked) >= FRESH_AFTER:
-            self._refactor()
-        self._asked.append(np.array(c, dtype=float))
-        self._pose(self._asked[-1])
-        status = self._run(highs)
-        if status != highs.HighsModelStatus.kOptimal:
-            raise RuntimeError(
-                f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
-                "an optimum; expected a linear programme with entries of moderate size: scale the "
-                "constraints"
-            )
+        c = np.array(c, dtype=float)
+        self._pivots = 0
+        if not self._by_pivots(c):
+            self._by_highs(c)
         return self._read(self._model.getSolution())
 
     def vertex(self, c: Array) -> Array:
@@ -85,7 +85,7 @@ class KeptModel(ABC):
     @property
     def pivots(self) -> int:
         """Simplex iterations of the last ``solve``; 0 before the first."""
-        return int(self._model.getInfo().simplex_iteration_count) if self._asked else 0
+        return self._pivots
 
     @abstractmethod
     def _form(self) -> tuple[Any, ...]:
@@ -103,13 +103,77 @@ class KeptModel(ABC):
     def _tied(self) -> bool:
         """Whether other vertices may be as good as the one read last."""
 
+    def _by_pivots(self, c: Array) -> bool:
+        """Whether pivots from the last basis solve a small programme; if not, HiGHS has it."""
+        if self._model is None or not self._small:
+            return False
+        if not isinstance(self._model, DenseBasis):
+            basis = self._statuses()
+            if not self._take(basis):
+                return False
+            self._basis, self._asked = basis, []
+        elif len(self._asked) >= FRESH_AFTER:
+            self._refactor()
+        self._pose(c)
+        solved = self._model.run()
+        self._pivots = self._model.pivots
+        if not solved:
+            self._hand_over(self._model.basis)
+        elif self._pivots:
+            self._asked.append(c)
+        return bool(solved)
+
+    def _by_highs(self, c: Array) -> None:
+        """Solve the programme on HiGHS, from the last basis if there is one."""
+        highs = import_highspy()
+        if self._model is None:
+            self._model = self._make(highs)
+        elif len(self._asked) >= FRESH_AFTER:
+            self._refactor()
+        self._asked.append(c)
+        self._pose(c)
+        status = self._run(highs)
+        if status != highs.HighsModelStatus.kOptimal:
+            raise RuntimeError(
+                f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
+                "an optimum; expected a linear programme with entries of moderate size: scale the "
+                "constraints"
+            )
+        self._pivots += int(self._model.getInfo().simplex_iteration_count)
+
+    def _take(self, basis: list[list[int]]) -> bool:
+        """Whether ``pivoting`` can go on from ``basis``, and does so from now on."""
+        form = self._form() if self._small else None
+        if form is None or not complete(form, basis):
+            return False
+        self._model = self.pivoting(form, basis, TOLERANCE)
+        return True
+
+    def _hand_over(self, basis: list[list[int]]) -> None:
+        """Go on from ``basis`` on HiGHS."""
+        highs = import_highspy()
+        self._model = self._make(highs)
+        known = highs.HighsBasis()
+        columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in basis)
+        known.col_status, known.row_status, known.valid = columns, rows, True
+        self._model.setBasis(known)
+
     def _refactor(self) -> None:
         """Go on from the basis at hand, and from nothing else of the calls so far."""
+        if isinstance(self._model, DenseBasis):
+            self._model.refactor()
+        else:
+            basis = self._model.getBasis()
+            self._model.clearSolver()
+            self._model.setBasis(basis)
+        self._basis, self._asked = self._statuses(), []
+
+    def _statuses(self) -> list[list[int]]:
+        """Where every column and every row is."""
+        if isinstance(self._model, DenseBasis):
+            return self._model.basis
         basis = self._model.getBasis()
-        self._model.clearSolver()
-        self._model.setBasis(basis)
-        self._basis = [[int(s) for s in side] for side in (basis.col_status, basis.row_status)]
-        self._asked = []
+        return [[int(s) for s in side] for side in (basis.col_status, basis.row_status)]
 
     def _run(self, highs: Any) -> Any:
         """The status, from the basis at hand; from none, by either method, if that fails."""
@@ -157,7 +221,7 @@ class KeptModel(ABC):
         return model
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_model": None, "_basis": None, "_asked": []}
+        return self.__dict__ | {"_model": None, "_basis": None, "_asked": [], "_pivots": 0}
 
 
 Model = TypeVar("Model", bound=KeptModel)

@@ -26,11 +26,13 @@ NO_CONSTRAINT = "leave out the rows that are no constraints"
 class Polytope(OnProgramme[Programme]):
     """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
 
-    Each oracle call is a linear programme on HiGHS (package highspy) that starts from the
-    vertex of the last call. Where several vertices are best, it is solved once more from no
-    start, so that the answer does not depend on earlier calls; and a run begins with none.
-    ``minimum`` and ``fenchel_young`` do not trust the solver: they come from its multipliers
-    by weak duality, and hold for whatever multipliers it returns.
+    Each oracle call is a linear programme. The first one is solved by HiGHS (package highspy),
+    those after it start from the vertex of the last call: with at most 32,768 = m·p coefficients
+    by pivots on a table of as many numbers, otherwise, or where these come to no end, by HiGHS.
+    Where several vertices are best, HiGHS solves it once more from no start, so that the answer
+    does not depend on earlier calls; and a run begins with none. ``minimum`` and
+    ``fenchel_young`` do not trust the solver: they come from its multipliers by weak duality,
+    and hold for whatever multipliers it returns.
 
     Variables without two finite ends are bounded first, by one programme for each open end.
 

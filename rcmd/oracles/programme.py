@@ -1,14 +1,17 @@
-"""A linear programme that is solved again and again with other costs, on HiGHS."""
+"""A linear programme that is solved again and again with other costs."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd.oracles.base import Array
+from rcmd.oracles.dense_basis import BASIC, LARGEST
 from rcmd.oracles.kept_model import DUAL, PRIMAL, TOLERANCE, KeptModel, import_highspy
+from rcmd.oracles.primal_table import PrimalTable
 
 
 class Programme(KeptModel):
@@ -25,14 +28,17 @@ class Programme(KeptModel):
     """
 
     strategies = PRIMAL, DUAL
+    pivoting = PrimalTable
 
     def __init__(
         self, A: Any, row_lower: Array, row_upper: Array, lower: Array, upper: Array
     ) -> None:
         self.A = sp.csr_array(A)
+        self._small = math.prod(self.A.shape) <= LARGEST
         self._transposed = self.A.T.tocsr()
         self.row_lower, self.row_upper = row_lower, row_upper
         self.lower, self.upper = lower, upper
+        self._equal = np.r_[lower == upper, row_lower == row_upper]
         self._places = np.arange(len(lower), dtype=np.int32)
         self.reach = _or_one(np.maximum(_finite(abs(lower)), _finite(abs(upper))))
         sides = np.maximum(_finite(abs(row_lower)), _finite(abs(row_upper)))
@@ -64,11 +70,14 @@ class Programme(KeptModel):
         return x, self._signed(self._prices[1] * self._size / self.row_reach)
 
     def _tied(self) -> bool:
-        """Whether too few prices and multipliers differ from 0."""
-        columns, rows = self._prices
-        settled = (abs(columns) > TOLERANCE) | (self.lower == self.upper)
-        active = (abs(rows) > TOLERANCE) | (self.row_lower == self.row_upper)
-        return bool(settled.sum() + active.sum() < len(columns))
+        """Whether too few prices and multipliers differ from 0.
+
+        Those of equal ends may be 0, if their variables are outside the basis.
+        """
+        settled = abs(np.concatenate(self._prices)) > TOLERANCE
+        if self._equal.any():
+            settled |= self._equal & (np.concatenate(self._statuses()) != BASIC)
+        return bool(settled.sum() < len(self.lower))
 
     def _signed(self, y: Array) -> Array:
         """Multipliers without the signs for which an end is missing."""

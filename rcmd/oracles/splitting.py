@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd.oracles.base import Array
+from rcmd.oracles.dense_basis import LARGEST
+from rcmd.oracles.dual_inverse import DualInverse
 from rcmd.oracles.kept_model import DUAL, PRIMAL, TOLERANCE, KeptModel
 
 
@@ -25,6 +28,7 @@ class Splitting(KeptModel):
     """
 
     strategies = DUAL, PRIMAL
+    pivoting = DualInverse
 
     def __init__(self, height: int, width: int) -> None:
         self.shape = height, width
@@ -35,6 +39,7 @@ class Splitting(KeptModel):
             [-of_column, None, -np.ones((width, 1))],
         ]
         self._matrix = sp.block_array(blocks, format="csc")
+        self._small = math.prod(self._matrix.shape) <= LARGEST
         self._entries = np.arange(height * width, dtype=np.int32)
         self._columns = np.arange(height, height + width, dtype=np.int32)
         self._none, self._open = np.zeros(height * width), np.full(width, -np.inf)
