@@ -291,6 +291,16 @@ def test_ties_take_the_first() -> None:
     np.testing.assert_array_equal(Box(-1.0, 3.0).argmin(0 * c).vector, np.full(4, 3.0))
 
 
+@pytest.mark.parametrize("box", [Box(-1.0, 3.0), Box([-1.0, 2.0, -3.0], [0.5, 4.0, 0.0])])
+def test_minima_of_boxes_are_those_at_their_atoms(box: Box) -> None:
+    special = itertools.product([0.0, -0.0, 5e-324, -5e-324, 1.5, -2.0, 1e308, math.inf, -math.inf],
+                                [1.0, -1.0], [-0.0, 3.0])  # fmt: skip
+    for c in [*map(np.array, special), np.array([2, -3, 0]), np.array([1, -2, 3], np.float32)]:
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.testing.assert_array_equal(box.minimum(c), c @ box.argmin(c).vector)
+    assert np.isnan(box.minimum(np.array([1.0, np.nan, -1.0])))
+
+
 @pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-200, 1e200, 1e300])
 def test_the_l2_ball_at_both_ends_of_the_number_range(scale: float) -> None:
     c = np.array([0.0, -scale, scale, scale])

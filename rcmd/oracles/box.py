@@ -68,7 +68,7 @@ class Box(LinearMinOracle, Coordinatewise):
     def argmin(self, c: Array) -> DenseAtom:
         if c.dtype == object or self._bits is None:
             return DenseAtom(np.where(c > 0, self.lower, self.upper))
-        upper, difference = self._bits
+        _, upper, difference = self._bits
         # Five times as fast as np.where, whose branches random signs defeat.
         chosen = (c > 0).astype(np.int64)
         chosen *= difference
@@ -76,16 +76,23 @@ class Box(LinearMinOracle, Coordinatewise):
         return DenseAtom(chosen.view(float))
 
     @cached_property
-    def _bits(self) -> tuple[Any, Any] | None:
-        """The bits of the upper ends, and those in which the lower ends differ, if of doubles."""
+    def _bits(self) -> tuple[Any, Any, Any] | None:
+        """The bits of both ends, and those in which they differ, if they are doubles."""
         ends = [np.asarray(end) for end in (self.lower, self.upper)]
         if any(end.dtype == object for end in ends):
             return None
         lower, upper = (np.ascontiguousarray(end, dtype=float).view(np.int64) for end in ends)
-        return upper, lower ^ upper
+        return lower, upper, lower ^ upper
 
     def minimum(self, c: Array) -> Any:
-        return c @ self.argmin(c).vector
+        if c.dtype != float or self._bits is None:
+            return c @ self.argmin(c).vector
+        lower, _, difference = self._bits
+        # The sign bit is enough: where c is 0, either end gives 0.
+        chosen = c.view(np.int64) >> 63
+        chosen &= difference
+        chosen ^= lower
+        return c @ chosen.view(float)
 
     def violation(self, beta: Array) -> Any:
         outside = max(np.max(self.lower - beta), np.max(beta - self.upper), 0)

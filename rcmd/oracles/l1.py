@@ -137,7 +137,8 @@ class L1Penalty(OnL1Ball):
         return replace(self, radius=slack * descent / self.strength if descent > 0 else 1)
 
     def argmin(self, c: Array) -> SparseAtom:
-        return self.steepest_vertex(c) if self._excess(c) > 0 else SparseAtom((), ())
+        vertex = self.steepest_vertex(c)
+        return vertex if abs(c[vertex.indices[0]]) > self.strength else ZERO
 
     def vertex_rule(self) -> VertexRule:
         return VertexRule(self.radius, threshold=self.strength)
