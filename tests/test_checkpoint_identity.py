@@ -290,6 +290,7 @@ PLANTED: list[tuple[str, Any, str, Any]] = [
     ("l1", Run, "run_state", ("engine", "_best", "_history", "_rounds")),
     ("caching", Caching, "remember", lambda self, memory: None),
     ("dense-nuclear", NuclearBall, "remember", lambda self, memory: None),
+    ("polytope", Polytope, "remember", lambda self, memory: None),
 ]
 CASES_TO_BREAK = {
     **CASES,

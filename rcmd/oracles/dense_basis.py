@@ -81,18 +81,27 @@ class DenseBasis(ABC):
         self.changeColsBounds(count, places + self._columns, lower, upper)
 
     def run(self) -> bool:
-        """Whether few pivots led to an optimum at which all equations hold."""
+        """Whether few pivots led to what is an optimum by all its equations, ends and signs."""
         self.pivots, made = 0, 1
         while made:  # the last time with numbers made anew, which need no pivot
             made, solved = self._pivot(PATIENCE - self.pivots)
             self.pivots += made
             if not solved:
                 return False
+        return self._beyond() <= self._tolerance and self._residual() <= ACCURATE
+
+    def _beyond(self) -> float:
+        """How far a value is beyond its ends, or a price on the wrong side of 0."""
+        (lower, upper), values = self._ends, self._values
+        wrong = np.where(self._high, self._prices, -self._prices)[lower < upper]
+        return max((lower - values).max(), (values - upper).max(), wrong.max(initial=0.0))
+
+    def _residual(self) -> float:
         found = self.getSolution()
         rows = self._A @ found.col_value - found.row_value
         columns = self._costs[: self._columns] - found.col_dual - found.row_dual @ self._A
         largest = max(abs(self._prices).max(), 1.0)
-        return bool(max(abs(rows).max(), abs(columns).max() / largest) <= ACCURATE)
+        return max(abs(rows).max(), abs(columns).max() / largest)
 
     def getSolution(self) -> Solution:
         """What the last run led to."""

@@ -97,7 +97,7 @@ class KeptModel(ABC):
 
     @abstractmethod
     def _read(self, found: Any) -> tuple[Array, Array]:
-        """What ``solve`` returns, from HiGHS's solution, whose every attribute is a copy."""
+        """What ``solve`` returns, from a solution, whose every attribute HiGHS copies."""
 
     @abstractmethod
     def _tied(self) -> bool:
@@ -134,17 +134,20 @@ class KeptModel(ABC):
         self._pose(c)
         status = self._run(highs)
         if status != highs.HighsModelStatus.kOptimal:
+            words = self._model.modelStatusToString(status)
+            self.forget()
             raise RuntimeError(
-                f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
-                "an optimum; expected a linear programme with entries of moderate size: scale the "
-                "constraints"
+                f"HiGHS ended with status {words!r} instead of an optimum; expected a linear "
+                "programme with entries of moderate size: scale the constraints"
             )
         self._pivots += int(self._model.getInfo().simplex_iteration_count)
 
     def _take(self, basis: list[list[int]]) -> bool:
         """Whether ``pivoting`` can go on from ``basis``, and does so from now on."""
-        form = self._form() if self._small else None
-        if form is None or not complete(form, basis):
+        if not self._small:
+            return False
+        form = self._form()
+        if not complete(form, basis):
             return False
         self._model = self.pivoting(form, basis, TOLERANCE)
         return True
