@@ -343,3 +343,15 @@ def test_careless_pivots_make_no_certificate_wrong(
             assert problem.dual(optimum.w) <= optimum.primal + 1e-9
         assert max(lower) <= lowest + 1e-9
         assert min(lower) < lowest - 0.01 * size * abs(slope).max()
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_costs_that_are_no_numbers_leave_no_trace(name: str) -> None:
+    make, p = ORACLES[name]
+    oracle, costs = make(), np.random.default_rng(0).standard_normal((4, p))
+    expected = [make().argmin(c).dense(c) for c in costs]
+    for c, atom in zip(costs, expected, strict=True):
+        np.testing.assert_allclose(oracle.argmin(c).dense(c), atom, atol=1e-9)
+        with np.errstate(invalid="ignore"):
+            assert np.isnan(oracle.minimum(np.where(c == c[2], np.nan, c)))
+            oracle.argmin(np.where(c == c[2], np.nan, c))

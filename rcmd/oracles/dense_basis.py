@@ -17,6 +17,9 @@ from rcmd.oracles.base import Array
 AT_LOWER, BASIC, AT_UPPER = 0, 1, 2
 """HiGHS's names of where a variable is."""
 
+TOLERANCE = 1e-10
+"""The tightest feasibility tolerance HiGHS takes, relative here: models are scaled to size 1."""
+
 LARGEST = 2**15
 """Rows times columns of the largest programme to be solved so, a quarter of a MB."""
 
@@ -45,11 +48,10 @@ class DenseBasis(ABC):
     changes none of it.
     """
 
-    def __init__(self, form: tuple[Any, ...], basis: list[list[int]], tolerance: float) -> None:
+    def __init__(self, form: tuple[Any, ...], basis: list[list[int]]) -> None:
         matrix, costs, columns, rows = form
         self._A = matrix.toarray()
         self._columns, self._size = self._A.shape[1], sum(self._A.shape)
-        self._tolerance = tolerance
         self._costs = np.r_[costs, np.zeros(len(self._A))]
         self._ends: tuple[Array, Array] = np.r_[columns[0], rows[0]], np.r_[columns[1], rows[1]]
         status = np.concatenate(basis)
@@ -88,20 +90,21 @@ class DenseBasis(ABC):
             self.pivots += made
             if not solved:
                 return False
-        return self._beyond() <= self._tolerance and self._residual() <= ACCURATE
+        return self._beyond() <= TOLERANCE and self._residual() <= ACCURATE
 
     def _beyond(self) -> float:
         """How far a value is beyond its ends, or a price on the wrong side of 0."""
         (lower, upper), values = self._ends, self._values
         wrong = np.where(self._high, self._prices, -self._prices)[lower < upper]
-        return max((lower - values).max(), (values - upper).max(), wrong.max(initial=0.0))
+        # By np.max, in which NaN counts.
+        return np.max([(lower - values).max(), (values - upper).max(), wrong.max(initial=0.0)])
 
     def _residual(self) -> float:
         found = self.getSolution()
         rows = self._A @ found.col_value - found.row_value
         columns = self._costs[: self._columns] - found.col_dual - found.row_dual @ self._A
         largest = max(abs(self._prices).max(), 1.0)
-        return max(abs(rows).max(), abs(columns).max() / largest)
+        return np.max([abs(rows).max(), abs(columns).max() / largest])
 
     def getSolution(self) -> Solution:
         """What the last run led to."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rcmd.oracles.base import Array
-from rcmd.oracles.dense_basis import DenseBasis
+from rcmd.oracles.dense_basis import TOLERANCE, DenseBasis
 
 
 class DualInverse(DenseBasis):
@@ -17,10 +17,10 @@ class DualInverse(DenseBasis):
     c − [A −I]ᵀB⁻ᵀc_B.
     """
 
-    def __init__(self, form: tuple[Any, ...], basis: list[list[int]], tolerance: float) -> None:
+    def __init__(self, form: tuple[Any, ...], basis: list[list[int]]) -> None:
         indices, offsets = (part.astype(np.uint64) for part in (form[0].indices, form[0].indptr))
         self._by_columns = form[0].data, indices, offsets
-        super().__init__(form, basis, tolerance)
+        super().__init__(form, basis)
 
     def _factor(self, basic: Array) -> None:
         system = np.hstack([self._A, -np.eye(len(self._A))])
@@ -36,7 +36,7 @@ class DualInverse(DenseBasis):
 
         values = np.empty(len(self._basic))
         state = self._by_columns, self._inverse, self._basic, self._places, self._prices
-        made, solved = repair(*state, self._ends, self._high, values, self._tolerance, limit)
+        made, solved = repair(*state, self._ends, self._high, values, TOLERANCE, limit)
         self._values = self._at_ends()
         self._values[self._basic] = values
         return made, solved

@@ -9,10 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.dense_basis import DenseBasis, complete
-
-TOLERANCE = 1e-10
-"""The tightest feasibility tolerance HiGHS takes, relative here: models are scaled to size 1."""
+from rcmd.oracles.dense_basis import TOLERANCE, DenseBasis, complete
 
 FRESH_AFTER = 32
 """Calls after which the basis is factorized anew; a model is made again by as many at most.
@@ -149,7 +146,7 @@ class KeptModel(ABC):
         form = self._form()
         if not complete(form, basis):
             return False
-        self._model = self.pivoting(form, basis, TOLERANCE)
+        self._model = self.pivoting(form, basis)
         return True
 
     def _hand_over(self, basis: list[list[int]]) -> None:

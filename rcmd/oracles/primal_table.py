@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcmd.oracles.base import Array
-from rcmd.oracles.dense_basis import DenseBasis
+from rcmd.oracles.dense_basis import TOLERANCE, DenseBasis
 
 
 class PrimalTable(DenseBasis):
@@ -35,7 +35,7 @@ class PrimalTable(DenseBasis):
         rest = self._at_ends()[others]
         values, prices = table @ rest, self._costs[others] + self._costs[basic] @ table
         made, solved = descend(
-            table, basic, others, prices, self._ends, high, rest, values, self._tolerance, limit
+            table, basic, others, prices, self._ends, high, rest, values, TOLERANCE, limit
         )
         self._values, self._prices = np.empty(self._size), np.zeros(self._size)
         self._values[basic], self._values[others] = values, rest

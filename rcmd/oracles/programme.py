@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.oracles.base import Array
-from rcmd.oracles.dense_basis import BASIC, LARGEST
-from rcmd.oracles.kept_model import DUAL, PRIMAL, TOLERANCE, KeptModel, import_highspy
+from rcmd.oracles.dense_basis import BASIC, LARGEST, TOLERANCE
+from rcmd.oracles.kept_model import DUAL, PRIMAL, KeptModel, import_highspy
 from rcmd.oracles.primal_table import PrimalTable
 
 

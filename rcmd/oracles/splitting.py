@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.oracles.base import Array
-from rcmd.oracles.dense_basis import LARGEST
+from rcmd.oracles.dense_basis import LARGEST, TOLERANCE
 from rcmd.oracles.dual_inverse import DualInverse
-from rcmd.oracles.kept_model import DUAL, PRIMAL, TOLERANCE, KeptModel
+from rcmd.oracles.kept_model import DUAL, PRIMAL, KeptModel
 
 
 class Splitting(KeptModel):
