@@ -27,8 +27,8 @@ class Polytope(OnProgramme[Programme]):
     """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
 
     Each oracle call is a linear programme. The first one is solved by HiGHS (package highspy),
-    those after it start from the vertex of the last call: with at most 32,768 = m·p coefficients
-    by pivots on a table of as many numbers, otherwise, or where these come to no end, by HiGHS.
+    those after it start from the vertex of the last call: where rows times columns are at most
+    32,768, by pivots on a table of so many numbers, otherwise, or if these get too many, by HiGHS.
     Where several vertices are best, HiGHS solves it once more from no start, so that the answer
     does not depend on earlier calls; and a run begins with none. ``minimum`` and
     ``fenchel_young`` do not trust the solver: they come from its multipliers by weak duality,
