@@ -117,10 +117,15 @@ class Bound:
 
     def _index(self, constants: Constants, iterations: int) -> int:
         """Return the paper's k, once the bound is known to apply."""
-        steps = _steps(iterations)
+        k = _index_of(self.schedule, iterations)
         if reason := self.why_not(constants):
             raise ValueError(f"the bound {self.name!r} does not apply: {reason}")
-        return steps - 1 if self.schedule == "sublinear" else steps
+        return k
+
+
+def _index_of(kind: Kind, iterations: int) -> int:
+    """Return the k of the theorem of this kind, whose averages begin at 0 or at 1."""
+    return _steps(iterations) - 1 if kind == "sublinear" else _steps(iterations)
 
 
 def _steps(iterations: int) -> int:
@@ -377,9 +382,9 @@ def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> li
     """
     if kind not in ("sublinear", "linear"):
         raise ValueError(f"kind is {kind!r}; expected 'sublinear' or 'linear'")
-    _steps(iterations)
+    k = _index_of(kind, iterations)
     about = [b for b in _BOUNDS if b.schedule == kind and b.applies(constants)]
-    return [b for b in about if b.verdict_for(constants, iterations) is Verdict.PROVED]
+    return [b for b in about if b.verdict is Verdict.PROVED or b.proved_when(constants, k)]
 
 
 def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tuple[Bound, float]:
@@ -397,4 +402,5 @@ def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tup
     if not gaps:
         reason = next(b for b in _BOUNDS if b.schedule == kind).why_not(constants)
         raise ValueError(f"no {kind} bound applies: {reason}")
-    return min(((b, b(constants, iterations)) for b in gaps), key=lambda pair: pair[1])
+    k = _index_of(kind, iterations)
+    return min(((b, b.value(constants, k)) for b in gaps), key=lambda pair: pair[1])

@@ -14,6 +14,8 @@ from rcmd.problem import Problem, check_problem
 from rcmd.validation import as_array, checked_numbers
 
 Array = npt.NDArray[Any]
+Seen = tuple[Array, Array]
+"""Xβ, computed from β itself, and the losses there."""
 
 ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
 """Relative error of a sum of products, and how little of a loss it may move without a word."""
@@ -75,10 +77,9 @@ class PrimalPoint:
     doubt: Any
 
     @classmethod
-    def at(cls, problem: Problem, beta: Any) -> PrimalPoint:
-        """Everything about ``beta``, from scratch."""
-        predictions = problem.rows.matvec(beta)
-        terms = problem.losses.value(predictions)
+    def at(cls, problem: Problem, beta: Any, seen: Seen | None = None) -> PrimalPoint:
+        """Everything about ``beta``, from scratch; ``seen`` is what was computed so already."""
+        predictions, terms = seen or _look(problem, beta)
         loss, size = problem.mean(terms), problem.mean(abs(terms))
         doubt = _doubt(problem, beta, predictions, size)
         return cls(beta, predictions, loss, size, problem.oracle.value(beta), doubt)
@@ -104,11 +105,26 @@ class DualPoint:
     @classmethod
     def at(cls, problem: Problem, w: Array) -> DualPoint:
         """Everything about ``w``, brought into dom l* first (averages round), from scratch."""
+        w = problem.losses.clip(w)
+        return cls._with(problem, w, problem.losses.conjugate(w))
+
+    @classmethod
+    def beside(
+        cls, problem: Problem, w: Array, predictions: Array, slope: Any = None
+    ) -> tuple[DualPoint, Array]:
+        """``at``, and the Fenchel–Young terms of the losses beside Xβ, from one look.
+
+        ``slope``, if given, is Xᵀw/n, computed from a w in dom l*.
+        """
         inside = problem.losses.clip(w)
-        w = w if np.array_equal(w, inside) else inside
-        slope, terms = problem.gradient(w), problem.losses.conjugate(w)
-        lowest = problem.oracle.minimum(slope)
-        return cls(w, slope, problem.mean(terms), problem.mean(abs(terms)), lowest)
+        conjugates, terms = problem.losses.duality(predictions, inside)
+        return cls._with(problem, inside, conjugates, slope if inside is w else None), terms
+
+    @classmethod
+    def _with(cls, problem: Problem, w: Array, conjugates: Array, slope: Any = None) -> DualPoint:
+        slope = problem.gradient(w) if slope is None else slope
+        lowest, mean = problem.oracle.minimum(slope), problem.mean
+        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest)
 
     @property
     def value(self) -> Any:
@@ -135,7 +151,9 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     else:
         beta = _checked("beta", beta, problem.p)
     w = _checked("w", w, len(problem.losses.y))
-    return _certified(problem, PrimalPoint.at(problem, beta), DualPoint.at(problem, w))
+    primal = PrimalPoint.at(problem, beta)
+    dual, terms = DualPoint.beside(problem, w, primal.predictions)
+    return _certified(problem, primal, dual, problem.mean(terms))
 
 
 def _checked(name: str, values: Any, length: int) -> Array:
@@ -149,6 +167,11 @@ def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(
             f"{name} has shape {value.shape}; expected {shape}, as every {name} of this problem has"
         )
+
+
+def _look(problem: Problem, beta: Any) -> Seen:
+    predictions = problem.rows.matvec(beta)
+    return predictions, problem.losses.value(predictions)
 
 
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
@@ -170,16 +193,17 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     return doubt if doubt > CONSISTENCY * (1 + size) else 0
 
 
-def _certified(problem: Problem, primal: PrimalPoint, dual: DualPoint) -> Certificate:
+def _certified(
+    problem: Problem, primal: PrimalPoint, dual: DualPoint, loss_gap: Any
+) -> Certificate:
     feasible = not math.isinf(primal.penalty)
     beta, slope = primal.beta, dual.slope
-    terms = problem.losses.fenchel_young(primal.predictions, dual.w)
     certificate = Certificate(
         beta=beta,
         w=dual.w,
         primal=primal.value,
         dual=dual.value,
-        loss_gap=problem.mean(terms) + primal.doubt,
+        loss_gap=loss_gap + primal.doubt,
         regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
     )
     if feasible and math.isfinite(primal.doubt):
@@ -217,9 +241,7 @@ class BestPair:
         """Consider β; returns Xβ."""
         point = PrimalPoint.at(self.problem, beta)
         predictions = point.predictions
-        if self._primal is None or point.value < self._primal.value:
-            point.beta = _frozen(beta)
-            self._primal, self._certificate = point, None
+        self._take_primal(point)
         return predictions
 
     def offer_with_response(self, beta: Any) -> None:
@@ -230,10 +252,48 @@ class BestPair:
         """Consider w; returns Xᵀw/n."""
         point = DualPoint.at(self.problem, w)
         slope = point.slope
-        if self._dual is None or point.value > self._dual.value:
-            point.w = _frozen(point.w)
-            self._dual, self._certificate = point, None
+        self._take_dual(point)
         return slope
+
+    def offer_pair(self, beta: Any, w: Array, seen: Seen | None = None, slope: Any = None) -> Array:
+        """Consider β and w, looked at together; returns Xβ.
+
+        ``seen`` and ``slope`` = Xᵀw/n are what was computed already, from scratch.
+        """
+        primal = PrimalPoint.at(self.problem, beta, seen)
+        predictions = primal.predictions
+        dual, terms = DualPoint.beside(self.problem, w, predictions, slope)
+        taken = self._take_primal(primal), self._take_dual(dual)
+        if all(taken):
+            self._settle(primal, dual, self.problem.mean(terms))
+        return predictions
+
+    def begin(self, w: Array, slope: Any) -> None:
+        """Take 0 and the response w to it, with Xᵀw/n from scratch: no row is looked at again.
+
+        Samples of the same label are alike here, so that one of each class is enough. Where 0 is
+        not in dom R, nothing is taken.
+        """
+        problem, zero = self.problem, self.problem.rows.zero()
+        penalty = problem.oracle.value(zero)
+        if math.isinf(penalty):
+            return
+        places, shares = problem.losses.representatives()
+        losses, some = problem.losses.some(places), w[places]
+        s = np.zeros(len(some))
+        values = losses.value(s)
+        conjugates, terms = losses.duality(s, some)
+        primal = PrimalPoint(zero, s, shares @ values, shares @ abs(values), penalty, 0.0)
+        lowest = problem.oracle.minimum(slope)
+        dual = DualPoint(w, slope, shares @ conjugates, shares @ abs(conjugates), lowest)
+        self._take_primal(primal)
+        self._take_dual(dual)
+        self._settle(primal, dual, shares @ terms)
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is a pair."""
+        return self._primal is not None and self._dual is not None
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
@@ -245,9 +305,29 @@ class BestPair:
                 primal = PrimalPoint.at(self.problem, primal.beta)
             if dual.slope is None:
                 dual = DualPoint.at(self.problem, dual.w)
-            self._certificate = _certified(self.problem, primal, dual)
-            self._primal, self._dual = primal, dual
-            primal.predictions = dual.slope = None
+            terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
+            return self._settle(primal, dual, self.problem.mean(terms))
+        return self._certificate
+
+    def _take_primal(self, point: PrimalPoint) -> bool:
+        better = self._primal is None or bool(point.value < self._primal.value)
+        if better:
+            point.beta = _frozen(point.beta)
+            self._primal, self._certificate = point, None
+        return better
+
+    def _take_dual(self, point: DualPoint) -> bool:
+        better = self._dual is None or bool(point.value > self._dual.value)
+        if better:
+            point.w = _frozen(point.w)
+            self._dual, self._certificate = point, None
+        return better
+
+    def _settle(self, primal: PrimalPoint, dual: DualPoint, loss_gap: Any) -> Certificate:
+        """Certify the pair, and forget the vectors that were needed for it."""
+        self._certificate = _certified(self.problem, primal, dual, loss_gap)
+        self._primal, self._dual = primal, dual
+        primal.predictions = dual.slope = None
         return self._certificate
 
 

@@ -143,7 +143,8 @@ class Problem:
         other = copy(self)
         for name in ("prediction_bounds", "rounding_scale", "_spectral_energy"):
             vars(other).pop(name, None)
-        other.rows, other.losses, other.n = rows, self.losses.every(stride), rows.n
+        other.rows, other.n = rows, rows.n
+        other.losses = self.losses.some(slice(None, None, stride))
         other._constants = {}
         return other
 

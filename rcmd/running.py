@@ -144,6 +144,8 @@ class Run(Iterator[State]):
             raise StopIteration
         if self._started is None:
             self._started = time.perf_counter()
+            if self._rounds.allowed and self.engine.iteration == 0 and not self._best.complete:
+                self._best.begin(self.engine.w, self.engine.d.copy())
         with self.interrupts:
             if self.saver is not None:
                 self.saver.begin(self)
@@ -164,14 +166,20 @@ class Run(Iterator[State]):
 
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
         """Choose the phase to go on with, and say why the run does not, if so."""
-        if not gap <= self.tol:
-            round_left = self.budgets.exceeded(self._spent(), ROUND_PASSES * self.problem.n)
-            self._rounds.consider(self._history, self.tol, round_left is None)
+        self._corrections_follow(self._history[-1])
         if self.interrupts.requested:
             return StopReason.INTERRUPTED
         if gap <= self.tol:
             return StopReason.TOLERANCE
         return ended or self._budget_end()
+
+    def _corrections_follow(self, last: Checkpoint) -> bool:
+        """Whether the certificates, ``last`` among them, say that corrections are next."""
+        if not last.gap <= self.tol:
+            round_left = self.budgets.exceeded(self._spent(), ROUND_PASSES * self.problem.n)
+            earlier = [row for row in self._history[-2:] if row is not last]
+            self._rounds.consider([*earlier, last], self.tol, round_left is None)
+        return self._rounds.under_way
 
     def save(self, *, always: bool = True) -> None:
         """Write the checkpoint file, if there is to be one; without ``always``, only if it is due.
@@ -259,42 +267,57 @@ class Run(Iterator[State]):
         return self.budgets.exceeded(self._spent(), step)
 
     def _certified_state(self) -> State:
-        """Offer the averages, the response to β̄ and the last w; certify the best pair."""
+        """Offer the averages, and where plain steps go on, the response to β̄ and the last w.
+
+        Where the start says already that corrections are next, nothing of this is worth its price.
+        """
         begun = time.perf_counter()
-        engine = self.engine
+        engine, best, bound = self.engine, self._best, math.nan
         beta, w_average = engine.averages()
-        self._best.offer_with_response(beta)
-        self._best.offer_dual(w_average)
-        self._best.offer_dual(engine.w)
-        if math.isinf(self._best.certificate().primal):
-            refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
+        if self._history or not best.complete or not self._corrections_next():
+            predictions = best.offer_pair(beta, w_average)
+            if math.isinf(best.certificate().primal):
+                refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
+            if not self._corrections_next():
+                best.offer_dual(self.problem.losses.derivative(predictions))
+                best.offer_dual(engine.w)
+            bound = self._bound(engine.iteration)
         iterates = (engine.s.copy(), engine.w.copy(), engine.d.copy(), beta, w_average)
         self._certifying = time.perf_counter() - begun
         if self._mark is not None and engine.iteration >= self._mark:
             self._mark = None
-        return self._state("plain", self._bound(engine.iteration), *iterates)
+        return self._state("plain", bound, *iterates)
+
+    def _corrections_next(self) -> bool:
+        """Whether the best certificate up to now says that corrections are next."""
+        return self._corrections_follow(self._checkpoint("plain", math.nan))
 
     def _corrected_state(self) -> tuple[State, StopReason | None]:
         """One round of corrections, certified with its own response; why it was halted, if so."""
         rounds, left = self._rounds, math.inf
         try:
             with heeding(lambda: self.interrupts.requested or self._out_of_time()):
-                rounds.begin(self._best.certificate().beta)
+                rounds.begin(self._best.certificate().beta, self.engine.averages()[0])
                 if self.budgets.gradients is not None:
                     left = (self.budgets.gradients - self._spent().gradients) / self.problem.n
-                here = rounds.next(left, undo=self.saver is not None)
+                rounds.next(left, self.tol, undo=self.saver is not None)
         except Halted:
             self.save()
+            self._certify(rounds.reached)
             reason = StopReason.INTERRUPTED if self.interrupts.requested else StopReason.SECONDS
             return self._state("corrective", math.nan, *self._iterates()), reason
-        begun = time.perf_counter()
-        self._best.offer_primal(here.beta)
-        slope = self._best.offer_dual(here.w)
-        rounds.tell_slope(slope)
-        self._best.certificate()
-        self._certifying = time.perf_counter() - begun
-        iterates = (here.s, here.w, slope, here.beta, here.w)
+        here = self._certify(rounds.reached)
+        iterates = (here.s, here.w, here.slope, here.beta, here.w)
         return self._state("corrective", math.nan, *iterates), None
+
+    def _certify(self, here: Any) -> Any:
+        """Offer a point that rounds have come to, if they have; returns it."""
+        if here is not None:
+            begun = time.perf_counter()
+            self._best.offer_pair(here.beta, here.w, (here.s, here.losses), here.slope)
+            self._best.certificate()
+            self._certifying = time.perf_counter() - begun
+        return here
 
     def _iterates(self) -> tuple[Any, ...]:
         """s, w and d of the engine, and its averages, for anybody to keep."""
@@ -302,8 +325,16 @@ class Run(Iterator[State]):
         return engine.s.copy(), engine.w.copy(), engine.d.copy(), *engine.averages()
 
     def _state(self, phase: str, bound: float, *iterates: Any) -> State:
-        certificate, spent = self._best.certificate(), self._spent()
+        names = ("s", "w", "d", "beta_average", "w_average")
         return State(
+            **vars(self._checkpoint(phase, bound)),
+            certificate=self._best.certificate(),
+            **dict(zip(names, iterates, strict=True)),
+        )
+
+    def _checkpoint(self, phase: str, bound: float) -> Checkpoint:
+        certificate, spent = self._best.certificate(), self._spent()
+        return Checkpoint(
             iteration=spent.iterations,
             gradients=spent.gradients,
             oracle_calls=self.engine.oracle_calls + self._rounds.oracle_calls,
@@ -313,8 +344,6 @@ class Run(Iterator[State]):
             gap=certificate.gap,
             bound=bound,
             phase=phase,
-            certificate=certificate,
-            **dict(zip(("s", "w", "d", "beta_average", "w_average"), iterates, strict=True)),
         )
 
     def _bound(self, iterations: int) -> float:

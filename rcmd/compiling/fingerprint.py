@@ -13,7 +13,7 @@ import functools
 import hashlib
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,22 +45,40 @@ def fingerprint(*values: Any) -> str:
     return digest.hexdigest()
 
 
-def named_values(function: types.FunctionType) -> Iterator[Any]:
+class Place(NamedTuple):
+    """Where a function finds a value from outside: a scope and a name in it, or a cell."""
+
+    scope: Any
+    name: str | None
+    value: Any
+
+    def unchanged(self) -> bool:
+        """Whether the very same value is still there."""
+        if self.name is None:
+            return self.scope.cell_contents is self.value
+        return self.scope.get(self.name) is self.value
+
+
+def named_places(function: types.FunctionType) -> list[Place]:
     """What ``function`` names from outside: cells, globals, members of named modules."""
     cells = function.__closure__ or ()
-    outside = dict(
-        zip(function.__code__.co_freevars, (cell.cell_contents for cell in cells), strict=True)
-    )
+    places = [Place(cell, None, cell.cell_contents) for cell in cells]
     names, attributes = _names(function.__code__)
     scope = function.__globals__
-    outside.update({name: scope[name] for name in names if name in scope})
-    values, modules = list(outside.values()), set()
-    for value in values:  # which grows on the way
-        if isinstance(value, types.ModuleType) and value not in modules:
-            modules.add(value)
-            members = vars(value)
-            values += [members[name] for name in attributes if name in members]
-    yield from values
+    places += [Place(scope, name, scope[name]) for name in dict.fromkeys(names) if name in scope]
+    modules = set()
+    for place in places:  # which grow on the way
+        if isinstance(place.value, types.ModuleType) and place.value not in modules:
+            modules.add(place.value)
+            members = vars(place.value)
+            named = (name for name in attributes if name in members)
+            places += [Place(members, name, members[name]) for name in named]
+    return places
+
+
+def named_values(function: types.FunctionType) -> Iterator[Any]:
+    """The values of ``named_places``."""
+    return (place.value for place in named_places(function))
 
 
 def _add(digest: Any, value: Any, seen: set[Any]) -> None:

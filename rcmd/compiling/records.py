@@ -13,6 +13,7 @@ from numba import types as numba_types
 from numba.extending import overload, overload_method
 
 from rcmd.compiling.fingerprint import fingerprint, is_foreign, named_values
+from rcmd.compiling.watching import Watch
 
 
 class CannotCompile(TypeError):
@@ -98,12 +99,18 @@ class RecordType:
         return self._fingerprint_now()
 
     @functools.cached_property
+    def _watch(self) -> Watch:
+        return Watch(self.methods.values())
+
+    @functools.cached_property
     def methods(self) -> dict[str, types.FunctionType]:
         """The plain functions of the class, inherited ones included."""
         return _methods(self.owner)
 
     def check(self) -> None:
         """Refuse a class that is no longer what was compiled (a global or helper changed)."""
+        if self.methods == _methods(self.owner) and self._watch.unchanged():
+            return
         if self._fingerprint_now() != self.fingerprint:
             raise CannotCompile(
                 f"what {self.owner.__name__} reads or calls has changed since it was compiled; "

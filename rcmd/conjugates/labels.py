@@ -9,9 +9,10 @@ import numpy as np
 
 def sign_fault(y: Any, name: str) -> str | None:
     """What is wrong with labels that should all be −1 or +1, as a sentence, or ``None``."""
-    values = np.unique(np.asarray(y, dtype=float))
-    if np.isin(values, (-1.0, 1.0)).all():
+    labels = np.asarray(y, dtype=float)
+    if (abs(labels) == 1.0).all():
         return None
+    values = np.unique(labels)
     shown = ", ".join(f"{value:g}" for value in values[:5])
     return (
         f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the {name} loss "

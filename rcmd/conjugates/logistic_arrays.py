@@ -1,6 +1,7 @@
 """The logistic pair on whole arrays, where NumPy's vector instructions beat a scalar loop fivefold.
 
-Each function is the method of ``Logistic`` of that name, in the same form.
+Each function is the method of ``Logistic`` of that name, in the same form, or finds several of
+them from the same exponentials and logarithms.
 """
 
 from __future__ import annotations
@@ -49,6 +50,35 @@ def fenchel_young(s: Array, w: Array, y: Array) -> Array:
     terms += _tail(q)
     terms += _negative_entropy(np.minimum(v, rest))
     return _inside(terms, v)
+
+
+def expansion(s: Array, y: Array) -> tuple[Array, Array, Array]:
+    """``value``, ``derivative`` and ``second_derivative``."""
+    from rcmd.engine.kernels.logistic import expand, exponents
+
+    tails, slopes, curvatures = np.empty((3, len(s)))
+    exponents(s, y, tails)
+    np.exp(tails, out=tails)
+    values = np.log1p(tails)
+    expand(s, y, tails, values, slopes, curvatures)
+    return values, slopes, curvatures
+
+
+def duality(s: Array, w: Array, y: Array) -> tuple[Array, Array]:
+    """``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
+    from rcmd.engine.kernels.logistic import pair, shares
+
+    low, rest, logarithms, conjugates, terms = np.empty((5, len(s)))
+    least = shares(s, w, y, low, rest, terms)
+    np.exp(terms, out=terms)
+    np.log1p(terms, out=terms)
+    np.log1p(rest, out=rest)
+    np.maximum(low, LEAST, out=logarithms)
+    np.log(logarithms, out=logarithms)
+    pair(s, w, y, low, logarithms, rest, conjugates, terms)
+    if least < 0.0:
+        conjugates[low < 0.0] = terms[low < 0.0] = np.inf
+    return conjugates, terms
 
 
 def bregman_radius(bound: Array) -> Array:

@@ -15,6 +15,9 @@ Array = npt.NDArray[Any]
 COMPILE_FROM = 4096
 """Length from which an array is worth compiled code; below it numba is not even imported."""
 
+TOGETHER_FROM = 1024
+"""Length from which on several methods are evaluated at once, by compiled code."""
+
 BLOCK = 8192
 """Entries that array forms see at a time, so that what they hold in between stays in the cache."""
 
@@ -39,10 +42,18 @@ class SampleLosses:
         self.weights = weights
         self._scalars: dict[str, Any] = {}
 
-    def every(self, stride: int) -> SampleLosses:
-        """The pairs 0, stride, 2·stride, …."""
-        weights = None if self.weights is None else self.weights[::stride]
-        return SampleLosses(self.loss, self.y[::stride], weights)
+    def some(self, places: Any) -> SampleLosses:
+        """The pairs j in ``places``, an array or a slice."""
+        weights = None if self.weights is None else self.weights[places]
+        return SampleLosses(self.loss, self.y[places], weights)
+
+    def representatives(self) -> tuple[Array, Array]:
+        """Samples that stand for all that have their label and weight, and the shares of those."""
+        n = len(self.y)
+        if self.classes is None or self.weights is not None:
+            return np.arange(n), np.full(n, 1 / n)
+        greatest = self.classes[1].sum() / n
+        return np.array([self.y.argmin(), self.y.argmax()]), np.array([1 - greatest, greatest])
 
     def value(self, s: Array) -> Array:
         """l_j(s_j)."""
@@ -59,6 +70,15 @@ class SampleLosses:
         slopes = self._each("second_derivative", s, self.y)
         return self._weighted(np.clip(slopes, 0, self.loss.gamma))
 
+    def expansion(self, s: Array) -> tuple[Array, Array, Array]:
+        """l_j(s_j), l_j'(s_j) and l_j''(s_j), from one look where there is an array form of it."""
+        parts = self._together("expansion", s, self.y)
+        if parts is None:
+            return self.value(s), self.derivative(s), self.second_derivative(s)
+        values, slopes, curvatures = parts
+        np.clip(curvatures, 0, self.loss.gamma, out=curvatures)
+        return self._weighted(values), self._weighted(slopes), self._weighted(curvatures)
+
     def conjugate(self, w: Array) -> Array:
         """l_j*(w_j)."""
         return self._weighted(self._each("conjugate", self.unit(w), self.y))
@@ -72,6 +92,15 @@ class SampleLosses:
         terms = self._each("fenchel_young", s, self.unit(w), self.y)
         return np.maximum(self._weighted(terms), 0)
 
+    def duality(self, s: Array, w: Array) -> tuple[Array, Array]:
+        """``conjugate`` at w and ``fenchel_young`` at (s, w), from one look where there is one."""
+        parts = self._together("duality", s, self.unit(w), self.y)
+        if parts is None:
+            return self.conjugate(w), self.fenchel_young(s, w)
+        conjugates, terms = parts
+        np.maximum(terms, 0, out=terms)
+        return self._weighted(conjugates), self._weighted(terms)
+
     def largest_descent(self, offset: Array | None = None) -> Any:
         """An upper bound of −(1/n) Σ_j (s_j − offset_j)·l_j'(s_j) over all s.
 
@@ -83,21 +112,27 @@ class SampleLosses:
 
     def bregman_radius(self, bounds: Array) -> Any:
         """D_max = (1/n) Σ_j sup over |a| ≤ M_j of D_{l_j}(0, a)."""
-        return _mean(self._weighted(self._each("bregman_radius", bounds)))
+        levels = two_levels(bounds)
+        if levels is None or self.y.dtype == object:
+            radii = self._each("bregman_radius", bounds)
+        else:
+            radii = np.array([self.loss.bregman_radius(b) for b in levels[0]])[levels[1]]
+        return _mean(self._weighted(radii))
 
     def clip(self, w: Array) -> Array:
-        """``w`` brought into dom l_j*, coordinate by coordinate."""
+        """``w`` brought into dom l_j*, coordinate by coordinate; itself where it is inside."""
         low, high = self.domain
-        return np.clip(w, low, high)
+        return w if (w >= low).all() and (w <= high).all() else np.clip(w, low, high)
+
+    @cached_property
+    def classes(self) -> tuple[Array, Array] | None:
+        """The two labels and which stands where, if there is no third."""
+        return two_levels(self.y)
 
     @cached_property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
-        least, most = self.y.min(), self.y.max()
-        if ((self.y == least) | (self.y == most)).all():  # two classes need no sorting
-            labels, places = np.array([least, most]), (self.y == most).astype(int)
-        else:
-            labels, places = np.unique(self.y, return_inverse=True)
+        labels, places = self.classes or np.unique(self.y, return_inverse=True)
         ends = np.array([self.loss.conjugate_domain(y) for y in labels], dtype=self.y.dtype)
         low, high = ends[:, 0][places], ends[:, 1][places]
         return self._weighted(low), self._weighted(high)
@@ -116,14 +151,24 @@ class SampleLosses:
 
     def _each(self, name: str, *arguments: Array) -> Array:
         """The method ``name`` at every place, by the class's array form where it has one."""
-        form = getattr(vars(type(self.loss)).get("arrays"), name, None)
-        if form is None or self.y.dtype == object:
+        form = self._array_form(name)
+        if form is None:
             return self._one_by_one(name, *arguments)
         out = np.empty(len(self.y))
         for start in range(0, len(out), BLOCK):
             block = slice(start, start + BLOCK)
             out[block] = form(*(argument[block] for argument in arguments))
         return out
+
+    def _together(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
+        """What the array form ``name`` finds of several methods at once, if there is one."""
+        form = self._array_form(name) if len(self.y) >= TOGETHER_FROM else None
+        return None if form is None else form(*arguments)
+
+    def _array_form(self, name: str) -> Any:
+        if self.y.dtype == object:
+            return None
+        return getattr(vars(type(self.loss)).get("arrays"), name, None)
 
     def _one_by_one(self, name: str, *arguments: Array) -> Array:
         """The scalar method ``name`` at every place; compiled where arrays are long."""
@@ -150,6 +195,19 @@ class SampleLosses:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_scalars": {}}
+
+
+def two_levels(values: Array) -> tuple[Array, Array] | None:
+    """The least and the greatest of ``values``, and which stands where, if there is no third.
+
+    Labels of two classes, and bounds of rows that hold nothing but zeros and ones, need no more
+    than two evaluations.
+    """
+    levels = np.array([values.min(), values.max()])
+    greatest = values == levels[1]
+    if (greatest | (values == levels[0])).all():
+        return levels, greatest.astype(int)
+    return None
 
 
 def _mean(values: Array) -> Any:

@@ -82,8 +82,7 @@ class BallCorrection:
         self._unit_strength = self.strength * self.radius * self.radius
         bounds = problem.prediction_bounds
         self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
-        self._here = self._respond(beta)
-        self.slope = problem.gradient(self._here.w)
+        self.here = self._look(beta)
         unit, d = self._in_units()
         inner = self._in_norm * unit
         size = inner @ inner
@@ -92,48 +91,45 @@ class BallCorrection:
 
     def _in_units(self) -> tuple[Array, Array]:
         """β and ∇f in units of the radius, and of the intercept's bound."""
-        return self._here.beta / self._units, self.slope * self._units
+        return self.here.beta / self._units, self.here.slope * self._units
 
     @property
     def gradients(self) -> int:
         """Passes over the losses times n, and what was there before."""
         return self._earlier + self._passes * self.problem.n
 
-    def round(self, passes: float) -> Corrected:
+    def round(self, passes: float, enough: float) -> None:
         """A step; and where it was one of the last and steps are cheap, the one after it.
 
         Where Newton's steps square the error, the next one costs less than to certify, and leaves
         β as exact as its numbers are: P alone tells only half of their digits.
         """
-        before = self._here
+        before = self.here
         fall = self._step(passes)
-        if self._here is not before and self._matrix is not None and fall <= LAST_FALL:
-            self.slope = self.problem.gradient(self._here.w)
+        if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
             self._step(passes)
-        self.moved = self._here is not before
-        return self._here
+        self.moved = self.here is not before
 
     def _step(self, passes: float) -> float:
         """One step, shortened until P falls, by what is returned; else it is not taken."""
-        beta, here = self._here.beta, self._value(self._here.s, self._here.beta)
+        before, beta, value = self.here, self.here.beta, self._value(self.here)
         products = int(min(MOST_PRODUCTS, len(beta), max(passes / SYSTEMS, 1)))
         step, multiplier = self._direction(products)
 
         def point(share: float) -> Array:
             return self._inside(beta + share * step, multiplier > 0)
 
-        values = [here]
+        tried = [before]
 
         def fallen(share: float) -> bool:
-            moved = point(share)
-            values.append(self._value(self.problem.rows.matvec(moved), moved))
-            return falls(values[-1], here, 0.0)
+            tried.append(self._look(point(share)))
+            return falls(self._value(tried[-1]), value, 0.0)
 
         share = self._damping.longest(fallen)
         if share > 0 and (abs(step).any() or multiplier != self._multiplier):
-            self._multiplier = multiplier
-            self._here = self._respond(point(share))
-        return (here - values[-1]) / (1 + abs(here))
+            self._multiplier, self._hessian = multiplier, None
+            self.here = tried[-1]
+        return (value - self._value(tried[-1])) / (1 + abs(value))
 
     def _direction(self, products: int) -> tuple[Array, float]:
         """δ and ν + dν."""
@@ -180,7 +176,7 @@ class BallCorrection:
         """1 for every entry that may move, 0 for an intercept at an end that it would leave."""
         moving = np.ones(self.problem.p)
         if self.bound is not None:
-            end, pull = self._here.beta[-1], -self.slope[-1]
+            end, pull = self.here.beta[-1], -self.here.slope[-1]
             moving[-1] = abs(end) < self.bound or end * pull < 0
         return moving
 
@@ -194,7 +190,7 @@ class BallCorrection:
         return self._hessian
 
     def _curvatures(self) -> Array:
-        return self.problem.losses.second_derivative(self._here.s) / self.problem.n
+        return self.here.curvatures / self.problem.n
 
     def _inside(self, beta: Array, binding: bool) -> Array:
         """``beta`` drawn back to the sphere where it left the ball, or where the ball binds."""
@@ -205,17 +201,12 @@ class BallCorrection:
             beta[-1] = np.clip(beta[-1], -self.bound, self.bound)
         return beta
 
-    def _respond(self, beta: Array) -> Corrected:
+    def _look(self, beta: Array) -> Corrected:
         self._passes += 1
-        self._hessian = None
-        s = self.problem.rows.matvec(beta)
-        return Corrected(beta, s, self.problem.losses.derivative(s))
+        return Corrected.at(self.problem, beta, self.problem.rows.matvec(beta))
 
-    def _value(self, s: Array, beta: Array) -> float:
-        heed()
-        self._passes += 1
-        losses = self.problem.mean(self.problem.losses.value(s))
-        return float(losses + (self.strength * beta * self._in_norm) @ beta / 2)
+    def _value(self, point: Corrected) -> float:
+        return float(point.loss + (self.strength * point.beta * self._in_norm) @ point.beta / 2)
 
 
 def _small_matrix(rows: Rows) -> Any:

@@ -1,22 +1,52 @@
-"""What every kind of correction tells after a round."""
+"""What every kind of correction looks at, and tells after a round."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy.typing as npt
+
+from rcmd.heeding import heed
+from rcmd.problem import Problem
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """Where a round ends: a primal point, its predictions and its response."""
+    """A primal point β, and what one look at all losses tells about it.
 
+    Attributes
+    ----------
+    s
+        Its predictions Xβ, from β itself.
+    losses, w, curvatures
+        l_j, l_j' and l_j'' at s_j.
+    loss
+        (1/n) Σ_j l_j(s_j).
+    """
+
+    problem: Problem
     beta: Any
     s: Array
+    losses: Array
     w: Array
+    curvatures: Array
+    loss: float
+
+    @cached_property
+    def slope(self) -> Any:
+        """Xᵀw/n, the gradient of the loss part, from scratch."""
+        return self.problem.gradient(self.w)
+
+    @classmethod
+    def at(cls, problem: Problem, beta: Any, s: Array) -> Corrected:
+        """Look at ``beta``, whose predictions are s."""
+        heed()
+        losses, w, curvatures = problem.losses.expansion(s)
+        return cls(problem, beta, s, losses, w, curvatures, float(problem.mean(losses)))
 
 
 class Correction(Protocol):
@@ -28,18 +58,23 @@ class Correction(Protocol):
         Linear minimizations so far.
     moved
         Whether the last round changed anything.
-    slope
-        Xᵀw/n of the response w to the last point. Who certifies a round computes it anyway, and
-        sets it before the next one.
+    here
+        The point reached.
     """
 
     oracle_calls: int
     moved: bool
-    slope: Any
+
+    @property
+    def here(self) -> Corrected:
+        """The point reached."""
 
     @property
     def gradients(self) -> int:
-        """Passes over all rows, times n."""
+        """Looks at all losses and at all rows, times n."""
 
-    def round(self, passes: float) -> Corrected:
-        """Go on for one round, in about so many passes where it would take more."""
+    def round(self, passes: float, enough: float) -> None:
+        """Go on for one round, in about so many passes where it would take more.
+
+        A gap of ``enough`` is as small as it needs to be.
+        """

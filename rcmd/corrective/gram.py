@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.rows.dense import dense_gram
+from rcmd.rows.sparse import both_sides
 
 Array = npt.NDArray[Any]
 
@@ -20,5 +21,5 @@ def gram(columns: Any, curvatures: Array) -> Array:
 
         total = np.zeros((columns.shape[1],) * 2)
         sparse_gram(columns.data, columns.indices, columns.indptr, curvatures, total)
-        return total + total.T - np.diag(np.diag(total))
+        return both_sides(total)
     return dense_gram(columns, np.sqrt(curvatures))

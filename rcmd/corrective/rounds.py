@@ -31,7 +31,7 @@ class Rounds:
     """What changes in a run."""
 
     def __init__(self, problem: Problem, allowed: bool) -> None:
-        self.problem, self._allowed = problem, allowed
+        self.problem, self.allowed = problem, allowed
         self._begun = self._idle = False
         self.count = self._still = self._slow = 0
         self._landmark: Any = math.inf
@@ -61,33 +61,32 @@ class Rounds:
             self._landmark = gap if fell else self._landmark
             self._still = 0 if self._correction.moved else self._still + 1
             self._idle = self._still >= STILL_ROUNDS or self._slow >= SLOW_ROUNDS
-        elif not self._begun and self._allowed and affordable:
+        elif not self._begun and self.allowed and affordable:
             self._begun = worth_correcting(history, self.problem.n, tol)
             self._landmark = gap
 
-    def begin(self, beta: Any) -> None:
-        """Make ready for the first round, from ``beta``."""
+    def begin(self, beta: Any, average: Any) -> None:
+        """Make ready for the first round, from ``beta``, with the atoms that ``average`` is of."""
         if self._correction is None:
             with np.errstate(all="ignore"):
-                self._correction = correction_for(self.problem, beta)
+                self._correction = correction_for(self.problem, beta, average)
 
-    def next(self, passes: float, undo: bool) -> Corrected:
-        """One round, in about so many passes; ``tell_slope`` must follow.
+    def next(self, passes: float, enough: float, undo: bool) -> None:
+        """One round towards a gap of ``enough``, in about so many passes.
 
         With ``undo``, a round that is halted leaves everything as it was before.
         """
         assert self._correction is not None
         correction = _twin(self._correction) if undo else self._correction
         with np.errstate(all="ignore"):  # a step that is no number is not taken
-            here = correction.round(passes)
+            correction.round(passes, enough)
         self._correction = correction
         self.count += 1
-        return here
 
-    def tell_slope(self, slope: Any) -> None:
-        """Xᵀw/n for the w that the last round ended with."""
-        assert self._correction is not None
-        self._correction.slope = slope
+    @property
+    def reached(self) -> Corrected | None:
+        """The point that rounds have come to."""
+        return None if self._correction is None else self._correction.here
 
 
 def _twin(correction: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,10 @@ DUAL_ROUNDING = 1e-13
 def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     """argmin ½ xᵀHx + cᵀx over x ≥ 0, Σx = 1, for a positive definite H.
 
-    From the feasible ``start``: minimize over the free entries; go there, or as far as the
-    first entry that turns negative, which is then fixed at zero; once all are non-negative,
-    free the entry whose multiplier is most negative. But for rounding the value falls with
+    From the feasible ``start``, where all entries that are positive or would gain are free:
+    minimize over the free entries; go there, or as far as the first entry that turns negative,
+    which is then fixed at zero; once all are non-negative, free the entry whose multiplier is
+    most negative. But for rounding the value falls with
     every turn. After ``MOST_TURNS`` or ``MOST_WORK``, or where a system overflows, the feasible
     point reached so far is returned.
 
@@ -33,16 +35,22 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     >>> minimize_on_simplex(np.eye(2), np.array([-3.0, 0.0]), np.array([0.5, 0.5]))
     array([1., 0.])
     """
-    x, free = start.copy(), start > 0
+    x = start.copy()
     gradient = matrix @ x + slope
+    free = (x > 0) | (gradient < gradient @ x)
     for _ in range(int(min(MOST_TURNS, max(MOST_WORK / len(x) ** 3, 3)))):
         places = np.flatnonzero(free)
         step, level_at = _on_plane(matrix, gradient, x, places)
         target = x + step
-        if not np.isfinite(target).all():
+        if not math.isfinite(target.sum()):
             break
-        if (target < 0).any():
-            _step_to_the_border(x, free, step, target)
+        if target.min() < 0:
+            inside = np.maximum(target, 0.0)
+            inside /= inside.sum()
+            if _falls(matrix, gradient, inside - x):
+                x, free = inside, inside > 0
+            else:
+                _step_to_the_border(x, free, step, target)
             gradient = matrix @ x + slope
             continue
         x = target
@@ -55,6 +63,11 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
             break
         free[worst] = True
     return x
+
+
+def _falls(matrix: Array, gradient: Array, step: Array) -> bool:
+    """Whether the value is lower after ``step``."""
+    return bool(gradient @ step + step @ matrix @ step / 2 < 0)
 
 
 def _on_plane(matrix: Array, gradient: Array, x: Array, places: Array) -> tuple[Array, int]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from rcmd.compiling.records import CannotCompile
 from rcmd.compiling.scalars import METHOD_ARITY, Scalar, method_scalar
+from rcmd.conjugates.samples import SampleLosses
 from rcmd.engine.accounting import RESCALE_ABOVE, past_share
 from rcmd.engine.costs import EvenCosts
 from rcmd.engine.faults import not_finite
@@ -70,7 +71,7 @@ class CompiledEngine(EvenCosts):
         self._start, self._past = start, float(past_share(schedule))
         if start is not None:
             s = problem.rows.matvec(start)
-        w = self._scalars[0](s, problem.losses.y)
+        w = _slopes(self._scalars[0], s, problem.losses)
         self._samples = new_samples(s, w, problem.losses.y)
         weights = problem.losses.weights
         self._gain = np.full(1, 1 / problem.n) if weights is None else weights / problem.n
@@ -181,6 +182,14 @@ def _law(problem: Problem, prox: BregmanProx) -> tuple[tuple[Any, ...], tuple[Sc
     centre = Scalar((losses.loss, prox), _make_centre, arity=METHOD_ARITY)
     law = (derivative.address, derivative.theta, step.address, step.theta)
     return law, (derivative, step), centre(losses.y, weights, problem.prediction_bounds)
+
+
+def _slopes(derivative: Scalar, s: Array, losses: SampleLosses) -> Array:
+    """l'(s_j; y_j), of which there are two at most where nothing is predicted for two classes."""
+    if losses.classes is None or s.any():
+        return derivative(s, losses.y)
+    labels, places = losses.classes
+    return derivative(0.0, labels)[places]
 
 
 def _make_step(read_loss: Any, read_prox: Any, table: int) -> Any:

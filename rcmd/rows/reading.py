@@ -27,7 +27,7 @@ def as_rows(X: Any) -> Rows:
         return X
     if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
         return OperatorRows(X)
-    rows = SparseRows(_checked_sparse(X)) if sp.issparse(X) else DenseRows(_checked_dense(X))
+    rows = _checked_sparse(X) if sp.issparse(X) else DenseRows(_checked_dense(X))
     if rows.n == 0 or rows.p == 0:
         raise ValueError(
             f"X has shape ({rows.n}, {rows.p}); expected at least one row and one column"
@@ -57,16 +57,20 @@ def _checked_dense(X: Any) -> Array:
     return np.ascontiguousarray(array)
 
 
-def _checked_sparse(X: Any) -> Any:
+def _checked_sparse(X: Any) -> SparseRows:
     if X.ndim != 2:
         raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
     matrix = X.tocsr()
+    rows, as_it_is = SparseRows(matrix), matrix.dtype in (np.float32, np.float64)
+    # Extremes tell of NaN and infinity alike, and the rows are asked for them later.
+    if as_it_is and matrix.has_canonical_format and np.isfinite(rows.span).all():
+        return rows
     checked_numbers("X", matrix.data, csr=matrix)
-    if matrix.dtype not in (np.float32, np.float64):
+    if not as_it_is:
         as_doubles("X", matrix.data, csr=matrix)
         matrix = matrix.astype(float)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
         checked_numbers("X with its duplicate entries summed", matrix.data, csr=matrix)
-    return matrix
+    return SparseRows(matrix)

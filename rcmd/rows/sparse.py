@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +26,11 @@ class SparseRows(Rows):
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
         self.n, self.p = matrix.shape
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """Xᵀ, of the same arrays."""
+        return self.matrix.T
 
     def predict(self, batch: Array, atom: Atom) -> Array:
         block = self.matrix[batch]
@@ -72,7 +78,7 @@ class SparseRows(Rows):
 
     def rmatvec(self, w: Array) -> Array:
         if self.matrix.dtype != np.float32:
-            return np.asarray(self.matrix.T @ w)
+            return np.asarray(self._transposed @ w)
         total = np.zeros(self.p)
         for rows in self._blocks():
             total += self.matrix[rows].T @ w[rows]
@@ -82,6 +88,9 @@ class SparseRows(Rows):
         return self._by_row(lambda data, _: data * data)
 
     def max_norms(self) -> Array:
+        low, high = self.span
+        if low == high:
+            return abs(high) * (np.diff(self.matrix.indptr) > 0)
         if self.matrix.nnz < COMPILED_FROM:
             return super().max_norms()
         from rcmd.engine.kernels.columns import peaks
@@ -92,8 +101,14 @@ class SparseRows(Rows):
 
     @property
     def peak(self) -> float:
+        low, high = self.span
+        return max(high, -low)
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """The least and the greatest entry that is stored."""
         entries = self.matrix.data
-        return float(max(entries.max(), -entries.min())) if entries.size else 0.0
+        return (float(entries.min()), float(entries.max())) if entries.size else (0.0, 0.0)
 
     def entry_range(self) -> tuple[Array, Array]:
         low = np.asarray(self.matrix.min(axis=1).toarray(), dtype=float).ravel()
@@ -148,6 +163,11 @@ class SparseRows(Rows):
         dense = np.zeros(self.p)
         dense[self.matrix.indices[start:stop]] = self.matrix.data[start:stop]
         return dense
+
+
+def both_sides(half: Array) -> Array:
+    """The symmetric matrix of which each entry stands on one side of the diagonal only."""
+    return half + half.T - np.diag(np.diag(half))
 
 
 def _sum_rows(entries: Array, indptr: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rcmd.certificate import Certificate, DualPoint, PrimalPoint
+from rcmd.corrective.atom_columns import EntryColumns, PredictedColumns
 from rcmd.corrective.atom_weights import AtomWeights
 from rcmd.corrective.ball import BallCorrection
 from rcmd.corrective.corrected import Corrected
@@ -26,8 +27,10 @@ CLASSES: dict[str, type] = {
         Damping,
         DenseAtom,
         DualPoint,
+        EntryColumns,
         HullCorrection,
         LowRank,
+        PredictedColumns,
         PrimalPoint,
         RankOneAtom,
         Snapshot,

@@ -42,6 +42,32 @@ def _make_pick(stamp: str) -> Any:
     return pick
 
 
+def _make_weighted_sums(stamp: str) -> Any:
+    def weighted_sums(values, columns, offsets, weights, sums):
+        """``sums[j]`` = Σ_k x_jk ``weights[k]``, in the order in which the entries stand."""
+        stamp
+        one = np.uint64(1)
+        for j in range(np.uint64(offsets.size - 1)):
+            total = 0.0
+            for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+                total += values[a] * weights[np.uint64(columns[a])]
+            sums[j] = total
+
+    return weighted_sums
+
+
+def _make_column_sums(stamp: str) -> Any:
+    def column_sums(values, columns, offsets, weights, sums):
+        """``sums[k] += Σ_j weights[j] x_jk``."""
+        stamp
+        one = np.uint64(1)
+        for j in range(np.uint64(offsets.size - 1)):
+            for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+                sums[np.uint64(columns[a])] += values[a] * weights[j]
+
+    return column_sums
+
+
 def _make_peaks(stamp: str) -> Any:
     def peaks(values, offsets, largest):
         """``largest[j]`` = max_k |x_jk|, 0 for an empty row."""
@@ -81,4 +107,6 @@ def _make_join(stamp: str) -> Any:
 count = kernel(_make_count)
 pick = kernel(_make_pick)
 join = kernel(_make_join)
+weighted_sums = kernel(_make_weighted_sums)
+column_sums = kernel(_make_column_sums)
 peaks = kernel(_make_peaks)

@@ -1,0 +1,68 @@
+"""The arithmetic of the logistic pair around its exponentials and logarithms, which are NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rcmd.compiling.caching import kernel
+
+
+def _make_exponents(stamp: str) -> Any:
+    def exponents(s, y, out):
+        """−|ys|."""
+        stamp
+        for j in range(s.size):
+            out[j] = -abs(y[j] * s[j])
+
+    return exponents
+
+
+def _make_expand(stamp: str) -> Any:
+    def expand(s, y, tails, values, slopes, curvatures):
+        """From exp(−|ys|) in ``tails`` and log(1 + exp(−|ys|)) in ``values``: l, l' and l''."""
+        stamp
+        for j in range(s.size):
+            margin, tail = y[j] * s[j], tails[j]
+            share = 1.0 / (1.0 + tail)
+            rest = tail * share
+            values[j] -= min(margin, 0.0)
+            slopes[j] = -y[j] * (rest if margin > 0.0 else share)
+            curvatures[j] = rest * share
+
+    return expand
+
+
+def _make_shares(stamp: str) -> Any:
+    def shares(s, w, y, low, rest, exponents):
+        """The lesser of v and 1−v for v = −yw, minus that, and −|ys|; returns the least v, 1−v."""
+        stamp
+        least = 0.0
+        for j in range(s.size):
+            v = -y[j] * w[j]
+            smaller = min(v, 1.0 - v)
+            least = min(least, smaller)
+            low[j] = smaller
+            rest[j] = -smaller
+            exponents[j] = -abs(y[j] * s[j])
+        return least
+
+    return shares
+
+
+def _make_pair(stamp: str) -> Any:
+    def pair(s, w, y, low, logs, rest_logs, conjugates, terms):
+        """l* and the Fenchel–Young terms; ``terms`` holds log(1 + exp(−|ys|)) before."""
+        stamp
+        for j in range(s.size):
+            v, margin = -y[j] * w[j], y[j] * s[j]
+            entropy = logs[j] * low[j] + rest_logs[j] * (1.0 - low[j])
+            conjugates[j] = entropy
+            terms[j] = abs(margin) * (v if margin > 0.0 else 1.0 - v) + terms[j] + entropy
+
+    return pair
+
+
+exponents = kernel(_make_exponents)
+expand = kernel(_make_expand)
+shares = kernel(_make_shares)
+pair = kernel(_make_pair)
