@@ -111,14 +111,16 @@ class DualPoint:
     @classmethod
     def beside(
         cls, problem: Problem, w: Array, predictions: Array, slope: Any = None
-    ) -> tuple[DualPoint, Array]:
-        """``at``, and the Fenchel–Young terms of the losses beside Xβ, from one look.
+    ) -> tuple[DualPoint, Any]:
+        """``at``, and the mean Fenchel–Young term of the losses beside Xβ, from one look.
 
         ``slope``, if given, is Xᵀw/n, computed from a w in dom l*.
         """
         inside = problem.losses.clip(w)
         conjugates, terms = problem.losses.duality(predictions, inside)
-        return cls._with(problem, inside, conjugates, slope if inside is w else None), terms
+        gap = problem.mean(terms)
+        del terms  # one vector less while the next ones are made
+        return cls._with(problem, inside, conjugates, slope if inside is w else None), gap
 
     @classmethod
     def _with(cls, problem: Problem, w: Array, conjugates: Array, slope: Any = None) -> DualPoint:
@@ -152,8 +154,7 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
         beta = _checked("beta", beta, problem.p)
     w = _checked("w", w, len(problem.losses.y))
     primal = PrimalPoint.at(problem, beta)
-    dual, terms = DualPoint.beside(problem, w, primal.predictions)
-    return _certified(problem, primal, dual, problem.mean(terms))
+    return _certified(problem, primal, *DualPoint.beside(problem, w, primal.predictions))
 
 
 def _checked(name: str, values: Any, length: int) -> Array:
@@ -227,8 +228,8 @@ def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any)
 class BestPair:
     """The best β and the best w seen, each judged by its own value from scratch.
 
-    What was computed for the offers of a round serves its certificate and is then forgotten:
-    no vectors but the pair itself are kept from one certificate to the next.
+    What was computed for the offers of a round serves its certificate, and ``forget`` leaves no
+    vectors but the pair itself for the next one.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -262,10 +263,10 @@ class BestPair:
         """
         primal = PrimalPoint.at(self.problem, beta, seen)
         predictions = primal.predictions
-        dual, terms = DualPoint.beside(self.problem, w, predictions, slope)
+        dual, loss_gap = DualPoint.beside(self.problem, w, predictions, slope)
         taken = self._take_primal(primal), self._take_dual(dual)
         if all(taken):
-            self._settle(primal, dual, self.problem.mean(terms))
+            self._settle(primal, dual, loss_gap)
         return predictions
 
     def begin(self, w: Array, slope: Any) -> None:
@@ -283,7 +284,7 @@ class BestPair:
         s = np.zeros(len(some))
         values = losses.value(s)
         conjugates, terms = losses.duality(s, some)
-        primal = PrimalPoint(zero, s, shares @ values, shares @ abs(values), penalty, 0.0)
+        primal = PrimalPoint(zero, None, shares @ values, shares @ abs(values), penalty, 0.0)
         lowest = problem.oracle.minimum(slope)
         dual = DualPoint(w, slope, shares @ conjugates, shares @ abs(conjugates), lowest)
         self._take_primal(primal)
@@ -324,11 +325,14 @@ class BestPair:
         return better
 
     def _settle(self, primal: PrimalPoint, dual: DualPoint, loss_gap: Any) -> Certificate:
-        """Certify the pair, and forget the vectors that were needed for it."""
         self._certificate = _certified(self.problem, primal, dual, loss_gap)
         self._primal, self._dual = primal, dual
-        primal.predictions = dual.slope = None
         return self._certificate
+
+    def forget(self) -> None:
+        """Keep the pair and its certificate only, not the vectors that were needed for it."""
+        if self._primal is not None and self._dual is not None:
+            self._primal.predictions = self._dual.slope = None
 
 
 def _frozen(array: Any) -> Any:

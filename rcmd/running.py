@@ -269,24 +269,40 @@ class Run(Iterator[State]):
     def _certified_state(self) -> State:
         """Offer the averages, and where plain steps go on, the response to β̄ and the last w.
 
-        Where the start says already that corrections are next, nothing of this is worth its price.
+        Where the start has said already that corrections are next, and within the bound, a look
+        at the averages would tell nothing that is of use.
         """
         begun = time.perf_counter()
-        engine, best, bound = self.engine, self._best, math.nan
+        engine, bound = self.engine, self._bound(self.engine.iteration)
         beta, w_average = engine.averages()
-        if self._history or not best.complete or not self._corrections_next():
-            predictions = best.offer_pair(beta, w_average)
-            if math.isinf(best.certificate().primal):
-                refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
-            if not self._corrections_next():
-                best.offer_dual(self.problem.losses.derivative(predictions))
-                best.offer_dual(engine.w)
-            bound = self._bound(engine.iteration)
+        if math.isinf(self.problem.oracle.value(beta)):
+            refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
+        if not self._start_is_enough(bound):
+            self._offer_averages(beta, w_average)
+            self._best.certificate()
         iterates = (engine.s.copy(), engine.w.copy(), engine.d.copy(), beta, w_average)
         self._certifying = time.perf_counter() - begun
         if self._mark is not None and engine.iteration >= self._mark:
             self._mark = None
         return self._state("plain", bound, *iterates)
+
+    def _offer_averages(self, beta: Any, w_average: Any) -> None:
+        best = self._best
+        if self._rounds.allowed:
+            predictions = best.offer_pair(beta, w_average)
+            if self._corrections_next():
+                return
+        else:
+            predictions = best.offer_primal(beta)
+            best.offer_dual(w_average)
+        best.offer_dual(self.problem.losses.derivative(predictions))
+        best.offer_dual(self.engine.w)
+
+    def _start_is_enough(self, bound: float) -> bool:
+        """Whether nothing but the start is certified, and no more needs to be."""
+        if self._history or not self._best.complete:
+            return False
+        return not self._best.certificate().gap > bound and self._corrections_next()
 
     def _corrections_next(self) -> bool:
         """Whether the best certificate up to now says that corrections are next."""
@@ -325,6 +341,7 @@ class Run(Iterator[State]):
         return engine.s.copy(), engine.w.copy(), engine.d.copy(), *engine.averages()
 
     def _state(self, phase: str, bound: float, *iterates: Any) -> State:
+        self._best.forget()
         names = ("s", "w", "d", "beta_average", "w_average")
         return State(
             **vars(self._checkpoint(phase, bound)),

@@ -18,9 +18,19 @@ from rcmd.testing.array_forms import IDENTITY
 
 def forms(**replaced: Any) -> Any:
     names = ("value", "derivative", "second_derivative", "conjugate", "fenchel_young")
+    more = ("bregman_radius", "expansion", "duality")
     return SimpleNamespace(
-        **{name: getattr(logistic_arrays, name) for name in (*names, "bregman_radius")} | replaced
+        **{name: getattr(logistic_arrays, name) for name in (*names, *more)} | replaced
     )
+
+
+def changed(form: Any, part: int, factor: float) -> Any:
+    """``form`` with one of its results multiplied."""
+
+    def wrong(*arguments: Any) -> Any:
+        return tuple(factor ** (k == part) * x for k, x in enumerate(form(*arguments)))
+
+    return wrong
 
 
 def with_forms(arrays: Any) -> Any:
@@ -47,6 +57,41 @@ def test_a_wrong_form_is_found(name: str) -> None:
     check_conjugate(with_forms(forms()))
     with pytest.raises(ContractError, match="array forms"):
         check_conjugate(with_forms(forms(**{name: PLANTED[name]})))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("expansion", 0), ("expansion", 1), ("expansion", 2), ("duality", 0)]
+)
+@pytest.mark.parametrize("factor", [-1.0, 1.001])
+def test_a_wrong_part_of_several_is_found(name: str, part: int, factor: float) -> None:
+    wrong = changed(getattr(logistic_arrays, name), part, factor)
+    with pytest.raises(ContractError, match="array forms"):
+        check_conjugate(with_forms(forms(**{name: wrong})))
+
+
+def test_a_wrong_term_is_found() -> None:
+    def wrong(s: Any, w: Any, y: Any) -> Any:
+        conjugates, terms = logistic_arrays.duality(s, w, y)
+        return conjugates, terms + 1e-12
+
+    with pytest.raises(ContractError, match="array forms"):
+        check_conjugate(with_forms(forms(duality=wrong)))
+
+
+def test_several_at_once_are_the_same_numbers() -> None:
+    """Short arrays, for which nothing is compiled, go the other way."""
+    rng = np.random.default_rng(0)
+    s = np.concatenate([rng.standard_normal(3000) * 5, [0.0, -0.0, 800.0, -800.0]])
+    y = np.where(rng.random(len(s)) < 0.5, 1.0, -1.0)
+    w = -y * np.concatenate([rng.random(len(s) - 4), [0.0, 1.0, 0.0, 1.0]])
+    names = ("value", "derivative", "second_derivative")
+    for name, found in zip(names, logistic_arrays.expansion(s, y), strict=True):
+        np.testing.assert_allclose(found, getattr(logistic_arrays, name)(s, y), rtol=1e-15)
+    conjugates, terms = logistic_arrays.duality(s, w, y)
+    assert np.array_equal(conjugates, logistic_arrays.conjugate(w, y))
+    np.testing.assert_allclose(terms, logistic_arrays.fenchel_young(s, w, y), rtol=1e-14)
+    outside = logistic_arrays.duality(s, w + 2.0, y)
+    assert np.isinf(outside).all()
 
 
 def test_far_out_and_at_the_ends_nothing_overflows() -> None:
@@ -82,6 +127,10 @@ def test_blocks_join_and_weights_enter(weighted: bool) -> None:
     ):
         expected = getattr(slow, name)(*arguments)
         assert getattr(fast, name)(*arguments) == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    for name, arguments in (("expansion", (s,)), ("duality", (s[::-1].copy(), w))):
+        parts = (getattr(losses, name)(*arguments) for losses in (fast, slow))
+        for found, expected in zip(*parts, strict=True):
+            assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
 
 def test_a_subclass_does_not_inherit_them() -> None:

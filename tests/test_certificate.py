@@ -21,6 +21,7 @@ from small_problems import (
 
 from rcmd import (
     L1Ball,
+    L1Penalty,
     LeastSquares,
     LinearMinOracle,
     Logistic,
@@ -32,6 +33,7 @@ from rcmd import (
     truth,
 )
 from rcmd.certificate import BestPair, PrimalPoint
+from rcmd.conjugates import SampleLosses
 
 N_ROWS = 6
 
@@ -135,6 +137,81 @@ def test_best_pair_keeps_the_best_of_each_side() -> None:
     certificate = best.certificate()
     assert certificate.primal == min(small.primal(beta) for beta in betas)
     assert certificate.dual == max(small.dual(w) for w in ws)
+
+
+@pytest.mark.parametrize("oracle", ["l1-ball", "l2-ball"])
+def test_a_pair_is_the_same_as_its_two_sides(oracle: str) -> None:
+    small, rng = problem("logistic", oracle, n=N_ROWS), np.random.default_rng(0)
+    together, apart = BestPair(small), BestPair(small)
+    for _ in range(8):
+        beta, w = feasible(small, rng), next(dual_points(small, rng))
+        s = small.rows.matvec(beta)
+        assert np.array_equal(
+            together.offer_pair(beta, w, (s, small.losses.value(s)), small.gradient(w)), s
+        )
+        apart.offer_primal(beta)
+        apart.offer_dual(w)
+        one, other = together.certificate(), apart.certificate()
+        assert one.primal == other.primal
+        assert one.dual == other.dual
+        assert one.gap == pytest.approx(other.gap, rel=1e-13)
+        together.forget()
+
+
+def test_a_slope_of_another_point_is_refused() -> None:
+    small, rng = problem("logistic", "l1-ball", n=N_ROWS), np.random.default_rng(0)
+    w = next(dual_points(small, rng))
+    with pytest.raises(ValueError, match="expected the same number"):
+        BestPair(small).offer_pair(feasible(small, rng), w, slope=small.gradient(0.5 * w))
+
+
+def starts() -> list[Problem]:
+    """Two classes, one, many labels, and weights."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N_ROWS, 4))
+    signs = np.where(rng.random(N_ROWS) < 0.3, 1.0, -1.0)
+    weights = rng.uniform(0.5, 2.0, N_ROWS)
+    return [
+        Problem(X, signs, Logistic(), L1Ball(1.0)),
+        Problem(X, np.ones(N_ROWS), Logistic(), L1Ball(1.0)),
+        Problem(X, signs, Logistic(), L1Ball(1.0), weights=weights),
+        Problem(X, rng.standard_normal(N_ROWS), LeastSquares(), L1Penalty(0.1)),
+    ]
+
+
+def check_starts() -> None:
+    for small in starts():
+        w, best = small.losses.derivative(np.zeros(N_ROWS)), BestPair(small)
+        best.begin(w, small.gradient(w))
+        found, expected = best.certificate(), certify(small, np.zeros(4), w)
+        for name in ("primal", "dual", "gap", "loss_gap", "regularizer_gap"):
+            value = getattr(expected, name)
+            assert getattr(found, name) == pytest.approx(value, rel=1e-13, abs=1e-16)
+        # What was left out for it is there when it is needed.
+        best.offer_dual(0.5 * w)
+        pairs = [certify(small, np.zeros(4), dual).dual for dual in (w, 0.5 * w)]
+        assert best.certificate().dual == pytest.approx(max(pairs), rel=1e-13)
+
+
+def test_the_start_needs_one_sample_of_each_class() -> None:
+    check_starts()
+    nowhere = Problem(np.eye(N_ROWS), np.ones(N_ROWS), Logistic(), Simplex(1.0))
+    best = BestPair(nowhere)
+    w = nowhere.losses.derivative(np.zeros(N_ROWS))
+    best.begin(w, nowhere.gradient(w))
+    assert not best.complete
+
+
+def test_classes_in_wrong_shares_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = SampleLosses.representatives
+
+    def swapped(self: Any) -> Any:
+        places, shares = honest(self)
+        return places, shares[::-1] ** 2
+
+    monkeypatch.setattr(SampleLosses, "representatives", swapped)
+    with pytest.raises((AssertionError, ValueError)):
+        check_starts()
 
 
 # ---- solve() against the ground truth ----------------------------------------------------------

@@ -231,6 +231,12 @@ def recorded(case: Case, folder: Path) -> tuple[list[dict[str, Any]], list[bytes
     return states, files, whole.result()
 
 
+@pytest.fixture(autouse=True)
+def _single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds of corrections of one step each, so that there are several to go on from."""
+    monkeypatch.setattr("rcmd.corrective.phase.MOST_STEPS", 1)
+
+
 def some(files: list[Any]) -> list[Any]:
     """The first, some in between, and the last ones, where corrections are."""
     last = len(files) - 1

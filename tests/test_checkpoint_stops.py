@@ -52,6 +52,10 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
     return counted
 
 
+HEEDING = ("corrective.corrected", "corrective.atom_weights", "corrective.ball", "rows.dense")
+"""Modules whose long work ends early."""
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("at", [1, 2, 9, 30])
 def test_signals_between_steps(
@@ -85,12 +89,13 @@ def test_signals_within_a_round_of_corrections(
     """The round is given up, and begun anew by whoever goes on."""
     path = tmp_path / "run.ckpt"
     whole = solve(make(), **HULL)
-    for module in ("corrective.atom_weights", "corrective.ball", "rows.dense"):
+    for module in HEEDING:
         calling = at_call(at, heed, lambda: signal.raise_signal(signal.SIGTERM))
         monkeypatch.setattr(f"rcmd.{module}.heed", calling)
     result = solve(make(), **HULL, checkpoint=path, every=1e9)
     monkeypatch.undo()
     assert result.stop is StopReason.INTERRUPTED
+    assert result.gap == pytest.approx(certify(make(), result.beta, result.w).gap, rel=1e-12)
     more = resume(path, make())
     assert lines(more.history) == lines(whole.history)
     assert more.beta.tobytes() == whole.beta.tobytes()
@@ -206,7 +211,7 @@ def test_rounds_end_within_the_limit(
     make: Callable[[], Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(monkeypatch)
-    for module in ("corrective.atom_weights", "corrective.ball", "rows.dense"):
+    for module in HEEDING:
         monkeypatch.setattr(f"rcmd.{module}.heed", clock.costs(0.5, heed))
     for limit in (1.2, 2.0, 3.1):
         clock.now = 0.0
@@ -214,7 +219,9 @@ def test_rounds_end_within_the_limit(
         states = list(run)
         assert run.stop is StopReason.SECONDS
         assert limit - 0.5 <= states[-1].seconds <= limit + 0.5
-        assert states[-1].gap == run.result().gap
+        result = run.result()
+        assert states[-1].gap == result.gap
+        assert result.gap == pytest.approx(certify(make(), result.beta, result.w).gap, rel=1e-12)
 
 
 def test_time_goes_on_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from rcmd import L1Ball, LeastSquares, Problem, solve
 from rcmd.compiling.fingerprint import fingerprint
 from rcmd.compiling.records import CannotCompile
 from rcmd.compiling.scalars import method_scalar
+from rcmd.compiling.watching import Watch
 
 ROOT = Path(__file__).parents[1]
 
@@ -294,6 +295,7 @@ ALL = [
 USE = """
 import losses
 from rcmd.compiling.scalars import method_scalar
+from rcmd.compiling.watching import Watch
 for kind in losses.ALL:
     scalar = method_scalar(kind(), "derivative")
     plain, compiled = kind().derivative(4.0, 3.0), float(scalar(4.0, 3.0)[0])
@@ -418,6 +420,7 @@ TAIL = """
 import numpy as np
 from rcmd import L1Ball, Problem, solve
 from rcmd.compiling.scalars import method_scalar
+from rcmd.compiling.watching import Watch
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
 gaps = [
@@ -448,6 +451,7 @@ for name in dir(caching):
 
 ASK = """
 from rcmd.compiling.scalars import method_scalar
+from rcmd.compiling.watching import Watch
 scalar = method_scalar(Soft(), "value")
 print(scalar(0.0, 0.0), scalar.from_cache)
 """
@@ -511,6 +515,59 @@ def test_a_helper_or_method_that_changes_is_not_ignored() -> None:
     scope["Mine"].derivative = lambda self, s, y: s
     with pytest.raises(CannotCompile, match="has changed"):
         method_scalar(scope["Mine"](), "derivative")
+
+
+def test_a_watch_that_sees_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watch, "unchanged", lambda self: True)
+    with pytest.raises(pytest.fail.Exception):
+        test_a_global_that_changes_is_not_ignored()
+
+
+WATCHED = """
+import math
+import numpy as np
+import helpers
+TABLE = np.zeros(2)
+def inner(s): return math.exp(s) * FACTOR
+def outer(s): return inner(s) + 1.0
+def of_module(s): return helpers.half(s)
+def of_array(s): return TABLE[0] + s
+FACTOR = 2.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("outer", "FACTOR = 3.0"),
+        ("outer", "def inner(s): return s"),
+        ("outer", "inner.__code__ = outer.__code__"),
+        ("outer", "inner.__defaults__ = (1.0,)"),
+        ("of_module", "helpers.half = math.sqrt"),
+    ],
+)
+def test_a_watch_sees_what_functions_reach(
+    name: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helpers = types.ModuleType("helpers")
+    exec("def half(s): return s / 2", vars(helpers))
+    monkeypatch.setitem(sys.modules, "helpers", helpers)
+    scope: dict[str, Any] = {"__name__": "notebook"}
+    exec(WATCHED, scope)
+    watch = Watch([scope[name]])
+    assert watch.unchanged()
+    exec("unrelated = 1", scope)
+    assert watch.unchanged()
+    exec(change, scope)
+    assert not watch.unchanged()
+
+
+def test_a_watch_trusts_no_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their contents may change within the same object."""
+    monkeypatch.setitem(sys.modules, "helpers", types.ModuleType("helpers"))
+    scope: dict[str, Any] = {"__name__": "notebook"}
+    exec(WATCHED, scope)
+    assert not Watch([scope["of_array"]]).unchanged()
 
 
 # ---- classes that cannot be compiled ------------------------------------------------------------

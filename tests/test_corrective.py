@@ -43,12 +43,15 @@ from rcmd import (
     SquaredHinge,
     StopReason,
     Translated,
+    certify,
     path,
     solve,
     truth,
 )
 from rcmd.conjugates import SampleLosses
-from rcmd.corrective import atom_weights, ball, simplex_qp
+from rcmd.corrective import ball, simplex_qp
+from rcmd.corrective.atom_columns import EntryColumns, PredictedColumns, single_entries
+from rcmd.corrective.atom_weights import AtomWeights
 from rcmd.corrective.columns import beside
 from rcmd.corrective.definite import solve_definite
 from rcmd.corrective.gram import gram
@@ -58,6 +61,7 @@ from rcmd.methods import FrankWolfe
 from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.result import Checkpoint
 from rcmd.rows import as_rows
+from rcmd.rows.some_columns import SomeColumns
 
 LOSSES: list[SeparableConjugate] = [
     LeastSquares(),
@@ -195,14 +199,16 @@ def test_a_wrong_intercept_is_noticed(
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_the_last_step_beside_ridge_is_exact(loss: SeparableConjugate) -> None:
-    """Weighted and repeated samples give one β, to all digits that it has but a few."""
+    """β has all its digits where P has half of them; weighted and repeated samples give one β."""
     X, y = data(2)
     weights = np.arange(len(y)) % 3 + 1
     repeated = Problem(X.repeat(weights, axis=0), y.repeat(weights), loss, Ridge(1e-3))
     weighted = Problem(X, y, loss, Ridge(1e-3), weights=weights / weights.mean())
     one, other = (solve(problem, batch=3, tol=1e-10) for problem in (weighted, repeated))
     assert one.history[-1].phase == other.history[-1].phase == "corrective"
-    np.testing.assert_allclose(one.beta, other.beta, rtol=1e-9, atol=1e-11)
+    exact = solve(weighted, batch=3, tol=1e-15, max_iterations=60)
+    for beta in (one.beta, other.beta):
+        np.testing.assert_allclose(beta, exact.beta, rtol=1e-9, atol=1e-11)
 
 
 def test_without_the_last_step_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,11 +270,11 @@ def test_corrective_must_be_a_truth_value() -> None:
 # ---- the run around them ------------------------------------------------------------------------
 
 
-def medium() -> Problem:
+def medium(layout: Any = np.asarray) -> Problem:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 30))
     y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(400) > 0, 1.0, -1.0)
-    return Problem(X, y, Logistic(), L1Ball(3.0))
+    return Problem(layout(X), y, Logistic(), L1Ball(3.0))
 
 
 def test_the_history_marks_phases_and_counts_all_work() -> None:
@@ -278,31 +284,39 @@ def test_the_history_marks_phases_and_counts_all_work() -> None:
     assert set(phases[:first]) == {"plain"}
     assert set(phases[first:]) == {"corrective"}
     work = result.history.column("gradients")
-    # A round looks at all losses for the curvature, the value that it reaches, and the response;
-    # the first one for the value before as well.
-    assert (np.diff(work)[first:] >= 3 * 400).all()
+    # A step looks at all rows for the atoms' Gram matrix, and at all losses where it leads to.
+    assert (np.diff(work)[first:] >= 2 * 400).all()
     assert (np.diff(result.history.column("oracle_calls"))[first:] == 1).all()
     assert (np.diff(result.history.column("iteration"))[first:] == 1).all()
     assert all(math.isnan(row.bound) for row in result.history[first:])
     assert (np.diff(result.history.column("gap")) <= 0).all()
 
 
-def test_gradients_of_rounds_are_not_understated(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = medium()
-    beta = solve(problem, batch=4, max_iterations=200, corrective=False).beta
-    correction = correction_for(problem, beta)
-    asked = []
-    for owner, name in (
-        (problem.losses, "value"),
-        (problem.losses, "derivative"),
-        (problem.losses, "second_derivative"),
-        (problem.rows, "predict_at"),
-    ):
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_gradients_of_rounds_are_not_understated(
+    layout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at all losses, and at all rows for the sake of the atoms, is counted."""
+    problem = medium(layout)
+    average = solve(problem, batch=4, max_iterations=200, corrective=False).beta
+    looks = []
+
+    def counted(owner: Any, name: str) -> None:
         honest = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda x, h=honest: asked.append(problem.n) or h(x))
-    before = correction.gradients
-    correction.round(math.inf)
-    assert correction.gradients - before == sum(asked) == 5 * problem.n
+        monkeypatch.setattr(owner, name, lambda *a: looks.append(name) or honest(*a))
+
+    counted(SampleLosses, "expansion")
+    counted(AtomWeights, "_between")
+    for columns in (EntryColumns, PredictedColumns):
+        counted(columns, "gram")
+        counted(columns, "own_slopes")
+    counted(type(problem.rows), "predict_at")
+    correction = correction_for(problem, np.zeros(problem.p), average)
+    assert correction.gradients == len(looks) * problem.n
+    for _ in range(3):
+        correction.round(math.inf, 1e-9)
+    assert {"expansion", "gram", "own_slopes"} <= set(looks)
+    assert correction.gradients == len(looks) * problem.n
 
 
 def test_the_plain_algorithm_is_still_there() -> None:
@@ -324,7 +338,7 @@ def test_runs_repeat_themselves() -> None:
     [({"max_gradients": 4_000}, "GRADIENTS"), ({"max_iterations": 27}, "ITERATIONS")],
 )
 def test_budgets_hold_in_rounds(budget: Any, reason: str) -> None:
-    result = solve(medium(), batch=4, tol=1e-14, **budget)
+    result = solve(medium(), batch=4, tol=1e-30, **budget)
     last = result.history[-1]
     assert result.stop.name == reason
     assert last.phase == "corrective"
@@ -483,17 +497,18 @@ def test_decompositions_and_offers(oracle: LinearMinOracle) -> None:
         assert not math.isinf(bound.value(atom.dense(np.zeros(4))))
 
 
-def rounds_to(tol: float) -> int:
-    """Rounds of corrections that a fixed problem takes."""
-    history = solve(medium(), batch=4, tol=tol, max_iterations=200).history
-    return sum(row.phase == "corrective" for row in history)
+def passes_to(tol: float, layout: Any) -> float:
+    """Passes over the data that a fixed problem takes."""
+    return solve(medium(layout), batch=4, tol=tol, max_iterations=200).passes
 
 
-def test_a_wrong_curvature_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert rounds_to(1e-9) <= 6
-    honest = atom_weights.gram
-    monkeypatch.setattr(atom_weights, "gram", lambda Z, c: 30 * honest(Z, c))
-    assert rounds_to(1e-9) > 20
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_a_wrong_curvature_is_seen(layout: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert passes_to(1e-9, layout) <= 20
+    for columns in (EntryColumns, PredictedColumns):
+        honest = columns.gram
+        monkeypatch.setattr(columns, "gram", lambda *a, honest=honest: 30 * honest(*a))
+    assert passes_to(1e-9, layout) > 60
 
 
 # ---- warm starts and paths ----------------------------------------------------------------------
@@ -558,28 +573,25 @@ def test_refused_paths(arguments: Any, options: Any, message: str) -> None:
 
 
 def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On more than 16000 rows: fewer rounds on all of them, and no work left out of the counts."""
+    """On more than 16000 rows: a better start than 0, and no work left out of the counts."""
     rng = np.random.default_rng(0)
     X = sp.random_array((17000, 60), density=0.1, format="csr", rng=rng)
     y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(17000) > 0, 1.0, -1.0)
     problem = Problem(X, y, Logistic(), L1Ball(5.0))
-    sampled = solve(problem, batch=170, tol=1e-8)
     looked: list[int] = []
-    honest = SampleLosses.value
+    honest = SampleLosses.expansion
     monkeypatch.setattr(
-        SampleLosses, "value", lambda self, s: looked.append(len(s)) or honest(self, s)
+        SampleLosses, "expansion", lambda self, s: looked.append(len(s)) or honest(self, s)
     )
-    correction = correction_for(problem, np.zeros(60))
+    correction = correction_for(problem, np.zeros(60), np.zeros(60))
     monkeypatch.undo()
-    assert set(looked) == {2125}
+    assert looked.count(17000) == 1
+    assert looked.count(2125) == len(looked) - 1 > 2
     assert correction.gradients >= sum(looked)
+    best = solve(problem, batch=170, tol=1e-8).primal
+    assert correction.here.loss - best < 0.05 * (problem.primal(np.zeros(60)) - best)
     monkeypatch.setattr("rcmd.corrective.phase.FEWEST_SAMPLES", 10**9)
-    whole = solve(problem, batch=170, tol=1e-8)
-    assert sampled.success
-    assert whole.success
-    assert sampled.primal == pytest.approx(whole.primal, abs=2e-8)
-    rounds = [[row.phase for row in run.history].count("corrective") for run in (sampled, whole)]
-    assert rounds[0] < rounds[1]
+    assert correction_for(problem, np.zeros(60), np.zeros(60)).here.loss == pytest.approx(np.log(2))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -604,6 +616,113 @@ def test_every_other_sample_is_a_problem_of_its_own(sparse: bool) -> None:
 
 
 # ---- columns ------------------------------------------------------------------------------------
+
+
+def single_atoms() -> list[SparseAtom]:
+    """The same column with both signs, others, and 0."""
+    entries = [(3, 2.0), (0, -1.5), (3, -2.0), (5, 1.0)]
+    return [*(SparseAtom((k,), (v,)) for k, v in entries), SparseAtom((), ())]
+
+
+def columns_agree() -> None:
+    """Columns taken from X, against predictions at the atoms."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((200, 7), density=0.4, format="csr", rng=rng)
+    rows, atoms = as_rows(X), single_atoms()
+    taken, predicted = EntryColumns(atoms), PredictedColumns(atoms, rows.predict_at(atoms))
+    w, c, weights = rng.standard_normal(200), rng.random(200), rng.dirichlet(np.ones(5))
+    np.testing.assert_allclose(taken.gram(rows, c), predicted.gram(rows, c), rtol=1e-13, atol=1e-13)
+    expected = predicted.own_slopes(rows, w)
+    np.testing.assert_allclose(taken.own_slopes(rows, w), expected, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(taken.slopes(X.T @ w / 200), expected, rtol=1e-13, atol=1e-14)
+    beta = taken.point(np.zeros(7), weights)
+    np.testing.assert_allclose(beta, predicted.point(np.zeros(7), weights), rtol=1e-14)
+    # To the bit: certificates take it for Xβ.
+    assert np.array_equal(taken.predict(rows, beta), X @ beta)
+    again = EntryColumns([*atoms, SparseAtom((1,), (4.0,))], taken.known)
+    assert again.gram(rows, c).shape == (6, 6)
+    assert again.known is not taken.known
+
+
+def test_columns_of_single_entries_are_predictions_at_atoms() -> None:
+    columns_agree()
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        ("gram", lambda self, c: np.diag(np.diag(honest_gram(self, c)))),
+        ("rmatvec", lambda self, w: -honest_rmatvec(self, w)),
+        ("matvec", lambda self, beta: honest_matvec(self, np.roll(beta, 1))),
+    ],
+)
+def test_wrong_columns_are_noticed(
+    name: str, planted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SomeColumns, name, planted)
+    with pytest.raises(AssertionError):
+        columns_agree()
+
+
+honest_gram, honest_rmatvec = SomeColumns.gram, SomeColumns.rmatvec
+honest_matvec = SomeColumns.matvec
+
+
+def test_single_entries_are_told_from_others() -> None:
+    assert single_entries(single_atoms()) == single_atoms()
+    assert single_entries([*single_atoms(), SparseAtom((0, 1), (1.0, 1.0))]) is None
+    assert single_entries([DenseAtom(np.ones(7))]) is None
+
+
+def test_atoms_that_are_held_are_not_taken_twice() -> None:
+    X, y = data(0)
+    hull = AtomWeights(
+        Problem(X, y, LeastSquares(), Box(-1.0, 1.0)), [DenseAtom(np.ones(4))], np.ones(1)
+    )
+    assert hull.add([DenseAtom(np.ones(4))]) == 1
+    assert hull.add([SparseAtom((1,), (0.5,)), DenseAtom(-np.ones(4))]) == 1
+    assert hull.add([SparseAtom((1,), (0.5,)), SparseAtom((2,), (0.5,))]) == 3
+    assert len(hull.atoms) == 4
+
+
+# ---- where corrections begin --------------------------------------------------------------------
+
+
+def test_the_first_row_is_the_start_within_the_bound() -> None:
+    problem = medium()
+    first = solve(problem, batch=4, tol=1e-9).history[0]
+    w = problem.losses.derivative(np.zeros(problem.n))
+    assert first.phase == "plain"
+    assert first.gap == pytest.approx(certify(problem, np.zeros(problem.p), w).gap, rel=1e-12)
+    assert first.gap <= first.bound
+
+
+def test_no_row_is_above_its_bound() -> None:
+    """With small predictions the gap of the start is; then the averages are looked at."""
+    rng = np.random.default_rng(0)
+    X = 1e-3 * rng.standard_normal((60, 4))
+    problem = Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0), Logistic(), L1Ball(1.0))
+    w = problem.losses.derivative(np.zeros(60))
+    first = solve(problem, batch=6, tol=1e-12).history[0]
+    assert first.gap <= first.bound < certify(problem, np.zeros(4), w).gap
+
+
+def test_sets_without_0_begin_at_the_average() -> None:
+    X, y = data(0)
+    problem = Problem(X, y, Logistic(), Simplex(2.0))
+    result = solve(problem, batch=3, tol=1e-9)
+    assert result.success
+    assert math.isfinite(result.history[0].gap)
+
+
+def test_the_atoms_of_the_average_are_in_the_hull() -> None:
+    problem = medium()
+    average = solve(problem, batch=4, max_iterations=50, corrective=False).beta
+    hull = correction_for(problem, np.zeros(problem.p), average)._hull
+    assert {atom for _, atom in problem.oracle.decompose(average)} <= set(hull.atoms)
+
+
+# ---- columns put beside each other --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))

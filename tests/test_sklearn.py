@@ -151,7 +151,8 @@ def test_random_states() -> None:
     X, y = labels()
 
     def fitted(random_state: Any) -> Any:
-        return GSFWClassifier(batch=1, tol=1e-2, random_state=random_state).fit(X, y).coef_.tolist()
+        # So loose a tolerance is reached by random steps alone.
+        return GSFWClassifier(batch=1, tol=0.1, random_state=random_state).fit(X, y).coef_.tolist()
 
     assert fitted(5) == fitted(5) != fitted(6)
     assert fitted(np.random.RandomState(5)) == fitted(np.random.RandomState(5))

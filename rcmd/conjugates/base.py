@@ -74,6 +74,9 @@ class SeparableConjugate(ABC):
     arrays: ClassVar[Any] = None
     """Where faster array forms of some of the methods are, under the same names, such as a module.
 
+    Two more may be there: ``expansion(s, y)`` for value, derivative and second derivative at once,
+    and ``duality(s, w, y)`` for the conjugate at w and the Fenchel–Young term at (s, w).
+
     Certificates and corrections use them; steps never do. Subclasses do not inherit them.
     """
 

@@ -56,26 +56,26 @@ def expansion(s: Array, y: Array) -> tuple[Array, Array, Array]:
     """``value``, ``derivative`` and ``second_derivative``."""
     from rcmd.engine.kernels.logistic import expand, exponents
 
-    tails, slopes, curvatures = np.empty((3, len(s)))
+    tails, slopes = np.empty(len(s)), np.empty(len(s))
     exponents(s, y, tails)
     np.exp(tails, out=tails)
     values = np.log1p(tails)
-    expand(s, y, tails, values, slopes, curvatures)
-    return values, slopes, curvatures
+    expand(s, y, tails, values, slopes)
+    return values, slopes, tails
 
 
 def duality(s: Array, w: Array, y: Array) -> tuple[Array, Array]:
     """``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
     from rcmd.engine.kernels.logistic import pair, shares
 
-    low, rest, logarithms, conjugates, terms = np.empty((5, len(s)))
+    low, rest, terms = (np.empty(len(s)) for _ in range(3))
     least = shares(s, w, y, low, rest, terms)
     np.exp(terms, out=terms)
     np.log1p(terms, out=terms)
     np.log1p(rest, out=rest)
-    np.maximum(low, LEAST, out=logarithms)
-    np.log(logarithms, out=logarithms)
-    pair(s, w, y, low, logarithms, rest, conjugates, terms)
+    conjugates = np.maximum(low, LEAST)
+    np.log(conjugates, out=conjugates)
+    pair(s, w, y, low, rest, conjugates, terms)
     if least < 0.0:
         conjugates[low < 0.0] = terms[low < 0.0] = np.inf
     return conjugates, terms

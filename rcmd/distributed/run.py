@@ -234,6 +234,7 @@ class ShardedRun(Iterator[State]):
         best.offer_dual(w_average)
         best.offer_dual(engine.w)
         certificate = best.certificate()
+        best.forget()
         if math.isinf(certificate.primal):
             refuse_infeasible_atoms(self.problem.oracle, engine.d, self.problem.rows.zero())
         bound = math.nan

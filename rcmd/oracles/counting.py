@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from rcmd.oracles.atoms import Atom
 from rcmd.oracles.base import Array, LinearMinOracle
@@ -28,6 +28,7 @@ class Counting(Decorated):
 
     oracle: LinearMinOracle
     calls: Counter[str] = field(default_factory=Counter)
+    counted: ClassVar[tuple[str, ...]] = ("argmin", "minimum", "fenchel_young")
 
     @property
     def takes_matrices(self) -> bool:  # type: ignore[override]

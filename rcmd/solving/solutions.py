@@ -22,7 +22,8 @@ SHOWN = 6
 def about_oracle(oracle: LinearMinOracle, result: Result) -> Iterator[str]:
     """A matrix β by its rank and singular values, and how often the oracle was called."""
     if isinstance(oracle, Counting):
-        yield "calls of the oracle: " + ", ".join(f"{k} {n}" for k, n in oracle.calls.items())
+        counted = (f"{name} {oracle.calls[name]}" for name in Counting.counted)
+        yield "calls of the oracle: " + ", ".join(counted)
     shape, matrix = getattr(oracle, "shape", None), result.beta
     if isinstance(shape, tuple) and not isinstance(matrix, LowRank):
         matrix = LowRank.of_array(np.asarray(matrix[: shape[0] * shape[1]]).reshape(shape))

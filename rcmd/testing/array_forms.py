@@ -40,6 +40,14 @@ def array_form_failures(
         form = getattr(forms, name, None)
         if form is not None:
             yield from _different(form, getattr(loss, name), where)
+    together: dict[str, tuple[Points, list[Callable[..., Any]]]] = {
+        "expansion": (primal, [loss.value, loss.derivative, loss.second_derivative]),
+        "duality": (both, [lambda s, w, y: loss.conjugate(w, y), loss.fenchel_young]),
+    }
+    for name, (where, methods) in together.items():
+        form = getattr(forms, name, None)
+        for k, method in enumerate(methods if form is not None else []):
+            yield from _different(lambda *columns, f=form, k=k: f(*columns)[k], method, where)
 
 
 def _different(form: Any, method: Callable[..., Any], points: Points) -> list[Failure]:

@@ -18,8 +18,8 @@ def _make_exponents(stamp: str) -> Any:
 
 
 def _make_expand(stamp: str) -> Any:
-    def expand(s, y, tails, values, slopes, curvatures):
-        """From exp(−|ys|) in ``tails`` and log(1 + exp(−|ys|)) in ``values``: l, l' and l''."""
+    def expand(s, y, tails, values, slopes):
+        """From log(1 + exp(−|ys|)) in ``values`` and exp(−|ys|) in ``tails``: l there, l'' here."""
         stamp
         for j in range(s.size):
             margin, tail = y[j] * s[j], tails[j]
@@ -27,7 +27,7 @@ def _make_expand(stamp: str) -> Any:
             rest = tail * share
             values[j] -= min(margin, 0.0)
             slopes[j] = -y[j] * (rest if margin > 0.0 else share)
-            curvatures[j] = rest * share
+            tails[j] = rest * share
 
     return expand
 
@@ -50,12 +50,12 @@ def _make_shares(stamp: str) -> Any:
 
 
 def _make_pair(stamp: str) -> Any:
-    def pair(s, w, y, low, logs, rest_logs, conjugates, terms):
-        """l* and the Fenchel–Young terms; ``terms`` holds log(1 + exp(−|ys|)) before."""
+    def pair(s, w, y, low, rest_logs, conjugates, terms):
+        """l* and the Fenchel–Young terms, from log v and log(1 + exp(−|ys|)) in their places."""
         stamp
         for j in range(s.size):
             v, margin = -y[j] * w[j], y[j] * s[j]
-            entropy = logs[j] * low[j] + rest_logs[j] * (1.0 - low[j])
+            entropy = conjugates[j] * low[j] + rest_logs[j] * (1.0 - low[j])
             conjugates[j] = entropy
             terms[j] = abs(margin) * (v if margin > 0.0 else 1.0 - v) + terms[j] + entropy
 
