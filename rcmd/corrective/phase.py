@@ -26,7 +26,7 @@ MOST_STEPS, STEP_PASSES = 4, 3
 STRIDE, FEWEST_SAMPLES = 8, 2000
 """Every so many samples are solved first, if there are so many of them."""
 
-SHARE_OF_ERROR, MOST_ROUNDS = 0.5, 30
+SHARE_OF_ERROR, MOST_ROUNDS = 0.5, 8
 """Fewer samples are solved until their gap is this share of a standard error of P, or so long."""
 
 
@@ -130,11 +130,13 @@ def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
 
 def _solved(problem: Problem, correction: Correction) -> Any:
     """The β of rounds that end where the gap is small beside the sampling error of P."""
-    gap, enough, rounds = math.inf, 0.0, 0
-    while gap > enough and correction.moved and rounds < MOST_ROUNDS:
-        enough = SHARE_OF_ERROR * float(correction.here.losses.std()) / math.sqrt(problem.n)
+    for _ in range(MOST_ROUNDS):
+        # The root of the mean square, which unlike the deviation is not 0 where all is alike.
+        error = np.linalg.norm(correction.here.losses) / problem.n
+        enough = SHARE_OF_ERROR * float(error)
         correction.round(math.inf, enough)
-        gap, rounds = _gap(problem, correction.here), rounds + 1
+        if not correction.moved or _gap(problem, correction.here) <= enough:
+            break
     return correction.here.beta
 
 
