@@ -120,7 +120,7 @@ class Run(Iterator[State]):
         }
         # Other methods may take their first steps on few rows and the later ones on all.
         blocks = problem.n / self.engine.step_gradients if method is None else 1
-        self._marks = marks or log_spaced(blocks)
+        self._marks, self._marks_given = marks or log_spaced(blocks), marks is not None
         self._mark: float | None = None
         self._best = BestPair(problem)
         if warm_start is not None:
@@ -300,7 +300,7 @@ class Run(Iterator[State]):
 
     def _start_is_enough(self, bound: float) -> bool:
         """Whether nothing but the start is certified, and no more needs to be."""
-        if self._history or not self._best.complete:
+        if self._history or self._marks_given or not self._best.complete:
             return False
         return not self._best.certificate().gap > bound and self._corrections_next()
 

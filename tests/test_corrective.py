@@ -368,8 +368,8 @@ def line(gradients: int, gap: float) -> Checkpoint:
         ([line(400, 1.0)], 0.0, False),
         ([line(400, 1.0)], 2.0, False),
         ([line(400, 1.0)], 0.5, False),  # four more passes
-        ([line(40, 1.0)], 0.025, False),  # sixteen more passes
-        ([line(2000, 1.0), line(2500, 1e-3)], 1e-9, False),  # linear convergence
+        ([line(40, 1.0)], 0.045, False),  # nine more passes
+        ([line(2000, 1.0), line(2500, 1e-4)], 1e-9, False),  # linear convergence
         ([line(400, 1.0), line(500, 1.0)], 1e-9, True),  # no progress at all
         ([line(400, math.inf), line(500, 1.0)], 1e-9, True),
     ],
@@ -586,7 +586,7 @@ def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -
     correction = correction_for(problem, np.zeros(60), np.zeros(60))
     monkeypatch.undo()
     assert looked.count(17000) == 1
-    assert looked.count(2125) == len(looked) - 1 > 2
+    assert looked.count(2125) == len(looked) - 1 > 1
     assert correction.gradients >= sum(looked)
     best = solve(problem, batch=170, tol=1e-8).primal
     assert correction.here.loss - best < 0.05 * (problem.primal(np.zeros(60)) - best)

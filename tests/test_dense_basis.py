@@ -347,3 +347,26 @@ def test_costs_that_are_no_numbers_leave_no_trace(name: str) -> None:
         with np.errstate(invalid="ignore"):
             assert np.isnan(oracle.minimum(np.where(c == c[2], np.nan, c)))
             oracle.argmin(np.where(c == c[2], np.nan, c))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("singular_from", [0, 1])
+def test_a_singular_basis_is_left_to_highs(
+    name: str, singular_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, p = ORACLES[name]
+    costs = np.cumsum(np.random.default_rng(0).standard_normal((2 * FRESH_AFTER, p)), axis=0)
+    expected = [make().argmin(c).dense(c) for c in costs]
+    oracle, made = make(), []
+    for kind in (PrimalTable, DualInverse):
+
+        def factor(self: Any, basic: Any, honest: Any = kind._factor) -> None:
+            made.append(self)
+            if len(made) > singular_from:
+                raise np.linalg.LinAlgError("Singular matrix")
+            honest(self, basic)
+
+        monkeypatch.setattr(kind, "_factor", factor)
+    for c, atom in zip(costs, expected, strict=True):
+        np.testing.assert_allclose(oracle.argmin(c).dense(c), atom, atol=1e-9)
+    assert len(made) > singular_from

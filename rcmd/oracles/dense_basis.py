@@ -66,10 +66,6 @@ class DenseBasis(ABC):
         status[self._basic] = BASIC
         return [status[: self._columns].tolist(), status[self._columns :].tolist()]
 
-    def refactor(self) -> None:
-        """Go on from the basis at hand, and from nothing else of the calls so far."""
-        self._factor(np.concatenate(self.basis) == BASIC)
-
     def changeColsCost(self, count: int, places: Array, costs: Array) -> None:
         """Other costs for some columns."""
         self._costs[places] = costs

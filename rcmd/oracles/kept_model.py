@@ -111,6 +111,8 @@ class KeptModel(ABC):
             self._basis, self._asked = basis, []
         elif len(self._asked) >= FRESH_AFTER:
             self._refactor()
+            if not isinstance(self._model, DenseBasis):
+                return False
         self._pose(c)
         solved = self._model.run()
         self._pivots = self._model.pivots
@@ -146,7 +148,10 @@ class KeptModel(ABC):
         form = self._form()
         if not complete(form, basis):
             return False
-        self._model = self.pivoting(form, basis)
+        try:
+            self._model = self.pivoting(form, basis)
+        except np.linalg.LinAlgError:  # a basis that only HiGHS, which replaces columns, can use
+            return False
         return True
 
     def _hand_over(self, basis: list[list[int]]) -> None:
@@ -160,13 +165,13 @@ class KeptModel(ABC):
 
     def _refactor(self) -> None:
         """Go on from the basis at hand, and from nothing else of the calls so far."""
-        if isinstance(self._model, DenseBasis):
-            self._model.refactor()
-        else:
+        self._basis, self._asked = self._statuses(), []
+        if not isinstance(self._model, DenseBasis):
             basis = self._model.getBasis()
             self._model.clearSolver()
             self._model.setBasis(basis)
-        self._basis, self._asked = self._statuses(), []
+        elif not self._take(self._basis):
+            self._hand_over(self._basis)
 
     def _statuses(self) -> list[list[int]]:
         """Where every column and every row is."""
