@@ -144,8 +144,7 @@ class Run(Iterator[State]):
             raise StopIteration
         if self._started is None:
             self._started = time.perf_counter()
-            if self._rounds.allowed and self.engine.iteration == 0 and not self._best.complete:
-                self._best.begin(self.engine.w, self.engine.d.copy())
+            self._certify_start()
         with self.interrupts:
             if self.saver is not None:
                 self.saver.begin(self)
@@ -297,6 +296,13 @@ class Run(Iterator[State]):
             best.offer_dual(w_average)
         best.offer_dual(self.problem.losses.derivative(predictions))
         best.offer_dual(self.engine.w)
+
+    def _certify_start(self) -> None:
+        """Certify 0 and its response, where a cold run that may end with corrections is there."""
+        engine, best = self.engine, self._best
+        cold = engine.iteration == 0 and not best.complete and not engine.s.any()
+        if cold and self._rounds.allowed:
+            best.begin(engine.w, engine.d.copy())
 
     def _start_is_enough(self, bound: float) -> bool:
         """Whether nothing but the start is certified, and no more needs to be."""

@@ -59,6 +59,7 @@ from rcmd.corrective.phase import correction_for
 from rcmd.corrective.switching import worth_correcting
 from rcmd.methods import FrankWolfe
 from rcmd.oracles import DenseAtom, SparseAtom
+from rcmd.prox import EuclideanProx
 from rcmd.result import Checkpoint
 from rcmd.rows import as_rows
 from rcmd.rows.some_columns import SomeColumns
@@ -705,6 +706,14 @@ def test_no_row_is_above_its_bound() -> None:
     w = problem.losses.derivative(np.zeros(60))
     first = solve(problem, batch=6, tol=1e-12).history[0]
     assert first.gap <= first.bound < certify(problem, np.zeros(4), w).gap
+
+
+def test_other_geometries_do_not_begin_at_0() -> None:
+    """Their w⁰ is no response to it, and differs from sample to sample."""
+    problem = medium()
+    result = solve(problem, batch=4, tol=1e-9, prox=EuclideanProx(), corrective=True)
+    assert result.success
+    assert result.gap == pytest.approx(certify(problem, result.beta, result.w).gap, abs=1e-15)
 
 
 def test_sets_without_0_begin_at_the_average() -> None:

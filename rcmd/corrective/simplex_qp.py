@@ -24,11 +24,11 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
     """argmin ½ xᵀHx + cᵀx over x ≥ 0, Σx = 1, for a positive definite H.
 
     From the feasible ``start``, where all entries that are positive or would gain are free:
-    minimize over the free entries; go there, or as far as the first entry that turns negative,
-    which is then fixed at zero; once all are non-negative, free the entry whose multiplier is
-    most negative. But for rounding the value falls with
-    every turn. After ``MOST_TURNS`` or ``MOST_WORK``, or where a system overflows, the feasible
-    point reached so far is returned.
+    minimize over the free entries and go there. If entries turn negative, fix them at zero and
+    scale the others, where the value falls so; else go as far as the first of them. Once all are
+    non-negative, free the entry whose multiplier is most negative. But for rounding the value
+    falls with every turn. After ``MOST_TURNS`` or ``MOST_WORK``, or where a system overflows,
+    the feasible point reached so far is returned.
 
     Examples
     --------

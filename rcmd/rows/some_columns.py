@@ -41,7 +41,7 @@ class SomeColumns:
         self._entries = values, where, offsets
 
     def matvec(self, beta: Array) -> Array:
-        """Xβ, to the bit, for a β that is 0 in all other columns."""
+        """Xβ for a β that is 0 in all other columns; to the bit, where X is in double precision."""
         from rcmd.engine.kernels.columns import weighted_sums
 
         sums = np.empty(len(self._entries[2]) - 1)

@@ -44,24 +44,9 @@ class SparseRows(Rows):
         places = np.array([k for atom in sparse for k in atom.indices], dtype=int)
         values = np.array([v for atom in sparse for v in atom.values], dtype=float)
         lengths = np.array([len(atom.indices) for atom in sparse])
-        if lengths.max() > 1 or len(np.unique(places)) < len(places):
-            offsets = np.concatenate([[0], np.cumsum(lengths)])
-            weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
-            return sp.csr_array(self.matrix @ weights)
-        return self._picked(places, values, np.flatnonzero(lengths), len(atoms))
-
-    def _picked(self, places: Array, scales: Array, targets: Array, width: int) -> Any:
-        """Distinct columns, scaled, as columns ``targets`` of a matrix so wide."""
-        from rcmd.engine.kernels.columns import count, pick
-
-        data, indices, indptr = self.matrix.data, self.matrix.indices, self.matrix.indptr
-        target, scale = np.full(self.p, -1, dtype=indices.dtype), np.zeros(self.p)
-        target[places], scale[places] = targets, scales
-        size = count(indices, target)
-        picked, columns = np.empty(size + 1), np.empty(size + 1, dtype=indices.dtype)
-        starts = np.zeros(self.n + 1, dtype=indptr.dtype)
-        pick(data, indices, indptr, target, scale, picked, columns, starts)
-        return sp.csr_array((picked[:size], columns[:size], starts), shape=(self.n, width))
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
+        return sp.csr_array(self.matrix @ weights)
 
     def every(self, stride: int) -> SparseRows:
         return SparseRows(self.matrix[::stride])
