@@ -37,7 +37,7 @@ class SomeColumns:
         values, where = np.empty(size + 1), np.empty(size + 1, dtype=np.int32)
         offsets = np.zeros(rows.n + 1, dtype=matrix.indptr.dtype)
         data = matrix.data, matrix.indices, matrix.indptr
-        pick(*data, places, np.ones(rows.p), values, where, offsets)
+        pick(*data, places, values, where, offsets)
         self._entries = values, where, offsets
 
     def matvec(self, beta: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Sparse rows, one by one: columns picked and put beside each other, and largest entries.
+"""Sparse rows, one by one: columns picked and put beside each other, sums, and largest entries.
 
 Entries are written in any case and then kept or not, which leaves no branch to be guessed
 wrong; so every output has room for one entry more. Unsigned places spare the tests for
@@ -27,16 +27,16 @@ def _make_count(stamp: str) -> Any:
 
 
 def _make_pick(stamp: str) -> Any:
-    def pick(values, columns, offsets, places, scales, picked, where, starts):
-        """The entries x_jk with ``places[k]`` ≥ 0, times ``scales[k]``, as column ``places[k]``."""
+    def pick(values, columns, offsets, places, picked, where, starts):
+        """The entries x_jk with ``places[k]`` ≥ 0, as column ``places[k]``."""
         stamp
         end, one = np.uint64(0), np.uint64(1)
         for j in range(np.uint64(offsets.size - 1)):
             for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
-                k = np.uint64(columns[a])
-                picked[end] = values[a] * scales[k]
-                where[end] = places[k]
-                end += np.uint64(places[k] >= 0)
+                place = places[np.uint64(columns[a])]
+                picked[end] = values[a]
+                where[end] = place
+                end += np.uint64(place >= 0)
             starts[j + one] = end
 
     return pick
