@@ -249,12 +249,9 @@ class BestPair:
         """Consider β, and the dual point ∇L(Xβ) that answers it."""
         self.offer_dual(self.problem.losses.derivative(self.offer_primal(beta)))
 
-    def offer_dual(self, w: Array) -> Any:
-        """Consider w; returns Xᵀw/n."""
-        point = DualPoint.at(self.problem, w)
-        slope = point.slope
-        self._take_dual(point)
-        return slope
+    def offer_dual(self, w: Array) -> None:
+        """Consider w."""
+        self._take_dual(DualPoint.at(self.problem, w))
 
     def offer_pair(self, beta: Any, w: Array, seen: Seen | None = None, slope: Any = None) -> Array:
         """Consider β and w, looked at together; returns Xβ.

@@ -44,6 +44,7 @@ from rcmd import (
     StopReason,
     Translated,
     certify,
+    iterate,
     path,
     solve,
     truth,
@@ -421,6 +422,28 @@ def test_a_forgotten_multiplier_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
     assert not all(solved(seed) for seed in range(40))
 
 
+def furthest_from_optimal() -> float:
+    """The largest Frank–Wolfe gap that ill-scaled programmes end with, relative to their numbers."""
+    gaps = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        m = rng.integers(2, 12)
+        A = rng.standard_normal((m, m)) * 10.0 ** rng.uniform(-2, 2, m)
+        matrix, slope = A @ A.T + 1e-9 * np.eye(m), 10 * rng.standard_normal(m)
+        start = rng.dirichlet(np.full(m, 0.3))
+        x = simplex_qp.minimize_on_simplex(matrix, slope, start)
+        gradient = matrix @ x + slope
+        gaps.append((gradient @ x - gradient.min()) / (abs(matrix).max() + abs(slope).max()))
+    return max(gaps)
+
+
+def test_ill_scaled_programmes_end_at_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert furthest_from_optimal() < 1e-14
+    # Going inside wherever an entry turns negative, though the value rises.
+    monkeypatch.setattr(simplex_qp, "_falls", lambda *arguments: True)
+    assert furthest_from_optimal() > 0.1
+
+
 def test_an_ill_conditioned_programme_keeps_the_sum() -> None:
     matrix, slope = 1e-13 * np.eye(3), np.array([1.0, 1.0 + 1e-15, 1.0])
     x = simplex_qp.minimize_on_simplex(matrix, slope, np.full(3, 1 / 3))
@@ -696,6 +719,15 @@ def test_the_first_row_is_the_start_within_the_bound() -> None:
     assert first.phase == "plain"
     assert first.gap == pytest.approx(certify(problem, np.zeros(problem.p), w).gap, rel=1e-12)
     assert first.gap <= first.bound
+
+
+def test_checkpoints_that_were_asked_for_are_certified() -> None:
+    """By the averages, though the start says already that corrections are next."""
+    problem = medium()
+    state = next(iterate(problem, batch=4, tol=1e-9, checkpoints=[300]))
+    assert state.gap <= certify(problem, state.beta_average, state.w_average).gap
+    w = problem.losses.derivative(np.zeros(problem.n))
+    assert state.gap < certify(problem, np.zeros(problem.p), w).gap
 
 
 def test_no_row_is_above_its_bound() -> None:
