@@ -423,7 +423,7 @@ def test_a_forgotten_multiplier_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def furthest_from_optimal() -> float:
-    """The largest Frank–Wolfe gap that ill-scaled programmes end with, relative to their numbers."""
+    """The largest Frank–Wolfe gap of ill-scaled programmes, relative to their numbers."""
     gaps = []
     for seed in range(400):
         rng = np.random.default_rng(seed)
