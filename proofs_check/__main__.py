@@ -147,7 +147,7 @@ def _new_file(text: str) -> Path:
 def _run_ledger(options: argparse.Namespace) -> int:
     statements = _selected(ledger(), options.only)
     if options.html and importlib.util.find_spec("latex2mathml") is None:
-        raise BadInput("--html needs latex2mathml; expected it installed, pip install -e '.[test]'")
+        raise BadInput("--html needs latex2mathml; expected it: pip install 'rcmd-opt[demo]'")
     table = Table(statements, shutil.get_terminal_size((100, 24)).columns, sys.stdout.isatty())
     begun, entries, interrupted = time.perf_counter(), [], False
     print("\n".join(table.head()))

@@ -2,6 +2,8 @@
 
 Write a problem as a loss and a regularizer, each with its conjugate, and get the
 algorithm, the certificate, the theorem's bound and the ground truth for it.
+``solve(problem)`` runs the paper's algorithm and ends with corrections;
+``solve(problem, method="rcmd")`` is that algorithm alone, and ``rcmd.methods`` has others.
 
 Examples
 --------
@@ -15,7 +17,6 @@ Examples
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rcmd.certificate import Certificate, certify
 from rcmd.conjugates import (
     EpsilonInsensitive,
     Exponential,
@@ -32,7 +33,11 @@ from rcmd.conjugates import (
     SoftplusHinge,
     SquaredHinge,
 )
-from rcmd.lowrank import LowRank
+from rcmd.methods.corrected import Corrected
+from rcmd.methods.rcmd import RCMD
+from rcmd.model.certificate import Certificate, certify
+from rcmd.model.problem import Problem
+from rcmd.model.prox import BregmanProx, CompositeProx, ConjugateProx, EuclideanProx
 from rcmd.oracles import (
     Birkhoff,
     Box,
@@ -67,21 +72,24 @@ from rcmd.oracles import (
     Spectrahedron,
     Translated,
 )
-from rcmd.paths import Path, path
-from rcmd.problem import Problem
-from rcmd.prox import BregmanProx, CompositeProx, ConjugateProx, EuclideanProx
-from rcmd.result import Result, State, StopReason
 from rcmd.rows import BilinearRows, MatrixEntries, OperatorRows
-from rcmd.run import iterate, solve
+from rcmd.rows.lowrank import LowRank
+from rcmd.solver.history import State, StopReason
+from rcmd.solver.path import Path, path
+from rcmd.solver.result import Result
+from rcmd.solver.solve import iterate, solve
 
 if TYPE_CHECKING:
-    from rcmd import bounds, completion, cur, datasets, methods, nonsmooth, plotting, testing, truth
-    from rcmd.replicates import replicate, sweep
-    from rcmd.saved_results import load_result
-    from rcmd.saving.resuming import resume
-    from rcmd.tracing import trace
+    from rcmd import datasets, methods, plotting, testing
+    from rcmd.applications import completion, cur, nonsmooth
+    from rcmd.model import bounds, truth
+    from rcmd.solver.checkpoint.resume import resume
+    from rcmd.solver.saved_results import load_result
+    from rcmd.theory.proof_trace import trace
+    from rcmd.theory.replicates import replicate, sweep
 
 __all__ = [
+    "RCMD",
     "BilinearRows",
     "Birkhoff",
     "Box",
@@ -91,6 +99,7 @@ __all__ = [
     "Certificate",
     "CompositeProx",
     "ConjugateProx",
+    "Corrected",
     "Counting",
     "CurSet",
     "CvxpyOracle",
@@ -162,21 +171,22 @@ __all__ = [
     "truth",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
-LAZY = (
-    "bounds", "completion", "cur", "datasets", "methods", "nonsmooth", "plotting", "testing",
-    "truth",
-)  # fmt: skip
+LAZY = {
+    **{name: f"rcmd.{name}" for name in ("datasets", "methods", "plotting", "testing")},
+    **{name: f"rcmd.model.{name}" for name in ("bounds", "truth")},
+    **{name: f"rcmd.applications.{name}" for name in ("completion", "cur", "nonsmooth")},
+}
 """Modules that are imported when first asked for."""
 
 ELSEWHERE = {
-    "load_result": "rcmd.saved_results",
-    "replicate": "rcmd.replicates",
-    "resume": "rcmd.saving.resuming",
-    "sweep": "rcmd.replicates",
-    "trace": "rcmd.tracing",
+    "load_result": "rcmd.solver.saved_results",
+    "replicate": "rcmd.theory.replicates",
+    "resume": "rcmd.solver.checkpoint.resume",
+    "sweep": "rcmd.theory.replicates",
+    "trace": "rcmd.theory.proof_trace",
 }
 """Functions that are imported when first asked for, and where they are."""
 
@@ -190,5 +200,5 @@ def __getattr__(name: str) -> Any:
     if name in ELSEWHERE:
         return getattr(import_module(ELSEWHERE[name]), name)
     if name in LAZY:
-        return import_module(f"rcmd.{name}")
+        return import_module(LAZY[name])
     raise AttributeError(f"module 'rcmd' has no attribute {name!r}")

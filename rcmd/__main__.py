@@ -2,6 +2,6 @@
 
 import sys
 
-from rcmd.cli import main
+from rcmd.cli.main import main
 
 sys.exit(main())

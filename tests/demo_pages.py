@@ -3,9 +3,9 @@
 from functools import cache
 from pathlib import Path
 
-from rcmd.demos import SUMMARIES, make_page, matrix_completion, new_loss, the_bound
-from rcmd.demos.page import Page, Scene
-from rcmd.demos.writing import html
+from rcmd.lab.demos import SUMMARIES, make_page, matrix_completion, new_loss, the_bound
+from rcmd.lab.demos.page import Page, Scene
+from rcmd.lab.demos.writing import html
 
 NAMES = tuple(SUMMARIES)
 

@@ -12,9 +12,9 @@ from rcmd import LinearMinOracle, Problem, SeparableConjugate
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay
+from rcmd.model.schedules import Schedule
 from rcmd.oracles import DenseAtom
 from rcmd.rows import Rows
-from rcmd.schedules import Schedule
 
 
 class Path:

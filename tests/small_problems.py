@@ -20,7 +20,7 @@ from rcmd import (
     Simplex,
     Translated,
 )
-from rcmd.result import Checkpoint
+from rcmd.solver.history import Record
 
 LOSSES = {"least-squares": LeastSquares(), "logistic": Logistic()}
 
@@ -105,8 +105,8 @@ def dense(problem: Problem) -> Any:
     return np.array([problem.rows.row(j) for j in range(problem.n)])
 
 
-def lines(checkpoints: Iterable[Checkpoint]) -> list[dict[str, Any]]:
+def lines(checkpoints: Iterable[Record]) -> list[dict[str, Any]]:
     """Checkpoints without their wall-clock time, NaN made comparable."""
     rows = [vars(row) for row in checkpoints]
-    kept = [field for field in Checkpoint.__dataclass_fields__ if field != "seconds"]
+    kept = [field for field in Record.__dataclass_fields__ if field != "seconds"]
     return [{name: str(row[name]) for name in kept} for row in rows]

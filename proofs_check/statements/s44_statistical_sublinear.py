@@ -21,8 +21,8 @@ from proofs_check.statement import Finding, Kind, check
 from proofs_check.statistical.claims import Claim, Experiment
 from proofs_check.statistical.wrong import ConstantSteps
 from rcmd import Box, LeastSquares, Problem
-from rcmd.constants import Constants
-from rcmd.schedules import SublinearSchedule
+from rcmd.model.constants import Constants
+from rcmd.model.schedules import SublinearSchedule
 
 
 def printed_bound(c: Constants, steps: int, *, leading: float = 8, speed: int = 1) -> Any:

@@ -1,6 +1,6 @@
 r"""The bounds that rcmd prints for Theorem 3.1's schedule are the proved ones.
 
-Paper: none; the sublinear part of rcmd.bounds (rcmd:sublinear-bounds)
+Paper: none; the sublinear part of rcmd.model.bounds (rcmd:sublinear-bounds)
 Claim: After T steps rcmd gives, with $E = \frac1n\sum_j\gamma_jM_j^2$, $V = \min\{D_{\max},E/2\}$
     and k = T - 1, both bounds of Theorem 3.1, (thm:A) and (thm:hand) with E and V, (lem:pathwise),
     and both of (thm:dual), and calls all of them proved.
@@ -28,8 +28,8 @@ from proofs_check.exact.losses import Squared
 from proofs_check.exact.regularizers import Cube, cross_polytope
 from proofs_check.statement import Finding, Kind, check
 from rcmd import Box, L1Ball, LeastSquares, Problem
-from rcmd.bounds import Verdict, all_bounds, named
-from rcmd.constants import Constants
+from rcmd.model.bounds import Verdict, all_bounds, named
+from rcmd.model.constants import Constants
 
 Lookup = Callable[[str], Callable[[Constants, int], float]]
 

@@ -22,8 +22,8 @@ from proofs_check.statement import Finding, Kind, check
 from proofs_check.statistical.claims import Claim, Experiment
 from proofs_check.statistical.wrong import ConstantSteps
 from rcmd import LeastSquares, Logistic, Problem, Ridge, Translated
-from rcmd.constants import Constants
-from rcmd.schedules import LinearSchedule
+from rcmd.model.constants import Constants
+from rcmd.model.schedules import LinearSchedule
 
 
 def decay(c: Constants, steps: int) -> float:

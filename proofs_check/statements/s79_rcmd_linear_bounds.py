@@ -1,8 +1,8 @@
 r"""The linear bounds that rcmd prints hold, and it prints no refuted one.
 
-Paper: none; about rcmd.bounds (rcmd:linear-bounds)
-Claim: every bound that rcmd.bounds calls proved for a problem and the linear schedule is at least
-    the expected gap (or $\mathbb{E}[D^{*}-D(w^k)]$, where it is about the dual alone), for
+Paper: none; about rcmd.model.bounds (rcmd:linear-bounds)
+Claim: every bound that rcmd.model.bounds calls proved for a problem and the linear schedule is at
+    least the expected gap (or $\mathbb{E}[D^{*}-D(w^k)]$, where it is about the dual alone), for
     batches too; bounds that are false for the problem are not among them.
 Verdict: REPAIRED
 Correction: each follows from the entries on the fixed response, quadratic losses, all losses, the
@@ -25,8 +25,8 @@ from proofs_check.exact.problem import dot
 from proofs_check.exact.strong import Strong
 from proofs_check.exact.strong_instances import F, huber, labelled, logistic, pull, zoo
 from proofs_check.statement import Finding, Kind, check
-from rcmd import bounds
-from rcmd.constants import Constants
+from rcmd.model import bounds
+from rcmd.model.constants import Constants
 
 ROUNDING = 1e-12
 """rcmd's bounds are floats; the expectations are exact."""

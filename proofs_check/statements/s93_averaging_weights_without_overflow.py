@@ -18,7 +18,7 @@ from typing import Any
 import sympy
 
 from proofs_check.statement import Finding, Kind, check
-from rcmd.schedules import LinearSchedule
+from rcmd.model.schedules import LinearSchedule
 
 
 def shares(n: Any, sigma: Any, i: Any) -> Any:

@@ -14,8 +14,8 @@ from proofs_check.statement import Finding
 from proofs_check.statistical.bernstein import FAILURE_RATE, certified_mean, samples_needed
 from proofs_check.statistical.gaps import Pair, gaps, pathwise_span
 from rcmd import Problem
-from rcmd.constants import Constants
-from rcmd.schedules import Schedule
+from rcmd.model.constants import Constants
+from rcmd.model.schedules import Schedule
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from rcmd import Problem, certify, iterate
-from rcmd.schedules import Schedule
+from rcmd import RCMD, Problem, certify, iterate
+from rcmd.model.schedules import Schedule
 
 Pair = Literal["average", "last"]
 
@@ -35,10 +35,9 @@ def _gap(
         problem,
         tol=0,
         max_iterations=steps,
-        checkpoints=[steps],
-        schedule=schedule,
+        record_at=[steps],
+        method=RCMD(schedule=schedule, engine="compiled"),
         seed=rng,
-        engine="compiled",
     )
     state = next(run)
     w = state.w_average if pair == "average" else state.w

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rcmd.schedules import Schedule
+from rcmd.model.schedules import Schedule
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,9 @@ from rcmd.conjugates.refused import Exponential, Poisson
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.conjugates.smooth_absolute import Fair, LogCosh, PseudoHuber
 
-__all__ = [
-    "EpsilonInsensitive",
-    "Exponential",
-    "Fair",
-    "Huber",
-    "LeastSquares",
-    "LogCosh",
-    "Logistic",
-    "Poisson",
-    "PseudoHuber",
-    "SampleLosses",
-    "SeparableConjugate",
-    "SmoothedHinge",
-    "SmoothedQuantile",
-    "SoftplusHinge",
-    "SquaredHinge",
-]
+__all__ = [  # noqa: RUF022 (the order of `rcmd list`)
+    "Logistic", "LeastSquares", "Huber", "PseudoHuber", "LogCosh", "Fair", "SmoothedHinge",
+    "SquaredHinge", "SoftplusHinge", "SmoothedQuantile", "EpsilonInsensitive",
+    "Poisson", "Exponential",
+    "SampleLosses", "SeparableConjugate",
+]  # fmt: skip

@@ -56,9 +56,9 @@ class SeparableConjugate(ABC):
     def from_expression(cls, expression: Any, **options: Any) -> SeparableConjugate:
         """A loss from its formula in s and y, such as ``"log(1 + exp(-y*s))"``.
 
-        See ``rcmd.expressions.loss_from_expression`` for the options.
+        See ``rcmd.conjugates.expressions.loss_from_expression`` for the options.
         """
-        from rcmd.expressions import loss_from_expression
+        from rcmd.conjugates.expressions import loss_from_expression
 
         return loss_from_expression(expression, **options)
 
@@ -70,6 +70,23 @@ class SeparableConjugate(ABC):
 
     formula: ClassVar[str] = "l(s; y)"
     """The loss in one line, for people."""
+
+    spec: ClassVar[str] = ""
+    """How the loss is written, its fields in capitals: ``quantile:LEVEL[:WIDTH]``.
+
+    With ``gamma_words``, and ``example`` where fields are not any positive numbers, this is the
+    entry of a loss that ``rcmd.conjugates`` exports: commands, lists and random tests find it
+    there.
+    """
+
+    gamma_words: ClassVar[str] = "1"
+    """γ in the fields."""
+
+    @classmethod
+    def example(cls, draw: Any) -> SeparableConjugate:
+        """A random loss of this class; see ``rcmd.testing.fuzzing.examples.Draw``."""
+        loss: SeparableConjugate = draw.fields(cls, 1.0)
+        return loss
 
     arrays: ClassVar[Any] = None
     """Where faster array forms of some of the methods are, under the same names, such as a module.

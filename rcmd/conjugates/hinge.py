@@ -20,7 +20,7 @@ from rcmd.conjugates.scalars import (
     outside,
     softplus,
 )
-from rcmd.validation import positive
+from rcmd.rows.validation import positive
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class SmoothedHinge(SeparableConjugate):
     width: Any = 1.0
     strictly_convex = False
     formula = "(1 − ys)₊ with its kink replaced by a parabola of the given width"
+    spec = "smoothed-hinge[:WIDTH]"
+    gamma_words = "1/width"
     note = (
         "not strictly convex: where l is flat (w = 0) or straight (yw = −1) it does not determine "
         "s, and conjugate_derivative returns the end of that stretch, z = 1 or z = 1 − width"
@@ -114,6 +116,7 @@ class SquaredHinge(SeparableConjugate):
 
     strictly_convex = False
     formula = "½(1 − ys)₊²"
+    spec = "squared-hinge"
     note = (
         "not strictly convex: w = 0 does not determine s, and conjugate_derivative returns "
         "s = y, the first of many"
@@ -179,6 +182,8 @@ class SoftplusHinge(SeparableConjugate):
 
     width: float = 1.0
     formula = "width·log(1 + exp((1 − ys)/width))"
+    spec = "softplus-hinge[:WIDTH]"
+    gamma_words = "1/(4·width)"
 
     def __post_init__(self) -> None:
         positive("width", self.width, "SoftplusHinge", bounded=False)

@@ -16,7 +16,7 @@ from rcmd.conjugates.scalars import (
     clipped_value,
     outside,
 )
-from rcmd.validation import positive
+from rcmd.rows.validation import positive
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Huber(SeparableConjugate):
     width: Any = 1.0
     strictly_convex = False
     formula = "½r² for |r| ≤ width, else width·|r| − ½width², r = s − y"
+    spec = "huber[:WIDTH]"
     note = (
         "not strictly convex: at w = ±width the loss does not determine s, and "
         "conjugate_derivative returns y ± width, the nearest of many"

@@ -16,7 +16,7 @@ from rcmd.conjugates.scalars import (
     clipped_value,
     outside,
 )
-from rcmd.validation import positive
+from rcmd.rows.validation import positive
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class EpsilonInsensitive(SeparableConjugate):
     width: Any = 1.0
     strictly_convex = False
     formula = "(|s − y| − tolerance)₊, smoothed over a width"
+    spec = "insensitive:TOLERANCE[:WIDTH]"
+    gamma_words = "1/width"
     note = (
         "not strictly convex: at w = 0 and w = ±1 it does not determine s; conjugate_derivative "
         "returns y at w = 0 and the nearest s to y at w = ±1"

@@ -21,6 +21,7 @@ class LeastSquares(SeparableConjugate):
 
     quadratic = True
     formula = "½(s − y)²"
+    spec = "least-squares"
 
     @property
     def gamma(self) -> Any:

@@ -28,6 +28,8 @@ class Logistic(SeparableConjugate):
     """
 
     formula = "log(1 + exp(−ys))"
+    spec = "logistic"
+    gamma_words = "1/4"
     arrays: ClassVar[Any] = logistic_arrays
 
     @property

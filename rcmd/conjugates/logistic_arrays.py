@@ -54,7 +54,7 @@ def fenchel_young(s: Array, w: Array, y: Array) -> Array:
 
 def expansion(s: Array, y: Array) -> tuple[Array, Array, Array]:
     """``value``, ``derivative`` and ``second_derivative``."""
-    from rcmd.engine.kernels.logistic import expand, exponents
+    from rcmd.conjugates.logistic_kernels import expand, exponents
 
     tails, slopes = np.empty(len(s)), np.empty(len(s))
     exponents(s, y, tails)
@@ -66,7 +66,7 @@ def expansion(s: Array, y: Array) -> tuple[Array, Array, Array]:
 
 def duality(s: Array, w: Array, y: Array) -> tuple[Array, Array]:
     """``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
-    from rcmd.engine.kernels.logistic import pair, shares
+    from rcmd.conjugates.logistic_kernels import pair, shares
 
     low, rest, terms = (np.empty(len(s)) for _ in range(3))
     least = shares(s, w, y, low, rest, terms)

@@ -17,7 +17,7 @@ from rcmd.conjugates.scalars import (
     clipped_value,
     outside,
 )
-from rcmd.validation import positive
+from rcmd.rows.validation import positive
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,16 @@ class SmoothedQuantile(SeparableConjugate):
     width: Any = 1.0
     strictly_convex = False
     formula = "pinball loss of r = s − y at a level, smoothed over a width"
+    spec = "quantile:LEVEL[:WIDTH]"
+    gamma_words = "1/width"
     note = (
         "not strictly convex: at w = −level and w = 1 − level it does not determine s, and "
         "conjugate_derivative returns y + width·w, the nearest of many"
     )
+
+    @classmethod
+    def example(cls, draw: Any) -> SmoothedQuantile:
+        return cls(draw.whole(5, 95) / 100, draw.magnitude(1.0))
 
     def __post_init__(self) -> None:
         positive("width", self.width, "SmoothedQuantile", bounded=False)

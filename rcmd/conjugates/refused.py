@@ -28,6 +28,7 @@ class Poisson(Refused):
     """
 
     formula = "exp(s) − ys"
+    spec = "poisson"
     reason = (
         "exp(s) − ys is not γ-smooth (its second derivative exp(s) has no bound, so that no step "
         "size and no theorem applies); for counts use LeastSquares() or Huber() on the labels "
@@ -46,6 +47,7 @@ class Exponential(Refused):
     """
 
     formula = "exp(−ys)"
+    spec = "exponential"
     reason = (
         "exp(−ys) is not γ-smooth (its second derivative exp(−ys) has no bound, so that no step "
         "size and no theorem applies); use Logistic(), which agrees with it for confident "

@@ -47,14 +47,6 @@ class SampleLosses:
         weights = None if self.weights is None else self.weights[places]
         return SampleLosses(self.loss, self.y[places], weights)
 
-    def representatives(self) -> tuple[Array, Array]:
-        """Samples that stand for all that have their label and weight, and the shares of those."""
-        n = len(self.y)
-        if self.classes is None or self.weights is not None:
-            return np.arange(n), np.full(n, 1 / n)
-        greatest = self.classes[1].sum() / n
-        return np.array([self.y.argmin(), self.y.argmax()]), np.array([1 - greatest, greatest])
-
     def value(self, s: Array) -> Array:
         """l_j(s_j)."""
         return self._weighted(self._each("value", s, self.y))
@@ -182,8 +174,8 @@ class SampleLosses:
 
     def _compiled(self, name: str) -> Any:
         """The compiled method, or ``None`` where it does not compile."""
-        from rcmd.compiling.records import CannotCompile
-        from rcmd.compiling.scalars import method_scalar
+        from rcmd.jit.records import CannotCompile
+        from rcmd.jit.scalars import method_scalar
 
         if name not in self._scalars:
             try:

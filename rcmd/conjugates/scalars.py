@@ -64,6 +64,17 @@ def log_cosh_conjugate(u: float, rest: float) -> float:
     return ((1.0 + u) * math.log1p(u) + rest * math.log(rest)) / 2.0
 
 
+def cosh_entropy(u: float) -> float:
+    """``log_cosh_conjugate`` where only u is known."""
+    return log_cosh_conjugate(u, 1.0 - abs(u))
+
+
+def sech2(t: float) -> float:
+    """1/cosh² t, the second derivative of log cosh."""
+    tail = math.exp(-2.0 * abs(t))
+    return 4.0 * tail / ((1.0 + tail) * (1.0 + tail))
+
+
 def log_cosh_gap(t: float, u: float, rest: float) -> float:
     """log cosh t + its conjugate at u − ut; near equality from terms of second order.
 
@@ -100,6 +111,34 @@ def log1p_gap(x: float) -> float:
         total += power / k
         power *= a * a
     return x * a - 2.0 * total
+
+
+# ---- what generated losses also call -----------------------------------------------------------
+
+
+def bounded_exp(x: float) -> float:
+    """The exponential, infinite where it overflows."""
+    return math.exp(x) if x < 709.0 else math.inf
+
+
+def square(x: float) -> float:
+    """x²."""
+    return x * x
+
+
+def sqrt_gap(x: float, c: float) -> float:
+    """√(c + x) − √c."""
+    return x / (math.sqrt(c + x) + math.sqrt(c))
+
+
+def nudged(v: float, low: float, high: float, scale: float) -> float:
+    """v, moved to an end of [low, high] that it misses by rounding alone."""
+    slack = 1e-15 * (abs(v) + abs(scale))
+    if high < v <= high + slack:
+        return high
+    if low - slack <= v < low:
+        return low
+    return v
 
 
 # ---- clipped quadratics: the Huber family ------------------------------------------------------

@@ -22,7 +22,7 @@ from rcmd.conjugates.scalars import (
     log_cosh_gap,
     outside,
 )
-from rcmd.validation import positive
+from rcmd.rows.validation import positive
 
 
 def root_of_more(t: float) -> float:
@@ -59,6 +59,7 @@ class PseudoHuber(SeparableConjugate):
 
     width: float = 1.0
     formula = "width² (√(1 + (r/width)²) − 1), r = s − y"
+    spec = "pseudo-huber[:WIDTH]"
 
     def __post_init__(self) -> None:
         positive("width", self.width, "PseudoHuber", bounded=False)
@@ -124,6 +125,7 @@ class LogCosh(SeparableConjugate):
 
     width: float = 1.0
     formula = "width² log cosh(r/width), r = s − y"
+    spec = "log-cosh[:WIDTH]"
 
     def __post_init__(self) -> None:
         positive("width", self.width, "LogCosh", bounded=False)
@@ -187,6 +189,7 @@ class Fair(SeparableConjugate):
 
     width: float = 1.0
     formula = "width² (|t| − log(1 + |t|)), t = (s − y)/width"
+    spec = "fair[:WIDTH]"
 
     def __post_init__(self) -> None:
         positive("width", self.width, "Fair", bounded=False)

@@ -1,13 +1,16 @@
-"""Data sets as pairs (X, y): LIBSVM files, rows on disk, and generated problems."""
+"""Data sets as pairs (X, y).
 
-from rcmd.datasets.converting import convert_libsvm
-from rcmd.datasets.faults import DataError
+``libsvm`` reads text files, ``fetching`` finds or downloads published ones, ``folder`` opens rows
+on disk and ``writing`` writes them, ``matrix_files`` reads plain matrices, ``generated`` makes
+problems. Begin with ``read(path)`` or ``load("a9a")``; what is wrong with data is a ``DataError``.
+"""
+
 from rcmd.datasets.fetching import load, locate
+from rcmd.datasets.folder import StoredData, open_rows, read
 from rcmd.datasets.generated import make_classification, make_regression
-from rcmd.datasets.labels import map_labels
-from rcmd.datasets.libsvm import LibsvmData, read_libsvm
-from rcmd.datasets.opening import StoredData, open_rows, read
-from rcmd.datasets.writing import RowsWriter
+from rcmd.datasets.libsvm import LibsvmData, map_labels, read_libsvm
+from rcmd.datasets.writing import RowsWriter, convert_libsvm
+from rcmd.rows.matrix_files import DataError
 
 __all__ = [
     "DataError",

@@ -7,9 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from rcmd.datasets.faults import DataError
+from rcmd.conjugates.expressions.cache import folder as expressions_folder
 from rcmd.datasets.libsvm import LibsvmData, read_libsvm
-from rcmd.expressions.cache import folder as expressions_folder
+from rcmd.rows.matrix_files import DataError
+from rcmd.rows.validation import pip_install
 
 SITE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
 SUFFIXES = ("", ".bz2", ".xz", ".gz", ".txt")
@@ -97,7 +98,7 @@ def _download(published: Published, looked: str) -> Path:
         pooch = import_module("pooch")
     except ImportError:
         raise DataError(
-            f"{looked}, and downloading needs pooch: pip install 'rcmd[data]', or {put}"
+            f"{looked}, and downloading needs pooch: {pip_install('data')}, or {put}"
         ) from None
     try:
         path = pooch.retrieve(

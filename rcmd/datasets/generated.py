@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from rcmd.datasets.faults import DataError
-from rcmd.validation import check_seed
+from rcmd.datasets.libsvm import Array
+from rcmd.rows.matrix_files import DataError
+from rcmd.rows.validation import check_seed
 
-Array = NDArray[Any]
 Pair = tuple[Any, Array]
 Rng = np.random.Generator | int  # a generator, or a seed for one
 

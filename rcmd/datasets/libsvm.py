@@ -1,4 +1,4 @@
-"""LIBSVM text files, plain or compressed, read in blocks."""
+"""LIBSVM text files, plain or compressed, read in blocks; labels -1 and +1 from theirs."""
 
 import bz2
 import gzip
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from rcmd.datasets.faults import DataError
+from rcmd.rows.matrix_files import DataError
 
 Array = NDArray[Any]
 Pair = tuple[Any, Array]
@@ -70,6 +70,27 @@ def read_libsvm(
     x = sp.vstack(rows, format="csr")
     x.resize(x.shape[0], x.indices.max(initial=-1) + 1 if features is None else features)
     return LibsvmData(x, np.concatenate(labels))
+
+
+def map_labels(y: ArrayLike) -> tuple[Array, str | None]:
+    """Return labels -1 and +1, and a sentence saying what was mapped if anything was.
+
+    Examples
+    --------
+    >>> map_labels([1, 2, 2])
+    (array([-1.,  1.,  1.]), 'labels 1 and 2 were mapped to -1 and +1 (the larger to +1)')
+    """
+    labels = np.asarray(y, np.float64)
+    distinct = np.unique(labels)
+    if distinct.size and np.all(np.abs(distinct) == 1):
+        return labels, None
+    shown = [repr(value).removesuffix(".0") for value in distinct[:4].tolist()]
+    if distinct.size == 2 and np.all(np.isfinite(distinct)):
+        mapped = f"labels {' and '.join(shown)} were mapped to -1 and +1 (the larger to +1)"
+        return np.where(labels == distinct[1], 1.0, -1.0), mapped
+    values = ", ".join(shown + ["..."] * (distinct.size > 4)) or "it is empty"
+    wanted = "expected two finite ones: keep the rows of two classes only"
+    raise DataError(f"y has {distinct.size} distinct values ({values}); {wanted}")
 
 
 class LibsvmPart(NamedTuple):

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rcmd.datasets.faults import DataError
 from rcmd.datasets.folder import META, NAMES, Layout, Meta
+from rcmd.datasets.libsvm import Array, libsvm_parts
 from rcmd.rows.dense import DenseRows
-from rcmd.rows.reading import as_rows
+from rcmd.rows.layouts import as_rows
+from rcmd.rows.matrix_files import DataError
 from rcmd.rows.sparse import SparseRows
-from rcmd.validation import as_array, checked_numbers
-
-Array = NDArray[Any]
+from rcmd.rows.validation import as_array, checked_numbers
 
 MOST_FEATURES = 2**31 - 1
 """Columns that 32-bit indices can count."""
@@ -207,3 +207,36 @@ class _Growing:
         header = {"descr": descr, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self._file, header)
         return self._file.tell()
+
+
+def convert_libsvm(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    features: int | None = None,
+    dtype: Any = np.float64,
+    tell: Callable[[str], None] = lambda text: None,
+) -> None:
+    r"""Turn a LIBSVM file, plain or compressed, into a folder for ``rcmd.datasets.open_rows``.
+
+    The rows and labels are those of ``read_libsvm``, bit for bit (rounded where ``dtype`` is
+    ``numpy.float32``), a few megabytes of them in memory at a time. ``tell`` hears how far it is.
+    Where it fails or is interrupted, there is no folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rcmd.datasets import open_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/two.txt", "w") as file:
+    ...         _ = file.write("+1 1:0.5 3:2\n-1 2:1\n")
+    ...     convert_libsvm(f"{folder}/two.txt", f"{folder}/two.rows")
+    ...     print(open_rows(f"{folder}/two.rows").X)
+    DiskRows(n=2, p=3)
+    """
+    with RowsWriter(target, features=features, dtype=dtype) as writer:
+        for part in libsvm_parts(source, features=features):
+            writer.append(part.X, part.y)
+            share = "" if math.isnan(part.share) else f", {part.share:.0%}"
+            tell(f"{writer.rows:,} rows{share}")
+    tell("")

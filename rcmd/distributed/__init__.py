@@ -1,24 +1,24 @@
-"""Rows on more than one machine: the same method, with a share of the rows on each rank."""
+"""Rows on more than one process: the same ``solve``, with a share of the rows on each rank.
 
-from rcmd.distributed.group import Alone, Group, SharedFault
+``ShardedProblem`` is a ``Problem`` whose sums are everyone's; every rank calls
+``rcmd.solve(problem)`` alike. ``world()`` is the group of ranks that ``mpirun`` started,
+``rehearse`` makes one of threads, ``read_shard`` and ``shard`` deal out the rows. Inside,
+``engine`` takes the steps and ``exchange`` says how the change of d travels.
+"""
+
 from rcmd.distributed.mpi import world
 from rcmd.distributed.problem import ShardedProblem
-from rcmd.distributed.resuming import resume_sharded
-from rcmd.distributed.run import ShardedRun
 from rcmd.distributed.shards import read_shard, shard
-from rcmd.distributed.solve import solve_sharded
 from rcmd.distributed.threads import rehearse
+from rcmd.rows.processes import Alone, Group, SharedError
 
 __all__ = [
     "Alone",
     "Group",
     "ShardedProblem",
-    "ShardedRun",
-    "SharedFault",
+    "SharedError",
     "read_shard",
     "rehearse",
-    "resume_sharded",
     "shard",
-    "solve_sharded",
     "world",
 ]

@@ -9,25 +9,30 @@ from __future__ import annotations
 
 import math
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcmd.distributed.exchange import Exchange, ExchangeName, chosen_exchange
-from rcmd.distributed.group import Array, Group, SharedFault
-from rcmd.distributed.problem import ShardedProblem
+from rcmd.distributed.exchange import Exchange, chosen_exchange
+from rcmd.engine.base import checked_atom
 from rcmd.engine.compiled import CompiledEngine
-from rcmd.engine.faults import checked_atom
-from rcmd.engine.kernels.samples import DUAL, LAG, MIRROR
-from rcmd.engine.kernels.sharded import move_batch, own_rows
+from rcmd.engine.kernels.batch import move_batch
+from rcmd.engine.kernels.layout import DUAL, LAG, MIRROR
 from rcmd.engine.loops import OracleLoop
-from rcmd.engine.refreshing import next_refresh
 from rcmd.engine.sampling import Sampler
-from rcmd.prox import ConjugateProx
-from rcmd.schedules import Schedule
+from rcmd.model.prox import ConjugateProx
+from rcmd.model.schedules import Schedule
+from rcmd.rows.processes import Array, Group, SharedError
+from rcmd.rows.state import load_attribute, plain
+
+if TYPE_CHECKING:
+    from rcmd.distributed.problem import ShardedProblem
 
 ROW_STATE = [MIRROR, DUAL, LAG]
 """The columns of the samples' records that change in a run."""
+
+SHARED_STATE = ("iteration", "sampler", "_loop", "_base", "_total", "_refresh_at", "_peaks")
+"""What else changes, alike on all ranks."""
 
 LOST = 1e-9
 """Share of the largest sum a column can have by which d may differ from Xᵀw/n: rounding is less."""
@@ -38,40 +43,32 @@ class ShardedEngine(CompiledEngine):
 
     problem: ShardedProblem
 
-    def __init__(
-        self,
-        problem: ShardedProblem,
-        schedule: Schedule,
-        sampler: Sampler,
-        exchange: ExchangeName = "auto",
-    ) -> None:
+    def __init__(self, problem: ShardedProblem, schedule: Schedule, sampler: Sampler) -> None:
         self._batches_seen = 0
         self._peaks = np.zeros(problem.p)
         super().__init__(problem, schedule, sampler, ConjugateProx())
         entries = problem.group.sum(np.array([self._rows[0].size]))[0] / problem.n
-        self.exchange = chosen_exchange(exchange, problem, sampler.batch, float(entries))
+        self.exchange = chosen_exchange(problem.exchange, problem, sampler.batch, float(entries))
         self._loop = ShardLoop(problem, self.exchange, self._loop.d)
         # All ranks must take the same steps in one go.
         self._chunk = int(-problem.group.largest(np.array([-self._chunk]))[0])
 
-    def row_state(self) -> Array:
-        """s, w of the unweighted losses and the lags of this rank's rows, one after the other."""
-        return self._samples[:, ROW_STATE].ravel()
+    def averages(self) -> tuple[Array, Array]:
+        """β̄ and w̄ of the last step, once it is sure that all ranks have taken the same steps."""
+        confirm_lockstep(self.problem.group, self)
+        return super().averages()
 
-    def shared_state(self) -> tuple[dict[str, Any], list[Array]]:
-        """What else changes in a run, alike on all ranks: numbers, and vectors of length p."""
-        numbers = {"iteration": self.iteration, "base": self._base, "total": float(self._total)}
-        return numbers, [self.d, self._loop.primal_sum(), self._peaks]
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps, of all rows: any number of ranks can go on from it."""
+        return {
+            **{name: plain(getattr(self, name)) for name in SHARED_STATE},
+            "rows": self.problem.gathered(self._samples[:, ROW_STATE]),
+        }
 
-    def restore(self, rows: Array, numbers: dict[str, Any], vectors: list[Array]) -> None:
-        """Go on from states of this or of other ranks; the sampler is the caller's."""
-        self._samples[:, ROW_STATE] = rows.reshape(-1, len(ROW_STATE))
-        self.iteration, self._base, self._total = (
-            numbers[name] for name in ("iteration", "base", "total")
-        )
-        self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
-        for own, saved in zip(self.shared_state()[1], vectors, strict=True):
-            own[:] = saved
+    def load_state(self, state: dict[str, Any]) -> None:
+        for name in SHARED_STATE:
+            load_attribute(self, name, state[name])
+        self._samples[:, ROW_STATE] = self.problem.own_part(state["rows"])
 
     def checksum(self) -> int:
         """A number that is the same on all ranks while they are in step."""
@@ -88,7 +85,7 @@ class ShardedEngine(CompiledEngine):
         try:
             super()._take(batches, numbers)
         except FloatingPointError as error:  # the health was everyone's
-            raise SharedFault(str(error)) from error
+            raise SharedError(str(error)) from error
 
     def _gradient(self) -> Array:
         """d from scratch; a running d far from it has lost what some rank said."""
@@ -98,7 +95,7 @@ class ShardedEngine(CompiledEngine):
             far = abs(fresh - self._loop.d) > LOST * self.problem.n * self._peaks
             if far.any():
                 k = int(far.argmax())
-                raise SharedFault(
+                raise SharedError(
                     f"the running d is {self._loop.d[k]:.6g} in column {k} at iteration "
                     f"{self.iteration} while Xᵀw/n is {fresh[k]:.6g}; expected the same number: "
                     "a part of some rank was lost or counted twice"
@@ -131,8 +128,8 @@ class ShardLoop(OracleLoop):
 
     def _share(self, batch: Array) -> Array:
         """The rows of the batch that this rank has, by their place among its own."""
-        mine = np.empty_like(batch)
-        return mine[: own_rows(batch, *self._ends, mine)]
+        first, last = self._ends
+        return batch[(batch >= first) & (batch < last)] - first
 
 
 def confirm_lockstep(group: Group, engine: ShardedEngine) -> None:
@@ -140,7 +137,7 @@ def confirm_lockstep(group: Group, engine: ShardedEngine) -> None:
     sums = [int(part[0]) for part in group.gather(np.array([engine.checksum()]))]
     strays = [str(rank) for rank, number in enumerate(sums) if number != sums[0]]
     if strays:
-        raise SharedFault(
+        raise SharedError(
             f"rank {', '.join(strays)} is out of step with rank 0 at iteration {engine.iteration}: "
             "its batches, its d or its β are other ones; expected the same on all ranks, which "
             "need the same program and the same numbers"

@@ -9,13 +9,15 @@ allreduce. With b rows of z entries a rank takes in 12 b z bytes by the one and 
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from rcmd.distributed.group import Array, Group, SharedFault
-from rcmd.distributed.problem import ShardedProblem
-from rcmd.engine.kernels.sharded import add_terms, scatter_batch, write_terms
+from rcmd.engine.kernels.batch import add_terms, scatter_batch, write_terms
+from rcmd.rows.processes import Array, Group, SharedError
+
+if TYPE_CHECKING:
+    from rcmd.distributed.problem import ShardedProblem
 
 ExchangeName = Literal["auto", "sparse", "dense"]
 
@@ -48,7 +50,7 @@ def chosen_exchange(
     group, p = problem.group, problem.p
     if name not in get_args(ExchangeName):
         known = ", ".join(get_args(ExchangeName))
-        raise SharedFault(f"exchange is {name!r}; expected one of {known}")
+        raise SharedError(f"exchange is {name!r}; expected one of {known}")
     if name == "auto":
         name = "sparse" if PAIR_BYTES * batch * row_entries < REDUCED_BYTES * p else "dense"
     return SparseExchange(group, problem.starts) if name == "sparse" else DenseExchange(group, p)
@@ -74,7 +76,7 @@ class DenseExchange:
         self._part[self._p :] = health, len(mine)
         total = self._group.sum(self._part)
         if total[-1] != len(batch):
-            raise SharedFault(NOT_ONCE)
+            raise SharedError(NOT_ONCE)
         d += total[: self._p]
         return float(total[-2])
 

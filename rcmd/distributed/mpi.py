@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rcmd.distributed.group import Array
-from rcmd.launched import launched_ranks
+from rcmd.reporting.process import launched_ranks
+from rcmd.rows.processes import Array
+from rcmd.rows.validation import pip_install
 
 NAP = 2e-5
 """Seconds that a waiting rank sleeps at a time."""
@@ -28,7 +28,7 @@ def world() -> MpiGroup:
     except (ImportError, RuntimeError) as fault:  # no package, or no MPI library under it
         raise ImportError(
             f"mpirun started {started} processes, and mpi4py cannot be imported ({fault}); "
-            "expected it: pip install 'rcmd[mpi]', and an MPI library"
+            f"expected it: {pip_install('mpi')}, and an MPI library"
         ) from None
     group = MpiGroup(MPI)
     if group.size != started and started > 1:
@@ -75,13 +75,6 @@ class MpiGroup:
         out = np.empty(lengths.sum() if self.rank == 0 else 0, array.dtype)
         self._finish(self._comm.Igatherv(np.ascontiguousarray(array), (out, lengths)))
         return np.split(out, lengths.cumsum()[:-1]) if self.rank == 0 else None
-
-    def deal(self, parts: Sequence[Array] | None, out: Array) -> Array:
-        sent = None
-        if parts is not None:
-            sent = (np.concatenate(parts), [len(part) for part in parts])
-        self._finish(self._comm.Iscatterv(sent, out))
-        return out
 
     def abort(self, sentence: str, status: int) -> None:
         print(f"rcmd: rank {self.rank}: {sentence}", file=sys.stderr, flush=True)

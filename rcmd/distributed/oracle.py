@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.distributed.group import Group, SharedFault, same_words
-from rcmd.engine.faults import checked_atom
-from rcmd.oracles.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
+from rcmd.engine.base import checked_atom
 from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.decorated import Decorated
+from rcmd.oracles.decorators import Decorated
+from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
+from rcmd.rows.processes import Group, SharedError, same_text
 
 FIRST_PART = 8
 """Doubles in the first message: how many numbers there are, and the first seven of them."""
@@ -77,7 +77,7 @@ class AtFirst(Decorated):
                 first[0], fault = FAULT, error
         self.group.broadcast(first)
         if first[0] == FAULT:
-            raise SharedFault(same_words(self.group, f"{type(fault).__name__}: {fault}")) from fault
+            raise SharedError(same_text(self.group, f"{type(fault).__name__}: {fault}")) from fault
         count = int(first[0])
         if count < FIRST_PART:
             return first[1 : 1 + count]

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
-from rcmd.constants import Constants
-from rcmd.distributed.group import Array, Group, SharedFault, together
+from rcmd.distributed.engine import ShardedEngine
+from rcmd.distributed.exchange import ExchangeName
 from rcmd.distributed.oracle import AtFirst
 from rcmd.distributed.summing import sum_rows, sum_terms
 from rcmd.engine.kernels.layout import rows_tuple
-from rcmd.magnitudes import refuse_infinite_energy, refuse_overflow
+from rcmd.engine.sampling import Sampler
+from rcmd.model.constants import Constants
+from rcmd.model.fingerprint import fingerprint
+from rcmd.model.overflow import refuse_infinite_energy, refuse_overflow
+from rcmd.model.problem import Problem
+from rcmd.model.prox import BregmanProx, ConjugateProx
+from rcmd.model.schedules import Schedule
+from rcmd.model.specs import Waiting
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.problem import Problem
 from rcmd.rows import DenseRows, Rows, SparseRows
+from rcmd.rows.processes import Array, Group, SharedError, same_text, shared_errors
 
 
 class ShardedProblem(Problem):
     """(P) and (D) with a share of the rows on each rank; rank r's rows follow those of rank r−1.
 
     What belongs to rows (s, w, y, Xβ, the bounds M_j) is this rank's share; what is summed over
-    rows (P, D, φ, Xᵀw/n, the constants) is everyone's, so that ``rcmd.certificate.certify``
+    rows (P, D, φ, Xᵀw/n, the constants) is everyone's, so that ``rcmd.model.certificate.certify``
     holds as it stands. ``n`` counts all rows. All methods that sum are collective.
 
     Parameters
@@ -34,6 +42,9 @@ class ShardedProblem(Problem):
         As for ``Problem``: X, y and weights of this rank's rows only.
     group
         The ranks, such as ``rcmd.distributed.world()``.
+    exchange
+        How the change of d travels: ``"sparse"``, ``"dense"``, or by default whichever has fewer
+        bytes (see ``rcmd.distributed.exchange``).
 
     Attributes
     ----------
@@ -53,19 +64,22 @@ class ShardedProblem(Problem):
     ([1.3333333333333333, 1.3333333333333333], np.float64(1.3333333333333333))
     """
 
+    spread: ClassVar[bool] = True
+
     def __init__(
         self,
         X: Any,
         y: Any,
-        loss: SeparableConjugate,
-        oracle: LinearMinOracle,
+        loss: SeparableConjugate | str,
+        oracle: LinearMinOracle | Waiting | str,
         *,
         group: Group,
         weights: Any = None,
         intercept: Any = None,
+        exchange: ExchangeName = "auto",
     ) -> None:
-        self.group = group
-        with together(group):
+        self.group, self.exchange = group, exchange
+        with shared_errors(group):
             super().__init__(X, y, loss, oracle, weights=weights, intercept=intercept)
             layout = rows_tuple(self.rows)
             if layout is None:
@@ -84,7 +98,7 @@ class ShardedProblem(Problem):
         vars(self)["rounding_scale"] = float(group.largest(np.array([own]))[0])
         self._regularize(oracle)
 
-    def _regularize(self, oracle: LinearMinOracle) -> None:
+    def _regularize(self, oracle: LinearMinOracle | Waiting | str) -> None:
         """Bind the oracle to everyone's data; while rows are still being checked, wait."""
         if not hasattr(self, "starts"):
             return
@@ -93,10 +107,55 @@ class ShardedProblem(Problem):
         try:
             super()._regularize(oracle)
         except (ValueError, TypeError) as error:  # sizes and types, which are the same everywhere
-            raise SharedFault(str(error)) from error
+            raise SharedError(str(error)) from error
         finally:
             self.rows = mine
         self.oracle = AtFirst(self.oracle, self.group)
+
+    def engine(
+        self, schedule: Schedule, sampler: Sampler, prox: BregmanProx, start: Any, accounting: Any
+    ) -> ShardedEngine:
+        """The engine that runs on it, with the paper's prox and from scratch."""
+        if type(prox) is not ConjugateProx or start is not None or accounting:
+            raise SharedError(
+                "prox, warm_start or accounting is given for rows on several ranks; expected none "
+                "of them: the paper's own steps from scratch are all that runs there"
+            )
+        return ShardedEngine(self, schedule, sampler)
+
+    def generator(self, seed: int | np.random.Generator) -> np.random.Generator:
+        """Rank 0's generator, on every rank: in the same state, all draw the same batches."""
+        rng = np.random.default_rng(seed)
+        state = json.dumps(rng.bit_generator.state, default=np.ndarray.tolist)
+        rng.bit_generator.state = json.loads(same_text(self.group, state))
+        return rng
+
+    def gathered(self, values: Array) -> Array:
+        """The numbers of all rows, on rank 0; its own on every other."""
+        parts = self.group.collect(values.ravel())
+        return values if parts is None else np.concatenate(parts).reshape(-1, *values.shape[1:])
+
+    def own_part(self, values: Array) -> Array:
+        rank = self.group.rank
+        return values[self.starts[rank] : self.starts[rank + 1]]
+
+    def fingerprint(self) -> dict[str, str]:
+        """The same for any number of ranks.
+
+        X, y and the weights are known by their products with fixed random numbers, one for each
+        row: sums that have the same bits however the rows are spread.
+        """
+        losses, stream = self.losses, np.random.PCG64(0)
+        stream.advance(int(self.starts[self.group.rank]))
+        numbers = np.random.Generator(stream).random(self.rows.n)
+        weights = np.zeros(0) if losses.weights is None else losses.weights
+        return {
+            "X": fingerprint(self.gradient(numbers)),
+            "y": fingerprint(sum_terms(self.group, numbers * losses.y)),
+            "weights": fingerprint(sum_terms(self.group, numbers[: len(weights)] * weights)),
+            "loss": fingerprint(losses.loss),
+            "oracle": fingerprint((self.regularizer, self.intercept)),
+        }
 
     def gradient(self, w: Array) -> Array:
         return self.slope_and_peaks(w)[0]
@@ -115,7 +174,7 @@ class ShardedProblem(Problem):
 
     def _find_constants(self, batch: int) -> Constants:
         bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
-        with np.errstate(over="ignore"), together(self.group):
+        with np.errstate(over="ignore"), shared_errors(self.group):
             refuse_overflow(self)
             row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else 0.0
             refuse_infinite_energy(row_energy)
@@ -162,20 +221,20 @@ class ShardedProblem(Problem):
             while self.group.broadcast(words)[0]:
                 gram(words[1:])
         if math.isnan(words[1]):
-            raise SharedFault("ARPACK found no largest eigenvalue of XᵀX, which σ needs")
+            raise SharedError("ARPACK found no largest eigenvalue of XᵀX, which σ needs")
         return float(words[1]) * (1 + 1e-9)
 
     def _refuse_disagreement(self) -> None:
         """All ranks must have the same number of columns, and weights or none."""
         widths = [int(part[0]) for part in self.group.gather(np.array([self.p]))]
         if len(set(widths)) > 1:
-            raise SharedFault(
+            raise SharedError(
                 f"the ranks have rows of {', '.join(map(str, widths))} columns; expected the same "
                 "number on every rank"
             )
         weighted = [part[0] for part in self.group.gather(np.array([self.losses.weights is None]))]
         if len(set(weighted)) > 1:
-            raise SharedFault("some ranks have weights and some have none; expected all or none")
+            raise SharedError("some ranks have weights and some have none; expected all or none")
 
 
 def _largest_eigenvalue(gram: Callable[[Array], Array], p: int) -> float:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from rcmd.conjugates import SeparableConjugate
 from rcmd.datasets import map_labels, open_rows
 from rcmd.datasets.libsvm import libsvm_parts
-from rcmd.distributed.group import Array, Group, SharedFault, together
+from rcmd.rows.processes import Array, Group, SharedError, shared_errors
 
 
 def block(group: Group, n: int) -> tuple[int, int]:
@@ -25,7 +25,7 @@ def block(group: Group, n: int) -> tuple[int, int]:
     [(0, 3), (3, 6), (6, 10)]
     """
     if n < group.size:
-        raise SharedFault(
+        raise SharedError(
             f"there are {n} rows for {group.size} ranks; expected at least one row for each: start "
             "fewer processes"
         )
@@ -72,15 +72,15 @@ def read_shard(group: Group, path: str | os.PathLike[str]) -> tuple[Any, Array]:
     X: Any = None
     y = np.zeros(0)
     if os.path.isdir(path):
-        with together(group):
+        with shared_errors(group):
             stored = open_rows(path)
             X, y = stored.X.mapped(), stored.y
         return shard(group, X, y)
     n = 0
-    with together(group):
+    with shared_errors(group):
         n = sum(part.y.size for part in libsvm_parts(path))
     first, last = block(group, n)
-    with together(group):
+    with shared_errors(group):
         X, y = _kept(path, first, last)
     width = int(group.largest(np.array([X.indices.max(initial=-1) + 1]))[0])
     X.resize(X.shape[0], width)
@@ -102,6 +102,6 @@ def fitting_labels(group: Group, loss: SeparableConjugate, y: Array) -> tuple[Ar
     if not group.largest(np.array([int(loss.label_fault(y) is not None)]))[0]:
         return y, []
     distinct = np.unique(np.concatenate(group.gather(np.unique(y))))
-    with together(group):
+    with shared_errors(group):
         mapped, remark = map_labels(distinct)
     return mapped[np.searchsorted(distinct, y)], [remark] if remark else []

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.distributed.group import Array, Group
-from rcmd.engine.kernels.sharded import LIMB, add_limbs, raise_peaks
+from rcmd.engine.kernels.batch import LIMB, add_limbs, raise_peaks
+from rcmd.rows.processes import Array, Group
 
 LIMB_BITS = 30
 SMALLEST_EXPONENT = -960

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
 
-from rcmd.distributed.group import Array, Group
+from rcmd.rows.processes import Array, Group
 
 T = TypeVar("T")
 
@@ -79,10 +79,6 @@ class ThreadGroup:
     def collect(self, array: Array) -> list[Array] | None:
         parts = self._exchange(array)
         return parts if self.rank == 0 else None
-
-    def deal(self, parts: Sequence[Array] | None, out: Array) -> Array:
-        out[:] = self._exchange(parts)[0][self.rank]
-        return out
 
     def abort(self, sentence: str, status: int) -> None:
         self._table.barrier.abort()

@@ -35,7 +35,7 @@ class Watched:
     """
 
     def __init__(self, group: Any, hint: str = "") -> None:
-        from rcmd.distributed.group import same_words
+        from rcmd.rows.processes import same_text
 
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -51,7 +51,7 @@ class Watched:
             assert self._process.stdout is not None
             port = self._process.stdout.readline().decode().strip()
             where = f"{socket.gethostname()} {port} {token}"
-        host, port, token = same_words(group, where).split()
+        host, port, token = same_text(group, where).split()
         address = ("localhost" if host == socket.gethostname() else host, int(port))
         try:
             self._socket = socket.create_connection(address, timeout=5)

@@ -1,4 +1,4 @@
-"""Sphinx settings: ``python -m sphinx -W -b html rcmd/docs OUT`` (``pip install 'rcmd[docs]'``).
+"""Sphinx settings: ``python -m sphinx -W -b html rcmd/docs OUT``, after ``pip install .[docs]``.
 
 Pages need no network: formulas are MathML, made while building.
 """
@@ -37,7 +37,7 @@ html_css_files = ["guide.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars: dict[str, list[str]] = {"index": [], "changelog": []}
+html_sidebars: dict[str, list[str]] = {"index": [], "contributing": [], "changelog": []}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_depth": 2,
@@ -65,7 +65,7 @@ def mathml(tex: str, display: str) -> str:
     Traceback (most recent call last):
     ValueError: the formula '\\arg x' is not understood; expected commands of latex2mathml
     """
-    made = str(import_module("rcmd.demos.formulas").formula(tex.strip(), display))
+    made = str(import_module("rcmd.lab.demos.writing").formula(tex.strip(), display))
     nodes = ElementTree.fromstring(made).iter()
     if "\\" in made or any(len(n) != ARGUMENTS.get(n.tag[len(NAMES) :], len(n)) for n in nodes):
         raise ValueError(

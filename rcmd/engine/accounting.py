@@ -17,8 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.oracles.atoms import Atom
-from rcmd.schedules import Schedule
+from rcmd.model.schedules import Schedule
+from rcmd.rows.atoms import Atom
+from rcmd.rows.state import Stateful
 
 Array = npt.NDArray[Any]
 
@@ -43,8 +44,10 @@ class Accounting(Protocol):
         """Take note of one step."""
 
 
-class _RelativeSum:
+class _RelativeSum(Stateful):
     """A vector kept in units of C_base, so that geometric weights never overflow."""
+
+    changing = ("total", "base")
 
     def __init__(self, schedule: Schedule, total: Array) -> None:
         self.schedule = schedule
@@ -67,12 +70,14 @@ def past_share(schedule: Schedule) -> Any:
     return 1 - schedule.mixing(0)
 
 
-class PrimalAverage:
+class PrimalAverage(Stateful):
     """β̄^k = Σ_{i≤k} c_i β̃^i / C_k: with it, the dual method is GSFW.
 
     ``start`` is β̄^{−1}, 0 for a run from scratch; it counts for the weights of the steps
     that its schedule takes for done.
     """
+
+    changing = ("_sum", "_last")
 
     def __init__(self, schedule: Schedule, start: Any) -> None:
         self._sum = _RelativeSum(schedule, start)
@@ -92,8 +97,10 @@ class PrimalAverage:
         return self._sum.total / self._sum.unit(self._last)
 
 
-class DualAverage:
+class DualAverage(Stateful):
     """w̄^k = Σ_{i≤k} c_i w^i / C_k, where w^i is the dual variable *before* step i."""
+
+    changing = ("_sum", "_last")
 
     def __init__(self, schedule: Schedule, n: int, number_type: Any = float) -> None:
         self._sum = _RelativeSum(schedule, np.zeros(n, dtype=number_type))

@@ -12,21 +12,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.compiling.records import CannotCompile
-from rcmd.compiling.scalars import METHOD_ARITY, Scalar, method_scalar
-from rcmd.conjugates.samples import SampleLosses
 from rcmd.engine.accounting import RESCALE_ABOVE, past_share
-from rcmd.engine.costs import EvenCosts
-from rcmd.engine.faults import not_finite
-from rcmd.engine.kernels.layout import rows_tuple
-from rcmd.engine.kernels.samples import DUAL, LAG, MIRROR, new_samples, substitute_gradient
-from rcmd.engine.kernels.subsets import fill_compiled
+from rcmd.engine.base import EvenCosts, next_refresh, not_finite
+from rcmd.engine.kernels.batch import fill_compiled
+from rcmd.engine.kernels.layout import (
+    DUAL,
+    LAG,
+    MIRROR,
+    new_samples,
+    rows_tuple,
+    substitute_gradient,
+)
 from rcmd.engine.loops import loop_for
-from rcmd.engine.refreshing import next_refresh
 from rcmd.engine.sampling import Sampler, UniformSampler
-from rcmd.problem import Problem
-from rcmd.prox import BregmanProx, ConjugateProx
-from rcmd.schedules import Schedule
+from rcmd.jit.records import CannotCompile
+from rcmd.jit.scalars import METHOD_ARITY, Scalar, method_scalar
+from rcmd.model.problem import Problem
+from rcmd.model.prox import BregmanProx, ConjugateProx
+from rcmd.model.schedules import Schedule
 
 Array = npt.NDArray[Any]
 
@@ -44,11 +47,10 @@ class CompiledEngine(EvenCosts):
         are of a layout without kernels.
     """
 
-    run_state = (
+    changing = (
         "iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past", "_refresh_at",
         "_fault",
     )  # fmt: skip
-    """What changes in a run; the rest, addresses of machine code among it, is made anew."""
 
     def __init__(
         self,
@@ -65,14 +67,13 @@ class CompiledEngine(EvenCosts):
         if isinstance(sampler, UniformSampler):
             sampler.fill = fill_compiled
         self.iteration = 0
-        problem.oracle.restart()
+        problem.oracle.reset()
         self._rows = rows
-        self._law, self._scalars, s = _law(problem, prox)
+        self._functions, self._scalars, s = _compiled_functions(problem, prox)
         self._start, self._past = start, float(past_share(schedule))
         if start is not None:
             s = problem.rows.matvec(start)
-        w = _slopes(self._scalars[0], s, problem.losses)
-        self._samples = new_samples(s, w, problem.losses.y)
+        self._samples = new_samples(s, self._scalars[0](s, problem.losses.y), problem.losses.y)
         weights = problem.losses.weights
         self._gain = np.full(1, 1 / problem.n) if weights is None else weights / problem.n
         self._mask = np.uint64(0 if weights is None else 2**63 - 1)
@@ -136,7 +137,7 @@ class CompiledEngine(EvenCosts):
         return batches.view(np.uint64)
 
     def _take(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
-        shared = (self._samples, self._gain, self._mask, self._law)
+        shared = (self._samples, self._gain, self._mask, self._functions)
         health = self._loop.run(self._rows, batches, numbers, *shared)
         self.iteration += len(batches)
         self._total = numbers[2][-1] if len(batches) else self._total
@@ -168,28 +169,22 @@ class CompiledEngine(EvenCosts):
         return w.copy() if weights is None else w * weights
 
 
-def _law(problem: Problem, prox: BregmanProx) -> tuple[tuple[Any, ...], tuple[Scalar, ...], Array]:
-    """What ``samples.move`` needs of loss and prox, who owns it, and the starting s."""
+def _compiled_functions(
+    problem: Problem, prox: BregmanProx
+) -> tuple[tuple[int, ...], tuple[Scalar, ...], Array]:
+    """The addresses ``layout.mirror_step`` needs of loss and prox, who owns them, and s⁰."""
     losses = problem.losses
     derivative = method_scalar(losses.loss, "derivative")
     if type(prox) is ConjugateProx:  # a subclass may have another step
-        law = (derivative.address, derivative.theta, 0, 0)
-        return law, (derivative,), prox.centre(losses, problem.prediction_bounds)
+        addresses = (derivative.address, derivative.theta, 0, 0)
+        return addresses, (derivative,), prox.centre(losses, problem.prediction_bounds)
     seen = prox.losses(problem).weights
     weights = np.ones(problem.n) if seen is None else seen
     table = np.stack([weights, problem.prediction_bounds], axis=1)
     step = Scalar((losses.loss, prox), _make_step, arity=5, table=table)
     centre = Scalar((losses.loss, prox), _make_centre, arity=METHOD_ARITY)
-    law = (derivative.address, derivative.theta, step.address, step.theta)
-    return law, (derivative, step), centre(losses.y, weights, problem.prediction_bounds)
-
-
-def _slopes(derivative: Scalar, s: Array, losses: SampleLosses) -> Array:
-    """l'(s_j; y_j), of which there are two at most where nothing is predicted for two classes."""
-    if losses.classes is None or s.any():
-        return derivative(s, losses.y)
-    labels, places = losses.classes
-    return derivative(0.0, labels)[places]
+    addresses = (derivative.address, derivative.theta, step.address, step.theta)
+    return addresses, (derivative, step), centre(losses.y, weights, problem.prediction_bounds)
 
 
 def _make_step(read_loss: Any, read_prox: Any, table: int) -> Any:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.compiling.records import CannotCompile
-from rcmd.engine.faults import checked_atom
+from rcmd.engine.base import checked_atom
 from rcmd.engine.kernels.batch import predict_dense, predict_pairs, step_batch
-from rcmd.engine.kernels.coordinatewise import SLOPE, Coordinates
-from rcmd.engine.kernels.summit import (
+from rcmd.engine.kernels.coordinatewise import CoordinateLoop
+from rcmd.engine.kernels.tournament import (
     BOTH_SIGNS,
     POSITIVE,
     incremental_pays,
@@ -21,10 +19,12 @@ from rcmd.engine.kernels.summit import (
     tighten_all,
 )
 from rcmd.engine.kernels.vertex import run_vertex
-from rcmd.oracles.atoms import DenseAtom, SparseAtom
-from rcmd.oracles.base import VertexRule
-from rcmd.oracles.coordinatewise import Coordinatewise
-from rcmd.problem import Problem
+from rcmd.jit.records import CannotCompile
+from rcmd.model.problem import Problem
+from rcmd.oracles.base import Coordinatewise, VertexRule
+from rcmd.rows.atoms import DenseAtom, SparseAtom
+from rcmd.rows.state import Stateful
+from rcmd.rows.validation import warn_caller
 
 Array = npt.NDArray[Any]
 
@@ -32,74 +32,59 @@ SMALLEST_MASS, LARGEST_MASS = 1e-250, 1e280
 """Between them a sum of masses neither overflows nor loses digits to subnormal numbers."""
 
 
-class Loop(Protocol):
-    """How one kind of oracle takes compiled steps and keeps d and β's sum."""
+class SummingLoop(Stateful):
+    """Loops that keep d, and β's sum as a vector."""
 
-    @property
-    def d(self) -> Array:
-        """The substitute gradient."""
+    d: Array
 
-    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
-        """Take the steps; the answer is finite if all numbers were."""
+    def __init__(self, p: int) -> None:
+        self._sum = np.zeros(p)
 
     def refresh(self, d: Array) -> None:
         """Go on with ``d``, computed from scratch."""
+        self.d = d
 
     def rescale(self, factor: float) -> None:
         """Count all weights so far ``factor`` times as much."""
+        self._sum *= factor
 
     def primal_sum(self) -> Array:
         """Σ_i c_i β̃^i."""
+        return self._sum
 
 
-class VertexLoop:
+class VertexLoop(SummingLoop):
     """Oracles that are a ``VertexRule``; β's sum gains one entry a step."""
 
+    changing = ("d", "_sum", "_bounds")
+
     def __init__(self, rule: VertexRule, p: int, touched: float, dense: bool) -> None:
+        super().__init__(p)
         self._signs = POSITIVE if rule.positive else BOTH_SIGNS
         self._rule = (float(rule.size), *self._signs, float(rule.threshold))
-        self._sum = np.zeros(p)
         self._offsets = level_offsets(p)
         incremental = not dense and incremental_pays(p, touched)
         self._bounds = np.zeros(int(self._offsets[-1]) if incremental else 0)
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        """Take the steps; the answer is finite if all numbers were."""
         search = (self._rule, self._bounds, self._offsets)
         return float(run_vertex(rows, batches, numbers, *shared, self.d, self._sum, *search))
 
     def refresh(self, d: Array) -> None:
-        self.d = d
+        super().refresh(d)
         if self._bounds.size:
             tighten_all(d, *self._signs, self._bounds, self._offsets)
 
-    def rescale(self, factor: float) -> None:
-        self._sum *= factor
 
-    def primal_sum(self) -> Array:
-        return self._sum
-
-
-class CoordinateLoop:
-    """Oracles that are ``Coordinatewise``; d and β's sum lie beside each other."""
-
-    def __init__(self, oracle: Coordinatewise, p: int, dense: bool) -> None:
-        self._coordinates = Coordinates(oracle, p, dense)
-        self.run = self._coordinates.run
-        self.refresh = self._coordinates.settle
-        self.rescale = self._coordinates.rescale
-        self.primal_sum = self._coordinates.primal_sum
-
-    @property
-    def d(self) -> Array:
-        return self._coordinates.columns[:, SLOPE]
-
-
-class OracleLoop:
+class OracleLoop(SummingLoop):
     """Any other oracle: called from Python between compiled batch steps."""
 
+    changing = ("d", "_sum")
+
     def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.p)
         self._problem = problem
-        self._sum = np.zeros(problem.p)
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
         health = 0.0
@@ -123,14 +108,8 @@ class OracleLoop:
             out[:] = self._problem.rows.predict(batch.view(np.int64), atom)
         return out
 
-    def refresh(self, d: Array) -> None:
-        self.d = d
 
-    def rescale(self, factor: float) -> None:
-        self._sum *= factor
-
-    def primal_sum(self) -> Array:
-        return self._sum
+Loop = VertexLoop | CoordinateLoop | OracleLoop
 
 
 def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
@@ -138,22 +117,18 @@ def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
     dense = len(rows) == 2
     oracle = problem.oracle
     rule = oracle.vertex_rule()
-    if rule is not None and speaks_for_argmin(oracle, "vertex_rule"):
+    if rule is not None and describes_argmin(oracle, "vertex_rule"):
         return VertexLoop(rule, problem.p, batch * rows[0].size / problem.n, dense)
     if (
         isinstance(oracle, Coordinatewise)
-        and speaks_for_argmin(oracle, "shape", "mass", "scale")
+        and describes_argmin(oracle, "shape", "mass", "scale")
         and masses_fit(problem, oracle)
     ):
         try:
             return CoordinateLoop(oracle, problem.p, dense)
         except CannotCompile as reason:
             if not any(isinstance(value, np.ndarray) for value in vars(oracle).values()):
-                warnings.warn(
-                    f"calling the oracle from Python, because {reason}",
-                    RuntimeWarning,
-                    stacklevel=7,
-                )
+                warn_caller(f"calling the oracle from Python, because {reason}")
     return OracleLoop(problem)
 
 
@@ -169,8 +144,11 @@ def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
     return all(mass == 0.0 or SMALLEST_MASS < mass < LARGEST_MASS for mass in masses)
 
 
-def speaks_for_argmin(oracle: Any, *names: str) -> bool:
-    """Whether one of these methods is as new as ``argmin``, not what a subclass left behind."""
+def describes_argmin(oracle: Any, *names: str) -> bool:
+    """Whether one of these methods belongs to the class that defines ``argmin`` or to a newer one.
+
+    A subclass that gives another ``argmin`` alone leaves the older ones behind.
+    """
     order = [vars(base) for base in type(oracle).__mro__]
     newest = min(next(i for i, own in enumerate(order) if name in own) for name in names)
     return newest <= next(i for i, own in enumerate(order) if "argmin" in own)

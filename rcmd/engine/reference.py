@@ -11,13 +11,11 @@ import numpy.typing as npt
 
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
-from rcmd.engine.costs import EvenCosts
-from rcmd.engine.faults import checked_atom, not_finite
-from rcmd.engine.refreshing import next_refresh
+from rcmd.engine.base import EvenCosts, checked_atom, next_refresh, not_finite
 from rcmd.engine.sampling import Sampler
-from rcmd.problem import Problem
-from rcmd.prox import BregmanProx, ConjugateProx
-from rcmd.schedules import Schedule
+from rcmd.model.problem import Problem
+from rcmd.model.prox import BregmanProx, ConjugateProx
+from rcmd.model.schedules import Schedule
 
 Array = npt.NDArray[Any]
 
@@ -35,6 +33,8 @@ class ReferenceEngine(EvenCosts):
         Steps taken.
     """
 
+    changing = ("s", "w", "d", "iteration", "sampler", "accounting", "_refresh_at")
+
     def __init__(
         self,
         problem: Problem,
@@ -48,7 +48,7 @@ class ReferenceEngine(EvenCosts):
         self.schedule = schedule
         self.sampler = sampler
         self.prox = prox or ConjugateProx()
-        self.accounting = accounting
+        self.accounting = tuple(accounting)
         if start is None:
             self.s = self.prox.centre(self._prox_losses, problem.prediction_bounds)
         else:
@@ -56,7 +56,7 @@ class ReferenceEngine(EvenCosts):
         self.w = problem.losses.derivative(self.s, slice(None))
         self.d = problem.gradient(self.w)
         self.iteration = 0
-        problem.oracle.restart()
+        problem.oracle.reset()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
 
     @cached_property
@@ -110,11 +110,13 @@ class AveragingReference(ReferenceEngine):
         sampler: Sampler,
         prox: BregmanProx,
         start: Any = None,
+        accounting: Sequence[Accounting] = (),
     ) -> None:
         past = problem.rows.zero() if start is None else start.copy()
         self._beta = PrimalAverage(schedule, past)
         self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
-        super().__init__(problem, schedule, sampler, prox, (self._beta, self._w), start)
+        listeners: tuple[Accounting, ...] = (self._beta, self._w, *accounting)
+        super().__init__(problem, schedule, sampler, prox, listeners, start)
 
     def averages(self) -> tuple[Array, Array]:
         """β̄ and w̄ of the last step."""

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.rows.state import Stateful
+
 Array = npt.NDArray[Any]
 
 
@@ -21,7 +23,7 @@ class Sampler(Protocol):
         """The next ``steps`` batches, as an array of shape (steps, batch)."""
 
 
-class UniformSampler:
+class UniformSampler(Stateful):
     """Uniform batches without replacement; its only state is the generator.
 
     Drawing 3 and then 5 batches gives the same rows as drawing 8, so iterates do not
@@ -34,6 +36,7 @@ class UniformSampler:
     ((3, 2), [2, 2, 2])
     """
 
+    changing = ("rng",)
     fill: Callable[..., Any]
 
     def __init__(self, n: int, batch: int, rng: np.random.Generator) -> None:
@@ -54,7 +57,7 @@ class UniformSampler:
         return batches
 
 
-class Replay:
+class Replay(Stateful):
     """The given batches, one after the other: for tests, proofs and enumeration.
 
     Examples
@@ -63,6 +66,8 @@ class Replay:
     array([[0, 1],
            [2, 0]])
     """
+
+    changing = ("_next",)
 
     def __init__(self, batches: Iterable[Iterable[int]]) -> None:
         rows = [list(batch) for batch in batches]

@@ -1,15 +1,24 @@
-"""Methods in their own words, under the contract of ``rcmd.solve(problem, method=…)``."""
+"""Every way to solve: ``rcmd.solve(problem, method=…)`` runs any of them.
 
+``base`` has the contract: a ``Method`` starts a run and a ``Progress`` is one. ``rcmd`` is the
+paper's algorithm, ``corrected`` the default, which ends with the corrections of ``corrective/``.
+The others are the field's, each in the words of its own paper: Frank-Wolfe and its variants with
+full gradients, stochastic ones, and dual ascent.
+"""
+
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rcmd.methods.base import Method, Progress
+
 if TYPE_CHECKING:
     from rcmd.methods.apcg import Apcg
-    from rcmd.methods.away_steps import AwayStep
-    from rcmd.methods.base import Method, Progress
+    from rcmd.methods.corrected import Corrected
     from rcmd.methods.frank_wolfe import FrankWolfe
     from rcmd.methods.online import OnlineFrankWolfe
-    from rcmd.methods.pairwise import BlendedPairwise, Pairwise
+    from rcmd.methods.pairwise import AwayStep, BlendedPairwise, Pairwise
+    from rcmd.methods.rcmd import RCMD
     from rcmd.methods.sag_sfw import SagFrankWolfe
     from rcmd.methods.sarah_fw import SarahFrankWolfe
     from rcmd.methods.scgm import SCGM
@@ -19,26 +28,29 @@ if TYPE_CHECKING:
     from rcmd.methods.storc import STORC
     from rcmd.methods.svrf import SVRF
 
-PLACES = {
-    "Apcg": "apcg",
-    "AwayStep": "away_steps",
-    "BlendedPairwise": "pairwise",
-    "FrankWolfe": "frank_wolfe",
-    "Method": "base",
-    "OnlineFrankWolfe": "online",
-    "Pairwise": "pairwise",
-    "Progress": "base",
-    "SCGM": "scgm",
-    "SCGS": "scgs",
-    "SFW": "sfw",
-    "STORC": "storc",
-    "SVRF": "svrf",
-    "SagFrankWolfe": "sag_sfw",
-    "SarahFrankWolfe": "sarah_fw",
-    "Sdca": "sdca",
+NAMED = {
+    "rcmd": ("rcmd", "RCMD"),
+    "corrected": ("corrected", "Corrected"),
+    "fw": ("frank_wolfe", "FrankWolfe"),
+    "away": ("pairwise", "AwayStep"),
+    "pairwise": ("pairwise", "Pairwise"),
+    "bpcg": ("pairwise", "BlendedPairwise"),
+    "sfw": ("sfw", "SFW"),
+    "svrf": ("svrf", "SVRF"),
+    "storc": ("storc", "STORC"),
+    "scgm": ("scgm", "SCGM"),
+    "scgs": ("scgs", "SCGS"),
+    "sag": ("sag_sfw", "SagFrankWolfe"),
+    "sarah": ("sarah_fw", "SarahFrankWolfe"),
+    "online": ("online", "OnlineFrankWolfe"),
+    "sdca": ("sdca", "Sdca"),
+    "apcg": ("apcg", "Apcg"),
 }
+"""Module and class of each method by its name; a module is imported when first asked for."""
 
 __all__ = [
+    "NAMED",
+    "RCMD",
     "SCGM",
     "SCGS",
     "SFW",
@@ -47,6 +59,7 @@ __all__ = [
     "Apcg",
     "AwayStep",
     "BlendedPairwise",
+    "Corrected",
     "FrankWolfe",
     "Method",
     "OnlineFrankWolfe",
@@ -55,11 +68,36 @@ __all__ = [
     "SagFrankWolfe",
     "SarahFrankWolfe",
     "Sdca",
+    "method_named",
 ]
+
+
+def method_named(text: str) -> Method:
+    """The method of that name, with a step rule after a colon where it has one.
+
+    Examples
+    --------
+    >>> method_named("rcmd").batch, method_named("fw:exact").rule
+    (None, 'exact')
+    >>> method_named("frankwolfe")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: method 'frankwolfe' is unknown; expected one of rcmd, corrected, fw, away, ...
+    """
+    name, colon, parameter = text.partition(":")
+    if name not in NAMED:
+        near = get_close_matches(name, NAMED, n=3, cutoff=0.5)
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(f"method {text!r} is unknown; expected one of {', '.join(NAMED)}{meant}")
+    module, kind = NAMED[name]
+    make = getattr(import_module(f"rcmd.methods.{module}"), kind)
+    if colon and "rule" not in make.__dataclass_fields__:
+        raise ValueError(f"method {text!r} has a step rule; expected {name} alone, it has none")
+    return make(rule=parameter) if colon else make()
 
 
 def __getattr__(name: str) -> Any:
     """Import a method when it is first asked for."""
-    if name in PLACES:
-        return getattr(import_module(f"rcmd.methods.{PLACES[name]}"), name)
+    for module, kind in NAMED.values():
+        if name == kind:
+            return getattr(import_module(f"rcmd.methods.{module}"), kind)
     raise AttributeError(f"module 'rcmd.methods' has no attribute {name!r}")

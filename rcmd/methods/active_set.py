@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.lowrank import LowRank
 from rcmd.methods.base import Method
 from rcmd.methods.full_gradient import Array, FullGradient, check_batch
 from rcmd.methods.step_rules import Rule, Segment
-from rcmd.oracles.atoms import Atom, SparseAtom
+from rcmd.model.problem import Problem
 from rcmd.oracles.base import first_largest
-from rcmd.problem import Problem
+from rcmd.rows.atoms import Atom, SparseAtom
+from rcmd.rows.lowrank import LowRank
 
 
 class Move(NamedTuple):
@@ -43,8 +43,18 @@ class ActiveSet:
     [SparseAtom(indices=(1,), values=(1.0,))]
     """
 
-    def __init__(self, atom: Atom) -> None:
-        self._held: dict[Hashable, tuple[Atom, Any]] = {_key(atom): (atom, 1)}
+    def __init__(self, *atom: Atom) -> None:
+        self._held: dict[Hashable, tuple[Atom, Any]] = {_key(a): (a, 1) for a in atom}
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        held = list(self._held.values())
+        return {"atoms": [atom for atom, _ in held], "weights": [weight for _, weight in held]}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Hold those atoms instead."""
+        held = zip(state["atoms"], state["weights"], strict=True)
+        self._held = {_key(atom): (atom, weight) for atom, weight in held}
 
     @property
     def atoms(self) -> list[Atom]:
@@ -101,7 +111,7 @@ class ActiveSetProgress(FullGradient):
     def __init__(self, problem: Problem, rng: np.random.Generator, rule: Rule) -> None:
         super().__init__(problem, rng)
         self._rule = rule
-        self.active: ActiveSet | None = None
+        self.active = ActiveSet()
 
     @abstractmethod
     def choose(self, active: ActiveSet, slope: Array, atom: Atom) -> Move:
@@ -109,7 +119,7 @@ class ActiveSetProgress(FullGradient):
 
     def move(self, w: Array, slope: Any, atom: Atom) -> None:
         problem = self.problem
-        if self.active is None:
+        if not self.active.atoms:
             self.active = ActiveSet(atom)
             self.beta = self.active.point(problem.rows.zero())
             self.predictions = problem.rows.matvec(self.beta)

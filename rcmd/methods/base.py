@@ -1,24 +1,28 @@
-"""The contract of the methods that are compared with the dual one."""
+"""The contract of all methods: what starts a run, and what a run drives."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.engine.choosing import Engine
+from rcmd.engine.base import Engine, refuse_infeasible_atoms
 from rcmd.methods.batches import Batches
-from rcmd.problem import Problem
+from rcmd.model.bounds import Kind
+from rcmd.model.certificate import BestPair
+from rcmd.model.problem import Problem
+from rcmd.rows.state import load_attribute, plain
 
 Array = npt.NDArray[Any]
 
 
 class Progress(ABC):
-    """A method in the middle of a run; the same runs, budgets and certificates drive all of them.
+    """A method in the middle of a run; ``rcmd.solver.run.Run`` drives all of them alike.
 
     ``step`` moves ``beta`` and adds what it used to ``gradients`` (derivatives l_j' evaluated,
     one per row) and ``oracle_calls``; ``advance`` counts the iterations.
@@ -34,11 +38,23 @@ class Progress(ABC):
         What was done.
     """
 
+    note: str = ""
+    """What a reader of the result must know; the method's own where it is empty."""
+
+    steps_per_pass: float = 1
+    """The first record comes after a quarter of these."""
+
+    theorem: Kind | None = None
+    """The kind of bound that it has, if any."""
+
+    constants_batch: int = 1
+    """The rows per step for which a result tells the constants of its problem."""
+
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
         self.rng = rng
         self.iteration = self.gradients = self.oracle_calls = 0
-        problem.oracle.restart()
+        problem.oracle.reset()
         self.beta = problem.rows.zero()
         if math.isinf(problem.oracle.value(self.beta)):
             self.beta = self.lowest_point(problem.gradient(0 * problem.losses.y))
@@ -57,15 +73,73 @@ class Progress(ABC):
     def step_gradients(self) -> int:
         """The gradients that the next iteration will use."""
 
+    @property
+    def even_steps(self) -> bool:
+        """Whether all steps cost alike, so that many are taken between two looks at the clock."""
+        return False
+
+    @property
+    def record_due(self) -> bool:
+        """Whether what was reached is to be certified now, whatever iteration it is."""
+        return False
+
+    @property
+    def phase(self) -> str:
+        """What the last step was, for the history."""
+        return "plain"
+
+    @property
+    def bound(self) -> float:
+        """What a theorem says about the expected gap now; NaN where none applies."""
+        return math.nan
+
     def advance(self, steps: int) -> None:
         """Take ``steps`` iterations."""
         for _ in range(steps):
             self.step()
             self.iteration += 1
 
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps: all attributes, but for what the method and the problem make."""
+        constant = (Problem, Method, Batches)
+        return {
+            name: plain(value)
+            for name, value in vars(self).items()
+            if not isinstance(value, constant) and not callable(value)
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on as the run that gave ``state`` would have gone on."""
+        for name, value in state.items():
+            load_attribute(self, name, value, in_place=False)
+
+    def aim(self, tol: float, max_gradients: float) -> None:  # noqa: B027
+        """Hear, before the first step, what gap is asked for and what may be spent."""
+
     def averages(self) -> tuple[Any, Array]:
         """The primal point and a dual point to be certified; the response to β by default."""
         return self.beta.copy(), self.w
+
+    def offer(self, best: BestPair) -> tuple[Any, Array]:
+        """Offer the averages, the response to β̄ and the last w; returns the averages."""
+        beta, w_average = self.feasible_averages()
+        predictions = best.offer_primal(beta)
+        best.offer_dual(w_average)
+        self.offer_responses(best, predictions)
+        return beta, w_average
+
+    def feasible_averages(self) -> tuple[Any, Array]:
+        """The averages; where β̄ is outside dom R, a sentence says whose fault that is."""
+        beta, w_average = self.averages()
+        oracle = self.problem.oracle
+        if math.isinf(oracle.value(beta)):
+            refuse_infeasible_atoms(oracle, self.d, self.problem.rows.zero())
+        return beta, w_average
+
+    def offer_responses(self, best: BestPair, predictions: Array) -> None:
+        """Offer ∇L at the predictions of β̄, and the last w."""
+        best.offer_dual(self.problem.losses.derivative(predictions))
+        best.offer_dual(self.w)
 
     @property
     def s(self) -> Array:
@@ -103,6 +177,56 @@ class Progress(ABC):
         return total
 
 
+class EngineProgress(Progress):
+    """A run of an engine, whose steps all cost alike."""
+
+    def __init__(self, problem: Problem, engine: Engine) -> None:
+        self.problem, self.engine = problem, engine
+        self._count()
+
+    @property
+    def even_steps(self) -> bool:
+        return True
+
+    @property
+    def step_gradients(self) -> int:
+        return self.engine.step_gradients
+
+    @property
+    def s(self) -> Array:
+        return self.engine.s
+
+    @property
+    def w(self) -> Array:
+        return self.engine.w
+
+    @property
+    def d(self) -> Any:
+        return self.engine.d
+
+    def step(self) -> None:
+        self.advance(1)
+
+    def advance(self, steps: int) -> None:
+        self.engine.advance(steps)
+        self._count()
+
+    def _count(self) -> None:
+        engine = self.engine
+        self.iteration, self.gradients = engine.iteration, engine.gradients
+        self.oracle_calls = engine.oracle_calls
+
+    def averages(self) -> tuple[Any, Array]:
+        return self.engine.averages()
+
+    def state(self) -> dict[str, Any]:
+        return self.engine.state()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.engine.load_state(state)
+        self._count()
+
+
 class Method(ABC):
     """A method and its parameters: a frozen dataclass that starts runs.
 
@@ -130,12 +254,24 @@ class Method(ABC):
     note: ClassVar[str] = ""
     """The paper, and what its theory says."""
 
-    @abstractmethod
-    def start(
-        self, problem: Problem, batch: int | None, rng: np.random.Generator
-    ) -> Progress | Engine:
-        """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``.
+    any_batch: ClassVar[bool] = False
+    """Whether it takes batches of any size; others have a rule of their own."""
 
-        An ``Engine`` where all steps cost alike, so that many are taken between two looks at
-        the clock; else a ``Progress``, step by step.
-        """
+    random: ClassVar[bool] = True
+    """Whether another seed is another run."""
+
+    warm_starts: ClassVar[bool] = False
+    """Whether ``start`` takes a ``warm_start`` too, the ``Result`` of an earlier run."""
+
+    def __repr__(self) -> str:
+        """The parameters that are not as they would be anyway."""
+        given = [
+            f"{parameter.name}={getattr(self, parameter.name)!r}"
+            for parameter in fields(self)  # type: ignore[arg-type]
+            if getattr(self, parameter.name) != parameter.default
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    @abstractmethod
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
+        """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.lowrank import LowRank
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
+from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.lowrank import LowRank
 
 Array = npt.NDArray[Any]
 
@@ -33,16 +33,16 @@ class Batches:
             self._compile()
 
     def _compile(self) -> None:
-        from rcmd.compiling.records import CannotCompile
-        from rcmd.compiling.scalars import method_scalar
-        from rcmd.engine.kernels import slopes
+        from rcmd.engine.kernels import batch
         from rcmd.engine.kernels.layout import rows_tuple
+        from rcmd.jit.records import CannotCompile
+        from rcmd.jit.scalars import method_scalar
 
         try:
-            self._law = method_scalar(self._problem.loss, "derivative")
+            self._derivative = method_scalar(self._problem.loss, "derivative")
         except CannotCompile:
             return
-        self._rows, self._kernels = rows_tuple(self._problem.rows), slopes
+        self._rows, self._kernels = rows_tuple(self._problem.rows), batch
         nothing, beta = np.empty(0, dtype=np.int64), np.zeros(self._problem.p)
         self.scatter(nothing, self.derivatives(beta, nothing), beta)  # compiles before the clock
 
@@ -51,8 +51,8 @@ class Batches:
         rows, losses = self._problem.rows, self._problem.losses
         if self._kernels is None:
             return losses.derivative(rows.predict(batch, DenseAtom(beta)), batch)
-        out, law = np.empty(len(batch)), (self._law.address, self._law.theta)
-        self._kernels.batch_derivatives(self._rows, batch, beta, losses.y, law, out)
+        out, addresses = np.empty(len(batch)), (self._derivative.address, self._derivative.theta)
+        self._kernels.batch_derivatives(self._rows, batch, beta, losses.y, addresses, out)
         return out if losses.weights is None else losses.weights[batch] * out
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:

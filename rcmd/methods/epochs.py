@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,29 @@ import numpy.typing as npt
 
 from rcmd.methods.base import Progress
 from rcmd.methods.sampled import CappedRun
+from rcmd.rows.state import Stateful
 
 Array = npt.NDArray[Any]
 
 
-class Snapshot:
+class Snapshot(Stateful):
     """∇f(β⁰) and the n derivatives l_j'(x_jᵀβ⁰) it is made of, counted as n gradients.
 
     As the derivatives are kept, n numbers, a row sampled later costs one gradient, not two.
     """
 
+    changing = ("beta", "_derivatives", "_slope")
+
     def __init__(self, run: Progress) -> None:
         self._run = run
-        self.beta = run.beta.copy()
-        run.gradients += run.problem.n
-        self._derivatives = run.problem.response(run.beta)
-        self._slope = run.problem.gradient(self._derivatives)
+        self.beta = self._slope = self._derivatives = np.zeros(0)
+
+    def take(self) -> None:
+        """Take it where the run is now."""
+        problem, self.beta = self._run.problem, self._run.beta.copy()
+        self._run.gradients += problem.n
+        self._derivatives = problem.response(self.beta)
+        self._slope = problem.gradient(self._derivatives)
 
     def slope_at(self, beta: Array, batch: Array) -> Array:
         """∇f(β⁰) plus the mean over ``batch`` of (l_j'(x_jᵀβ) − l_j'(x_jᵀβ⁰)) x_j."""
@@ -44,9 +52,13 @@ class Epochs(CappedRun):
     the next epoch lead far away from it.
     """
 
-    snapshot: Snapshot
     epoch = 1
     done = 0  # steps of this epoch
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The one of this epoch."""
+        return Snapshot(self)
 
     @property
     @abstractmethod
@@ -75,7 +87,7 @@ class Epochs(CappedRun):
             self.slope = self.slope_at(self.beta, np.arange(self.problem.n))
             self.move(1.0)
         if self.done == 0:
-            self.snapshot = Snapshot(self)
+            self.snapshot.take()
         self.done += 1
         self.inner_step(self.done, self.draw(self.size(self.batch_rule(self.done))))
         if self.done == self.length:

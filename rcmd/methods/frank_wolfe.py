@@ -11,9 +11,9 @@ import numpy as np
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.full_gradient import Array, FullGradient, check_batch
 from rcmd.methods.step_rules import Rule, Segment, check_rule, rule_named
-from rcmd.oracles.atoms import Atom
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
 from rcmd.rows import Rows
+from rcmd.rows.atoms import Atom
 
 StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
 
@@ -49,6 +49,7 @@ class FrankWolfe(Method):
     """
 
     rule: StepRule = "open-loop"
+    random = False
     note = "Frank-Wolfe: O(1/k), no bound is printed"
 
     def __post_init__(self) -> None:

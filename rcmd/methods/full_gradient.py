@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.step_rules import Rule, Segment
-from rcmd.oracles.atoms import Atom
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
+from rcmd.rows.atoms import Atom
 
 Array = npt.NDArray[Any]
 

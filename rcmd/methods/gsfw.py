@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.engine.sampling import Sampler
-from rcmd.problem import Problem
-from rcmd.schedules import Schedule
+from rcmd.model.problem import Problem
+from rcmd.model.schedules import Schedule
 
 Array = npt.NDArray[Any]
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.sampled import Sampled
-from rcmd.methods.smoothness import diameter, steepness
-from rcmd.problem import Problem
-from rcmd.validation import batch_size
+from rcmd.methods.sliding import diameter, steepness
+from rcmd.model.problem import Problem
+from rcmd.rows.validation import batch_size
 
 Array = npt.NDArray[Any]
 
@@ -40,6 +40,7 @@ class OnlineFrankWolfe(Method):
     True
     """
 
+    any_batch = True
     note = "online Frank-Wolfe: O(T^(-1/4)) in expectation, no bound is printed"
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.sampled import Sampled
-from rcmd.problem import Problem
-from rcmd.validation import batch_size
+from rcmd.model.problem import Problem
+from rcmd.rows.validation import batch_size
 
 Array = npt.NDArray[Any]
 
@@ -37,6 +37,7 @@ class SagFrankWolfe(Method):
     True
     """
 
+    any_batch = True
     note = "SAG Frank-Wolfe: O(1/t) in expectation, no bound is printed"
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.lowrank import LowRank
 from rcmd.methods.base import Method, Progress
-from rcmd.oracles.atoms import Atom
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
+from rcmd.rows.atoms import Atom
+from rcmd.rows.lowrank import LowRank
 
 Array = npt.NDArray[Any]
 

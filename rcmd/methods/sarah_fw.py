@@ -9,7 +9,7 @@ import numpy as np
 
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.sampled import Sampled
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.sampled import Sampled
-from rcmd.problem import Problem
-from rcmd.validation import batch_size
+from rcmd.model.problem import Problem
+from rcmd.rows.validation import batch_size
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class SCGM(Method):
     pace: float = 1.0
     weight: float = 4.0
     decay: float = 2 / 3
+    any_batch = True
     note = "SCGM: O(t^(-1/3)) in expectation with its paper's steps, no bound is printed"
 
     def __post_init__(self) -> None:

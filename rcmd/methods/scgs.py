@@ -8,9 +8,8 @@ import numpy as np
 
 from rcmd.methods.base import Progress
 from rcmd.methods.sampled import Capped, CappedRun
-from rcmd.methods.sliding import slide
-from rcmd.methods.smoothness import curvature, smoothness
-from rcmd.problem import Problem
+from rcmd.methods.sliding import curvature, slide, smoothness
+from rcmd.model.problem import Problem
 
 
 @dataclass(frozen=True)

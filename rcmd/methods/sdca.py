@@ -1,22 +1,50 @@
-"""Stochastic dual coordinate ascent: the dual engine with the composite prox."""
+"""Dual ascent: what its methods share, and stochastic dual coordinate ascent."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.engine.choosing import Engine, make_engine
+from rcmd.engine import make_engine
+from rcmd.engine.base import Engine, EvenCosts
 from rcmd.engine.sampling import UniformSampler
-from rcmd.methods.base import Method
-from rcmd.methods.last_pair import LastPair
-from rcmd.problem import Problem
-from rcmd.prox import CompositeProx
-from rcmd.schedules import default_schedule
+from rcmd.methods.base import EngineProgress, Method, Progress
+from rcmd.model.problem import Problem
+from rcmd.model.prox import CompositeProx
+from rcmd.model.schedules import default_schedule
 
 Array = npt.NDArray[Any]
+
+
+class LastPair(EvenCosts, ABC):
+    """A run on the dual that certifies its last w, with β = ∇R*(−Xᵀw/n)."""
+
+    problem: Problem
+
+    @property
+    @abstractmethod
+    def w(self) -> Array:
+        """The last dual point."""
+
+    @property
+    def d(self) -> Array:
+        """Xᵀw/n."""
+        return self.problem.gradient(self.w)
+
+    @property
+    def s(self) -> Array:
+        """The predictions at β."""
+        return self.problem.rows.matvec(self.averages()[0])
+
+    def averages(self) -> tuple[Any, Array]:
+        """β and w."""
+        w = self.w
+        atom = self.problem.oracle.argmin(self.problem.gradient(w))
+        return atom.dense(self.problem.rows.zero()), w
 
 
 @dataclass(frozen=True)
@@ -37,9 +65,10 @@ class Sdca(Method):
     True
     """
 
+    any_batch = True
     note = "proximal SDCA (Shalev-Shwartz & Zhang): linear, D* − D ≤ (1 − 1/(nσ))^k (D* − D⁰)"
 
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Engine:
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
         if not problem.oracle.mu > 0:
             raise ValueError(
                 f"method Sdca got {problem.oracle!r}, which has μ = 0; expected a strongly convex "
@@ -49,11 +78,14 @@ class Sdca(Method):
         sampler = UniformSampler(problem.n, constants.batch, rng)
         prox = replace(CompositeProx().bind(constants), by_row=constants.batch == 1)
         schedule = default_schedule(constants, unit_steps=True)
-        return _Ascent(problem, make_engine("auto", problem, schedule, sampler, prox))
+        ascent = _Ascent(problem, make_engine("auto", problem, schedule, sampler, prox))
+        return EngineProgress(problem, ascent)
 
 
 class _Ascent(LastPair):
     """The engine; only the pair to certify is another."""
+
+    changing = ("_engine", "iteration")
 
     def __init__(self, problem: Problem, engine: Engine) -> None:
         self.problem, self._engine = problem, engine

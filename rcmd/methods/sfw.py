@@ -8,7 +8,7 @@ import numpy as np
 
 from rcmd.methods.base import Progress
 from rcmd.methods.sampled import Capped, CappedRun
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from typing import Any, Literal, get_args
 
 import numpy.typing as npt
 
-from rcmd.lowrank import LowRank
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.state import Stateful
 
 Array = npt.NDArray[Any]
 
@@ -91,7 +92,7 @@ class Segment:
         return self.limit if self.gap >= self.limit * curvature else self.gap / curvature
 
 
-class Rule(ABC):
+class Rule(Stateful, ABC):
     """A step rule in the middle of a run."""
 
     @abstractmethod
@@ -147,6 +148,8 @@ class Adaptive(Rule):
     M‖d‖² ≥ (1/n) Σ_j γ_j (x_jᵀd)² that is so without a look. The first estimate is the curvature
     along the first direction.
     """
+
+    changing = ("estimate",)
 
     def __init__(self) -> None:
         self.estimate: Any = None

@@ -10,9 +10,8 @@ import numpy as np
 from rcmd.methods.base import Progress
 from rcmd.methods.epochs import Array, Epochs
 from rcmd.methods.sampled import Capped
-from rcmd.methods.sliding import slide
-from rcmd.methods.smoothness import curvature, diameter, smoothness, steepness
-from rcmd.problem import Problem
+from rcmd.methods.sliding import curvature, diameter, slide, smoothness, steepness
+from rcmd.model.problem import Problem
 
 
 @dataclass(frozen=True)

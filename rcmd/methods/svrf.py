@@ -9,7 +9,7 @@ import numpy as np
 from rcmd.methods.base import Progress
 from rcmd.methods.epochs import Array, Epochs
 from rcmd.methods.sampled import Capped
-from rcmd.problem import Problem
+from rcmd.model.problem import Problem
 
 
 @dataclass(frozen=True)

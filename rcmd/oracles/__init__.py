@@ -1,69 +1,39 @@
-"""Sets and regularizers as linear minimization oracles."""
+"""Sets and regularizers as linear minimization oracles.
 
-from rcmd.oracles.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
+Begin with ``base``, the contract ``LinearMinOracle``, and ``l1``, the shortest family. What follows
+from a norm and its dual is in ``norms``; the families of norms are ``l1``, ``l2``, ``lp``,
+``ellipsoid``, ``groups``, ``sparse_balls`` and ``matrices`` (with ``leading``, its eigenvalues).
+Polytopes are ``box``, ``simplex``, ``combinatorial`` (assignments and flows), ``hull`` (by
+vertices), and, as linear programmes on HiGHS (``linear_programmes``), ``polytope`` and ``cur``.
+``decorators``, ``caching`` and ``product`` are made of other oracles; ``cvxpy_oracle`` is the rest.
+"""
+
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.oracles.birkhoff import Birkhoff
 from rcmd.oracles.box import Box
 from rcmd.oracles.caching import Caching
-from rcmd.oracles.capped_simplex import CappedSimplex
-from rcmd.oracles.counting import Counting
+from rcmd.oracles.combinatorial import Birkhoff, FlowPolytope
 from rcmd.oracles.cur import CurSet
 from rcmd.oracles.cvxpy_oracle import CvxpyOracle
-from rcmd.oracles.elastic_net import ElasticNet
+from rcmd.oracles.decorators import Counting, Scaled, Translated
 from rcmd.oracles.ellipsoid import Ellipsoid
-from rcmd.oracles.entropy import EntropySimplex
-from rcmd.oracles.flow import FlowPolytope
 from rcmd.oracles.groups import GroupL2Ball, GroupLasso
 from rcmd.oracles.hull import Hull
 from rcmd.oracles.l1 import L1Ball, L1Penalty
-from rcmd.oracles.l2 import L2Ball, Ridge
-from rcmd.oracles.linf import LInfBall
-from rcmd.oracles.lp import LpBall
-from rcmd.oracles.nuclear import NuclearBall, NuclearPenalty
-from rcmd.oracles.owl import OWLBall
+from rcmd.oracles.l2 import ElasticNet, L2Ball, Ridge
+from rcmd.oracles.lp import LInfBall, LpBall
+from rcmd.oracles.matrices import NuclearBall, NuclearPenalty, Spectrahedron
 from rcmd.oracles.polytope import Polytope
 from rcmd.oracles.product import Product
-from rcmd.oracles.scaled import Scaled
-from rcmd.oracles.simplex import Simplex
-from rcmd.oracles.sparse_balls import KSparseBall, KSupportBall
-from rcmd.oracles.spectrahedron import Spectrahedron
-from rcmd.oracles.translated import Translated
+from rcmd.oracles.simplex import CappedSimplex, EntropySimplex, Simplex
+from rcmd.oracles.sparse_balls import KSparseBall, KSupportBall, OWLBall
+from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 
-__all__ = [
-    "Atom",
-    "Birkhoff",
-    "Box",
-    "Caching",
-    "CappedSimplex",
-    "Counting",
-    "CurSet",
-    "CvxpyOracle",
-    "DenseAtom",
-    "ElasticNet",
-    "Ellipsoid",
-    "EntropySimplex",
-    "FlowPolytope",
-    "GroupL2Ball",
-    "GroupLasso",
-    "Hull",
-    "KSparseBall",
-    "KSupportBall",
-    "L1Ball",
-    "L1Penalty",
-    "L2Ball",
-    "LInfBall",
-    "LinearMinOracle",
-    "LpBall",
-    "NuclearBall",
-    "NuclearPenalty",
-    "OWLBall",
-    "Polytope",
-    "Product",
-    "RankOneAtom",
-    "Ridge",
-    "Scaled",
-    "Simplex",
-    "SparseAtom",
-    "Spectrahedron",
-    "Translated",
-]
+__all__ = [  # noqa: RUF022 (the order of `rcmd list`)
+    "L1Ball", "L2Ball", "LInfBall", "LpBall", "Box", "Simplex", "CappedSimplex",
+    "KSparseBall", "KSupportBall", "GroupL2Ball", "OWLBall", "Ellipsoid",
+    "Ridge", "L1Penalty", "ElasticNet", "GroupLasso", "EntropySimplex",
+    "Hull", "Polytope", "FlowPolytope", "CvxpyOracle",
+    "NuclearBall", "NuclearPenalty", "Spectrahedron", "Birkhoff", "CurSet",
+    "Scaled", "Translated", "Product", "Caching", "Counting",
+    "Atom", "DenseAtom", "LinearMinOracle", "RankOneAtom", "SparseAtom",
+]  # fmt: skip

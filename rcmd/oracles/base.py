@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from numbers import Rational
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.oracles.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows import Rows
+from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+
 
 Array = npt.NDArray[Any]
+
+Vector: TypeAlias = Annotated[Any, "vector"]
+Matrix: TypeAlias = Annotated[Any, "matrix"]
+DiagonalOrMatrix: TypeAlias = Annotated[Any, "diagonal or matrix"]
+NumberOrVector: TypeAlias = Annotated[Any, "number or vector"]
+Pairs: TypeAlias = Annotated[Any, "pairs"]
+Groups: TypeAlias = Annotated[Any, "groups"]
+"""Types of fields that a file of numbers or labels stands for in a spec; others are numbers."""
 
 FEASIBILITY = 1e-10
 """Relative rounding by which a point of dom R may miss it (averages round)."""
@@ -23,6 +33,8 @@ FEASIBILITY = 1e-10
 
 ZERO = SparseAtom((), ())
 """The point 0."""
+
+IRRATIONAL, IN_FLOATS = "needs irrational numbers", "computes with floats"
 
 TRAILING_BITS = 9
 """Of a double's 52 bits, how many do not count when keys are compared."""
@@ -40,14 +52,6 @@ def first_largest(keys: Array) -> int:
         bits = keys.view(np.int64)
         bits &= -(1 << TRAILING_BITS)
     return int(keys.argmax())
-
-
-def largest(keys: Array, count: int) -> Array:
-    """The places of the ``count`` largest keys, the largest first."""
-    places = np.arange(len(keys))
-    if count < len(keys):
-        places = np.argpartition(-keys, count - 1)[:count]
-    return places[np.argsort(-keys[places], kind="stable")]
 
 
 class VertexRule(NamedTuple):
@@ -75,7 +79,7 @@ class LinearMinOracle(ABC):
     The segment [0, 1] on one variable, the shortest oracle there is:
 
     >>> from dataclasses import dataclass
-    >>> from rcmd.oracles.atoms import DenseAtom
+    >>> from rcmd.rows.atoms import DenseAtom
     >>> @dataclass(frozen=True)
     ... class UnitSegment(LinearMinOracle):
     ...     def argmin(self, c): return DenseAtom((c < 0) * 1.0)
@@ -91,11 +95,52 @@ class LinearMinOracle(ABC):
     exact_atoms: ClassVar[bool] = True
     """Whether ``argmin`` is a minimizer but for rounding; proofs take it to be one."""
 
+    refuses_exact: ClassVar[str] = ""
+    """Why exact runs are refused: ``IRRATIONAL``, ``IN_FLOATS``, or nothing."""
+
     takes_matrices: ClassVar[bool] = False
     """Whether c may be a sparse matrix and β a ``LowRank``, as for entries of a matrix."""
 
     formula: ClassVar[str] = ""
     """R in one line, for people; fields of the class may stand in braces."""
+
+    spec: ClassVar[str] = ""
+    """How the oracle is written, its fields in capitals: ``ridge:STRENGTH[:RADIUS]``.
+
+    The fields' types say what their words are. With the next ones, and ``example`` where drawn
+    fields do not fit each other, this is the entry of an oracle that ``rcmd.oracles`` exports:
+    commands, lists and random tests find it there.
+    """
+
+    short_formula: ClassVar[str] = ""
+    """R in the names of the parameters of ``spec``, where ``formula`` does not say it."""
+
+    bound_words: ClassVar[str] = "by two calls a row"
+    """M = max |xᵀβ| over dom R for a row x, in words."""
+
+    mu_words: ClassVar[str] = "0"
+    """μ in the fields."""
+
+    cost: ClassVar[str] = "O(p)"
+    """What one call of ``argmin`` costs."""
+
+    numpy_pass: ClassVar[str] = ""
+    """For a closed form: a pass of NumPy over c that ``argmin`` cannot avoid, to time it by.
+
+    {k} in it stands for p/20.
+    """
+
+    section: ClassVar[str] = ""
+    """Where it is listed: among ``files``, ``matrices`` or ``decorators``, or by ``indicator``."""
+
+    square: ClassVar[bool] = False
+    """Whether the variables are a square matrix."""
+
+    @classmethod
+    def example(cls, draw: Any) -> LinearMinOracle:
+        """A random oracle for ``draw.p`` variables; see ``rcmd.testing.fuzzing.examples.Draw``."""
+        oracle: LinearMinOracle = draw.fields(cls)
+        return oracle
 
     @abstractmethod
     def argmin(self, c: Array) -> Atom:
@@ -166,23 +211,39 @@ class LinearMinOracle(ABC):
 
         ``offset`` is X·shift when the domain was translated by ``shift``.
         """
+        self.check_rows(rows)
         return self
 
-    def restart(self) -> None:  # noqa: B027 (most oracles remember nothing)
+    def check_rows(self, rows: Rows) -> None:
+        """Refuse rows of another length, and fractions where they are no use."""
+        declared = self.declared_size()
+        if declared is not None and declared[0] != rows.p:
+            raise ValueError(f"{declared[1]}; expected p = {rows.p}, one for each variable")
+        if rows.exact and self.refuses_exact:
+            raise ValueError(
+                f"{type(self).__name__} {self.refuses_exact} while X holds fractions; expected an "
+                "oracle of rational functions, such as L1Ball or Hull, or floats: X.astype(float)"
+            )
+
+    def declared_size(self) -> tuple[int, str] | None:
+        """How many variables there must be, and which field says so; ``None`` for any number."""
+        return None
+
+    def reset(self) -> None:  # noqa: B027 (most oracles remember nothing)
         """Forget what earlier calls left behind (warm starts, counts): a run begins.
 
         With it a run gives the same iterates whatever the oracle was used for before.
         """
 
-    def remembered(self) -> Any:
-        """What ``restart`` would forget, in numbers, arrays, atoms and lists of them.
+    def state(self) -> Any:
+        """What ``reset`` would forget, in numbers, arrays, atoms and lists of them.
 
-        It is what a checkpoint keeps of an oracle; who overrides ``restart`` overrides this too.
+        It is what a checkpoint keeps of an oracle; who overrides ``reset`` overrides this too.
         """
         return None
 
-    def remember(self, memory: Any) -> None:  # noqa: B027 (most oracles remember nothing)
-        """Go on as the oracle that gave ``memory`` by ``remembered`` would have gone on."""
+    def load_state(self, state: Any) -> None:  # noqa: B027 (most oracles remember nothing)
+        """Go on as the oracle that gave ``state`` would have gone on."""
 
     def vertex_rule(self) -> VertexRule | None:
         """How a compiled loop finds the atom by itself, if one rule says it all."""
@@ -206,3 +267,39 @@ def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"vector of length {value.size}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+class Coordinatewise(ABC):
+    """An oracle whose atom is scale(Σ_k mass(c_k)) · shape(c_k) in coordinate k.
+
+    The methods are scalar code. A compiled loop that knows them walks no vector of length p:
+    where few entries of c change, few of shape(c) do, and the sum follows.
+    """
+
+    @abstractmethod
+    def shape(self, c: Any) -> Any:
+        """The atom's coordinate, but for the common factor."""
+
+    def mass(self, c: Any) -> Any:
+        """What a coordinate adds to the sum that the factor depends on."""
+        return 0.0
+
+    def scale(self, total: Any) -> Any:
+        """The common factor."""
+        return 1.0
+
+
+def positive_counts(
+    name: str, values: Any, owner: str, meaning: str, count: int = 1
+) -> tuple[int, ...]:
+    """So many positive whole numbers, or a sentence that says what they are the numbers of.
+
+    Fractions without a denominator are among them: exact problems turn whole numbers into
+    fractions.
+    """
+    found: list[Any] = np.atleast_1d(np.asarray(values, dtype=object)).ravel().tolist()
+    whole = all(isinstance(n, Rational) and not isinstance(n, bool) for n in found)
+    if not whole or len(found) != count or any(n.denominator != 1 or n < 1 for n in found):
+        words = "a positive whole number" if count == 1 else f"{count} positive whole numbers"
+        raise ValueError(f"{name} of {owner} is {values!r}; expected {words}, {meaning}")
+    return tuple(int(n) for n in found)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.coordinatewise import Coordinatewise
-from rcmd.validation import checked_numbers
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import Array, Coordinatewise, LinearMinOracle, NumberOrVector
+from rcmd.rows import Rows
+from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import checked_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +24,19 @@ class Box(LinearMinOracle, Coordinatewise):
     -3.0
     """
 
-    lower: Any
-    upper: Any
+    lower: NumberOrVector
+    upper: NumberOrVector
     formula = "indicator of {lower} ≤ β ≤ {upper}"
+    spec, bound_words = "box:LOWER:UPPER", "at a corner"
+    numpy_pass = "abs(c).argmax()"
+
+    @classmethod
+    def example(cls, draw: Any) -> Box:
+        reach = draw.magnitude()
+        if draw.chance(50):
+            return cls(-reach, reach * draw.magnitude())
+        lower = draw.numbers(draw.p) * draw.magnitude()
+        return cls(lower, lower + reach * draw.whole_numbers(0, 3, draw.p) / 3)
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper"):
@@ -52,7 +58,8 @@ class Box(LinearMinOracle, Coordinatewise):
         if not np.all(lower <= upper):
             raise ValueError("lower of Box exceeds upper in some place; expected lower ≤ upper")
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Box:
+    def check_rows(self, rows: Rows) -> None:
+        super().check_rows(rows)
         for name in ("lower", "upper"):
             end = np.asarray(getattr(self, name))
             if end.ndim and end.shape != (rows.p,):
@@ -60,14 +67,14 @@ class Box(LinearMinOracle, Coordinatewise):
                     f"{name} of Box has shape {end.shape}; expected a number or a vector of "
                     f"length p = {rows.p}"
                 )
-        return self
 
     def shape(self, c: Any) -> Any:
         return self.lower if c > 0 else self.upper
 
     def argmin(self, c: Array) -> DenseAtom:
         if c.dtype == object or self._bits is None:
-            return DenseAtom(np.where(c > 0, self.lower, self.upper))
+            ends: Any = self.lower, self.upper
+            return DenseAtom(np.where(c > 0, *ends))
         _, upper, difference = self._bits
         # Five times as fast as np.where, whose branches random signs defeat.
         chosen = (c > 0).astype(np.int64)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.atoms import Atom
-from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.counts import positive_counts
-from rcmd.oracles.decorated import Decorated
-from rcmd.validation import positive
-
-if TYPE_CHECKING:
-    from rcmd.rows import Rows
+from rcmd.oracles.base import Array, LinearMinOracle, positive_counts
+from rcmd.oracles.decorators import Decorated
+from rcmd.rows import Rows, as_rows
+from rcmd.rows.atoms import Atom
+from rcmd.rows.validation import positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +31,7 @@ class Caching(Decorated):
 
     Examples
     --------
-    >>> from rcmd.oracles.counting import Counting
+    >>> from rcmd.oracles.decorators import Counting
     >>> from rcmd.oracles.l1 import L1Ball
     >>> counted = Counting(L1Ball(1.0))
     >>> lazy = Caching(counted, tolerance=0.1)
@@ -49,73 +46,71 @@ class Caching(Decorated):
     oracle: LinearMinOracle
     tolerance: Any
     size: int = 32
+    spec, short_formula = "caching:TOLERANCE:ORACLE", "R, by atoms of earlier calls"
+    cost = "O(p) or as R"
+
+    @classmethod
+    def example(cls, draw: Any) -> Caching:
+        return cls(draw.inner(draw.p), draw.magnitude() / 100)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         positive("tolerance", self.tolerance, "Caching", bounded=False)
-        counts = positive_counts(self.size)
-        if counts is None or len(counts) != 1:
-            raise ValueError(
-                f"size of Caching is {self.size!r}; expected a positive whole number, the atoms to "
-                "keep"
-            )
-        object.__setattr__(self, "size", counts[0])
-        object.__setattr__(self, "_memory", _Memory(counts[0]))
+        (size,) = positive_counts("size", self.size, "Caching", "the atoms to keep")
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "_memory", _Memory(deque(maxlen=size)))
 
     @property
     def exact_atoms(self) -> bool:  # type: ignore[override]
         return False
 
-    def restart(self) -> None:
-        object.__setattr__(self, "_memory", _Memory(self.size))
-        super().restart()
+    def reset(self) -> None:
+        object.__setattr__(self, "_memory", _Memory(deque(maxlen=self.size)))
+        super().reset()
 
-    def remembered(self) -> Any:
+    def state(self) -> Any:
         memory = vars(self)["_memory"]
-        stored = [tuple(kept) for kept in memory.stored]
-        return [stored, memory.asked_at, memory.answer, memory.box, super().remembered()]
+        return [
+            list(memory.stored),
+            memory.asked_at,
+            memory.answer,
+            memory.box,
+            super().state(),
+        ]
 
-    def remember(self, memory: Any) -> None:
-        stored, asked_at, answer, box, inner = memory
-        own = _Memory(self.size)
-        own.stored.extend(_Stored(*kept) for kept in stored)
-        own.asked_at, own.answer, own.box = asked_at, answer, box
+    def load_state(self, state: Any) -> None:
+        stored, *rest, inner = state
+        own = _Memory(deque(map(tuple, stored), maxlen=self.size), *rest)
         object.__setattr__(self, "_memory", own)
-        super().remember(inner)
+        super().load_state(inner)
 
     def argmin(self, c: Array) -> Atom:
         memory = vars(self)["_memory"]
         if memory.stored:
-            values = [c @ kept.vector + kept.penalty for kept in memory.stored]
+            values = [c @ vector + penalty for _, vector, penalty in memory.stored]
             best = int(np.argmin(values))
             if values[best] - memory.lower_bound(c) <= self.tolerance:
-                return memory.stored[best].atom
+                return memory.stored[best][0]
         else:
             memory.box = self.oracle.prediction_range(_coordinates(c))
         atom = self.oracle.argmin(c)
         vector = atom.dense(c)
-        kept = _Stored(atom, vector, self.oracle.penalty(vector))
-        memory.stored.append(kept)
+        memory.stored.append((atom, vector, self.oracle.penalty(vector)))
         memory.asked_at, memory.answer = c.copy(), self.oracle.minimum(c)
         return atom
 
 
-class _Stored(NamedTuple):
-    """An atom, the vector it stands for, and R there."""
-
-    atom: Atom
-    vector: Array
-    penalty: Any
-
-
+@dataclass
 class _Memory:
-    """The last atoms, where the oracle was asked last and its answer, the ends of dom R."""
+    """The last atoms, the vectors they stand for and R there; the last question and its answer.
 
-    def __init__(self, size: int) -> None:
-        self.stored: deque[_Stored] = deque(maxlen=size)
-        self.asked_at: Any = None
-        self.answer: Any = None
-        self.box: Any = None
+    ``box`` are the ends of dom R.
+    """
+
+    stored: deque[tuple[Atom, Array, Any]]
+    asked_at: Any = None
+    answer: Any = None
+    box: Any = None
 
     def lower_bound(self, c: Array) -> Any:
         """What no cᵀβ + R(β) undercuts."""
@@ -125,8 +120,6 @@ class _Memory:
 
 def _coordinates(like: Array) -> Rows:
     """Rows that are the unit vectors, whose range of predictions is the box around dom R."""
-    from rcmd.rows import as_rows
-
     if like.dtype != object:
         return as_rows(sp.eye_array(len(like), format="csr"))
     return as_rows(np.diag(0 * like + 1))

@@ -3,20 +3,72 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.oracles.base import Array
-from rcmd.oracles.counts import positive_counts
-from rcmd.oracles.kept_model import OnProgramme
-from rcmd.oracles.splitting import Splitting, bound, slack
-from rcmd.validation import positive
+from rcmd.oracles.base import IN_FLOATS, Array, positive_counts
+from rcmd.oracles.linear_programmes import DUAL, PRIMAL, TOLERANCE, HighsModel, OnProgramme
+from rcmd.rows import BilinearRows, Rows
+from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import positive
 
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+
+class Splitting(HighsModel):
+    """The linear programme behind ``CurSet``, min λ + μ.
+
+    It is the dual of max Σ |c_ij| z_ij over 0 ≤ z_ij ≤ t_i, z_ij ≤ u_j and Σ_i t_i = Σ_j u_j = 1,
+    which z_ij = min(t_i, u_j) solves with t and u the multipliers of its rows. It has one row for
+    each of them, where the other form has two for each entry; and only ends change with c, for
+    which the dual simplex method goes on from the last basis. λ and μ have no sign by themselves,
+    so that t and u sum to 1 and not to less, which leaves fewer ties.
+    """
+
+    strategies = DUAL, PRIMAL
+
+    def __init__(self, height: int, width: int) -> None:
+        self.shape = height, width
+        of_row = sp.kron(sp.eye_array(height), np.ones((1, width)))
+        of_column = sp.kron(np.ones((1, height)), sp.eye_array(width))
+        blocks = [
+            [of_row, -np.ones((height, 1)), None],
+            [-of_column, None, -np.ones((width, 1))],
+        ]
+        self._matrix = sp.block_array(blocks, format="csc")
+        self._entries = np.arange(height * width, dtype=np.int32)
+        self._columns = np.arange(height, height + width, dtype=np.int32)
+        self._none, self._open = np.zeros(height * width), np.full(width, -np.inf)
+        self.forget()
+
+    def _form(self) -> tuple[Any, ...]:
+        entries, loads = np.zeros(len(self._entries)), np.array([np.inf, np.inf])
+        sides = np.zeros(sum(self.shape))
+        columns = np.r_[entries, -loads], np.r_[entries, loads]
+        return self._matrix, np.r_[entries, 1.0, 1.0], columns, (sides - np.inf, sides)
+
+    def _pose(self, c: Array) -> None:
+        """Only |c| of size 1 is told to the model."""
+        self._weights = abs(c)
+        self._size = self._weights.max() or 1.0
+        self._most = self._weights / self._size
+        self._sums = -self._most.reshape(self.shape).sum(axis=0)
+        self.model.changeColsBounds(len(c), self._entries, self._none, self._most)
+        self.model.changeRowsBounds(len(self._sums), self._columns, self._open, self._sums)
+
+    def _read(self, found: Any) -> tuple[Array, Array]:
+        """(t, u) ≥ 0 in one vector, and a share 0 ≤ a ≤ |c| of the shape of β."""
+        share = np.array(found.col_value[: len(self._most)])
+        rooms = -np.array(found.row_value)
+        rooms[self.shape[0] :] += self._sums
+        between = np.minimum(share, self._most - share) > TOLERANCE
+        self._basic = np.count_nonzero(between) + np.count_nonzero(rooms > TOLERANCE) + 2
+        share = np.minimum(np.maximum(share, 0) * self._size, self._weights)
+        return np.maximum(-np.array(found.row_dual), 0), share.reshape(self.shape)
+
+    def _tied(self) -> bool:
+        """Whether fewer variables and slacks lie between their ends than there are rows."""
+        return bool(self._basic < sum(self.shape))
 
 
 @dataclass(frozen=True)
@@ -28,10 +80,9 @@ class CurSet(OnProgramme[Splitting]):
 
         min λ + μ   over   0 ≤ a_ij ≤ |c_ij|, Σ_j a_ij ≤ λ, Σ_i (|c_ij| − a_ij) ≤ μ,
 
-    with one row for each row and each column of β, solved from the vertex of the last call. As
-    in ``Polytope``, small programmes go on by pivots of their own and large ones on HiGHS, ties
-    do not depend on earlier calls, and certificates do not trust the solver:
-    Σ c_ij β_ij ≥ −radius·(λ + μ) for every a within its ends.
+    with one row for each row and each column of β, which HiGHS solves from the vertex of the
+    last call. As in ``Polytope``, ties do not depend on earlier calls, and certificates do not
+    trust the solver: Σ c_ij β_ij ≥ −radius·(λ + μ) for every a within its ends.
 
     Examples
     --------
@@ -41,34 +92,24 @@ class CurSet(OnProgramme[Splitting]):
 
     shape: tuple[int, int]
     radius: Any
+    refuses_exact = IN_FLOATS
     formula = "indicator of Σ_i ‖β_i·‖_∞ ≤ {radius}, Σ_j ‖β_·j‖_∞ ≤ {radius} for {shape} matrices"
+    short_formula = "Σ_i ‖β_i·‖_∞ ≤ radius, Σ_j ‖β_·j‖_∞ ≤ radius"
+    spec, bound_words = "cur:SHAPE:RADIUS", "≤ radius·(row or column sum of |x|)"
+    cost, section = "LP on HiGHS", "matrices"
 
     def __post_init__(self) -> None:
-        sizes = positive_counts(self.shape)
-        if sizes is None or len(sizes) != 2:
-            raise ValueError(
-                f"shape of CurSet is {self.shape!r}; expected two positive whole numbers, the rows "
-                "and columns of β"
-            )
+        shape = positive_counts("shape", self.shape, "CurSet", "the rows and columns of β", 2)
         positive("radius", self.radius, "CurSet")
-        object.__setattr__(self, "shape", sizes)
-        self.prepare(Splitting, *self.shape)
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "programme", Splitting(*self.shape))
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> CurSet:
-        if rows.p != self.shape[0] * self.shape[1]:
-            raise ValueError(
-                f"shape of CurSet is {self.shape}, {self.shape[0] * self.shape[1]} entries; "
-                f"expected p = {rows.p} of them"
-            )
-        if rows.exact:
-            raise ValueError(
-                "CurSet computes with floats while X holds fractions; exact runs need an oracle "
-                "in closed form (l1 ball, box, simplex)"
-            )
-        return self
+    def declared_size(self) -> tuple[int, str]:
+        size = self.shape[0] * self.shape[1]
+        return size, f"shape of CurSet is {self.shape}, {size} entries"
 
     def argmin(self, c: Array) -> DenseAtom:
-        levels, height = self._answers.vertex(c), self.shape[0]
+        levels, height = self.programme.vertex(c), self.shape[0]
         t, u = (part / max(part.sum(), 1.0) for part in (levels[:height], levels[height:]))
         return DenseAtom(-np.sign(c) * (float(self.radius) * np.minimum.outer(t, u)).ravel())
 
@@ -82,7 +123,7 @@ class CurSet(OnProgramme[Splitting]):
         return float(slack(*matrices, float(self.radius)))
 
     def _share(self, c: Array) -> Array:
-        return self._proofs.solve(c)[1]
+        return self.programme.solve(c)[1]
 
     def violation(self, beta: Array) -> Any:
         sizes = abs(beta.reshape(self.shape))
@@ -94,8 +135,6 @@ class CurSet(OnProgramme[Splitting]):
 
         That is safe, and exact where all |x_j| are alike.
         """
-        from rcmd.rows.bilinear import BilinearRows
-
         if isinstance(rows, BilinearRows):
             left, right = abs(rows.left), abs(rows.right)
             by_row = np.outer(left.max(axis=1), right.sum(axis=1))
@@ -115,3 +154,38 @@ class CurSet(OnProgramme[Splitting]):
         matrix = cp.reshape(beta, self.shape, order="C")
         norms = (cp.sum(cp.max(cp.abs(matrix), axis=axis)) for axis in (0, 1))
         return 0, [norm <= float(self.radius) for norm in norms]
+
+
+def loads(c: Array, share: Array) -> tuple[Array, Array]:
+    """Σ_j a_ij for every row and Σ_i (|c_ij| − a_ij) for every column of the matrix c."""
+    return share.sum(axis=1), (abs(c) - share).sum(axis=0)
+
+
+def bound(c: Array, share: Array, radius: Any) -> Any:
+    """A number that no Σ c_ij β_ij undercuts on ``CurSet``, whatever 0 ≤ share ≤ |c|."""
+    by_row, by_column = loads(c, share)
+    return -radius * (by_row.max() + by_column.max())
+
+
+def slack(beta: Array, c: Array, share: Array, radius: Any) -> Any:
+    """Σ c_ij β_ij − bound for β in the set, term by term non-negative.
+
+    With z = |β|, t and u the largest z of every row and column, and λ and μ the largest loads:
+
+        Σ (|c_ij β_ij| + c_ij β_ij) + Σ a_ij (t_i − z_ij) + Σ (|c_ij| − a_ij)(u_j − z_ij)
+        + Σ_i t_i (λ − Σ_j a_ij) + Σ_j u_j (μ − Σ_i (|c_ij| − a_ij))
+        + λ (radius − Σ t_i) + μ (radius − Σ u_j).
+    """
+    z, values = abs(beta), c * beta
+    t, u = z.max(axis=1), z.max(axis=0)
+    by_row, by_column = loads(c, share)
+    most, most_of_columns = by_row.max(), by_column.max()
+    return (
+        (abs(values) + values).sum()
+        + (share * (t[:, None] - z)).sum()
+        + ((abs(c) - share) * (u - z)).sum()
+        + t @ (most - by_row)
+        + u @ (most_of_columns - by_column)
+        + most * np.maximum(radius - t.sum(), 0)
+        + most_of_columns * np.maximum(radius - u.sum(), 0)
+    )

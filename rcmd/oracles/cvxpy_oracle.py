@@ -6,17 +6,13 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.counts import positive_counts
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, positive_counts
+from rcmd.rows import Rows
+from rcmd.rows.atoms import DenseAtom
 
 TOLERANCES = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
 INSIDE = 1e-12
@@ -24,6 +20,19 @@ INSIDE = 1e-12
 
 RANGE_ROWS = 200
 """Up to so many rows, M_j is found by the solver; beyond, from the bounding box."""
+
+
+@dataclass(frozen=True)
+class HalfDisc:
+    """strength·‖β‖₁ on ‖β‖₂ ≤ radius, β_1 ≥ 0, an example for ``CvxpyOracle``."""
+
+    strength: float
+    radius: float
+
+    def __call__(self, beta: Any) -> tuple[Any, list[Any]]:
+        import cvxpy as cp
+
+        return self.strength * cp.norm1(beta), [cp.norm2(beta) <= self.radius, beta[0] >= 0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,15 +67,18 @@ class CvxpyOracle(LinearMinOracle):
     form: Callable[[Any], tuple[Any, list[Any]]]
     p: int
     exact_atoms = False
+    refuses_exact = IN_FLOATS
+    short_formula = "the function's own"
+    spec, cost, section = "cvxpy:FORM", "CLARABEL", "files"
+
+    @classmethod
+    def example(cls, draw: Any) -> CvxpyOracle:
+        return cls(HalfDisc(draw.magnitude(), draw.magnitude()), draw.p)
 
     def __post_init__(self) -> None:
-        counts = positive_counts(self.p)
-        if counts is None or len(counts) != 1:
-            raise ValueError(
-                f"p of CvxpyOracle is {self.p!r}; expected a positive whole number, the variables"
-            )
-        object.__setattr__(self, "p", counts[0])
-        object.__setattr__(self, "_solver", _Solver(self.form, counts[0]))
+        (p,) = positive_counts("p", self.p, "CvxpyOracle", "the variables")
+        object.__setattr__(self, "p", p)
+        object.__setattr__(self, "_solver", _Solver(self.form, p))
 
     def __repr__(self) -> str:
         return f"CvxpyOracle({getattr(self.form, '__name__', self.form)}, p={self.p})"
@@ -84,21 +96,14 @@ class CvxpyOracle(LinearMinOracle):
     def indicator(self) -> bool:  # type: ignore[override]
         return self.solver.indicator
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> CvxpyOracle:
-        if rows.p != self.p:
-            raise ValueError(f"p of CvxpyOracle is {self.p}; expected the p = {rows.p} of X")
-        if rows.exact:
-            raise ValueError(
-                "CvxpyOracle computes with floats while X holds fractions; exact runs need an "
-                "oracle in closed form (l1 ball, box, simplex)"
-            )
-        return self
+    def declared_size(self) -> tuple[int, str]:
+        return self.p, f"p of CvxpyOracle is {self.p}"
 
     def argmin(self, c: Array) -> DenseAtom:
-        return DenseAtom(self.solver.inside(self.solver.solve(c)[0]))
+        return DenseAtom(self.solver.inside(self.solver.whole.solve(c)[0]))
 
     def minimum(self, c: Array) -> float:
-        return self.solver.solve(c)[1]
+        return self.solver.whole.solve(c)[1]
 
     def violation(self, beta: Array) -> float:
         return self.solver.violation(beta)
@@ -187,9 +192,6 @@ class _Solver:
         _check(self.whole.problem, beta)
         self.lower, self.upper, self.middle = self._box(p)
         self.size = float(max(abs(self.lower).max(), abs(self.upper).max())) or 1.0
-
-    def solve(self, c: Array) -> tuple[Array, float]:
-        return self.whole.solve(c)
 
     def _box(self, p: int) -> tuple[Array, Array, Array]:
         """The ends of every variable, and the mean of the points at which they are reached."""

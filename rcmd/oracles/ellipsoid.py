@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.irrational import Irrational
-from rcmd.oracles.l2 import L2Ball, direction
-from rcmd.oracles.lp import row_norms
-from rcmd.validation import as_array, checked_numbers, positive
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import IRRATIONAL, Array, DiagonalOrMatrix
+from rcmd.oracles.l2 import L2Ball
+from rcmd.oracles.norms import NormBall
+from rcmd.oracles.vectors import direction, norm, row_norms
+from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import as_array, checked_numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Ellipsoid(Irrational):
+class Ellipsoid(NormBall):
     """The set {βᵀA⁻¹β ≤ radius²}; M_j = radius·√(x_jᵀA x_j).
 
     ``matrix`` is A, symmetric and positive definite, or its diagonal as a vector. For another
@@ -33,26 +29,29 @@ class Ellipsoid(Irrational):
     array([-0., -2.])
     """
 
-    matrix: Any
+    matrix: DiagonalOrMatrix
     radius: Any = 1.0
+    refuses_exact = IRRATIONAL
     formula = "indicator of βᵀA⁻¹β ≤ {radius}²"
+    short_formula = "βᵀA⁻¹β ≤ radius², A a matrix or its diagonal"
+    spec, bound_words = "ellipsoid:MATRIX[:RADIUS]", "radius·√(xᵀAx)"
+    cost, numpy_pass = "O(p) or O(p²)", "-2.0 * c, c @ c"
+
+    @classmethod
+    def example(cls, draw: Any) -> Ellipsoid:
+        root = draw.numbers(draw.p, draw.p)
+        matrix = root @ root.T + 0.1 * np.eye(draw.p)
+        return cls(np.diag(matrix) if draw.chance(50) else matrix, draw.magnitude())
 
     def __post_init__(self) -> None:
-        positive("radius", self.radius, "Ellipsoid")
+        super().__post_init__()
         matrix = checked_numbers("matrix of Ellipsoid", as_array("matrix", self.matrix)).copy()
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
         _ = self.factor  # refuses what is not positive definite
 
-    def bind(
-        self, rows: Rows, losses: SampleLosses, offset: Array | None = None
-    ) -> LinearMinOracle:
-        if len(self.matrix) != rows.p:
-            raise ValueError(
-                f"matrix of Ellipsoid has shape {self.matrix.shape}; expected ({rows.p}, {rows.p}) "
-                f"or ({rows.p},), for X has p = {rows.p} columns"
-            )
-        return super().bind(rows, losses, offset)
+    def declared_size(self) -> tuple[int, str]:
+        return len(self.matrix), f"matrix of Ellipsoid has shape {self.matrix.shape}"
 
     @cached_property
     def factor(self) -> Array:
@@ -72,8 +71,13 @@ class Ellipsoid(Irrational):
             return DenseAtom(z)
         return DenseAtom(self.factor @ z)
 
-    def minimum(self, c: Array) -> Any:
-        return self.ball.minimum(self._pull(c))
+    def norm(self, beta: Array) -> Any:
+        """‖L⁻¹β‖₂."""
+        return norm(self._preimage(beta))
+
+    def dual_norm(self, c: Array) -> Any:
+        """‖Lᵀc‖₂."""
+        return norm(self._pull(c))
 
     def violation(self, beta: Array) -> Any:
         return self.ball.violation(self._preimage(beta))
@@ -82,11 +86,7 @@ class Ellipsoid(Irrational):
         """That of the ball, for L⁻¹β and Lᵀc."""
         return self.ball.fenchel_young(self._preimage(beta), self._pull(c))
 
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * rows.reduce(self._norms)
-        return -bounds, bounds
-
-    def _norms(self, entries: Array, columns: Array) -> Array:
+    def dual_norms(self, entries: Array, columns: Any) -> Array:
         """‖Lᵀx_j‖₂ for every row of a block."""
         if self.factor.ndim == 1:
             images = entries * self.factor[columns]

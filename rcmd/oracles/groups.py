@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import Atom, SparseAtom
-from rcmd.oracles.base import Array
-from rcmd.oracles.irrational import Irrational
-from rcmd.oracles.l2 import LARGE, SMALL, direction
-from rcmd.oracles.selection import atom_on
-from rcmd.validation import as_array, checked_numbers, positive
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import IRRATIONAL, ZERO, Array, Groups
+from rcmd.oracles.norms import NormBall, NormPenalty
+from rcmd.oracles.vectors import LARGE, SMALL, atom_on, direction
+from rcmd.rows.atoms import Atom
+from rcmd.rows.validation import as_array, checked_numbers
 
 
-class OnGroupBall(Irrational):
-    """What every R with the domain Σ_g v_g ‖β_g‖₂ ≤ radius shares, v the weights of the groups.
+class OnGroupBall(NormBall):
+    """What every R with the domain Σ_g v_g ‖β_g‖₂ ≤ radius shares, v the weights of the groups."""
 
-    M_j = radius·max_g ‖x_jg‖₂/v_g.
-    """
-
-    groups: Any
-    radius: Any
+    groups: Groups
     weights: Any
+    refuses_exact = IRRATIONAL
+    bound_words, numpy_pass = "radius·max_g ‖x_g‖₂", "-2.0 * c, c @ c"
 
-    def check_groups(self) -> None:
+    def __post_init__(self) -> None:
         """Turn the groups into one number per variable; refuse what is no partition."""
+        super().__post_init__()
         owner = type(self).__name__
         labels = _labels(self.groups, owner)
         labels.setflags(write=False)
@@ -49,14 +43,9 @@ class OnGroupBall(Irrational):
         weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> OnGroupBall:
-        if len(self.groups) != rows.p:
-            raise ValueError(
-                f"groups of {type(self).__name__} divide {len(self.groups)} variables while X has "
-                f"p = {rows.p} columns; expected every column in one group"
-            )
-        super().bind(rows, losses, offset)
-        return self
+    def declared_size(self) -> tuple[int, str]:
+        count = len(self.groups)
+        return count, f"groups of {type(self).__name__} divide {count} variables"
 
     @cached_property
     def order(self) -> Array | None:
@@ -85,7 +74,7 @@ class OnGroupBall(Irrational):
         sums: Array = squares.reshape(-1, len(self.ones)) @ self.ones
         return sums
 
-    def norms(self, vector: Array) -> Array:
+    def group_norms(self, vector: Array) -> Array:
         """‖·‖₂ of every group, scaled where squares would overflow or all vanish."""
         with np.errstate(over="ignore", under="ignore"):
             squares = self.square_sums(vector)
@@ -94,18 +83,18 @@ class OnGroupBall(Irrational):
         scale = float(abs(vector).max()) or 1.0
         return scale * np.sqrt(self.square_sums(vector / scale))
 
-    def dual_norms(self, c: Array) -> Array:
+    def dual_group_norms(self, c: Array) -> Array:
         """‖c_g‖₂/v_g of every group."""
-        norms = self.norms(c)
+        norms = self.group_norms(c)
         return norms if self.weights is None else norms / self.weights
+
+    def dual_norm(self, c: Array) -> Any:
+        return self.dual_group_norms(c).max()
 
     def norm(self, beta: Array) -> Any:
         """Σ_g v_g ‖β_g‖₂."""
-        norms = self.norms(beta)
+        norms = self.group_norms(beta)
         return norms.sum() if self.weights is None else self.weights @ norms
-
-    def violation(self, beta: Array) -> Any:
-        return max(self.norm(beta) / self.radius - 1, 0)
 
     def steepest_group(self, c: Array, sizes: Array) -> Atom:
         """−(radius/v_g)·c_g/‖c_g‖ on the first group with the largest of ``sizes``, ‖c_g‖/v_g."""
@@ -115,27 +104,19 @@ class OnGroupBall(Irrational):
         weight = 1.0 if self.weights is None else self.weights[group]
         return atom_on(places, direction(c[places], -self.radius / weight), len(c))
 
-    def misalignment(self, beta: Array, c: Array, level: Any) -> Any:
-        """Σ_g level·v_g‖β_g‖ + c_gᵀβ_g for level ≥ max_g ‖c_g‖/v_g, as non-negative terms.
+    def slack(self, beta: Array, c: Array, level: Any, beyond: Any) -> Any:
+        """The terms of Σ_g level·v_g‖β_g‖ + c_gᵀβ_g, and room·beyond.
 
-        These are ‖β_g‖(level·v_g − ‖c_g‖) and ½‖β_g‖‖c_g‖·‖β_g/‖β_g‖ + c_g/‖c_g‖‖².
+        They are ‖β_g‖(level·v_g − ‖c_g‖) and ½‖β_g‖‖c_g‖·‖β_g/‖β_g‖ + c_g/‖c_g‖‖².
         """
-        of_beta, of_c = self.norms(beta), self.norms(c)
+        of_beta, of_c = self.group_norms(beta), self.group_norms(c)
         reach = level if self.weights is None else level * self.weights
         below = of_beta @ np.maximum(reach - of_c, 0)
         here, there = (np.where(n > 0, n, 1.0)[self.groups] for n in (of_beta, of_c))
         apart = self.square_sums(beta / here + c / there)
-        return below + (of_beta * of_c) @ apart / 2
+        return below + (of_beta * of_c) @ apart / 2 + self.room(beta) * beyond
 
-    def room(self, beta: Array) -> Any:
-        """What is left of the radius, rounding below zero removed."""
-        return max(self.radius - self.norm(beta), 0)
-
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * rows.reduce(self._largest_norms)
-        return -bounds, bounds
-
-    def _largest_norms(self, entries: Array, columns: Array) -> Array:
+    def dual_norms(self, entries: Array, columns: Any) -> Array:
         """max_g ‖x_jg‖₂/v_g for every row of a block."""
         groups = self.groups[columns]
         scales = abs(entries).max(axis=1)  # so that squares neither overflow nor vanish
@@ -174,36 +155,21 @@ class GroupL2Ball(OnGroupBall):
     SparseAtom(indices=(0, 1), values=(-6.0, 8.0))
     """
 
-    groups: Any
+    groups: Groups
     radius: Any
     weights: Any = None
     formula = "indicator of Σ_g v_g‖β_g‖₂ ≤ {radius}"
-
-    def __post_init__(self) -> None:
-        positive("radius", self.radius, "GroupL2Ball")
-        self.check_groups()
+    spec, short_formula = "group-l2:GROUPS:RADIUS", "Σ_g ‖β_g‖₂ ≤ radius"
 
     def argmin(self, c: Array) -> Atom:
-        return self.steepest_group(c, self.dual_norms(c))
-
-    def minimum(self, c: Array) -> Any:
-        return -self.radius * self.dual_norms(c).max()
-
-    def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """The misalignment of β and c at the level max_g ‖c_g‖/v_g, plus room times level."""
-        level = self.dual_norms(c).max()
-        return self.misalignment(beta, c, level) + self.room(beta) * level
-
-    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        return 0, [self.cvxpy_norm(beta) <= float(self.radius)]
+        return self.steepest_group(c, self.dual_group_norms(c))
 
 
 @dataclass(frozen=True, eq=False)
-class GroupLasso(OnGroupBall):
+class GroupLasso(NormPenalty, OnGroupBall):
     """R(β) = strength·Σ_g v_g ‖β_g‖₂ on the ball Σ_g v_g ‖β_g‖₂ ≤ radius; v = 1 by default.
 
-    Left open, the radius is (1/n)Σ_j sup_s −s·l_j'(s) / strength, which no optimum
-    leaves: at one, strength·Σ_g v_g ‖β_g‖₂ = −∇f(β)ᵀβ.
+    For an open radius see ``NormPenalty``.
 
     Examples
     --------
@@ -211,48 +177,17 @@ class GroupLasso(OnGroupBall):
     -30.0
     """
 
-    groups: Any
+    groups: Groups
     strength: Any
     radius: Any = None
     weights: Any = None
-    indicator = False
     formula = "{strength}·Σ_g v_g‖β_g‖₂ on Σ_g v_g‖β_g‖₂ ≤ {radius}"
-
-    def __post_init__(self) -> None:
-        positive("strength", self.strength, "GroupLasso")
-        if self.radius is not None:
-            positive("radius", self.radius, "GroupLasso")
-        self.check_groups()
-
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> GroupLasso:
-        super().bind(rows, losses, offset)
-        if self.radius is not None:
-            return self
-        # Rounded up, so that no rounding cuts the optimum off; a zero descent puts it at zero.
-        radius = losses.largest_descent(offset) / self.strength * (1 + 1e-12)
-        return replace(self, radius=radius if radius > 0 else 1.0)
+    spec = "group-lasso:GROUPS:STRENGTH[:RADIUS]"
+    short_formula = "strength·Σ_g ‖β_g‖₂ on Σ_g ‖β_g‖₂ ≤ radius"
 
     def argmin(self, c: Array) -> Atom:
-        sizes = self.dual_norms(c)
-        return self.steepest_group(c, sizes) if sizes.max() > self.strength else SparseAtom((), ())
-
-    def minimum(self, c: Array) -> Any:
-        return -self.radius * self._excess(c)
-
-    def penalty(self, beta: Array) -> Any:
-        return self.strength * self.norm(beta)
-
-    def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """The misalignment at the level strength + e, plus room times e = (max … − strength)₊."""
-        excess = self._excess(c)
-        return self.misalignment(beta, c, self.strength + excess) + self.room(beta) * excess
-
-    def _excess(self, c: Array) -> Any:
-        return max(self.dual_norms(c).max() - self.strength, 0)
-
-    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        norm = self.cvxpy_norm(beta)
-        return float(self.strength) * norm, [norm <= float(self.radius)]
+        sizes = self.dual_group_norms(c)
+        return self.steepest_group(c, sizes) if sizes.max() > self.strength else ZERO
 
 
 def _labels(groups: Any, owner: str) -> Array:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.oracles.base import Array, LinearMinOracle, first_largest
-from rcmd.validation import as_array, checked_numbers
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import Array, LinearMinOracle, Matrix, first_largest
+from rcmd.rows import Rows
+from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import as_array, checked_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +29,15 @@ class Hull(LinearMinOracle):
     (0, inf)
     """
 
-    vertices: Any
+    vertices: Matrix
     formula = "indicator of the convex hull of {count} points"
+    short_formula = "convex hull of m vertices v"
+    spec, bound_words, cost = "hull:VERTICES", "max_v |xᵀv|", "O(m·p)"
+    section = "files"
+
+    @classmethod
+    def example(cls, draw: Any) -> Hull:
+        return cls(draw.whole_numbers(-2, 2, draw.whole(1, 7), draw.p) * draw.magnitude())
 
     def __post_init__(self) -> None:
         vertices = as_array("vertices of Hull", self.vertices)
@@ -56,13 +60,9 @@ class Hull(LinearMinOracle):
     def describe(self) -> str:
         return self.formula.format(count=self.count)
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Hull:
-        if self.vertices.shape[1] != rows.p:
-            raise ValueError(
-                f"vertices of Hull has {self.vertices.shape[1]} columns; expected p = {rows.p}, "
-                "one for each variable"
-            )
-        return self
+    def declared_size(self) -> tuple[int, str]:
+        width = self.vertices.shape[1]
+        return width, f"vertices of Hull has {width} columns"
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(self.vertices[first_largest(-(self.vertices @ c))])

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import Atom, SparseAtom
-from rcmd.oracles.base import (
-    ZERO,
-    Array,
-    LinearMinOracle,
-    VertexRule,
-    first_largest,
-    largest,
-)
-from rcmd.validation import positive
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import ZERO, Array, VertexRule, first_largest
+from rcmd.oracles.norms import NormBall, NormPenalty
+from rcmd.oracles.vectors import largest_first
+from rcmd.rows import Rows
+from rcmd.rows.atoms import Atom, SparseAtom
 
 
-class OnL1Ball(LinearMinOracle):
-    """What every R with the domain ‖β‖₁ ≤ radius shares; M_j = radius·‖x_j‖_∞."""
+class OnL1Ball(NormBall):
+    """What every R with the domain ‖β‖₁ ≤ radius shares."""
 
-    radius: Any
+    bound_words, numpy_pass = "radius·‖x‖_∞", "abs(c).argmax()"
 
-    @property
-    def threshold(self) -> Any:
-        """Slopes up to this move nothing; the strength of a penalty."""
-        return 0
+    def norm(self, beta: Array) -> Any:
+        return abs(beta).sum()
 
-    def violation(self, beta: Array) -> Any:
-        return max(abs(beta).sum() - self.radius, 0) / self.radius
+    def dual_norm(self, c: Array) -> Any:
+        return abs(c).max()
 
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * rows.max_norms()
-        return -bounds, bounds
+    def slack(self, beta: Array, c: Array, level: Any, beyond: Any) -> Any:
+        """Σ_j (|β_j| level + c_j β_j) + (radius − ‖β‖₁) beyond."""
+        return np.maximum(abs(beta) * level + c * beta, 0).sum() + self.room(beta) * beyond
+
+    def norms_of_rows(self, rows: Rows) -> Array:
+        return rows.max_norms()
+
+    def cvxpy_norm(self, beta: Any) -> Any:
+        import cvxpy as cp
+
+        return cp.norm1(beta)
 
     def steepest_vertex(self, c: Array) -> SparseAtom:
         """−radius·sign(c_k) e_k for the k of ``first_largest``."""
@@ -48,7 +45,7 @@ class OnL1Ball(LinearMinOracle):
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
         """The vertices at the largest |c_k| above the penalty's strength, then 0."""
         ends = np.where(c > 0, -self.radius, self.radius)
-        places = largest(abs(c), count)
+        places = largest_first(abs(c), count)
         steep = places[abs(c[places]) > self.threshold]
         return [*(SparseAtom((int(k),), (ends[k],)) for k in steep), ZERO]
 
@@ -58,10 +55,6 @@ class OnL1Ball(LinearMinOracle):
         places = np.flatnonzero(beta)
         parts = [(abs(beta[k]) / self.radius, SparseAtom((int(k),), (signs[k],))) for k in places]
         return [*parts, (self.room(beta) / self.radius, ZERO)]
-
-    def room(self, beta: Array) -> Any:
-        """radius − ‖β‖₁, rounding below zero removed."""
-        return max(self.radius - abs(beta).sum(), 0)
 
 
 @dataclass(frozen=True)
@@ -76,9 +69,7 @@ class L1Ball(OnL1Ball):
 
     radius: Any
     formula = "indicator of ‖β‖₁ ≤ {radius}"
-
-    def __post_init__(self) -> None:
-        positive("radius", self.radius, "L1Ball")
+    spec = "l1:RADIUS"
 
     def argmin(self, c: Array) -> SparseAtom:
         return self.steepest_vertex(c)
@@ -86,26 +77,10 @@ class L1Ball(OnL1Ball):
     def vertex_rule(self) -> VertexRule:
         return VertexRule(self.radius)
 
-    def minimum(self, c: Array) -> Any:
-        return -self.radius * abs(c).max()
-
-    def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """Σ_j |β_j| (‖c‖_∞ + c_j sign β_j) + (radius − ‖β‖₁) ‖c‖_∞."""
-        level = abs(c).max()
-        return misalignment(beta, c, level) + self.room(beta) * level
-
-    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
-        return 0, [cp.norm1(beta) <= float(self.radius)]
-
 
 @dataclass(frozen=True)
-class L1Penalty(OnL1Ball):
-    """R(β) = strength·‖β‖₁ on the ball ‖β‖₁ ≤ radius.
-
-    Left open, the radius is (1/n)Σ_j sup_s −s·l_j'(s) / strength, which no optimum
-    leaves: at one, strength·‖β‖₁ = −∇f(β)ᵀβ.
+class L1Penalty(NormPenalty, OnL1Ball):
+    """R(β) = strength·‖β‖₁ on the ball ‖β‖₁ ≤ radius; for an open radius see ``NormPenalty``.
 
     Examples
     --------
@@ -116,25 +91,8 @@ class L1Penalty(OnL1Ball):
 
     strength: Any
     radius: Any = None
-    indicator = False
     formula = "{strength}·‖β‖₁ on ‖β‖₁ ≤ {radius}"
-
-    def __post_init__(self) -> None:
-        positive("strength", self.strength, "L1Penalty")
-        if self.radius is not None:
-            positive("radius", self.radius, "L1Penalty")
-
-    @property
-    def threshold(self) -> Any:
-        return self.strength
-
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> L1Penalty:
-        if self.radius is not None:
-            return self
-        descent = losses.largest_descent(offset)
-        # Rounded up, so that no rounding cuts the optimum off; a zero descent puts it at zero.
-        slack = 1 if rows.exact else 1 + 1e-12
-        return replace(self, radius=slack * descent / self.strength if descent > 0 else 1)
+    spec = "l1-penalty:STRENGTH[:RADIUS]"
 
     def argmin(self, c: Array) -> SparseAtom:
         vertex = self.steepest_vertex(c)
@@ -142,28 +100,3 @@ class L1Penalty(OnL1Ball):
 
     def vertex_rule(self) -> VertexRule:
         return VertexRule(self.radius, threshold=self.strength)
-
-    def minimum(self, c: Array) -> Any:
-        return -self.radius * self._excess(c)
-
-    def penalty(self, beta: Array) -> Any:
-        return self.strength * abs(beta).sum()
-
-    def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """Σ_j |β_j| (strength + e + c_j sign β_j) + (radius − ‖β‖₁) e, e = (‖c‖_∞ − strength)₊."""
-        excess = self._excess(c)
-        return misalignment(beta, c, self.strength + excess) + self.room(beta) * excess
-
-    def _excess(self, c: Array) -> Any:
-        return max(abs(c).max() - self.strength, 0)
-
-    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
-        norm = cp.norm1(beta)
-        return float(self.strength) * norm, [norm <= float(self.radius)]
-
-
-def misalignment(beta: Array, c: Array, level: Any) -> Any:
-    """Σ_j |β_j| level + c_j β_j for level ≥ ‖c‖_∞, term by term non-negative."""
-    return np.maximum(abs(beta) * level + c * beta, 0).sum()

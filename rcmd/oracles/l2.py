@@ -1,29 +1,29 @@
-"""The l2 ball and ridge: atoms that are scaled copies of −c."""
+"""The l2 ball, ridge and the elastic net: atoms that are scaled copies of −c."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.coordinatewise import Coordinatewise
-from rcmd.oracles.lp import row_norms
-from rcmd.validation import positive
+from rcmd.oracles.base import Array, Coordinatewise, LinearMinOracle
+from rcmd.oracles.vectors import SMALL, direction, norm, norms_of_rows
+from rcmd.rows import Rows
+from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import positive
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
 
 
 class OnL2Ball(LinearMinOracle, Coordinatewise):
     """What every R with the domain ‖β‖₂ ≤ radius shares; M_j = radius·‖x_j‖₂."""
 
     radius: Any
+    bound_words, numpy_pass = "radius·‖x‖₂", "-2.0 * c, c @ c"
 
     def shape(self, c: Any) -> Any:
         return -c
@@ -35,6 +35,14 @@ class OnL2Ball(LinearMinOracle, Coordinatewise):
         # By squares, so that fractions need no root.
         scaled = beta / self.radius
         return max(scaled @ scaled - 1, 0) / 2
+
+    def with_radius(self, rows: Rows, by_descent: Any, by_slope: Any) -> Self:
+        """This penalty with the smaller of two radii that no optimum leaves.
+
+        Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
+        """
+        radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
+        return replace(self, radius=Fraction(radius) if rows.exact else radius)  # type: ignore[type-var]
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         bounds = self.radius * norms_of_rows(rows)
@@ -60,6 +68,7 @@ class L2Ball(OnL2Ball):
 
     radius: Any
     formula = "indicator of ‖β‖₂ ≤ {radius}"
+    spec = "l2:RADIUS"
 
     def __post_init__(self) -> None:
         positive("radius", self.radius, "L2Ball")
@@ -102,6 +111,7 @@ class Ridge(OnL2Ball):
     radius: Any = None
     indicator = False
     formula = "½·{strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
+    spec, mu_words = "ridge:STRENGTH[:RADIUS]", "strength"
 
     def __post_init__(self) -> None:
         positive("strength", self.strength, "Ridge")
@@ -119,9 +129,7 @@ class Ridge(OnL2Ball):
         slope = rows.rmatvec(losses.derivative(start)) / rows.n
         by_descent = math.sqrt(losses.largest_descent(offset) / self.strength)
         by_slope = norm(slope.astype(float)) / self.strength
-        # Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
-        radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
-        return replace(self, radius=Fraction(radius) if rows.exact else radius)
+        return self.with_radius(rows, by_descent, by_slope)
 
     def scale(self, total: Any) -> Any:
         # A running sum of squares may round below zero, where the atom is free.
@@ -175,69 +183,92 @@ class Ridge(OnL2Ball):
         return penalty, [cp.norm2(beta) <= float(self.radius)]
 
 
-SMALL, LARGE = 1e-200, 1e200
-"""Sums of squares between them have neither overflowed nor lost terms that count."""
+@dataclass(frozen=True)
+class ElasticNet(OnL2Ball):
+    """R(β) = l1_strength·‖β‖₁ + (l2_strength/2)·‖β‖₂² on ‖β‖₂ ≤ radius; μ = l2_strength.
 
+    cᵀβ + l1_strength·‖β‖₁ ≥ tᵀβ for the soft-thresholded t = sign(c)(|c| − l1_strength)₊, with
+    equality where β is against t: minimizing is ridge at t.
 
-def direction(vector: Array, length: Any = 1, out: Array | None = None) -> Array:
-    """length·vector/‖vector‖₂, or 0 for 0; entries may be so small that 1/‖vector‖₂ overflows.
-
-    ``out`` is memory that the answer may use: fresh pages cost more than the arithmetic.
+    Left open, the radius is the smaller of the r with l2_strength·r² + l1_strength·r =
+    (1/n)Σ_j sup_s −s·l_j'(s) and ‖soft-thresholded ∇f(0)‖/l2_strength, neither of which an
+    optimum leaves: at one, l2_strength·‖β‖₂² + l1_strength·‖β‖₁ = −∇f(β)ᵀβ ≤ −∇f(0)ᵀβ.
 
     Examples
     --------
-    >>> direction(np.array([3e-310, -4e-310]), 5.0).round(6)
-    array([ 3., -4.])
+    >>> ElasticNet(1.0, 2.0, 10.0).argmin(np.array([3.0, -2.0])).vector
+    array([-1. ,  0.5])
     """
-    square = _square(vector)
-    if SMALL < square < LARGE and SMALL < abs(length) < LARGE:
-        return np.multiply(vector, length / math.sqrt(square), out=out)
-    if vector.dtype != object:
-        vector = vector / (float(abs(vector).max()) or 1.0)
-    size = norm(vector)
-    return vector / size * length if size > 0 else 0 * vector
 
+    l1_strength: Any
+    l2_strength: Any
+    radius: Any = None
+    indicator = False
+    formula = "{l1_strength}·‖β‖₁ + ½·{l2_strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
+    spec, mu_words = "elastic-net:L1_STRENGTH:L2_STRENGTH[:RADIUS]", "l2_strength"
 
-def norm(vector: Array) -> Any:
-    """‖vector‖₂; for fractions only where the root is one."""
-    if vector.dtype == object:
-        return _rational_norm(vector)
-    square = _square(vector)
-    if SMALL < square < LARGE:
-        return math.sqrt(square)
-    # Scaled by the largest entry, so that squares neither overflow nor vanish.
-    largest = float(abs(vector).max())
-    if largest == 0 or math.isinf(largest):
-        return largest
-    scaled = vector / largest
-    return largest * math.sqrt(scaled @ scaled)
+    def __post_init__(self) -> None:
+        positive("l1_strength", self.l1_strength, "ElasticNet")
+        positive("l2_strength", self.l2_strength, "ElasticNet")
+        if self.radius is not None:
+            positive("radius", self.radius, "ElasticNet")
 
+    @property
+    def mu(self) -> Any:
+        return self.l2_strength
 
-def norms_of_rows(rows: Rows) -> Array:
-    """‖x_j‖₂ for every row, as floats."""
-    with np.errstate(over="ignore"):
-        squares = rows.square_norms().astype(float)
-    small = squares <= SMALL
-    if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):
-        return np.sqrt(squares)
-    return rows.reduce(lambda entries, _: row_norms(entries, 2.0))
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> ElasticNet:
+        if self.radius is not None:
+            return self
+        start = 0 * losses.y if offset is None else offset
+        slope = self._thresholded(rows.rmatvec(losses.derivative(start)) / rows.n)
+        descent, first = losses.largest_descent(offset), self.l1_strength
+        # The root of the quadratic without the difference of two like numbers.
+        second = 2 * math.sqrt(self.l2_strength) * math.sqrt(descent)
+        by_descent = 2 * descent / (first + math.hypot(first, second))
+        by_slope = norm(slope.astype(float)) / self.l2_strength
+        return self.with_radius(rows, by_descent, by_slope)
 
+    def shape(self, c: Any) -> Any:
+        if c > self.l1_strength:
+            return self.l1_strength - c
+        return -self.l1_strength - c if c < -self.l1_strength else 0.0
 
-def _square(vector: Array) -> float:
-    """vectorᵀvector, overflowed or vanished as may be; 0 where the numbers are no doubles."""
-    if vector.dtype != float:
-        return 0.0
-    with np.errstate(over="ignore", under="ignore"):
-        return float(vector @ vector)
+    def mass(self, c: Any) -> Any:
+        over = abs(c) - self.l1_strength
+        return over * over if over > 0.0 else 0.0
 
+    def scale(self, total: Any) -> Any:
+        # A running sum of squares may round below zero, where the atom is free.
+        size = math.sqrt(total) if total > 0.0 else 0.0
+        reach = self.l2_strength * self.radius
+        return 1.0 / self.l2_strength if size <= reach else self.radius / size
 
-def _rational_norm(vector: Array) -> Fraction:
-    square: Any = vector @ vector
-    square = Fraction(square)
-    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    if root * root != square:
-        raise ValueError(
-            f"the Euclidean norm of a vector with square {square} is irrational; exact runs "
-            "need an oracle without square roots (l1 ball, box, simplex, or ridge in a larger ball)"
-        )
-    return root
+    def argmin(self, c: Array) -> DenseAtom:
+        thresholded = self._thresholded(c)
+        return DenseAtom(self._ridge().minimizer(thresholded, out=thresholded))
+
+    def minimum(self, c: Array) -> Any:
+        return self._ridge().minimum(self._thresholded(c))
+
+    def penalty(self, beta: Array) -> Any:
+        return self.l1_strength * abs(beta).sum() + self._ridge().penalty(beta)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """That of ridge at the soft-thresholded t, plus Σ_j |β_j| l1_strength + (c_j − t_j) β_j."""
+        curved = self._ridge().fenchel_young(beta, self._thresholded(c))
+        clipped = np.clip(c, -self.l1_strength, self.l1_strength)
+        return curved + np.maximum(self.l1_strength * abs(beta) + clipped * beta, 0).sum()
+
+    def _ridge(self) -> Ridge:
+        return Ridge(self.l2_strength, self.radius)
+
+    def _thresholded(self, c: Array) -> Array:
+        clipped = np.clip(c, -self.l1_strength, self.l1_strength)
+        return np.subtract(c, clipped, out=clipped)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        import cvxpy as cp
+
+        penalty, inside = self._ridge().cvxpy_form(beta)
+        return float(self.l1_strength) * cp.norm1(beta) + penalty, inside

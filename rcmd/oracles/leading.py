@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,23 +56,17 @@ class Krylov(NamedTuple):
         return np.linalg.eigh(np.diag(self.diagonal) + np.diag(inner, 1) + np.diag(inner, -1))
 
 
+@dataclass
 class Spectrum:
     """A symmetric matrix A whose largest eigenvalue is asked for.
 
-    Parameters
-    ----------
-    side
-        The order of A.
-    apply
-        v ↦ Av.
-    dense
-        Makes A as an array, and a bound of the norm of the rounding in it.
+    ``side`` is its order and ``apply`` v ↦ Av; ``dense`` makes A as an array, and a bound of the
+    norm of the rounding in it.
     """
 
-    def __init__(self, side: int, apply: Apply, dense: Callable[[], tuple[Array, float]]) -> None:
-        self.side = side
-        self.apply = apply
-        self.dense = dense
+    side: int
+    apply: Apply
+    dense: Callable[[], tuple[Array, float]]
 
     def leading(self, start: Array | None, tolerance: float, rng: np.random.Generator) -> Array:
         """A unit vector v with ‖Av − (vᵀAv)v‖ ≤ tolerance·‖A‖, near the leading one.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.atoms import DenseAtom
-from rcmd.oracles.base import Array
-from rcmd.oracles.kept_model import OnProgramme
-from rcmd.oracles.programme import Programme
-from rcmd.validation import as_array, checked_numbers
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import IN_FLOATS, Array, Matrix, Vector
+from rcmd.oracles.linear_programmes import OnProgramme, Programme
+from rcmd.rows import Rows
+from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import as_array, checked_numbers
 
 RANGE_ROWS = 1000
 """Up to so many rows, M_j is found by linear programmes; beyond, from the bounding box."""
@@ -26,11 +22,9 @@ NO_CONSTRAINT = "leave out the rows that are no constraints"
 class Polytope(OnProgramme[Programme]):
     """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
 
-    Each oracle call is a linear programme. The first one is solved by HiGHS (package highspy),
-    those after it start from the vertex of the last call: where rows times columns are at most
-    32,768, by pivots on a table of so many numbers, otherwise, or if these get too many, by HiGHS.
-    Where several vertices are best, HiGHS solves it once more from no start, so that the answer
-    does not depend on earlier calls; and a run begins with none. ``minimum`` and
+    Each oracle call is a linear programme, which HiGHS (package highspy) solves from the vertex
+    of the last call. Where several vertices are best, it solves it once more from no start, so
+    that the answer does not depend on earlier calls; and a run begins with none. ``minimum`` and
     ``fenchel_young`` do not trust the solver: they come from its multipliers by weak duality,
     and hold for whatever multipliers it returns.
 
@@ -52,12 +46,23 @@ class Polytope(OnProgramme[Programme]):
     (array([0., 1.]), -2.0)
     """
 
+    refuses_exact = IN_FLOATS
     formula = "indicator of a polytope with {m} inequalities and {m_equal} equations"
+    short_formula = "Aβ ≤ b"
+    spec, cost, section = "polytope:A:B", "LP on HiGHS", "files"
+
+    @classmethod
+    def example(cls, draw: Any) -> Polytope:
+        """Some half-spaces around a point, within a box."""
+        sides = draw.numbers(draw.whole(1, 4), draw.p)
+        inside, reach = draw.numbers(draw.p), draw.magnitude()
+        offsets = sides @ inside + draw.whole_numbers(0, 100, len(sides)) / 100 * reach
+        return cls(sides, offsets, lower=inside - reach, upper=inside + reach)
 
     def __init__(
         self,
-        A: Any,
-        b: Any,
+        A: Matrix,
+        b: Vector,
         A_equal: Any = None,
         b_equal: Any = None,
         *,
@@ -89,36 +94,27 @@ class Polytope(OnProgramme[Programme]):
         sides = np.r_[np.full(self.m, -np.inf), exact], np.r_[most, exact]
         low, high = _bounding_box(system, *sides, low, high)
         self.lower, self.upper = low, high
-        self.prepare(Programme, system, *sides, low, high)
+        self.programme = Programme(system, *sides, low, high)
 
     def __repr__(self) -> str:
         return f"Polytope(m={self.m}, m_equal={self.m_equal}, p={self.p})"
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Polytope:
-        if rows.p != self.p:
-            raise ValueError(
-                f"A of Polytope has {self.p} columns; expected p = {rows.p}, one for each variable"
-            )
-        if rows.exact:
-            raise ValueError(
-                "Polytope computes with floats while X holds fractions; exact runs need an "
-                "oracle in closed form (l1 ball, box, simplex), or Hull with vertices in fractions"
-            )
-        return self
+    def declared_size(self) -> tuple[int, str]:
+        return self.p, f"A of Polytope has {self.p} columns"
 
     def argmin(self, c: Array) -> DenseAtom:
-        return DenseAtom(self._answers.vertex(c))
+        return DenseAtom(self.programme.vertex(c))
 
     def minimum(self, c: Array) -> float:
         """The lower bound that the solver's multipliers prove."""
-        return self._proofs.bound(c, self._proofs.solve(c)[1])
+        return self.programme.bound(c, self.programme.solve(c)[1])
 
     def fenchel_young(self, beta: Array, c: Array) -> float:
         """Σ_i |y_i|·(slack of row i) + Σ_j |c − Aᵀy|_j·(distance of β_j from its better end)."""
-        return self._proofs.slack(c, self._proofs.solve(c)[1], beta)
+        return self.programme.slack(c, self.programme.solve(c)[1], beta)
 
     def violation(self, beta: Array) -> float:
-        return self._proofs.violation(beta)
+        return self.programme.violation(beta)
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         """Two linear programmes a row; for many rows, the wider range over the bounding box."""
@@ -130,8 +126,8 @@ class Polytope(OnProgramme[Programme]):
         import cvxpy as cp
 
         # In units of the set's own size, which interior-point methods need.
-        sizes, reach = self._proofs.row_reach, self._proofs.reach
-        system, most = self._proofs.A * reach / sizes[:, None], self._proofs.row_upper / sizes
+        sizes, reach = self.programme.row_reach, self.programme.reach
+        system, most = self.programme.A * reach / sizes[:, None], self.programme.row_upper / sizes
         unit = cp.multiply(beta, 1 / reach)
         inside = [unit >= self.lower / reach, unit <= self.upper / reach]
         inside.append(system[: self.m] @ unit <= most[: self.m])

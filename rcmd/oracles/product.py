@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import Atom, DenseAtom, SparseAtom
-from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.counts import positive_counts
-from rcmd.validation import in_number_type
+from rcmd.oracles.base import Array, LinearMinOracle, positive_counts
+from rcmd.rows import Rows
+from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.base import InnerRows
+from rcmd.rows.layouts import cut
+from rcmd.rows.validation import in_number_type
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,15 @@ class Product(LinearMinOracle):
 
     oracles: tuple[LinearMinOracle, ...]
     sizes: tuple[int, ...]
+    short_formula = "Σ_k R_k(β_k), in blocks"
+    spec, section = "product:ORACLES", "decorators"
+    bound_words, mu_words, cost = "Σ_k M_k", "min_k μ_k", "sum of all"
+
+    @classmethod
+    def example(cls, draw: Any) -> Product:
+        first = draw.whole(1, draw.p)
+        sizes = (first, draw.p - first) if first < draw.p else (draw.p,)
+        return cls(tuple(draw.inner(size) for size in sizes), sizes)
 
     def __post_init__(self) -> None:
         oracles = tuple(self.oracles)
@@ -46,12 +56,8 @@ class Product(LinearMinOracle):
                 f"oracles of Product is {self.oracles!r}; expected a sequence of "
                 "LinearMinOracles, such as (L1Ball(5.0), Box(-1.0, 1.0))"
             )
-        sizes = positive_counts(self.sizes)
-        if sizes is None or len(sizes) != len(oracles):
-            raise ValueError(
-                f"sizes of Product is {self.sizes!r}; expected {len(oracles)} positive whole "
-                "numbers, the variables of each oracle"
-            )
+        each = "the variables of each oracle"
+        sizes = positive_counts("sizes", self.sizes, "Product", each, len(oracles))
         object.__setattr__(self, "oracles", oracles)
         object.__setattr__(self, "sizes", sizes)
 
@@ -72,15 +78,12 @@ class Product(LinearMinOracle):
         """The blocks of a vector."""
         return [vector[start:stop] for start, stop in self.ends]
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Product:
-        from rcmd.rows.columns import cut
-        from rcmd.rows.inner import InnerRows
+    def declared_size(self) -> tuple[int, str]:
+        total = sum(self.sizes)
+        return total, f"sizes of Product is {self.sizes}, {total} variables together"
 
-        if sum(self.sizes) != rows.p:
-            raise ValueError(
-                f"sizes of Product is {self.sizes}, {sum(self.sizes)} variables together; "
-                f"expected p = {rows.p} of them"
-            )
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Product:
+        self.check_rows(rows)
         oracles = [in_number_type(oracle, rows.exact) for oracle in self.oracles]
         blocks = [InnerRows(cut(rows, *ends), alone=False) for ends in self.ends]
         zero = np.zeros(rows.p, dtype=rows.number_type) + 0 * losses.y[0]
@@ -98,51 +101,49 @@ class Product(LinearMinOracle):
             bound.append(oracle.bind(block, losses, moved))
         return replace(self, oracles=tuple(bound))
 
-    def restart(self) -> None:
-        for oracle in self.oracles:
-            oracle.restart()
+    def reset(self) -> None:
+        self.each("reset")
 
-    def remembered(self) -> Any:
-        return [oracle.remembered() for oracle in self.oracles]
+    def state(self) -> Any:
+        return self.each("state")
 
-    def remember(self, memory: Any) -> None:
-        for oracle, part in zip(self.oracles, memory, strict=True):
-            oracle.remember(part)
+    def load_state(self, state: Any) -> None:
+        for oracle, part in zip(self.oracles, state, strict=True):
+            oracle.load_state(part)
 
     @property
     def mu(self) -> Any:
         return min(oracle.mu for oracle in self.oracles)
 
+    def each(self, method: str, *vectors: Any) -> list[Any]:
+        """What every part answers for its blocks."""
+        blocks = zip(self.oracles, *map(self.parts, vectors), strict=True)
+        return [getattr(oracle, method)(*parts) for oracle, *parts in blocks]
+
     def argmin(self, c: Array) -> Atom:
-        parts = self.parts(c)
-        atoms = [oracle.argmin(part) for oracle, part in zip(self.oracles, parts, strict=True)]
-        sparse = [atom for atom in atoms if isinstance(atom, SparseAtom)]
-        if len(sparse) < len(atoms):
-            dense = [atom.dense(part) for atom, part in zip(atoms, parts, strict=True)]
+        atoms = self.each("argmin", c)
+        if not all(isinstance(atom, SparseAtom) for atom in atoms):
+            dense = [atom.dense(part) for atom, part in zip(atoms, self.parts(c), strict=True)]
             return DenseAtom(np.concatenate(dense))
-        placed = zip(self.ends, sparse, strict=True)
+        placed = zip(self.ends, atoms, strict=True)
         indices = tuple(start + k for (start, _), atom in placed for k in atom.indices)
-        return SparseAtom(indices, tuple(value for atom in sparse for value in atom.values))
+        return SparseAtom(indices, tuple(value for atom in atoms for value in atom.values))
 
     def minimum(self, c: Array) -> Any:
-        return sum(o.minimum(part) for o, part in zip(self.oracles, self.parts(c), strict=True))
+        return sum(self.each("minimum", c))
 
     def violation(self, beta: Array) -> Any:
-        parts = zip(self.oracles, self.parts(beta), strict=True)
         # Joined by np.max, in which NaN counts as outside.
-        return np.max([oracle.violation(part) for oracle, part in parts])
+        return np.max(self.each("violation", beta))
 
     def penalty(self, beta: Array) -> Any:
-        return sum(o.penalty(part) for o, part in zip(self.oracles, self.parts(beta), strict=True))
+        return sum(self.each("penalty", beta))
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
-        parts = zip(self.oracles, self.parts(beta), self.parts(c), strict=True)
-        return sum(oracle.fenchel_young(block, slope) for oracle, block, slope in parts)
+        return sum(self.each("fenchel_young", beta, c))
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         """The sums of the blocks' own ranges."""
-        from rcmd.rows.columns import cut
-
         low = high = np.zeros(rows.n, dtype=rows.number_type)
         for oracle, ends in zip(self.oracles, self.ends, strict=True):
             part_low, part_high = oracle.prediction_range(cut(rows, *ends))
@@ -154,7 +155,7 @@ class Product(LinearMinOracle):
         return " + ".join(f"[{o.describe()}](β[{start}:{stop}])" for o, (start, stop) in parts)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        forms = [o.cvxpy_form(b) for o, b in zip(self.oracles, self.parts(beta), strict=True)]
+        forms = self.each("cvxpy_form", beta)
         inside = [constraint for _, constraints in forms for constraint in constraints]
         return sum(penalty for penalty, _ in forms), inside
 

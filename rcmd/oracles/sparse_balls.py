@@ -1,35 +1,31 @@
-"""Convex hulls of the vectors with k nonzeros in an l∞ or an l2 ball."""
+"""Balls whose atoms are sparse: hulls of vectors with k nonzeros, and the sorted l1 norm."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Rational
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import Atom
-from rcmd.oracles.base import Array, LinearMinOracle
-from rcmd.oracles.irrational import Irrational
-from rcmd.oracles.l2 import direction
-from rcmd.oracles.lp import row_norms
-from rcmd.oracles.selection import atom_on, largest, largest_of_rows
-from rcmd.validation import positive
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
-    from rcmd.rows import Rows
+from rcmd.oracles.base import IRRATIONAL, Array, Vector
+from rcmd.oracles.norms import NormBall
+from rcmd.oracles.vectors import atom_on, direction, largest, largest_of_rows, reaching, row_norms
+from rcmd.rows import Rows
+from rcmd.rows.atoms import Atom
+from rcmd.rows.validation import as_array, checked_numbers
 
 
-class OnSparseVectors(LinearMinOracle):
+class OnSparseVectors(NormBall):
     """What hulls of vectors with at most k nonzeros share."""
 
+    numpy_pass = "np.argpartition(c, {k})"
     k: Any
-    radius: Any
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         owner = type(self).__name__
-        positive("radius", self.radius, owner)
         # Beside fractions it has become one.
         if isinstance(self.k, bool) or not isinstance(self.k, Rational) or self.k.denominator != 1:
             raise TypeError(f"k of {owner} is {self.k!r}; expected a whole number of nonzeros")
@@ -37,15 +33,13 @@ class OnSparseVectors(LinearMinOracle):
             raise ValueError(f"k of {owner} is {self.k}; expected at least one nonzero")
         object.__setattr__(self, "k", int(self.k.numerator))
 
-    def bind(
-        self, rows: Rows, losses: SampleLosses, offset: Array | None = None
-    ) -> LinearMinOracle:
+    def check_rows(self, rows: Rows) -> None:
+        super().check_rows(rows)
         if self.k > rows.p:
             raise ValueError(
                 f"k of {type(self).__name__} is {self.k} while X has p = {rows.p} columns; "
                 "expected k ≤ p"
             )
-        return super().bind(rows, losses, offset)
 
 
 @dataclass(frozen=True)
@@ -61,17 +55,17 @@ class KSparseBall(OnSparseVectors):
     k: int
     radius: Any
     formula = "indicator of ‖β‖₁ ≤ {k}·{radius}, ‖β‖_∞ ≤ {radius}"
+    spec, bound_words = "k-sparse:K:RADIUS", "radius·(sum of the k largest |x_i|)"
 
     def argmin(self, c: Array) -> Atom:
         places = largest(abs(c), self.k)
         return atom_on(places, np.where(c[places] > 0, -self.radius, self.radius), len(c))
 
-    def minimum(self, c: Array) -> Any:
-        return -self.radius * largest_of_rows(c[None], self.k).sum()
+    def norm(self, beta: Array) -> Any:
+        return max(abs(beta).max(), abs(beta).sum() / self.k)
 
-    def violation(self, beta: Array) -> Any:
-        sizes = abs(beta) / self.radius
-        return max(sizes.max() - 1, sizes.sum() / self.k - 1, 0)
+    def dual_norms(self, entries: Array, columns: Any) -> Array:
+        return largest_of_rows(entries, self.k).sum(axis=1)
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """Σ_j (|c_j| − τ)₊ (radius − b_j) + (τ − |c_j|)₊ |β_j| + min(|c_j|, τ) (|β_j| − b_j).
@@ -86,12 +80,6 @@ class KSparseBall(OnSparseVectors):
         room = max(self.k * self.radius - abs(beta).sum(), 0)
         return above.sum() + below.sum() + against.sum() + level * room
 
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * rows.reduce(
-            lambda entries, _: largest_of_rows(entries, self.k).sum(axis=1)
-        )
-        return -bounds, bounds
-
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         import cvxpy as cp
 
@@ -100,7 +88,7 @@ class KSparseBall(OnSparseVectors):
 
 
 @dataclass(frozen=True)
-class KSupportBall(OnSparseVectors, Irrational):
+class KSupportBall(OnSparseVectors):
     """The hull of {‖β‖₀ ≤ k, ‖β‖₂ ≤ radius}: a ball of the k-support norm.
 
     Its square is min Σ_j β_j²/θ_j over 0 ≤ θ ≤ 1, Σθ ≤ k (Argyriou, Foygel & Srebro 2012).
@@ -114,16 +102,18 @@ class KSupportBall(OnSparseVectors, Irrational):
     k: int
     radius: Any
     formula = "indicator of ‖β‖ ≤ {radius} in the {k}-support norm"
+    spec, bound_words = "k-support:K:RADIUS", "radius·(norm of the k largest |x_i|)"
+    refuses_exact = IRRATIONAL
 
     def argmin(self, c: Array) -> Atom:
         places = largest(abs(c), self.k)
         return atom_on(places, direction(c[places], -self.radius), len(c))
 
-    def minimum(self, c: Array) -> Any:
-        return -self.radius * row_norms(largest_of_rows(c[None], self.k), 2.0)[0]
+    def norm(self, beta: Array) -> Any:
+        return self.radius * self._norm_and_shares(beta)[0]
 
-    def violation(self, beta: Array) -> Any:
-        return max(self._norm_and_shares(beta)[0] - 1, 0)
+    def dual_norms(self, entries: Array, columns: Any) -> Array:
+        return row_norms(largest_of_rows(entries, self.k), 2.0)
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """‖c‖·radius/2 times Σ_j θ_j (b_j/θ_j + u_j)² + 1 − Σ_j b_j²/θ_j + 1 − Σ_j θ_j u_j².
@@ -132,7 +122,7 @@ class KSupportBall(OnSparseVectors, Irrational):
         last difference is Σ_j (u_j² − τ²)₊ (1 − θ_j) + (τ² − u_j²)₊ θ_j + τ²(k − Σθ) for the
         k-th largest |u_j|, τ.
         """
-        dual = -self.minimum(c) / self.radius
+        dual = self.dual_norm(c)
         if dual == 0:
             return 0.0
         norm, shares, ratios = self._norm_and_shares(beta)
@@ -143,12 +133,6 @@ class KSupportBall(OnSparseVectors, Irrational):
         apart = shares @ (ratios + u) ** 2
         slack = max(1 - norm * norm, 0) + level * level * max(self.k - shares.sum(), 0)
         return dual * self.radius / 2 * (apart + above + slack)
-
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * rows.reduce(
-            lambda entries, _: row_norms(largest_of_rows(entries, self.k), 2.0)
-        )
-        return -bounds, bounds
 
     def _norm_and_shares(self, beta: Array) -> tuple[Any, Array, Array]:
         """The norm of b = β/radius, the θ that attains it, and b_j/θ_j.
@@ -174,3 +158,94 @@ class KSupportBall(OnSparseVectors, Irrational):
         cones = cp.SOC(shares + quotients, cp.vstack([2 * beta, shares - quotients]))
         budget = [shares >= 0, shares <= 1, cp.sum(shares) <= self.k]
         return 0, [cones, *budget, cp.sum(quotients) <= float(self.radius) ** 2]
+
+
+@dataclass(frozen=True, eq=False)
+class OWLBall(NormBall):
+    """The set {Σ_i w_i |β|_(i) ≤ radius}, |β|_(1) ≥ |β|_(2) ≥ … and w_1 ≥ w_2 ≥ … ≥ 0.
+
+    Its dual norm is max_k Σ_{i≤k} |c|_(i) / W_k with W_k = w_1 + … + w_k, and an atom has k
+    entries ±radius/W_k for the first best k.
+
+    Examples
+    --------
+    >>> OWLBall([2.0, 1.0, 1.0], 6.0).argmin(np.array([0.5, -2.0, 1.5]))
+    SparseAtom(indices=(1, 2), values=(2.0, -2.0))
+    """
+
+    weights: Vector
+    radius: Any
+    formula = "indicator of Σ_i w_i|β|_(i) ≤ {radius}"
+    spec, bound_words = "owl:WEIGHTS:RADIUS", "radius·max_k Σ_{i≤k}|x|_(i) / Σ_{i≤k}w_i"
+    cost, numpy_pass = "O(p log p)", "np.sort(c)"
+
+    @classmethod
+    def example(cls, draw: Any) -> OWLBall:
+        weights = np.sort(draw.whole_numbers(0, 3, draw.p) * draw.magnitude())[::-1]
+        weights[0] = max(weights[0], 1.0)
+        return cls(weights, draw.magnitude())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        weights = checked_numbers("weights of OWLBall", as_array("weights", self.weights)).copy()
+        if weights.ndim != 1 or not len(weights):
+            raise ValueError(
+                f"weights of OWLBall has shape {weights.shape}; expected a vector of length p"
+            )
+        if (weights[1:] > weights[:-1]).any():
+            raise ValueError(
+                "weights of OWLBall increase in some place; expected w_1 ≥ w_2 ≥ …, without "
+                "which the set is not convex: sort them"
+            )
+        if not (weights[0] > 0 and weights[-1] >= 0):
+            raise ValueError(
+                f"weights of OWLBall run from {weights[0]} to {weights[-1]}; expected the first "
+                "to be positive and none below zero"
+            )
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    @cached_property
+    def sums(self) -> Array:
+        """W_k, the sums of the first weights."""
+        return self.weights.cumsum()
+
+    def declared_size(self) -> tuple[int, str]:
+        return len(self.weights), f"weights of OWLBall has length {len(self.weights)}"
+
+    def argmin(self, c: Array) -> Atom:
+        keys = abs(c)
+        ordered = np.sort(keys)[::-1]
+        best = int((ordered.cumsum() / self.sums).argmax())
+        places = reaching(keys, ordered[best], best + 1)
+        size = self.radius / self.sums[best]
+        return atom_on(places, np.where(c[places] > 0, -size, size), len(c))
+
+    def norm(self, beta: Array) -> Any:
+        return self.weights @ np.sort(abs(beta))[::-1]
+
+    def dual_norms(self, entries: Array, columns: Any) -> Array:
+        """Left out zeros come last, where they raise no quotient."""
+        ordered = np.sort(abs(entries), axis=1)[:, ::-1]
+        norms: Array = (ordered.cumsum(axis=1) / self.sums[: ordered.shape[1]]).max(axis=1)
+        return norms
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """Σ_k (|β|_(k) − |β|_(k+1)) (δW_k − Σ_{i≤k} |c_σ(i)|) + δ·(radius − norm) + Σ|cβ| + cβ.
+
+        δ is the dual norm of c, and σ the order of the |β|.
+        """
+        dual = self.dual_norm(c)
+        order = np.argsort(-abs(beta), kind="stable")
+        sizes = abs(beta[order])
+        drops = sizes - np.append(sizes[1:], 0)
+        below = drops @ np.maximum(dual * self.sums - abs(c[order]).cumsum(), 0)
+        against = (abs(c * beta) + c * beta).sum()
+        return below + dual * self.room(beta) + against
+
+    def cvxpy_norm(self, beta: Any) -> Any:
+        import cvxpy as cp
+
+        weights = self.weights.astype(float)
+        steps = weights - np.append(weights[1:], 0)
+        return sum(steps[k] * cp.sum_largest(cp.abs(beta), k + 1) for k in np.flatnonzero(steps))

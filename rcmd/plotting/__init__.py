@@ -1,15 +1,17 @@
-"""Figures, by matplotlib, which is imported when used: ``pip install 'rcmd[plot]'``.
+"""Figures, by matplotlib, which is imported when used: ``pip install 'rcmd-opt[plot]'``.
 
 ``result.plot()`` draws a run, ``compare`` several, ``Path.plot`` a regularization path,
 ``coefficients`` one along anything, ``duals`` the dual variables. Each returns the figure, whose
 ``savefig`` writes .pdf, .svg (text as text) and .png, or draws into axes that it is given. Sizes
 are those of a journal's columns, 3.3 and 6.9 inches.
+
+All are made of ``panels``: ``style`` has the colours and fonts, ``axes`` what matplotlib needs to
+be told about ticks and names; ``notebook`` shows problems and results as HTML and LaTeX.
 """
 
 from rcmd.plotting.coefficients import coefficients, path
 from rcmd.plotting.duals import duals
-from rcmd.plotting.files import check_plot
-from rcmd.plotting.panels import Line, Panel, drawn, write_figure
+from rcmd.plotting.panels import Line, Panel, check_plot, drawn, write_figure
 from rcmd.plotting.runs import compare, run
 
 __all__ = [

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.lowrank import LowRank
 from rcmd.plotting.panels import Line, Panel, draw_into, drawn
 from rcmd.plotting.style import plain
+from rcmd.rows.lowrank import LowRank
 
 if TYPE_CHECKING:
-    from rcmd.paths import Path
+    from rcmd.solver.path import Path
 
 Array = npt.NDArray[Any]
 
@@ -76,7 +76,7 @@ def coefficients(
 
     Examples
     --------
-    Along a run, by its checkpoints:
+    Along a run, by its records:
 
     >>> from rcmd import L1Ball, LeastSquares, Problem, iterate, plotting
     >>> problem = Problem([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0], LeastSquares(), L1Ball(3.0))

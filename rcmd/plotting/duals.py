@@ -10,8 +10,8 @@ import numpy.typing as npt
 from rcmd.plotting.panels import Line, Panel, draw_into, drawn
 
 if TYPE_CHECKING:
-    from rcmd.problem import Problem
-    from rcmd.result import Result
+    from rcmd.model.problem import Problem
+    from rcmd.solver.result import Result
 
 Array = npt.NDArray[Any]
 

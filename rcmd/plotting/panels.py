@@ -6,14 +6,16 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from rcmd.plotting.files import require_matplotlib
-from rcmd.plotting.labels import label_ends
 from rcmd.plotting.style import GREY, ONE_COLUMN, ROW_HEIGHT, STYLE, TWO_COLUMNS, looks
-from rcmd.plotting.ticks import set_ticks
+from rcmd.rows.validation import pip_install
+from rcmd.solver.saved_results import check_folder
 
-MARKS_PER_LINE = 7
+FORMATS = (".png", ".pdf", ".svg")
+MARKERS_PER_LINE = 7
 INCHES_A_LETTER = 0.062
 ACROSS = 3
 """Panels that fit side by side into a text width."""
@@ -82,6 +84,29 @@ class Panel:
     label_ends: bool = False
 
 
+def check_plot(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work, a figure that could not be written.
+
+    Examples
+    --------
+    >>> check_plot("run.docx")
+    Traceback (most recent call last):
+    ValueError: figure 'run.docx' has no known ending; expected .png, .pdf, .svg
+    """
+    if Path(path).suffix.lower() not in FORMATS:
+        raise ValueError(f"figure {str(path)!r} has no known ending; expected {', '.join(FORMATS)}")
+    check_folder(path)
+    require_matplotlib()
+
+
+def require_matplotlib() -> None:
+    """Say what is missing where matplotlib is not installed."""
+    try:
+        import_module("matplotlib")
+    except ImportError:
+        raise ValueError(f"figures need matplotlib: {pip_install('plot')}") from None
+
+
 def write_figure(panels: Sequence[Panel], path: str | os.PathLike[str], columns: int) -> None:
     """Write what ``drawn`` draws to ``path``.
 
@@ -109,7 +134,7 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
     require_matplotlib()
     from matplotlib import rc_context
 
-    from rcmd.plotting.figures import Figure
+    from rcmd.plotting.axes import Figure, label_ends
 
     rows = -(-len(panels) // columns)
     shared = columns > 1 and len({panel.y_label for panel in panels}) == 1
@@ -151,6 +176,8 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
 def draw_into(axes: Any, panel: Panel) -> Any:
     """Draw one panel into axes that somebody else made, in their style; returns their figure."""
     require_matplotlib()
+    from rcmd.plotting.axes import label_ends
+
     handles = draw(axes, panel, _named_looks([line.name for line in panel.lines]))
     if panel.label_ends:
         label_ends(axes.figure, [(axes, handles)])
@@ -161,6 +188,8 @@ def draw_into(axes: Any, panel: Panel) -> Any:
 
 def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Draw one panel; returns the first curve of every name."""
+    from rcmd.plotting.axes import set_ticks
+
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     axes.set_xscale("log" if "x" in panel.log else "linear")
     axes.set_yscale("log" if "y" in panel.log else "linear")
@@ -240,11 +269,11 @@ def _spread(xs: Sequence[float]) -> list[int]:
     >>> _spread([1, 10, 11]), _spread([1, 10, *range(11, 20), 100])
     ([0, 1, 2], [0, 1, 11])
     """
-    if len(xs) <= MARKS_PER_LINE:
+    if len(xs) <= MARKERS_PER_LINE:
         return list(range(len(xs)))
     if xs[0] <= 0:
-        return list(range(0, len(xs), -(-len(xs) // MARKS_PER_LINE)))
-    ratio = (xs[-1] / xs[0]) ** (1 / MARKS_PER_LINE) if xs[-1] > xs[0] else 1.0
+        return list(range(0, len(xs), -(-len(xs) // MARKERS_PER_LINE)))
+    ratio = (xs[-1] / xs[0]) ** (1 / MARKERS_PER_LINE) if xs[-1] > xs[0] else 1.0
     places = [0]
     for place, x in enumerate(xs):
         if x >= xs[places[-1]] * ratio and x > xs[places[-1]]:

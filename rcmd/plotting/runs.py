@@ -9,7 +9,8 @@ from rcmd.plotting.panels import Band, Line, Panel, draw_into, drawn
 from rcmd.plotting.style import plain
 
 if TYPE_CHECKING:
-    from rcmd.result import History, Result
+    from rcmd.solver.history import History
+    from rcmd.solver.result import Result
 
 Axis = Literal["gradients", "iterations", "oracle_calls", "seconds"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.heeding import heed
-from rcmd.oracles.atoms import Atom, DenseAtom
+from rcmd.rows.atoms import Atom, DenseAtom
 from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
+from rcmd.rows.cancellation import check_cancelled
 
 SMALL_SIDE = 500
 """Up to so many columns XᵀX is formed; one pass then does for what Lanczos takes hundreds for."""
@@ -80,13 +80,12 @@ class DenseRows(Rows):
         return low.astype(self.number_type), high.astype(self.number_type)
 
     def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        def low(block: Array) -> Array:
-            return np.maximum(block, 0) @ lower + np.minimum(block, 0) @ upper
+        def ends(positive: Array, negative: Array) -> Array:
+            return self._by_row(
+                lambda block: np.maximum(block, 0) @ positive + np.minimum(block, 0) @ negative
+            )
 
-        def high(block: Array) -> Array:
-            return np.maximum(block, 0) @ upper + np.minimum(block, 0) @ lower
-
-        return self._by_row(low), self._by_row(high)
+        return ends(lower, upper), ends(upper, lower)
 
     def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
         columns = np.arange(self.p)
@@ -116,7 +115,7 @@ def dense_gram(columns: Array, roots: Array) -> Array:
     n, m = columns.shape
     total, height = np.zeros((m, m)), max(1, 16 * BLOCK_ENTRIES // m)
     for start in range(0, n, height):
-        heed()
+        check_cancelled()
         block = columns[start : start + height] * roots[start : start + height, None]
         total += block.T @ block
     return total

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.atoms import Atom
+from rcmd.rows.atoms import Atom
 from rcmd.rows.base import Array, Rows
-from rcmd.rows.disk_files import BLOCK, RowFiles
+from rcmd.rows.files import BLOCK, RowFiles
 
 HELD_ENTRIES = 4 * BLOCK
 """Entries of a batch that stay in memory from its prediction to its scattering."""
@@ -89,10 +89,12 @@ class DiskRows(Rows):
         return self._by_row(lambda block: block.square_norms())
 
     def entry_range(self) -> tuple[Array, Array]:
-        return self._both_by_row(lambda block: block.entry_range())
+        low, high = self._by_row(lambda block: block.entry_range(), 2)
+        return low, high
 
     def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        return self._both_by_row(lambda block: block.box_range(lower, upper))
+        low, high = self._by_row(lambda block: block.box_range(lower, upper), 2)
+        return low, high
 
     def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
         return self._by_row(lambda block: block.reduce(function))
@@ -103,17 +105,12 @@ class DiskRows(Rows):
     def as_matrix(self) -> Any:
         return self.mapped()
 
-    def _by_row(self, function: Callable[[Rows], Array]) -> Array:
-        numbers = np.empty(self.n)
+    def _by_row(self, function: Callable[[Rows], Any], *several: int) -> Array:
+        """``function`` of every block: one number for each row, or several of them."""
+        numbers = np.empty((*several, self.n))
         for rows, block in self._blocks():
-            numbers[rows] = function(block)
+            numbers[..., rows] = function(block)
         return numbers
-
-    def _both_by_row(self, function: Callable[[Rows], tuple[Array, Array]]) -> tuple[Array, Array]:
-        low, high = np.empty(self.n), np.empty(self.n)
-        for rows, block in self._blocks():
-            low[rows], high[rows] = function(block)
-        return low, high
 
     def _blocks(self) -> Iterator[tuple[slice, Rows]]:
         """All rows in order; the next block is read while one is in use."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.atoms import Atom
+from rcmd.rows.atoms import Atom
 from rcmd.rows.base import Array, Rows
 
 AGREEMENT = 1e-6

@@ -1,15 +1,19 @@
-"""Estimators for scikit-learn, an optional extra: ``pip install 'rcmd[sklearn]'``."""
+"""Estimators for scikit-learn, an optional extra: ``pip install 'rcmd-opt[sklearn]'``.
+
+``classifier`` and ``regressor`` hold the four of them; what they share is in ``model``, the choice
+of a radius or strength in ``cross_validation``, what they are given in ``inputs``.
+"""
+
+from rcmd.rows.validation import pip_install
 
 try:
     import sklearn  # noqa: F401
 except ImportError:
     raise ImportError(
-        "rcmd.sklearn needs scikit-learn, which is not installed: pip install 'rcmd[sklearn]'"
+        f"rcmd.sklearn needs scikit-learn, which is not installed: {pip_install('sklearn')}"
     ) from None
 
-from rcmd.sklearn.classifier import GSFWClassifier
-from rcmd.sklearn.classifier_cv import GSFWClassifierCV
-from rcmd.sklearn.regressor import GSFWRegressor
-from rcmd.sklearn.regressor_cv import GSFWRegressorCV
+from rcmd.sklearn.classifier import GSFWClassifier, GSFWClassifierCV
+from rcmd.sklearn.regressor import GSFWRegressor, GSFWRegressorCV
 
 __all__ = ["GSFWClassifier", "GSFWClassifierCV", "GSFWRegressor", "GSFWRegressorCV"]

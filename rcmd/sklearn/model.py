@@ -1,4 +1,4 @@
-"""What the estimators share: problems posed and solved, linear predictions."""
+"""What the estimators share: problems posed and solved, bounded intercepts, linear predictions."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rcmd.problem import Problem
-from rcmd.result import Result, StopReason
-from rcmd.run import Options, solve
-from rcmd.sklearn.intercepts import intercept_bound
-from rcmd.sklearn.parts import PartParameters, as_part
-from rcmd.sklearn.training import Training
-
-Array = npt.NDArray[Any]
+from rcmd.model.problem import Problem
+from rcmd.rows.base import InnerRows
+from rcmd.rows.validation import in_number_type
+from rcmd.sklearn.inputs import Array, PartParameters, Training, as_part
+from rcmd.solver.history import StopReason
+from rcmd.solver.result import Result
+from rcmd.solver.solve import solve
 
 NUMBER_TYPES = (np.float64, np.float32)
 """What X may hold as it is; other numbers become the first of them."""
+
+FARTHEST = 2.0**200
+"""Where the search for a bound of the intercept ends."""
 
 
 class LinearModel(PartParameters, ABC):
@@ -115,7 +116,7 @@ class LinearModel(PartParameters, ABC):
         bound = intercept_bound(problem)
         return Problem(problem.rows, labels, loss, oracle, weights=weights, intercept=bound)
 
-    def _options(self, problem: Problem, rng: np.random.Generator) -> Options:
+    def _options(self, problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
         tol: Any = self.tol if isinstance(self.tol, Real) else math.nan
         if not tol >= 0:
             raise ValueError(f"tol is {self.tol!r}; expected a number ≥ 0")
@@ -154,3 +155,39 @@ def refuse_interrupted(results: Sequence[Result]) -> None:
     """Ctrl-C, which ends a run of ``solve`` early, ends a fit."""
     if any(result.stop is StopReason.INTERRUPTED for result in results):
         raise KeyboardInterrupt
+
+
+def intercept_bound(problem: Problem) -> float:
+    """The least power of two B such that [−B, B] holds an optimal intercept.
+
+    ``problem`` is the one without an intercept. Predictions x_jᵀβ lie in [low_j, high_j]
+    for β in dom R, and every l_j' is increasing. So Σ_j l_j'(B + low_j) ≥ 0 says that beyond
+    B no loss falls any more, whatever β is; and Σ_j l_j'(−B + high_j) ≤ 0 the same of −B.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares
+    >>> intercept_bound(Problem([[1.0], [-1.0]], [8.0, 6.0], LeastSquares(), L1Ball(5.0)))
+    16.0
+    """
+    losses = problem.losses
+    regularizer = in_number_type(problem.regularizer, problem.exact)
+    # A radius left open is larger beside an intercept.
+    regularizer = regularizer.bind(InnerRows(problem.rows, alone=False), losses)
+    low, high = regularizer.prediction_range(problem.rows)
+
+    def holds(bound: float) -> Any:
+        above, below = losses.derivative(low + bound), losses.derivative(high - bound)
+        return above.sum() >= 0 and below.sum() <= 0
+
+    bound = 1.0
+    while not holds(bound):
+        bound *= 2
+        if bound > FARTHEST:
+            raise ValueError(
+                f"loss {problem.loss!r} falls as the intercept grows without end; expected one "
+                "that is smallest at some intercept: use fit_intercept=False"
+            )
+    while bound > 1 / FARTHEST and holds(bound / 2):
+        bound /= 2
+    return bound

@@ -1,4 +1,7 @@
-"""Linear regression with any loss over any set."""
+"""Linear regression with any loss over any set.
+
+The radius or strength is given, or chosen by cross-validation.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from rcmd.problem import Problem
-from rcmd.result import Result
+from rcmd.model.problem import Problem
+from rcmd.sklearn.cross_validation import SweptModel
+from rcmd.sklearn.inputs import Array, Training, checked_weights
 from rcmd.sklearn.model import NUMBER_TYPES, LinearModel
-from rcmd.sklearn.training import Training, checked_weights
-
-Array = npt.NDArray[Any]
+from rcmd.solver.result import Result
 
 
 class GSFWRegressor(RegressorMixin, LinearModel):
@@ -125,3 +126,82 @@ class GSFWRegressor(RegressorMixin, LinearModel):
         coefficients, intercepts = self._split(results)
         self.result_ = results[0]
         self.coef_, self.intercept_ = coefficients[0], float(intercepts[0])
+
+
+class GSFWRegressorCV(GSFWRegressor, SweptModel):
+    """``GSFWRegressor`` with the strength or radius of its oracle chosen by cross-validation.
+
+    In every fold the values are visited along a warm-started path (``rcmd.path``) with a
+    certified gap at each; the value with the best mean score is fitted to all the data.
+
+    Parameters
+    ----------
+    loss : str or SeparableConjugate
+        The loss, by name or as an object.
+    oracle : str or LinearMinOracle
+        R, likewise. Its strength, or where it has none its radius, is swept; the number given
+        here for it does not count.
+    values : sequence of float
+        The strengths or radii to compare.
+    cv : int, splitter or iterable of splits
+        The folds, five by default.
+    scoring : str, callable or None
+        What to maximize, as in ``GridSearchCV``; R² by default.
+    fit_intercept, batch, tol, max_iter, random_state
+        As in ``GSFWRegressor``, for every fit.
+    n_jobs : int or None
+        Folds at a time.
+
+    Attributes
+    ----------
+    value_ : float
+        The best of the values; of equals the first.
+    oracle_ : LinearMinOracle
+        The oracle with that value.
+    values_ : array of shape (n_values,)
+        The values compared.
+    scores_ : array of shape (n_folds, n_values)
+        The scores on the rows left out.
+    gaps_ : array of shape (n_folds, n_values)
+        The certified gaps in the folds.
+    coef_, intercept_, result_, duality_gap_, n_iter_
+        As in ``GSFWRegressor``, for the fit to all the data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rcmd.sklearn import GSFWRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GSFWRegressorCV(oracle="l1:1", values=[10.0, 1000.0, 2000.0], random_state=0)
+    >>> model.fit(X, y).value_, bool((model.gaps_ <= 1e-10 * y.var()).all())
+    (2000.0, True)
+    """
+
+    def __init__(
+        self,
+        loss: Any = "least-squares",
+        oracle: Any = "ridge:1",
+        *,
+        values: Any = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001),
+        cv: Any = None,
+        scoring: Any = None,
+        fit_intercept: bool = True,
+        batch: int | float = 0.01,
+        tol: float = 1e-10,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            loss,
+            oracle,
+            fit_intercept=fit_intercept,
+            batch=batch,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+        )
+        self.values = values
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs

@@ -2,10 +2,11 @@
 
 Each ``check_…`` raises a ``ContractError``, an ``AssertionError`` that lists every identity
 which fails, where, both numbers and the likely cause; each ``inspect_…`` returns the same as a
-``Report``. All are deterministic.
+``Report``. All are deterministic. The identities are in ``losses`` (what ``value`` implies in
+``evidence``), ``oracles`` and ``proxes``, the way from wrong numbers to their cause in ``report``;
+``fuzzing`` judges random problems.
 """
 
-from rcmd.testing.command import run_check
 from rcmd.testing.losses import check_conjugate, inspect_conjugate
 from rcmd.testing.oracles import check_oracle, inspect_oracle
 from rcmd.testing.proxes import check_prox, inspect_prox
@@ -21,5 +22,4 @@ __all__ = [
     "inspect_conjugate",
     "inspect_oracle",
     "inspect_prox",
-    "run_check",
 ]

@@ -14,21 +14,18 @@ import numpy as np
 
 from rcmd import conjugates
 from rcmd.conjugates.base import SeparableConjugate, numeric_parts
-from rcmd.testing import causes
-from rcmd.testing.causes import Comparison, Sample
-from rcmd.testing.report import Failure, Report, attempt
+from rcmd.testing.report import Comparison, Faults, Inspection, Sample, attempt
 
 OFFSETS = [m * 10.0**k for k in range(-3, 3) for m in (1.3, 2.9, 6.1)]
 """Distances from 0 and from the label: no branch point of a common loss is among them."""
 
 
-class Evidence:
+class Evidence(Inspection):
     """A loss with its labels, and the numbers that its contract is judged by."""
 
     def __init__(self, loss: SeparableConjugate, labels: list[float]) -> None:
-        self.loss = loss
-        self.labels = labels
-        self.report = Report(repr(loss))
+        super().__init__(repr(loss))
+        self.loss, self.labels = loss, labels
         self._slopes: dict[tuple[float, float], float] = {}
         left = numeric_parts(type(loss))
         if left:
@@ -51,39 +48,47 @@ class Evidence:
         near = [sign * d for d in distances for sign in (-1, 1)]
         return sorted({0.0, y, *near, *(y + d for d in near)})
 
+    def value(self, s: float, y: float) -> float:
+        """l(s), NaN where it raises."""
+        return attempt(self.loss.value, s, y).number
+
+    def conjugate(self, w: float, y: float) -> float:
+        """l*(w), likewise."""
+        return attempt(self.loss.conjugate, w, y).number
+
     def slope(self, s: float, y: float) -> float:
         """l'(s): the user's derivative once it has passed, else differences of value."""
         if (s, y) not in self._slopes:
             if self.derivative_is_right:
                 found = attempt(self.loss.derivative, s, y).number
             else:
-                found = self._difference(s, y)[0]
+                found = difference(self.value, s, y)[0]
             self._slopes[s, y] = found
         return self._slopes[s, y]
 
-    def _difference(self, s: float, y: float) -> tuple[float, float]:
-        return difference(lambda t: attempt(self.loss.value, t, y).number, s, y)
-
-    @cached_property
+    @property
     def derivative_is_right(self) -> bool:
-        return not self._slope_failures
+        """Whether the user's derivative is the slope of value."""
+        return not self.slope_faults
 
     @cached_property
-    def _slope_failures(self) -> list[Failure]:
+    def slope_faults(self) -> list[tuple[Any, ...]]:
+        """Derivative against differences of value."""
         samples = []
         for s, y in self.points():
-            expected, error = self._difference(s, y)
+            expected, error = difference(self.value, s, y)
             if math.isnan(expected):
                 continue
             tolerance = 20 * error + 1e-8 * (1e-3 + abs(expected))
             found = attempt(self.loss.derivative, s, y)
             samples.append(Sample({"s": s, "y": y}, found, expected, tolerance))
-        return Comparison(
-            "derivative is the slope of value",
-            samples,
-            swapped=lambda s, y: self.loss.derivative(y, s),
-            others={name: other.derivative for name, other in self.others.items()},
-        ).failures()
+        return list(self.compared("derivative", samples))
+
+    def compared(self, method: str, samples: list[Sample], axis: str = "s") -> Faults:
+        """A method of the loss beside the truth."""
+        mine = getattr(self.loss, method)
+        others = {name: getattr(other, method) for name, other in self.others.items()}
+        return Comparison(samples, lambda a, y: mine(y, a), others, axis).faults()
 
     @cached_property
     def pairs(self) -> list[tuple[float, float, float, float]]:
@@ -91,7 +96,7 @@ class Evidence:
         found: dict[tuple[float, float], tuple[float, float, float, float]] = {}
         for s, y in self.points():
             w = self.slope(s, y)
-            value = attempt(self.loss.value, s, y).number
+            value = self.value(s, y)
             if math.isfinite(w) and math.isfinite(value):
                 # Of equal slopes the smallest |s| has the smallest rounding.
                 old = found.get((w, y))
@@ -112,9 +117,6 @@ class Evidence:
             for other in _variants(cls, mine):
                 result[repr(other)] = other
         return result
-
-    def _so_far(self) -> str:
-        return self.report.causes[0] if self.report.causes else causes.UNKNOWN
 
     @cached_property
     def steepest(self) -> tuple[float, float, float]:
@@ -150,8 +152,10 @@ def _variants(cls: Any, parameters: dict[str, Any]) -> Iterator[SeparableConjuga
             yield cls(**arguments)
 
 
-def difference(function: Callable[[float], float], s: float, y: float) -> tuple[float, float]:
-    """The slope of ``function`` at s by extrapolated central differences, and its error.
+def difference(
+    function: Callable[[float, float], float], s: float, y: float
+) -> tuple[float, float]:
+    """The slope of ``function(·, y)`` at s by extrapolated central differences, and its error.
 
     The steps halve from 4 % of the distance to 0 or the label, whichever is nearer: of the
     whole extrapolation table the entry is taken that moves least, and by how much it moves is
@@ -162,12 +166,12 @@ def difference(function: Callable[[float], float], s: float, y: float) -> tuple[
     rows: list[list[float]] = []
     for k in range(7):
         h = step / 2**k
-        row = [(function(s + h) - function(s - h)) / ((s + h) - (s - h))]
+        row = [(function(s + h, y) - function(s - h, y)) / ((s + h) - (s - h))]
         for m, above in enumerate(rows[-1] if rows else []):
             row.append(row[m] + (row[m] - above) / (4 ** (m + 1) - 1))
             moved = max(abs(row[-1] - row[-2]), abs(row[-1] - above))
             if moved < error:
                 best, error = row[-1], moved
         rows.append(row)
-    noise = 2.0**-50 * abs(function(s)) / step * 2**3
+    noise = 2.0**-50 * abs(function(s, y)) / step * 2**3
     return best, error + noise

@@ -8,23 +8,33 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from rcmd.conjugates import numeric
 from rcmd.conjugates.base import SeparableConjugate
-from rcmd.testing import causes
-from rcmd.testing.array_forms import IDENTITY, array_form_failures
-from rcmd.testing.causes import Comparison, Sample
+from rcmd.model import truth
+from rcmd.rows.validation import refuse_class
 from rcmd.testing.evidence import Evidence
-from rcmd.testing.report import Call, Failure, Report, attempt, shown
-from rcmd.validation import refuse_class
+from rcmd.testing.report import (
+    Call,
+    Cause,
+    Comparison,
+    Faults,
+    Report,
+    Sample,
+    Skip,
+    attempt,
+    identity,
+    shown,
+)
 
 LABELS = (1.0, -1.0, 0.0, 2.5, -0.75)
 """Labels tried where none are given, as far as the loss accepts them."""
 
-FAR = (1e3, 1.7e4, 1e6)
+FAR = [sign * size for size in (1e3, 1.7e4, 1e6) for sign in (1, -1)]
 """Where a loss must still be finite."""
 
 FAR_LABEL = 1048576.3
@@ -34,6 +44,11 @@ RELATIVE = 1e-9
 """Accuracy asked of l, l* and l*' where the truth is known to rounding."""
 
 ROUNDING = 2.0**-48
+
+ARRAY_ROUNDING = 1e-14
+"""Difference of an array form and its method, relative to numbers above one."""
+
+ARRAY_FORMS = "array forms have the values of the scalar methods"
 
 
 def check_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None = None) -> Report:
@@ -71,27 +86,7 @@ def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None =
         raise TypeError(
             f"loss is {loss!r}; expected an object of a class derived from SeparableConjugate"
         )
-    inspection = Inspection(loss, _labels(loss, labels))
-    for identity in (
-        inspection.stability,
-        inspection.convexity,
-        inspection.slopes,
-        inspection.smoothness,
-        inspection.domain,
-        inspection.conjugate_values,
-        inspection.conjugate_slopes,
-        inspection.fenchel_young_pairs,
-        inspection.fenchel_young_form,
-        inspection.beyond_the_domain,
-        inspection.strong_convexity,
-        inspection.bregman_radius,
-        inspection.descent_bound,
-        inspection.flags,
-        inspection.array_forms,
-        inspection.cvxpy_form,
-    ):
-        identity()
-    return inspection.report
+    return LossInspection(loss, _labels(loss, labels)).run()
 
 
 def _labels(loss: SeparableConjugate, given: Sequence[float] | None) -> list[float]:
@@ -109,299 +104,200 @@ def _labels(loss: SeparableConjugate, given: Sequence[float] | None) -> list[flo
     return accepted
 
 
-class Inspection(Evidence):
-    """One loss under inspection; each public method checks one identity and records it."""
+class LossInspection(Evidence):
+    """One loss under inspection."""
 
-    def stability(self) -> None:
-        """Finite at |s| up to 10⁶, accurate at far labels, and between the tangents there."""
-        identity = "value and derivative are finite and consistent at |s| up to 10⁶"
-        for name in ("value", "derivative"):
-            function = getattr(self.loss, name)
-            for s, y in itertools.product([x for d in FAR for x in (d, -d)], self.labels):
-                call = attempt(function, s, y)
-                if not call.finite:
-                    remedy = f"{name} overflows; rewrite it, e.g. log(1 + exp) by log1p(exp(−|·|))"
-                    failure = Failure(
-                        identity, {"s": s, "y": y}, str(call), "a finite number",
-                        causes.UNSTABLE, remedy,
-                    )  # fmt: skip
-                    self.report.record(identity, [failure])
-                    return
-        self.report.record(identity, [*self._noise(identity), *self._far_chords(identity)][:1])
+    @identity("value and derivative are finite and consistent at |s| up to 10⁶")
+    def stability(self) -> Faults:
+        """Finite far out, accurate at far labels, and between the tangents there."""
+        for name, s, y in itertools.product(("value", "derivative"), FAR, self.labels):
+            call = attempt(getattr(self.loss, name), s, y)
+            if not call.finite:
+                remedy = f"{name} overflows; rewrite it, e.g. log(1 + exp) by log1p(exp(−|·|))"
+                yield {"s": s, "y": y}, str(call), "a finite number", Cause.UNSTABLE, remedy
+        yield from self._noise()
+        if self.derivative_is_right:
+            yield from self._far_chords()
 
-    def _noise(self, identity: str) -> Iterator[Failure]:
+    def _noise(self) -> Faults:
         """Near a far label a value that comes from larger numbers is not even convex."""
-        if self.loss.label_fault(np.array([FAR_LABEL])) or self._bump(self.labels[0]):
+        if self.loss.label_fault(np.array([FAR_LABEL])) or any(self._bumps(self.labels[0])):
             return
-        bump = self._bump(FAR_LABEL)
-        if bump:
-            s, here, chord = bump
-            yield Failure(
-                identity, {"s": s, "y": FAR_LABEL}, here, f"at most {shown(chord)}",
-                causes.UNSTABLE, "value loses digits to cancellation: subtract s − y first",
-            )  # fmt: skip
+        remedy = "value loses digits to cancellation: subtract s − y first"
+        for s, here, chord in self._bumps(FAR_LABEL):
+            point = {"s": s, "y": FAR_LABEL}
+            yield point, here, f"at most {shown(chord)}", Cause.UNSTABLE, remedy
 
-    def _bump(self, y: float) -> tuple[float, float, float] | None:
-        """An s near y at which value lies above a short chord, with both numbers."""
+    def _bumps(self, y: float) -> Iterator[tuple[float, float, float]]:
+        """The s near y at which value lies above a short chord, with both numbers."""
         step = 0.0041
         for s in (y + k * step for k in range(-16, 17)):
-            before, here, after = (
-                attempt(self.loss.value, s + d, y).number for d in (-step, 0.0, step)
-            )
+            before, here, after = (self.value(s + d, y) for d in (-step, 0.0, step))
             chord = (before + after) / 2
             if here > chord + 1e-7 * (abs(before) + abs(here) + abs(after)) + 1e-300:
-                return s, here, chord
-        return None
+                yield s, here, chord
 
-    def _far_chords(self, identity: str) -> Iterator[Failure]:
-        if not self.derivative_is_right:
-            return
-        lines = [(y, s, 2 * s) for y in self.labels for d in FAR for s in (d, -d)]
-        for y, a, b in lines:
-            rise = self.loss.value(b, y) - self.loss.value(a, y)
+    def _far_chords(self) -> Faults:
+        for y, a in itertools.product(self.labels, FAR):
+            b = 2 * a
+            low, high = self.value(a, y), self.value(b, y)
             ends = sorted(self.loss.derivative(t, y) * (b - a) for t in (a, b))
             # One rounding of each value, not of the larger numbers it may come from.
-            room = 1e-12 * (abs(self.loss.value(a, y)) + abs(self.loss.value(b, y)))
-            room += RELATIVE * abs(ends[1] - ends[0]) + 1e-15
-            if not ends[0] - room <= rise <= ends[1] + room:
-                yield Failure(
-                    identity, {"s": b, "y": y, "from": a}, rise,
-                    f"between {shown(ends[0])} and {shown(ends[1])}, by the slopes",
-                    causes.UNSTABLE, "value loses digits to cancellation there",
-                )  # fmt: skip
+            room = 1e-12 * (abs(low) + abs(high)) + RELATIVE * abs(ends[1] - ends[0]) + 1e-15
+            if not ends[0] - room <= high - low <= ends[1] + room:
+                expected = f"between {shown(ends[0])} and {shown(ends[1])}, by the slopes"
+                remedy = "value loses digits to cancellation there"
+                yield {"s": b, "y": y, "from": a}, high - low, expected, Cause.UNSTABLE, remedy
 
-    def convexity(self) -> None:
-        """The slope of value never falls."""
-        identity = "value is convex"
+    @identity("value is convex")
+    def convexity(self) -> Faults:
+        """No value lies above the chord of its neighbours."""
         for y in self.labels:
             states = [s for s in self.states(y) if abs(s) <= 100]
-            values = [attempt(self.loss.value, s, y).number for s in states]
-            lines = zip(
-                states, states[1:], states[2:], values, values[1:], values[2:], strict=False
-            )
-            for a, s, b, l_a, l_s, l_b in lines:
+            values = [self.value(s, y) for s in states]
+            points = list(zip(states, values, strict=True))
+            for (a, l_a), (s, l_s), (b, l_b) in zip(points, points[1:], points[2:], strict=False):
                 chord = ((b - s) * l_a + (s - a) * l_b) / (b - a)
                 if l_s > chord + 1e-12 * (abs(l_a) + abs(l_s) + abs(l_b)) + 1e-15:
-                    sign = all(v <= 0 for v in values)
-                    failure = Failure(
-                        identity, {"s": s, "y": y}, l_s, f"at most {shown(chord)}, on its chord",
-                        causes.WRONG_SIGN if sign else causes.NOT_CONVEX,
-                        "value is concave" if sign else f"between s = {shown(a)} and {shown(b)}",
-                    )  # fmt: skip
-                    self.report.record(identity, [failure])
-                    return
-        self.report.record(identity)
+                    cause = Cause.NOT_CONVEX, f"between s = {shown(a)} and {shown(b)}"
+                    if all(v <= 0 for v in values):
+                        cause = Cause.WRONG_SIGN, "value is concave"
+                    yield {"s": s, "y": y}, l_s, f"at most {shown(chord)}, on its chord", *cause
 
-    def slopes(self) -> None:
+    @identity("derivative is the slope of value")
+    def slopes(self) -> Faults:
         """Derivative against differences of value."""
-        self.report.record("derivative is the slope of value", self._slope_failures)
+        yield from self.slope_faults
 
-    def smoothness(self) -> None:
+    @identity("derivative is γ-Lipschitz")
+    def smoothness(self) -> Faults:
         """No chord of l' is steeper than γ."""
-        identity = "derivative is γ-Lipschitz"
-        gamma = attempt(lambda: self.loss.gamma)
+        gamma, (steepest, s, y) = attempt(lambda: self.loss.gamma), self.steepest
         if not (gamma.finite and gamma.number > 0):
-            failure = Failure(
-                identity, {}, str(gamma), "a positive number", causes.GAMMA_TOO_SMALL,
-                f"{shown(self.steepest[0])} would do",
-            )  # fmt: skip
-            self.report.record(identity, [failure])
-            return
+            remedy = f"{shown(steepest)} would do"
+            yield {}, str(gamma), "a positive number", Cause.GAMMA_TOO_SMALL, remedy
         if not self.derivative_is_right:
-            self.report.notes.append("constants are not checked, as derivative is wrong")
-            return
-        steepest, s, y = self.steepest
-        failures = []
+            raise Skip("constants are not checked, as derivative is wrong")
         if gamma.number < steepest * (1 - 1e-9):
-            failures = [
-                Failure(
-                    identity,
-                    {"s": s, "y": y},
-                    gamma.number,
-                    steepest,
-                    causes.GAMMA_TOO_SMALL,
-                    f"γ = {shown(steepest * (1 + 1e-9))} would do",
-                )
-            ]
+            remedy = f"γ = {shown(steepest * (1 + 1e-9))} would do"
+            yield {"s": s, "y": y}, gamma.number, steepest, Cause.GAMMA_TOO_SMALL, remedy
         elif gamma.number > 1.01 * steepest:
             self.report.notes.append(
                 f"γ = {shown(gamma.number)} is safe, but no slope above {shown(steepest)} was found"
             )
-        self.report.record(identity, failures)
 
-    def domain(self) -> None:
+    @identity("conjugate_domain holds the limits of derivative")
+    def domain(self) -> Faults:
         """The ends of dom l* are the limits of l'."""
-        identity = "conjugate_domain holds the limits of derivative"
-        failures = []
-        for y in self.labels:
-            low, high = (float(end) for end in self.loss.conjugate_domain(y))
-            for end, direction in ((low, -1.0), (high, 1.0)):
-                failures += [*self._end(identity, y, end, direction)]
-        self.report.record(identity, failures[:1])
-
-    def _end(self, identity: str, y: float, end: float, direction: float) -> Iterator[Failure]:
-        if self.derivative_is_right:
-            slope = numeric.guarded(type(self.loss).derivative)
+        slope = numeric.guarded(type(self.loss).derivative)
+        for y, end, direction in self._ends() if self.derivative_is_right else ():
             limit = numeric.slope_limit(slope, self.loss, y, direction)
             if limit != end and not abs(limit - end) <= 1e-6 * (1 + abs(limit)):
                 name = "upper" if direction > 0 else "lower"
-                yield Failure(
-                    identity, {"y": y}, end, limit, causes.WRONG_DOMAIN,
-                    f"the {name} end of conjugate_domain should be {shown(limit)}",
-                )  # fmt: skip
-                return
+                remedy = f"the {name} end of conjugate_domain should be {shown(limit)}"
+                yield {"y": y}, end, limit, Cause.WRONG_DOMAIN, remedy
 
-    def beyond_the_domain(self) -> None:
-        """l* and the Fenchel–Young gap are infinite outside dom l*."""
-        identity = "conjugate and fenchel_young are +inf outside conjugate_domain"
-        failures = []
+    def _ends(self) -> Iterator[tuple[float, float, float]]:
+        """Both ends of dom l* for each label: (y, end, the direction out of it)."""
         for y in self.labels:
-            low, high = (float(end) for end in self.loss.conjugate_domain(y))
-            for end, direction in ((low, -1.0), (high, 1.0)):
-                if math.isfinite(end):
-                    failures += [
-                        *self._beyond(identity, y, end + direction * 1e-6 * (1 + abs(end)))
-                    ]
-        self.report.record(identity, failures[:1])
+            low, high = self.loss.conjugate_domain(y)
+            yield from ((y, float(low), -1.0), (y, float(high), 1.0))
 
-    def _beyond(self, identity: str, y: float, w: float) -> Iterator[Failure]:
-        for name, call in (
-            ("conjugate", attempt(self.loss.conjugate, w, y)),
-            ("fenchel_young", attempt(self.loss.fenchel_young, y, w, y)),
-        ):
-            if call.number != math.inf:
-                cause = causes.WRONG_DOMAIN if self.report.ok else self._so_far()
-                remedy = f"{name} must be +inf outside [low, high]"
-                yield Failure(identity, {"w": w, "y": y}, str(call), math.inf, cause, remedy)
-
-    def conjugate_values(self) -> None:
+    @identity("conjugate is the supremum of ws − value(s)")
+    def conjugate_values(self) -> Faults:
         """l*(w) = ws − l(s) at w = l'(s)."""
         samples = []
         for s, w, y, expected in self.pairs:
             scale = abs(w * s) + abs(expected) + 1e-6
             rough = RELATIVE if self.derivative_is_right else 1e-6
             found = attempt(self.loss.conjugate, w, y)
-            # At an end that is reached by rounding alone, either side of it is right.
-            if math.isinf(found.number) and w in self.loss.conjugate_domain(y):
-                continue
-            samples.append(Sample({"w": w, "y": y}, found, expected, rough * scale))
-        comparison = Comparison(
-            "conjugate is the supremum of ws − value(s)",
-            samples,
-            swapped=lambda w, y: self.loss.conjugate(y, w),
-            others={name: other.conjugate for name, other in self.others.items()},
-            axis="w",
-        )
-        self.report.record(comparison.identity, comparison.failures())
+            if not self._at_an_end(found.number, w, y):
+                samples.append(Sample({"w": w, "y": y}, found, expected, rough * scale))
+        return self.compared("conjugate", samples, axis="w")
 
-    def conjugate_slopes(self) -> None:
+    def _at_an_end(self, found: float, w: float, y: float) -> bool:
+        """An end of dom l* may be reached by rounding alone; there infinity is right too."""
+        return math.isinf(found) and w in self.loss.conjugate_domain(y)
+
+    @identity("conjugate_derivative inverts derivative")
+    def conjugate_slopes(self) -> Faults:
         """l*' = (l')⁻¹, where l' is steep enough to tell."""
         samples, flat = [], []
         for s, w, y, _ in self.pairs:
             step = 0.01 * max(min(abs(s - y), abs(s)), 1e-3)
             around = [self.slope(s - step, y), self.slope(s + step, y)]
-            steep = min(w - around[0], around[1] - w) > 1e-6 * step * self.steepest[0]
-            steep = steep and min(w - around[0], around[1] - w) > 1e-9 * abs(w)
+            rise = min(w - around[0], around[1] - w)
             found = attempt(self.loss.conjugate_derivative, w, y)
-            curvature = (around[1] - around[0]) / (2 * step)
-            if steep:
+            if rise > 1e-6 * step * self.steepest[0] and rise > 1e-9 * abs(w):
                 # A rounding of w moves s by as much as the slope is flat.
+                curvature = (around[1] - around[0]) / (2 * step)
                 room = RELATIVE * (abs(s) + abs(y)) + 4 * ROUNDING * (abs(w) + 1e-3) / curvature
                 room += 0.0 if self.derivative_is_right else 1e-5 * (1 + abs(s))
                 samples.append(Sample({"w": w, "y": y}, found, s, room))
             elif max(around) == min(around):
                 flat.append((w, y, found))
-        comparison = Comparison(
-            "conjugate_derivative inverts derivative",
-            samples,
-            swapped=lambda w, y: self.loss.conjugate_derivative(y, w),
-            others={name: other.conjugate_derivative for name, other in self.others.items()},
-            axis="w",
-        )
-        failures = comparison.failures()
-        if not failures:
-            failures = [*self._flat_slopes(comparison.identity, flat)][:1]
-        self.report.record(comparison.identity, failures)
-
-    def _flat_slopes(
-        self, identity: str, flat: list[tuple[float, float, Call]]
-    ) -> Iterator[Failure]:
+        yield from self.compared("conjugate_derivative", samples, axis="w")
         for w, y, found in flat:
-            if math.isinf(found.number) and w in self.loss.conjugate_domain(y):
-                continue
             there = self.slope(found.number, y)
-            if not abs(there - w) <= RELATIVE * (1 + abs(w)):
-                yield Failure(
-                    identity, {"w": w, "y": y}, f"s = {found} with slope {shown(there)}",
-                    f"an s with slope {shown(w)}", causes.WRONG_BRANCH,
-                    "several s have this slope, and it is none of them",
-                )  # fmt: skip
+            right = abs(there - w) <= RELATIVE * (1 + abs(w))
+            if not right and not self._at_an_end(found.number, w, y):
+                said = f"s = {found} with slope {shown(there)}"
+                remedy = "several s have this slope, and it is none of them"
+                expected = f"an s with slope {shown(w)}"
+                yield {"w": w, "y": y}, said, expected, Cause.WRONG_BRANCH, remedy
 
-    def fenchel_young_pairs(self) -> None:
+    @identity("value + conjugate − ws ≥ 0, and = 0 at w = derivative(s)")
+    def fenchel_young_pairs(self) -> Faults:
         """l(s) + l*(w) ≥ ws for all pairs, with equality at w = l'(s)."""
-        identity = "value + conjugate − ws ≥ 0, and = 0 at w = derivative(s)"
         for y in self.labels:
             states = self.states(y)
             slopes = sorted({attempt(self.loss.derivative, s, y).number for s in states})
-            values = {s: attempt(self.loss.value, s, y).number for s in states}
-            for w in [w for w in slopes if math.isfinite(w)]:
-                conjugate = attempt(self.loss.conjugate, w, y).number
+            values = {s: self.value(s, y) for s in states}
+            for w in filter(math.isfinite, slopes):
+                conjugate = self.conjugate(w, y)
                 for s in states:
                     terms = (values[s], conjugate, -w * s)
-                    room = RELATIVE * (1e-6 + sum(map(abs, terms)))
-                    if sum(terms) < -room:
-                        failure = Failure(
-                            identity, {"s": s, "w": w, "y": y}, sum(terms), "≥ 0", self._so_far(),
-                            "value or conjugate is too small" if self.report.ok else "",
-                        )  # fmt: skip
-                        self.report.record(identity, [failure])
-                        return
-        self.report.record(identity, [*self._equality(identity)][:1])
-
-    def _equality(self, identity: str) -> Iterator[Failure]:
+                    if sum(terms) < -RELATIVE * (1e-6 + sum(map(abs, terms))):
+                        remedy = "value or conjugate is too small" if self.report.ok else ""
+                        point = {"s": s, "w": w, "y": y}
+                        yield point, sum(terms), "≥ 0", self.first_cause(), remedy
         for s, y in self.points():
             w = attempt(self.loss.derivative, s, y).number
-            conjugate = attempt(self.loss.conjugate, w, y).number
-            if w in self.loss.conjugate_domain(y) and math.isinf(conjugate):
-                continue
-            terms = (attempt(self.loss.value, s, y).number, conjugate, -w * s)
-            if not abs(sum(terms)) <= RELATIVE * (1e-6 + sum(map(abs, terms))):
-                point = {"s": s, "w": w, "y": y}
-                yield Failure(identity, point, sum(terms), 0.0, self._so_far())
+            terms = (self.value(s, y), self.conjugate(w, y), -w * s)
+            equal = abs(sum(terms)) <= RELATIVE * (1e-6 + sum(map(abs, terms)))
+            if not equal and not self._at_an_end(terms[1], w, y):
+                yield {"s": s, "w": w, "y": y}, sum(terms), 0.0, self.first_cause()
 
-    def fenchel_young_form(self) -> None:
+    @identity("fenchel_young is value + conjugate − ws")
+    def fenchel_young_form(self) -> Faults:
         """The override, if any, is the definition, and loses no digits at equality."""
-        identity = "fenchel_young is value + conjugate − ws"
         if type(self.loss).fenchel_young is SeparableConjugate.fenchel_young:
-            self.report.notes.append(
+            raise Skip(
                 "fenchel_young is the default, whose digits cancel where l(s) and ws are large"
             )
-            return
         right = {(w, y): expected for _, w, y, expected in self.pairs}
         samples = []
         for (w, y), conjugate in itertools.islice(right.items(), 0, None, 3):
             for s in self.states(y, reach=10.0)[::5]:
-                value = attempt(self.loss.value, s, y).number
-                expected = value + conjugate - w * s
+                value = self.value(s, y)
                 room = 1e-10 * (abs(value) + abs(conjugate) + abs(w * s) + 1e-6)
                 found = attempt(self.loss.fenchel_young, s, w, y)
-                if math.isinf(found.number) and w in self.loss.conjugate_domain(y):
-                    continue
-                samples.append(Sample({"s": s, "w": w, "y": y}, found, expected, room))
-        comparison = Comparison(
-            identity, samples, swapped=lambda s, w, y: self.loss.fenchel_young(w, s, y)
-        )
-        self.report.record(identity, comparison.failures() or [*self._cancelling(identity)][:1])
+                if not self._at_an_end(found.number, w, y):
+                    point, expected = {"s": s, "w": w, "y": y}, value + conjugate - w * s
+                    samples.append(Sample(point, found, expected, room))
+        yield from Comparison(
+            samples, swapped=lambda s, w, y: self.loss.fenchel_young(w, s, y)
+        ).faults()
+        yield from self._cancelling()
 
-    def _cancelling(self, identity: str) -> Iterator[Failure]:
+    def _cancelling(self) -> Faults:
         """Where l is steep, the form must vanish at w = l'(s) to the digits of l*, not of ws."""
-        pairs = self.pairs
+        pairs = list(self.pairs)
         if self.derivative_is_right and not self.loss.label_fault(np.array([FAR_LABEL])):
-            far = [(FAR_LABEL + d, FAR_LABEL) for d in (-0.377, -0.0301, 0.0513, 0.291)]
-            slopes = [(s, self.slope(s, y), y) for s, y in far]
-            pairs = pairs + [
-                (s, w, y, attempt(self.loss.conjugate, w, y).number) for s, w, y in slopes
-            ]
+            y = FAR_LABEL
+            for s in (y + d for d in (-0.377, -0.0301, 0.0513, 0.291)):
+                w = self.slope(s, y)
+                pairs.append((s, w, y, self.conjugate(w, y)))
         for s, w, y, conjugate in pairs:
             step = 1e-3 * max(abs(s - y), 1e-3)
             curvature = (self.slope(s + step, y) - self.slope(s - step, y)) / (2 * step)
@@ -409,160 +305,151 @@ class Inspection(Evidence):
                 continue
             # s and w are rounded, which costs the square of the rounding of either.
             moved = ROUNDING * (abs(w) + abs(y) * curvature + 1e-3)
-            room = moved * moved / curvature + ROUNDING * (
-                abs(conjugate - w * y) + w * w / curvature
-            )
+            size = abs(conjugate - w * y) + w * w / curvature
             found = attempt(self.loss.fenchel_young, s, w, y)
-            if not abs(found.number) <= room + 1e-15:
-                yield Failure(
-                    identity, {"s": s, "w": w, "y": y}, str(found), 0.0, causes.UNSTABLE,
-                    "it cancels; write it as a square or a sum of non-negative terms",
-                )  # fmt: skip
+            if not abs(found.number) <= moved * moved / curvature + ROUNDING * size + 1e-15:
+                remedy = "it cancels; write it as a square or a sum of non-negative terms"
+                yield {"s": s, "w": w, "y": y}, str(found), 0.0, Cause.UNSTABLE, remedy
 
-    def strong_convexity(self) -> None:
+    @identity("conjugate and fenchel_young are +inf outside conjugate_domain")
+    def beyond_the_domain(self) -> Faults:
+        """l* and the Fenchel–Young gap are infinite outside dom l*."""
+        for y, end, direction in self._ends():
+            w = end + direction * 1e-6 * (1 + abs(end))
+            for name, call in (
+                ("conjugate", attempt(self.loss.conjugate, w, y)),
+                ("fenchel_young", attempt(self.loss.fenchel_young, y, w, y)),
+            ):
+                if math.isfinite(end) and call.number != math.inf:
+                    cause = self.first_cause(Cause.WRONG_DOMAIN)
+                    remedy = f"{name} must be +inf outside [low, high]"
+                    yield {"w": w, "y": y}, str(call), math.inf, cause, remedy
+
+    @identity("conjugate is 1/γ-strongly convex")
+    def strong_convexity(self) -> Faults:
         """l* minus w²/(2γ) is convex."""
-        identity = "conjugate is 1/γ-strongly convex"
         gamma = attempt(lambda: self.loss.gamma).number
         for y in self.labels:
             slopes = sorted(w for _, w, label, _ in self.pairs if label == y)
             for a, b in zip(slopes, slopes[3:], strict=False):
-                ends = [attempt(self.loss.conjugate, w, y).number for w in (a, b)]
-                middle = attempt(self.loss.conjugate, (a + b) / 2, y).number
-                excess = (ends[0] + ends[1]) / 2 - middle - (b - a) ** 2 / (8 * gamma)
-                room = RELATIVE * (1e-9 + abs(ends[0]) + abs(ends[1]) + abs(middle))
+                low, middle, high = (self.conjugate(w, y) for w in (a, (a + b) / 2, b))
+                excess = (low + high) / 2 - middle - (b - a) ** 2 / (8 * gamma)
+                room = RELATIVE * (1e-9 + abs(low) + abs(high) + abs(middle))
                 if excess < -room - 1e-8 * (b - a) ** 2 / gamma:
-                    cause = self._so_far() if not self.report.ok else causes.GAMMA_TOO_SMALL
-                    failure = Failure(
-                        identity, {"w": (a + b) / 2, "y": y}, excess, "≥ 0", cause,
-                        "" if not self.report.ok else "or conjugate is too flat",
-                    )  # fmt: skip
-                    self.report.record(identity, [failure])
-                    return
-        self.report.record(identity)
+                    remedy = "or conjugate is too flat" if self.report.ok else ""
+                    cause = self.first_cause(Cause.GAMMA_TOO_SMALL)
+                    yield {"w": (a + b) / 2, "y": y}, excess, "≥ 0", cause, remedy
 
-    def bregman_radius(self) -> None:
+    @identity("bregman_radius bounds D_l(0, a) over |a| ≤ bound")
+    def bregman_radius(self) -> Faults:
         """bregman_radius(b) is at least every D_l(0, a) with |a| ≤ b."""
-        identity = "bregman_radius bounds D_l(0, a) over |a| ≤ bound"
         if not self.derivative_is_right:
-            return
+            raise Skip
 
         def divergence(a: float, y: float) -> float:
-            start, value = (attempt(self.loss.value, s, y).number for s in (0.0, a))
-            linear = a * self.slope(a, y)
+            start, value, linear = self.value(0.0, y), self.value(a, y), a * self.slope(a, y)
             # Less what rounding may add.
             return start - value + linear - ROUNDING * (abs(start) + abs(value) + abs(linear))
 
-        failures = []
         for bound in (0.03, 0.3, 1.0, 3.0, 30.0):
             points = [(divergence(a, y), y) for y in self.labels for a in (bound, -bound)]
             largest, y = max(point for point in points if not math.isnan(point[0]))
             found = attempt(self.loss.bregman_radius, bound)
             if not found.number >= largest * (1 - 1e-7) - 1e-12:
-                failures.append(
-                    Failure(
-                        identity,
-                        {"bound": bound, "y": y},
-                        str(found),
-                        largest,
-                        causes.TOO_SMALL,
-                        f"{shown(largest)} would do here",
-                    )
-                )
-        self.report.record(identity, failures[:1])
+                remedy = f"{shown(largest)} would do here"
+                yield {"bound": bound, "y": y}, str(found), largest, Cause.TOO_SMALL, remedy
 
-    def descent_bound(self) -> None:
+    @identity("descent_bound bounds −s·derivative(s)")
+    def descent_bound(self) -> Faults:
         """descent_bound(y) is at least every −s·l'(s)."""
-        identity = "descent_bound bounds −s·derivative(s)"
         if not self.derivative_is_right:
-            return
-        failures = []
+            raise Skip
         for y in self.labels:
             points = [(-s * self.slope(s, y), s) for s in self.fine(y)[::2]]
             largest, s = max(point for point in points if not math.isnan(point[0]))
             found = attempt(self.loss.descent_bound, y)
             if not found.number >= largest * (1 - 1e-9) - 1e-12:
-                cause = causes.TOO_SMALL if self.report.ok else self._so_far()
-                failures.append(
-                    Failure(
-                        identity,
-                        {"y": y, "s": s},
-                        str(found),
-                        largest,
-                        cause,
-                        f"at least {shown(largest)} is needed",
-                    )
+                cause, remedy = (
+                    self.first_cause(Cause.TOO_SMALL),
+                    f"at least {shown(largest)} is needed",
                 )
-        self.report.record(identity, failures[:1])
+                yield {"y": y, "s": s}, str(found), largest, cause, remedy
 
-    def flags(self) -> None:
+    @identity("strictly_convex and quadratic are as derivative shows")
+    def flags(self) -> Faults:
         """``strictly_convex`` and ``quadratic`` say what the slope does."""
-        identity = "strictly_convex and quadratic are as derivative shows"
-        failures = []
-        if self.derivative_is_right:
-            failures = [*self._flat_stretch(identity), *self._bent(identity)]
-        self.report.record(identity, failures[:1])
-
-    def _flat_stretch(self, identity: str) -> Iterator[Failure]:
-        if not self.loss.strictly_convex:
-            return
-        for y in self.labels:
+        for y in self.labels if self.derivative_is_right and self.loss.strictly_convex else ():
             grid = [s for s in self.fine(y) if abs(s) <= 100]
             slopes = [self.slope(s, y) for s in grid]
-            lines = zip(grid, grid[1:], slopes, slopes[1:], slopes[2:], slopes[3:], strict=False)
-            for _, s, before, a, b, after in lines:
-                jump = max(abs(a - before), abs(after - b))
+            lines = zip(grid[1:], slopes, slopes[1:], slopes[2:], slopes[3:], strict=False)
+            for s, before, a, b, after in lines:
                 # A slope that saturates by rounding comes there gently, a kink does not.
+                jump = max(abs(a - before), abs(after - b))
                 if a == b and jump > 1e-6 * (1 + abs(a)):
-                    yield Failure(
-                        identity, {"s": s, "y": y}, "strictly_convex = True",
-                        f"False, as derivative stays at {shown(a)}", causes.WRONG_FLAG,
-                        "set strictly_convex = False",
-                    )  # fmt: skip
-                    return
-
-    def _bent(self, identity: str) -> Iterator[Failure]:
-        if not self.loss.quadratic:
-            return
-        for y in self.labels:
+                    expected = f"False, as derivative stays at {shown(a)}"
+                    flag, remedy = "strictly_convex = True", "set strictly_convex = False"
+                    yield {"s": s, "y": y}, flag, expected, Cause.WRONG_FLAG, remedy
+        for y in self.labels if self.derivative_is_right and self.loss.quadratic else ():
             a, b, c = (self.slope(s, y) for s in (y - 7.0, y + 1.0, y + 9.0))
             if abs(a - 2 * b + c) > RELATIVE * (abs(a) + abs(b) + abs(c)):
-                yield Failure(
-                    identity, {"y": y}, "quadratic = True", "False, as derivative bends",
-                    causes.WRONG_FLAG, "set quadratic = False",
-                )  # fmt: skip
-                return
+                expected, remedy = "False, as derivative bends", "set quadratic = False"
+                yield {"y": y}, "quadratic = True", expected, Cause.WRONG_FLAG, remedy
 
-    def array_forms(self) -> None:
-        """Where a class has them, they are its methods."""
-        if vars(type(self.loss)).get("arrays") is not None:
-            failures = array_form_failures(self.loss, self.states, self.labels)
-            self.report.record(IDENTITY, list(failures))
+    @identity(ARRAY_FORMS, most=None)
+    def array_forms(self) -> Faults:
+        """Where a class has them, they are its methods: at the states, slopes and ends of l*."""
+        forms = vars(type(self.loss)).get("arrays")
+        if forms is None:
+            raise Skip
+        loss, primal, dual, both = self.loss, [], [], []
+        for y in self.labels:
+            states = self.states(y)
+            ends = [end for end in loss.conjugate_domain(y) if np.isfinite(end)]
+            slopes = [*(loss.derivative(s, y) for s in states), *ends]
+            primal += [{"s": s, "y": y} for s in states]
+            dual += [{"w": w, "y": y} for w in slopes]
+            pairs = itertools.product(states[::3], slopes[::3])
+            both += [{"s": s, "w": w, "y": y} for s, w in pairs]
+        bounds = [{"bound": abs(point["s"])} for point in primal]
+        methods: dict[str, tuple[list[dict[str, float]], list[Callable[..., Any]]]] = {
+            "value": (primal, [loss.value]),
+            "derivative": (primal, [loss.derivative]),
+            "second_derivative": (primal, [loss.second_derivative]),
+            "conjugate": (dual, [loss.conjugate]),
+            "fenchel_young": (both, [loss.fenchel_young]),
+            "bregman_radius": (bounds, [loss.bregman_radius]),
+            "expansion": (primal, [loss.value, loss.derivative, loss.second_derivative]),
+            "duality": (both, [lambda s, w, y: loss.conjugate(w, y), loss.fenchel_young]),
+        }
+        for name, (points, parts) in methods.items():
+            if getattr(forms, name, None) is not None:
+                columns = (np.array([point[key] for point in points]) for key in points[0])
+                arrays = getattr(forms, name)(*columns)
+                for method, array in zip(
+                    parts, arrays if len(parts) > 1 else [arrays], strict=True
+                ):
+                    expected = [method(*point.values()) for point in points]
+                    samples = [
+                        Sample(point, Call(float(a)), e, ARRAY_ROUNDING * max(1, abs(e)))
+                        for point, a, e in zip(points, array, expected, strict=True)
+                    ]
+                    yield from Comparison(samples, axis=next(iter(points[0]))).faults()
 
-    def cvxpy_form(self) -> None:
+    @identity("cvxpy_form has the values of value")
+    def cvxpy_form(self) -> Faults:
         """The CVXPY expression is convex and has the values of the loss."""
-        from rcmd import truth
-
-        identity = "cvxpy_form has the values of value"
         pairs = [(y + offset, y) for y in self.labels for offset in (-6.1, -0.61, 0.29, 2.9)]
-        states, labels = np.array(pairs).T
         try:
-            values, convex, accuracy = truth.loss_values(self.loss, states, labels)
+            values, convex, accuracy = truth.loss_values(self.loss, *np.array(pairs).T)
         except NotImplementedError:
-            self.report.notes.append("no cvxpy_form, so rcmd.truth cannot solve with this loss")
-            return
+            raise Skip("no cvxpy_form, so rcmd.model.truth cannot solve with this loss") from None
         if not convex:
-            failure = Failure(
-                identity, {}, "an expression that is not DCP convex", "a convex one",
-                causes.NOT_CONVEX, "rewrite it by CVXPY's rules",
-            )  # fmt: skip
-            self.report.record(identity, [failure])
-            return
+            found, remedy = "an expression that is not DCP convex", "rewrite it by CVXPY's rules"
+            yield {}, found, "a convex one", Cause.NOT_CONVEX, remedy
         samples = []
-        for (a, b), found in zip(pairs, values, strict=True):
-            expected = attempt(self.loss.value, a, b).number
+        for (s, y), found in zip(pairs, values, strict=True):
+            expected = self.value(s, y)
             room = accuracy * (1 + abs(expected))
-            samples.append(Sample({"s": a, "y": b}, Call(float(found)), expected, room))
-        comparison = Comparison(
-            identity, samples, others={name: other.value for name, other in self.others.items()}
-        )
-        self.report.record(identity, comparison.failures())
+            samples.append(Sample({"s": s, "y": y}, Call(float(found)), expected, room))
+        others = {name: other.value for name, other in self.others.items()}
+        yield from Comparison(samples, others=others).faults()

@@ -1,25 +1,35 @@
 """The contract of an oracle, identity by identity.
 
-``penalty`` and ``violation`` say what R is, ``cvxpy_form`` says it once more; ``argmin`` and
-``minimum`` must agree with them, and with each other, on random costs.
+``penalty`` and ``violation`` say what R is, ``cvxpy_form`` says it once more; ``argmin``,
+``minimum`` and ``prediction_range`` must agree with them, and with each other, on random costs.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.oracles.base import LinearMinOracle
-from rcmd.testing import causes
-from rcmd.testing.domains import DomainInspection
-from rcmd.testing.report import Failure, Report, shown
-from rcmd.validation import refuse_class
+from rcmd.conjugates import LeastSquares, SampleLosses
+from rcmd.model import truth
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
+from rcmd.rows import as_rows
+from rcmd.rows.validation import refuse_class
+from rcmd.testing.report import Cause, Faults, Inspection, Report, Skip, identity, shown
 
 Array = npt.NDArray[Any]
+Sample = tuple[Array, float, float, float]  # c, found, expected, and how far they may differ
+
+RELATIVE = 1e-9
+ROWS = 6
+FAR = 1e6
+"""Costs of this size see the domain of R and little else of it."""
+
+OUTSIDE = "points beyond dom R have a violation and infinite R"
 
 
 def check_oracle(
@@ -54,201 +64,283 @@ def inspect_oracle(
         raise TypeError(
             f"oracle is {oracle!r}; expected an object of a class derived from LinearMinOracle"
         )
-    inspection = Inspection(oracle, p, np.random.default_rng(rng))
-    for identity in (
-        inspection.feasible_atoms,
-        inspection.attained_minimum,
-        inspection.optimal_atoms,
-        inspection.support_function,
-        inspection.convexity,
-        inspection.strong_convexity,
-        inspection.fenchel_young_form,
-        inspection.prediction_range,
-        inspection.outside_points,
-        inspection.leaving_rays,
-        inspection.ties,
-        inspection.cvxpy_form,
-    ):
-        identity()
-    return inspection.report
+    return OracleInspection(oracle, p, np.random.default_rng(rng)).run()
 
 
-class Inspection(DomainInspection):
-    """The identities of the minimization itself."""
+class OracleInspection(Inspection):
+    """One oracle under inspection, bound to a few random rows."""
 
-    def attained_minimum(self) -> None:
+    def __init__(self, oracle: LinearMinOracle, p: int, rng: np.random.Generator) -> None:
+        super().__init__(repr(oracle))
+        data = rng.standard_normal((ROWS, p)) * (rng.random((ROWS, p)) < 0.7)
+        self.rows = as_rows(data)
+        self.oracle = oracle.bind(
+            self.rows, SampleLosses(LeastSquares(), rng.standard_normal(ROWS))
+        )
+        self.rng = rng
+        dense = rng.standard_normal((12, p))
+        scales = np.array([[10.0**k] for k in (-3, -1, 0, 1, 3, 6)])
+        self.costs = [*dense, *(scales * rng.standard_normal((6, p))), *np.eye(p), *-np.eye(p)]
+        self.costs.append(np.zeros(p))
+
+    @cached_property
+    def atoms(self) -> list[Array]:
+        """The oracle's answers to the costs, as vectors."""
+        return [self.answer(c) for c in self.costs]
+
+    @cached_property
+    def answers(self) -> list[tuple[Array, Array]]:
+        """The costs with their answers."""
+        return list(zip(self.costs, self.atoms, strict=True))
+
+    @cached_property
+    def members(self) -> list[Array]:
+        """Points of dom R: atoms and random convex combinations of them."""
+        weights = self.rng.dirichlet(np.full(len(self.atoms), 0.2), 20)
+        return [*self.atoms, *(weights @ np.array(self.atoms))]
+
+    def answer(self, c: Array) -> Array:
+        """argmin(c) as a vector."""
+        return np.asarray(self.oracle.argmin(c).dense(c), dtype=float)
+
+    def minimum(self, c: Array) -> float:
+        """minimum(c)."""
+        return float(self.oracle.minimum(c))
+
+    def objective(self, c: Array, beta: Array) -> float:
+        """cᵀβ + R(β)."""
+        return float(c @ beta + self.oracle.penalty(beta))
+
+    def room(self, c: Array) -> float:
+        """Rounding of numbers of the size of the objective at c."""
+        sizes = [float(abs(c) @ abs(beta) + abs(self.oracle.penalty(beta))) for beta in self.atoms]
+        return RELATIVE * (max(sizes) + 1e-12)
+
+    @identity("argmin returns a point of dom R")
+    def feasible_atoms(self) -> Faults:
+        """Atoms lie in dom R, and their three readings are one vector."""
+        everything = np.arange(self.rows.p)
+        block = np.array([self.rows.row(j) for j in range(self.rows.n)])
+        for c, beta in self.answers:
+            violation = float(self.oracle.violation(beta))
+            if not violation <= FEASIBILITY:
+                found = f"violation {shown(violation)} at {shown(beta)}"
+                remedy = "argmin leaves the set that violation describes"
+                yield {"c": c}, found, "0", Cause.WRONG_DOMAIN, remedy
+            atom = self.oracle.argmin(c)
+            gap = max(
+                np.abs(np.asarray(atom.gather(everything), dtype=float) - beta).max(),
+                np.abs(np.asarray(atom.predict(block), dtype=float) - block @ beta).max(),
+            )
+            if not gap <= RELATIVE * (1 + abs(beta).max()):
+                remedy = "the atom's gather and predict do not give the vector of add_to"
+                yield {"c": c}, gap, 0.0, Cause.UNKNOWN, remedy
+
+    @identity("minimum is attained at argmin")
+    def attained_minimum(self) -> Faults:
         """minimum(c) = cᵀβ̃ + R(β̃)."""
-        identity = "minimum is attained at argmin"
-        samples = []
-        for c, beta in zip(self.costs, self.atoms, strict=True):
-            found, expected = float(self.oracle.minimum(c)), self.objective(c, beta)
-            samples.append((c, found, expected, self.room(c)))
-        wrong = [s for s in samples if not abs(s[1] - s[2]) <= s[3]]
-        failures = []
+        samples = [
+            (c, self.minimum(c), self.objective(c, beta), self.room(c)) for c, beta in self.answers
+        ]
+        wrong = _wrong(samples)
         if wrong:
             c, found, expected, _ = max(wrong, key=lambda s: abs(s[1] - s[2]) / (1e-12 + abs(s[2])))
-            failures = [Failure(identity, {"c": c}, found, expected, *_ratio(samples))]
-        self.report.record(identity, failures)
+            yield {"c": c}, found, expected, *_ratio(samples)
 
-    def optimal_atoms(self) -> None:
+    @identity("argmin is at least as good as every other point of dom R")
+    def optimal_atoms(self) -> Faults:
         """No other point of dom R does better than argmin."""
-        identity = "argmin is at least as good as every other point of dom R"
-        failures, reversed_everywhere = [], True
-        for c, beta in zip(self.costs, self.atoms, strict=True):
-            mine = self.objective(c, beta)
-            values = [self.objective(c, other) for other in self.members]
-            best = int(np.argmin(values))
-            if values[best] < mine - self.room(c):
-                opposite = np.asarray(self.oracle.argmin(-c).dense(c), dtype=float)
-                reversed_everywhere &= self.objective(c, opposite) < mine
-                failures.append((c, mine, values[best]))
-        found = []
-        if failures:
-            c, mine, best_value = max(
-                failures, key=lambda f: (f[1] - f[2]) / (abs(f[0]).sum() + 1e-12)
-            )
-            cause, remedy = (
-                (causes.WRONG_SIGN, "argmin(−c) is better: it maximizes instead")
-                if reversed_everywhere
-                else (causes.UNKNOWN, "another point of dom R is better")
-            )
-            found = [Failure(identity, {"c": c}, mine, best_value, cause, remedy)]
-        self.report.record(identity, found)
+        worse = []
+        cause = Cause.WRONG_SIGN, "argmin(−c) is better: it maximizes instead"
+        for c, beta in self.answers:
+            mine, best = self.objective(c, beta), min(self.objective(c, v) for v in self.members)
+            if best < mine - self.room(c):
+                worse.append((c, mine, best))
+                if not self.objective(c, self.answer(-c)) < mine:
+                    cause = Cause.UNKNOWN, "another point of dom R is better"
+        if worse:
+            worst = max(worse, key=lambda f: (f[1] - f[2]) / (abs(f[0]).sum() + 1e-12))
+            yield {"c": worst[0]}, worst[1], worst[2], *cause
 
-    def support_function(self) -> None:
+    @identity("minimum is a support function: concave with slope argmin")
+    def support_function(self) -> Faults:
         """−minimum(−·) is R*: concave with slope argmin, homogeneous for a set."""
-        identity = "minimum is a support function: concave with slope argmin"
-        for (c, beta), other in itertools.product(
-            zip(self.costs, self.atoms, strict=True), self.costs
-        ):
-            bound = float(self.oracle.minimum(c)) + float((other - c) @ beta)
-            value = float(self.oracle.minimum(other))
+        for (c, beta), other in itertools.product(self.answers, self.costs):
+            bound = self.minimum(c) + float((other - c) @ beta)
+            value = self.minimum(other)
             if value > bound + self.room(c) + self.room(other):
-                cause = self._so_far(causes.UNKNOWN)
                 remedy = "min over β of cᵀβ + R(β) is concave in c"
-                failure = Failure(identity, {"c": other, "from": c}, value, bound, cause, remedy)
-                self.report.record(identity, [failure])
-                return
-        if self.oracle.indicator:
-            for c in self.costs:
-                found, expected = (
-                    float(self.oracle.minimum(3 * c)),
-                    3 * float(self.oracle.minimum(c)),
-                )
-                if not abs(found - expected) <= 6 * self.room(c):
-                    failure = Failure(
-                        identity, {"c": 3 * c}, found, expected, causes.WRONG_FLAG,
-                        "not homogeneous: R is no indicator; set indicator = False",
-                    )  # fmt: skip
-                    self.report.record(identity, [failure])
-                    return
-        self.report.record(identity)
+                yield {"c": other, "from": c}, value, bound, self.first_cause(), remedy
+        for c in self.costs if self.oracle.indicator else ():
+            found, expected = self.minimum(3 * c), 3 * self.minimum(c)
+            if not abs(found - expected) <= 6 * self.room(c):
+                remedy = "not homogeneous: R is no indicator; set indicator = False"
+                yield {"c": 3 * c}, found, expected, Cause.WRONG_FLAG, remedy
 
-    def strong_convexity(self) -> None:
+    @identity("convex combinations are feasible and R is convex on them")
+    def convexity(self) -> Faults:
+        """dom R and R are convex."""
+        penalty = self.oracle.penalty
+        for a, b in itertools.islice(itertools.combinations(self.members, 2), 300):
+            middle = (a + b) / 2
+            violation = float(self.oracle.violation(middle))
+            if not violation <= FEASIBILITY:
+                found, cause = f"violation {shown(violation)}", self.first_cause(Cause.NOT_CONVEX)
+                remedy = "violation refuses the middle of two points of dom R"
+                yield {"β": middle}, found, "0", cause, remedy
+            ends = (penalty(a) + penalty(b)) / 2
+            if penalty(middle) > ends + RELATIVE * (1 + abs(ends)):
+                remedy = "penalty lies above its chord"
+                yield {"β": middle}, penalty(middle), ends, Cause.NOT_CONVEX, remedy
+
+    @identity("R is μ-strongly convex")
+    def strong_convexity(self) -> Faults:
         """R(mid) ≤ mean of the ends − μ‖a − b‖²/8."""
-        identity = "R is μ-strongly convex"
         mu, largest, place = float(self.oracle.mu), math.inf, None
         for a, b in itertools.islice(itertools.combinations(self.members, 2), 300):
             square = float((a - b) @ (a - b))
-            if square < 1e-6 * (1 + a @ a + b @ b):
-                continue
-            ends = (self.oracle.penalty(a) + self.oracle.penalty(b)) / 2
-            curve = 8 * float(ends - self.oracle.penalty((a + b) / 2)) / square
-            if curve < largest:
-                largest, place = curve, (a + b) / 2
-        failures = []
+            if square >= 1e-6 * (1 + a @ a + b @ b):
+                ends = (self.oracle.penalty(a) + self.oracle.penalty(b)) / 2
+                curve = 8 * float(ends - self.oracle.penalty((a + b) / 2)) / square
+                if curve < largest:
+                    largest, place = curve, (a + b) / 2
         if not 0 <= mu <= largest * (1 + 1e-6) + 1e-9:
-            failures = [
-                Failure(
-                    identity,
-                    {"β": place},
-                    mu,
-                    f"at most {shown(max(largest, 0.0))}",
-                    causes.TOO_LARGE,
-                    f"μ = {shown(max(largest, 0.0))} would do",
-                )
-            ]
-        self.report.record(identity, failures)
+            most = shown(max(largest, 0.0))
+            yield {"β": place}, mu, f"at most {most}", Cause.TOO_LARGE, f"μ = {most} would do"
 
-    def fenchel_young_form(self) -> None:
+    @identity("fenchel_young is R(β) + cᵀβ − minimum(c), ≥ 0 and 0 at argmin")
+    def fenchel_young_form(self) -> Faults:
         """fenchel_young(β, c) = R(β) + cᵀβ − minimum(c) ≥ 0, zero at argmin."""
-        identity = "fenchel_young is R(β) + cᵀβ − minimum(c), ≥ 0 and 0 at argmin"
         samples = []
-        for (c, atom), beta in itertools.product(
-            zip(self.costs, self.atoms, strict=True), self.members[-12:]
-        ):
+        for (c, atom), beta in itertools.product(self.answers, self.members[-12:]):
             for point in (atom, beta):
-                expected = self.objective(c, point) - float(self.oracle.minimum(c))
+                expected = self.objective(c, point) - self.minimum(c)
                 found = float(self.oracle.fenchel_young(point, c))
                 samples.append((c, found, expected, 4 * self.room(c)))
-        wrong = [s for s in samples if not abs(s[1] - s[2]) <= s[3]]
-        failures = []
+        wrong = _wrong(samples)
         if wrong:
             c, found, expected, _ = max(wrong, key=lambda s: abs(s[1] - s[2]))
             cause, remedy = _ratio(samples)
-            cause = self._so_far(cause)
-            failures = [Failure(identity, {"c": c}, found, expected, cause, remedy)]
+            yield {"c": c}, found, expected, self.first_cause(cause), remedy
         negative = [s for s in samples if s[1] < -s[3]]
-        if negative and not failures:
+        if negative:
             c, found, *_ = min(negative, key=lambda s: s[1])
-            failures = [Failure(identity, {"c": c}, found, "≥ 0", causes.WRONG_SIGN)]
-        self.report.record(identity, failures)
+            yield {"c": c}, found, "≥ 0", Cause.WRONG_SIGN
 
-    def ties(self) -> None:
+    @cached_property
+    def ranges(self) -> list[tuple[Array, float, float]]:
+        """Each row with its prediction_range."""
+        low, high = self.oracle.prediction_range(self.rows)
+        rows = [np.asarray(self.rows.row(j), dtype=float) for j in range(self.rows.n)]
+        return [(x, float(low[j]), float(high[j])) for j, x in enumerate(rows)]
+
+    @identity("prediction_range holds xᵀβ over dom R, tightly for a set")
+    def prediction_range(self) -> Faults:
+        """The range holds every prediction, and for a set its ends are minimum(±x)."""
+        notes = []
+        for x, low, high in self.ranges:
+            # Far costs reach the ends of dom R also where R is no indicator.
+            far = [self.oracle.argmin(sign * 1e8 * x).dense(x) for sign in (1.0, -1.0)]
+            values = [float(x @ beta) for beta in (*self.members, *far)]
+            room = 1e-7 * (1 + max(abs(v) for v in values))
+            smallest, largest = min(values), max(values)
+            found, reached = (
+                f"[{shown(a)}, {shown(b)}]" for a, b in ((low, high), (smallest, largest))
+            )
+            if low > smallest + room or high < largest - room:
+                cause = self.first_cause(Cause.WRONG_SIGN if low > high else Cause.TOO_SMALL)
+                remedy = "M_j would be too small, and the bounds invalid"
+                yield {"x": x}, found, f"at least {reached}", cause, remedy
+            if high - low > 1.01 * (largest - smallest) + room:
+                notes.append(f"prediction_range {found} is safe, but only {reached} was reached")
+        self.report.notes += list(dict.fromkeys(notes))[:2]
+
+    @identity(OUTSIDE)
+    def outside_points(self) -> Faults:
+        """Beyond the range of predictions no point is feasible."""
+        for (x, low, high), beta in itertools.product(self.ranges, self.members[-12:]):
+            width, size = high - low, float(x @ x)
+            # A single point has no width but rounding.
+            if size == 0 or width <= RELATIVE * max(abs(low), abs(high)):
+                continue
+            outside = beta + (high + 0.05 * width - float(x @ beta)) / size * x
+            violation = self.oracle.violation(outside)
+            if not (violation > 0 and self.oracle.value(outside) == math.inf):
+                expected = f"> 0, as xᵀβ exceeds its largest value {shown(high)}"
+                cause = self.first_cause(Cause.WRONG_DOMAIN)
+                remedy = "violation misses it, or prediction_range is too small"
+                yield {"β": outside}, f"violation {shown(violation)}", expected, cause, remedy
+
+    @identity(OUTSIDE)
+    def leaving_rays(self) -> Faults:
+        """R(β) ≥ minimum(c) − cᵀβ, on rays that leave dom R but not its affine hull."""
+        centre = np.mean(self.atoms, axis=0)
+        known = self._half_spaces(self.costs)
+        for point, sign in itertools.product(self.members, (1.0, -1.0)):
+            ray = sign * (point - centre)
+            # Of all half-spaces that hold dom R, the one which the ray leaves first.
+            exits = [
+                (depth / -float(c @ ray), c, minimum, room)
+                for c, minimum, room in [*known, *self._half_spaces([-ray, -np.sign(ray)])]
+                if c @ ray < 0 and (depth := float(c @ centre) - minimum) > 1e3 * room
+            ]
+            if not exits:
+                continue
+            share, c, minimum, room = min(exits, key=lambda found: found[0])
+            beta = centre + 1.02 * share * ray
+            value, least = self.oracle.value(beta), minimum - float(c @ beta)
+            if not value >= least - room:
+                expected = f"at least minimum(c) − cᵀβ = {shown(least)} for c = {shown(c)}"
+                cause = self.first_cause(Cause.WRONG_DOMAIN)
+                yield {"β": beta}, f"R(β) = {shown(value)}", expected, cause, "violation misses it"
+
+    def _half_spaces(self, costs: list[Array]) -> list[tuple[Array, float, float]]:
+        """Costs c, far ones where R is no indicator, minimum(c) and its rounding."""
+        far = [c if self.oracle.indicator else FAR * c for c in costs]
+        return [(c, self.minimum(c), self.room(c)) for c in far]
+
+    @identity("ties are broken the same way every time")
+    def ties(self) -> Faults:
         """Equal costs get equal atoms."""
-        identity = "ties are broken the same way every time"
-        costs = [np.zeros(self.rows.p), np.ones(self.rows.p), -np.ones(self.rows.p)]
-        failures = []
-        for c in costs:
+        ones = np.ones(self.rows.p)
+        for c in (0 * ones, ones, -ones):
             first, second = (self.oracle.argmin(c.copy()).dense(c) for _ in range(2))
             if not np.array_equal(first, second):
-                failures.append(
-                    Failure(
-                        identity,
-                        {"c": c},
-                        second,
-                        first,
-                        causes.UNKNOWN,
-                        "runs could not be repeated: break ties by position",
-                    )
-                )
-        self.report.record(identity, failures[:1])
+                remedy = "runs could not be repeated: break ties by position"
+                yield {"c": c}, second, first, Cause.UNKNOWN, remedy
 
-    def cvxpy_form(self) -> None:
+    @identity("cvxpy_form has the minimum of the oracle")
+    def cvxpy_form(self) -> Faults:
         """The same minimum from the CVXPY form alone."""
-        from rcmd import truth
-
-        identity = "cvxpy_form has the minimum of the oracle"
         samples = []
         for c in [*self.costs[:3], self.costs[14]]:
             try:
                 found = truth.linear_minimum(self.oracle, c)
             except NotImplementedError:
-                self.report.notes.append("no cvxpy_form, so rcmd.truth cannot solve with this R")
-                return
-            expected = float(self.oracle.minimum(c))
+                raise Skip("no cvxpy_form, so rcmd.model.truth cannot solve with this R") from None
+            expected = self.minimum(c)
             samples.append((c, found, expected, 1e-6 * (1 + abs(expected))))
-        wrong = [s for s in samples if not abs(s[1] - s[2]) <= s[3]]
-        failures = []
-        if wrong:
-            c, found, expected, _ = wrong[0]
+        for c, found, expected, _ in _wrong(samples):
             cause, remedy = _ratio(samples)
-            if cause == causes.UNKNOWN:
+            if cause == Cause.UNKNOWN:
                 remedy = "cvxpy_form describes another R than argmin and minimum do"
-            failures = [Failure(identity, {"c": c}, found, expected, self._so_far(cause), remedy)]
-        self.report.record(identity, failures)
+            yield {"c": c}, found, expected, self.first_cause(cause), remedy
 
 
-def _ratio(samples: list[tuple[Array, float, float, float]]) -> tuple[str, str]:
+def _wrong(samples: list[Sample]) -> list[Sample]:
+    return [s for s in samples if not abs(s[1] - s[2]) <= s[3]]
+
+
+def _ratio(samples: list[Sample]) -> tuple[str, str]:
     """The cause, if one factor turns every expected number into the found one."""
-    telling = [s for s in samples if abs(s[2]) > 1e3 * s[3]]
-    if telling:
-        _, found, expected, _ = max(telling, key=lambda s: abs(s[2]) / s[3])
+    large = [s for s in samples if abs(s[2]) > 1e3 * s[3]]
+    if large:
+        _, found, expected, _ = max(large, key=lambda s: abs(s[2]) / s[3])
         ratio = found / expected
         if all(
             abs(s[1] - ratio * s[2]) <= (1 + abs(ratio)) * s[3] + 1e-9 * abs(s[1]) for s in samples
         ):
             if abs(ratio + 1) < 1e-6:
-                return causes.WRONG_SIGN, "its negative is right everywhere"
-            return causes.MISSING_FACTOR, f"it is {shown(round(ratio, 8))} times what it should be"
-    return causes.UNKNOWN, "no simple change explains every wrong point"
+                return Cause.WRONG_SIGN, "its negative is right everywhere"
+            return Cause.MISSING_FACTOR, f"it is {shown(round(ratio, 8))} times what it should be"
+    return Cause.UNKNOWN, "no simple change explains every wrong point"

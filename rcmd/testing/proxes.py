@@ -15,13 +15,21 @@ import numpy as np
 
 from rcmd.conjugates import Logistic, SampleLosses
 from rcmd.conjugates.base import SeparableConjugate
-from rcmd.constants import Constants
-from rcmd.prox import BregmanProx
-from rcmd.testing import causes
-from rcmd.testing.causes import Comparison, Sample
+from rcmd.model.constants import Constants
+from rcmd.model.prox import BregmanProx
+from rcmd.rows.validation import refuse_class
 from rcmd.testing.losses import LABELS
-from rcmd.testing.report import Failure, Report, attempt, shown
-from rcmd.validation import refuse_class
+from rcmd.testing.report import (
+    Cause,
+    Comparison,
+    Faults,
+    Inspection,
+    Report,
+    Sample,
+    attempt,
+    identity,
+    shown,
+)
 
 BOUND = 4.0
 STATES = [-3.9, -2.3, -1.1, -0.4, -0.03, 0.0, 0.2, 0.9, 1.7, 2.6, 3.7]
@@ -70,16 +78,7 @@ def inspect_prox(
     accepted = [float(y) for y in given if not loss.label_fault(np.array([float(y)]))]
     if not accepted:
         raise ValueError(f"{type(loss).__name__} accepts none of the labels {tuple(given)}")
-    inspection = Inspection(prox.bind(_constants(loss)), loss, accepted)
-    for identity in (
-        inspection.mirror_grows,
-        inspection.inverse,
-        inspection.centre,
-        inspection.step,
-        inspection.divergence,
-    ):
-        identity()
-    return inspection.report
+    return ProxInspection(prox.bind(_constants(loss)), loss, accepted).run()
 
 
 def _constants(loss: SeparableConjugate) -> Constants:
@@ -92,12 +91,12 @@ def _constants(loss: SeparableConjugate) -> Constants:
     )  # fmt: skip
 
 
-class Inspection:
-    """One prox under inspection; each public method checks one identity and records it."""
+class ProxInspection(Inspection):
+    """One prox under inspection."""
 
     def __init__(self, prox: BregmanProx, loss: SeparableConjugate, labels: list[float]) -> None:
+        super().__init__(f"{prox!r} with {loss!r}")
         self.prox, self.loss, self.labels = prox, loss, labels
-        self.report = Report(f"{prox!r} with {loss!r}")
 
     def cases(self) -> Iterator[tuple[float, float]]:
         """All (y, weight)."""
@@ -111,24 +110,20 @@ class Inspection:
         """w = ω l'(s)."""
         return weight * float(self.loss.derivative(s, y))
 
-    def mirror_grows(self) -> None:
+    @identity("mirror grows with w")
+    def mirror_grows(self) -> Faults:
         """h is convex: its slope grows with w."""
-        identity = "mirror grows with w"
         for y, weight in self.cases():
             points = [(self.response(s, y, weight), self.mirror(s, y, weight), s) for s in STATES]
             for (w, m, s), (v, k, t) in itertools.pairwise(points):
                 if v > w + 1e-12 and not k > m:
                     down = all(b[1] <= a[1] for a, b in itertools.pairwise(points))
-                    failure = Failure(
-                        identity, {"s": t, "y": y, "weight": weight}, k, f"> {shown(m)}",
-                        causes.WRONG_SIGN if down else causes.NOT_CONVEX,
-                        f"its value at s = {shown(s)}, where w is smaller",
-                    )  # fmt: skip
-                    self.report.record(identity, [failure])
-                    return
-        self.report.record(identity)
+                    cause = Cause.WRONG_SIGN if down else Cause.NOT_CONVEX
+                    remedy = f"its value at s = {shown(s)}, where w is smaller"
+                    yield {"s": t, "y": y, "weight": weight}, k, f"> {shown(m)}", cause, remedy
 
-    def inverse(self) -> None:
+    @identity("inverse leads back from mirror(s) to w")
+    def inverse(self) -> Faults:
         """The way back from mirror(s) ends at the same w."""
         samples = []
         for (y, weight), s in itertools.product(self.cases(), STATES):
@@ -137,22 +132,19 @@ class Inspection:
             found = attempt(self.response, back.number, y, weight)
             room = 1e-9 * (weight + abs(w))
             samples.append(Sample({"s": s, "y": y, "weight": weight}, found, w, room))
-        self._record("inverse leads back from mirror(s) to w", samples)
+        return self._compared(samples)
 
-    def centre(self) -> None:
+    @identity("centre minimizes h")
+    def centre(self) -> Faults:
         """The prox centre has h' = 0, or pushes against the end of the domain."""
-        identity = "centre minimizes h"
-        failures = []
         for y, weight in self.cases():
             losses = SampleLosses(self.loss, np.array([y]), np.array([weight]))
             s = float(self.prox.centre(losses, np.array([BOUND]))[0])
-            failures += [*self._optimal(identity, s, 0.0, y, weight, {})]
-        self.report.record(identity, failures[:1])
+            yield from self._optimal(s, 0.0, y, weight, {})
 
-    def step(self) -> None:
+    @identity("step minimizes h(w) − (h'(w⁰) + η(a − s))·w over dom l*")
+    def step(self) -> Faults:
         """The step solves its variational inequality."""
-        identity = "step minimizes h(w) − (h'(w⁰) + η(a − s))·w over dom l*"
-        failures = []
         for (y, weight), s, (gap, eta) in itertools.product(self.cases(), STATES, STEPS):
             losses = SampleLosses(self.loss, np.array([y]), np.array([weight]))
             after = self.prox.step(
@@ -160,72 +152,53 @@ class Inspection:
             )
             target = self.mirror(s, y, weight) + eta * gap
             point = {"s": s, "gap": gap, "eta": eta}
-            failures += [*self._optimal(identity, float(after[0]), target, y, weight, point)]
-        self.report.record(identity, failures[:1])
+            yield from self._optimal(float(after[0]), target, y, weight, point)
 
     def _optimal(
-        self, identity: str, s: float, target: float, y: float, weight: float, point: dict[str, Any]
-    ) -> Iterator[Failure]:
+        self, s: float, target: float, y: float, weight: float, point: dict[str, Any]
+    ) -> Faults:
         """(h'(w⁺) − target)·(v − w⁺) ≥ 0 for every response v."""
+        place = {**point, "y": y, "weight": weight}
         if not math.isfinite(s):
-            place = {**point, "y": y, "weight": weight}
-            yield Failure(identity, place, s, "a finite state", causes.UNSTABLE)
+            yield place, s, "a finite state", Cause.UNSTABLE
             return
         m, w = self.mirror(s, y, weight), self.response(s, y, weight)
         ends = [self.response(t, y, weight) for t in (-BOUND, BOUND)]
         room = 1e-8 * (1 + abs(m) + abs(target)) * (weight + abs(w))
-        worst = min((m - target) * (v - w) for v in ends)
-        if worst < -room:
-            cause = self.report.causes[0] if not self.report.ok else causes.UNKNOWN
-            if self.report.ok and abs(m + target) < 1e-8 * (1 + abs(target)):
-                cause = causes.WRONG_SIGN
-            yield Failure(
-                identity, {**point, "y": y, "weight": weight}, m, target, cause,
-                "h' at the new w should be this, or w at an end of the domain",
-            )  # fmt: skip
+        if min((m - target) * (v - w) for v in ends) < -room:
+            negative = abs(m + target) < 1e-8 * (1 + abs(target))
+            cause = self.first_cause(Cause.WRONG_SIGN if negative else Cause.UNKNOWN)
+            remedy = "h' at the new w should be this, or w at an end of the domain"
+            yield place, m, target, cause, remedy
 
-    def divergence(self) -> None:
+    @identity("divergence is D_h(w, w')")
+    def divergence(self) -> Faults:
         """D_h(w, w') = ∫ (h'(v) − h'(w')) dv from w' to w, and ≥ 0."""
         samples = []
-        for (y, weight), (t, s) in itertools.product(
-            self.cases(), itertools.product(STATES[1::2], repeat=2)
-        ):
+        pairs = itertools.product(STATES[1::2], repeat=2)
+        for (y, weight), (t, s) in itertools.product(self.cases(), pairs):
             w = self.response(t, y, weight)
             expected, error = self._integral(s, t, y, weight)
             found = attempt(self.prox.divergence, self.loss, w, s, y, weight)
             point = {"w": w, "s": s, "y": y, "weight": weight}
             samples.append(Sample(point, found, expected, error + 1e-6 * expected + 1e-9))
-        forgotten = [sample for sample in samples if sample.point["weight"] != 1.0]
-        if all(s.right for s in samples if s.point["weight"] == 1.0) and not all(
-            s.right for s in forgotten
-        ):
-            identity = "divergence is D_h(w, w')"
-            wrong = next(sample for sample in forgotten if not sample.right)
-            failure = Failure(
-                identity, wrong.point, str(wrong.found), wrong.expected,
-                causes.MISSING_FACTOR, "right for weight 1 only: ω is forgotten somewhere",
-            )  # fmt: skip
-            self.report.record(identity, [failure])
-            return
-        self._record("divergence is D_h(w, w')", samples)
+        wrong = [sample for sample in samples if not sample.right]
+        if wrong and all(sample.point["weight"] != 1.0 for sample in wrong):
+            first, remedy = wrong[0], "right for weight 1 only: ω is forgotten somewhere"
+            yield first.point, str(first.found), first.expected, Cause.MISSING_FACTOR, remedy
+        yield from self._compared(samples)
 
     def _integral(self, s: float, t: float, y: float, weight: float) -> tuple[float, float]:
         """By the trapezoidal rule along s, extrapolated once, and by how much that moved it."""
-        start = self.mirror(s, y, weight)
-
         path = np.linspace(s, t, 241).tolist()
         w = np.array([self.response(a, y, weight) for a in path])
-        m = np.array([self.mirror(a, y, weight) for a in path]) - start
+        m = np.array([self.mirror(a, y, weight) for a in path])
+        m = m - m[0]
         fine = ((m[1:] + m[:-1]) / 2 * np.diff(w)).reshape(-1, 2).sum(axis=1)
         coarse = (m[2::2] + m[:-1:2]) / 2 * np.diff(w[::2])
         # Panel by panel, as errors at the kinks of l' do not cancel.
         return float((fine + (fine - coarse) / 3).sum()), 2 * float(abs(fine - coarse).sum())
 
-    def _record(self, identity: str, samples: list[Sample]) -> None:
-        failures = Comparison(identity, samples).failures()
-        if failures and not self.report.ok:
-            first = failures[0]
-            failures = [
-                Failure(identity, first.point, first.found, first.expected, self.report.causes[0])
-            ]
-        self.report.record(identity, failures)
+    def _compared(self, samples: list[Sample]) -> Faults:
+        for *fault, cause, remedy in Comparison(samples).faults():
+            yield (*fault, cause, remedy) if self.report.ok else (*fault, self.first_cause())

@@ -1,1 +1,8 @@
-"""The compiled loops. Importing anything below this package imports numba."""
+"""The compiled loops of Algorithm 2; importing anything below this package imports numba.
+
+- ``layout``: rows and samples as compiled code sees them. Begin here.
+- ``vertex``, with ``tournament``: the loop for oracles whose atom is one entry.
+- ``coordinatewise``: the loop for oracles that act on every coordinate alike.
+- ``batch``: parts of steps that are driven from Python, also with rows on several processes.
+- ``accelerated``: accelerated dual coordinate ascent.
+"""

@@ -1,7 +1,7 @@
 """The compiled loop for oracles that act on every coordinate alike.
 
 The atom is ``scale(T) · shape(d_k)`` in coordinate k, with the one running sum
-T = Σ_k mass(d_k): the box, the l2 ball, ridge (see ``rcmd.oracles.coordinatewise``).
+T = Σ_k mass(d_k): the box, the l2 ball, ridge (see ``rcmd.oracles.base``).
 Nothing of length p is ever walked:
 
 - a prediction looks at d only where the row has entries;
@@ -21,29 +21,34 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.compiling.caching import kernel
-from rcmd.compiling.records import RecordType, jittable, record_of
-from rcmd.compiling.scalars import method_scalar
-from rcmd.engine.kernels.layout import add, column, row_length, row_start, value
-from rcmd.engine.kernels.samples import look_ahead, move
+from rcmd.engine.kernels.layout import (
+    add,
+    column,
+    look_ahead,
+    mirror_step,
+    row_length,
+    row_start,
+    value,
+)
+from rcmd.jit.caching import kernel
+from rcmd.jit.records import RecordType, jittable, record_of
+from rcmd.jit.scalars import method_scalar
+from rcmd.rows.state import Stateful
 
-SLOPE, DELAY, SETTLED = 0, 1, 2  # d_k, Σ_i G_i (shape(d^{i+1}) − shape(d^i))_k, β's settled sum
+SLOPE, LAG, PAST = 0, 1, 2  # d_k, Σ_i G_i (shape(d^{i+1}) − shape(d^i))_k, a past part of β's sum
 MASS, GROWTH, PEAK, SCALE = 0, 1, 2, 3  # T, G, the largest T since it was summed, a past factor
 
 CANCELLED = 1e-3
 """Where T falls below this share of its peak, its last digits are gone, and it is summed anew."""
 
 STEEPER = 1e3
-"""Where the factor outgrows its past by this much, lazy sums would cancel, and are settled."""
+"""Where the factor outgrows its past by this much, lazy sums would cancel: they become past."""
 
 
-def new_columns(p: int, dense: bool) -> Any:
-    """The records of the columns: beside each other for sparse rows, apart for dense ones."""
-    return np.zeros((3, p)).T if dense else np.zeros((p, 3))
+class CoordinateLoop(Stateful):
+    """How an oracle that acts coordinatewise takes steps; d and β's sum lie beside each other."""
 
-
-class Coordinates:
-    """The running d and β's sum of an oracle that acts coordinatewise."""
+    changing = ("columns", "running")
 
     def __init__(self, oracle: Any, p: int, dense: bool) -> None:
         kind, numbers = record_of(oracle)
@@ -51,39 +56,46 @@ class Coordinates:
         self._parameters = np.array([*numbers, 0.0])
         self._shape, self._mass = method_scalar(oracle, "shape"), method_scalar(oracle, "mass")
         method_scalar(oracle, "scale")  # so that what does not compile shows here, not in a run
-        self.columns, self.running = new_columns(p, dense), np.zeros(4)
+        # Records of the columns: beside each other for sparse rows, apart for dense ones.
+        self.columns = np.zeros((3, p)).T if dense else np.zeros((p, 3))
+        self.running = np.zeros(4)
+
+    @property
+    def d(self) -> Any:
+        """The substitute gradient."""
+        return self.columns[:, SLOPE]
 
     def run(self, *arguments: Any) -> float:
         """Take the steps of ``arguments`` (see ``run`` below)."""
         health: float = self._kernel(*arguments, self.columns, self.running, self._parameters)
         return health
 
-    def settle(self, d: Any) -> None:
+    def refresh(self, d: Any) -> None:
         """Put a freshly computed ``d`` in place of the running one, averages kept exact."""
         moved = self._shape(d) - self._shape(self.columns[:, SLOPE])
-        self.columns[:, DELAY] += self.running[GROWTH] * moved
+        self.columns[:, LAG] += self.running[GROWTH] * moved
         self.columns[:, SLOPE] = d
         self.running[MASS] = self.running[PEAK] = self._mass(d).sum()
+
+    def rescale(self, factor: float) -> None:
+        """Count all weights so far ``factor`` times as much."""
+        self.columns[:, LAG:] *= factor
+        self.running[GROWTH] *= factor
 
     def primal_sum(self) -> Any:
         """Σ_{i≤k} c_i β̃^i."""
         shape = self._shape(self.columns[:, SLOPE])
-        lazy = self.running[GROWTH] * shape - self.columns[:, DELAY]
-        return self.columns[:, SETTLED] + lazy
-
-    def rescale(self, factor: float) -> None:
-        """Count all weights ``factor`` times as much."""
-        self.columns[:, DELAY:] *= factor
-        self.running[GROWTH] *= factor
+        lazy = self.running[GROWTH] * shape - self.columns[:, LAG]
+        return self.columns[:, PAST] + lazy
 
 
 @functools.cache
 def _compiled(kind: RecordType) -> Any:
     methods = (jittable(kind.methods[name]) for name in ("shape", "mass", "scale"))
-    return kernel(functools.partial(_make_run, kind.reader(0), *methods))
+    return _make_run(kind.reader(0), *methods)
 
 
-def _make_dot(shape):
+def _make_dot(shape):  # apart from ``run``: inside, its sums would run in another order
     def dot(rows, j, columns, oracle):
         """``Σ_k x_jk shape(d_k)``."""
         base, total = row_start(rows, j), 0.0
@@ -95,16 +107,18 @@ def _make_dot(shape):
     return dot
 
 
-def _make_run(read, shape, mass, scale, stamp):
+def _make_run(read, shape, mass, scale):
     dot = jittable(_make_dot(shape))
 
-    def run(rows, batches, numbers, samples, gain, gain_mask, law, columns, running, parameters):
+    @kernel
+    def run(
+        rows, batches, numbers, samples, gain, gain_mask, functions, columns, running, parameters
+    ):
         """Take ``len(batches)`` steps of Algorithm 2.
 
         As in ``vertex.run_vertex``, but for the oracle's: ``columns`` and ``running`` are
         laid out as above, ``parameters`` are the oracle's numbers.
         """
-        stamp
         eta, weights, cumulative = numbers
         oracle, health = read(parameters), 0.0
         predictions = np.empty(batches.shape[1])
@@ -114,9 +128,9 @@ def _make_run(read, shape, mass, scale, stamp):
             growth = running[GROWTH] + weights[i] * factor
             if factor > STEEPER * running[SCALE]:
                 for k in range(columns.shape[0]):
-                    columns[k, SETTLED] += growth * shape(oracle, columns[k, SLOPE])
-                    columns[k, SETTLED] -= columns[k, DELAY]
-                    columns[k, DELAY] = 0.0
+                    columns[k, PAST] += growth * shape(oracle, columns[k, SLOPE])
+                    columns[k, PAST] -= columns[k, LAG]
+                    columns[k, LAG] = 0.0
                 growth = 0.0
                 running[SCALE] = factor
             running[GROWTH] = growth
@@ -127,7 +141,8 @@ def _make_run(read, shape, mass, scale, stamp):
             moved = 0.0
             for t in range(batches.shape[1]):
                 j = np.uint64(batches[i, t])
-                change = move(samples, j, predictions[t], eta[i], cumulative[i], law)
+                target = predictions[t]
+                change = mirror_step(samples, j, target, eta[i], cumulative[i], functions)
                 health += change
                 pull = gain[j & gain_mask] * change
                 base = row_start(rows, j)
@@ -136,7 +151,7 @@ def _make_run(read, shape, mass, scale, stamp):
                     old = columns[k, SLOPE]
                     new = old + pull * value(rows, base, e)
                     columns[k, SLOPE] = new
-                    columns[k, DELAY] += growth * (shape(oracle, new) - shape(oracle, old))
+                    columns[k, LAG] += growth * (shape(oracle, new) - shape(oracle, old))
                     moved = add(moved, mass(oracle, new) - mass(oracle, old))
             running[MASS] += moved
             running[PEAK] = max(running[PEAK], running[MASS])

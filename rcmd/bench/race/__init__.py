@@ -1,1 +1,0 @@
-"""``rcmd bench peers``: time to a certified gap, beside other people's packages."""

@@ -1,0 +1,123 @@
+"""``rcmd bench``: its options; the work is in ``rcmd.lab.bench``."""
+
+from __future__ import annotations
+
+import argparse
+
+from rcmd.cli.options import add_command, add_json_option
+
+HELP = """\
+Measure speed and memory on this machine; the help of each benchmark has an
+example.
+
+    rcmd bench engine --quick
+"""
+
+ENGINE_HELP = """\
+Nanoseconds per stochastic gradient and per step, beside a plain C loop and
+COPT's LF variant where they can be had; cost as n and p grow; start, memory,
+drift. Ratios of one run.
+
+    rcmd bench engine --data ~/libsvm --json engine.json
+"""
+
+ORACLES_HELP = """\
+Time of argmin and minimum over that of one NumPy pass over c, which the
+formula cannot avoid and which is printed beside them. About a minute.
+
+    rcmd bench oracles --p 1000000 --json oracles.json
+"""
+
+PEERS_HELP = """\
+Time to a certified gap of l1-constrained logistic regression, beside cyanure,
+COPT, scikit-learn and skglm where they are installed. Half an hour; one
+problem takes minutes.
+
+    rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
+"""
+
+DISK_HELP = """\
+Generate sparse rows on disk, solve them in a process of its own, and measure
+its largest resident memory: 5 GB within 1 GB by default. Status 1 where the
+memory or the gap is missed.
+
+    rcmd bench disk --gigabytes 0.5 --limit 0.5 --folder /scratch
+"""
+
+MPI_HELP = """\
+Time of a step with the rows on 1, 2 and 4 ranks of this machine, beside one
+process, and how far their iterates differ. A quarter of an hour. Needs mpirun
+and mpi4py.
+
+    rcmd bench mpi --ranks 1 2 8 --json mpi.json
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What may be typed after ``rcmd bench``."""
+    benchmarks = parser.add_subparsers(
+        title="benchmarks", required=True, metavar="WHAT", dest="benchmark"
+    )
+    engine = add_command(
+        benchmarks, "engine", "time per gradient and per step, start, memory, drift", ENGINE_HELP
+    )
+    engine.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, mushrooms")
+    engine.add_argument("--quick", action="store_true", help="a reduced set, about a minute")
+    engine.add_argument("--drift", type=float, metavar="UPDATES", help="for example 1e9")
+
+    oracles = add_command(
+        benchmarks, "oracles", "every closed-form oracle beside a pass of NumPy", ORACLES_HELP
+    )
+    oracles.add_argument("--p", type=int, default=10**5, help="variables (default: %(default)s)")
+    oracles.add_argument("--calls", type=int, default=10**4, help="of each (default: %(default)s)")
+
+    peers = add_command(
+        benchmarks, "peers", "time to a certified gap beside other packages", PEERS_HELP
+    )
+    peers.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …, gisette_scale.t")
+    peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
+    peers.add_argument("--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …")
+
+    disk = add_command(benchmarks, "disk", "data larger than the memory to solve them", DISK_HELP)
+    disk.add_argument("--gigabytes", type=float, default=5.0, help="(default: %(default)s)")
+    disk.add_argument("--limit", type=float, default=1.0, help="in GB (default: %(default)s)")
+    disk.add_argument("--tol", type=float, default=1e-3, help="(default: %(default)s)")
+    disk.add_argument("--batch", default="1%", help="(default: 1%%)")
+    disk.add_argument("--float32", action="store_true", help="single precision on disk")
+    disk.add_argument("--folder", metavar="DIR", help="where to put the data for the time")
+
+    mpi = add_command(benchmarks, "mpi", "rows on several ranks beside one process", MPI_HELP)
+    add = mpi.add_argument
+    add("--ranks", type=int, nargs="+", default=[1, 2, 4], help="(default: 1 2 4)", metavar="R")
+    add("--seconds", type=float, default=0.5, help="for each measurement (default: %(default)s)")
+
+    for benchmark in (engine, disk, mpi):
+        benchmark.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    for benchmark in (engine, oracles, peers, disk, mpi):
+        add_json_option(benchmark)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import the benchmark that was asked for, and run it; returns the exit status."""
+    o = options
+    if o.benchmark == "engine":
+        from rcmd.lab.bench.engine import run_bench
+
+        return run_bench(o.data, o.json, o.quick, o.drift, o.seed)
+    if o.benchmark == "oracles":
+        from rcmd.lab.bench.oracles import run_oracles
+
+        return run_oracles(o.p, o.calls, o.json)
+    if o.benchmark == "peers":
+        from rcmd.lab.bench.peers import run_peers
+
+        return run_peers(o.data, o.json, o.quick, o.problem)
+    if o.benchmark == "disk":
+        from rcmd.lab.bench.disk import run_disk
+        from rcmd.model.specs import parse_batch
+
+        batch = parse_batch(o.batch)
+        return run_disk(o.gigabytes, o.limit, o.tol, batch, o.float32, o.folder, o.seed, o.json)
+    from rcmd.lab.bench.mpi import run_mpi
+
+    return run_mpi(o.ranks, o.seconds, o.seed, o.json)

@@ -1,0 +1,147 @@
+"""``rcmd compare``: the table, the JSON file and the figure."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from rcmd.cli.options import add_plot_and_json_options, add_problem_options, check_outputs, limit
+from rcmd.cli.tasks import samples_problem
+from rcmd.lab.compare import AXES, Comparison, Standing, compare, excess
+from rcmd.lab.racing import CORRECTED, fitting, parse_entrants
+from rcmd.methods import NAMED
+from rcmd.model.specs import parse_batch
+from rcmd.plotting import Line, Panel, write_figure
+from rcmd.reporting.progress import tell_on_terminal
+from rcmd.reporting.tables import Report, Section, about_command
+from rcmd.rows.validation import batch_size
+
+HELP = """\
+Run methods side by side on one problem, each with the same number of
+gradients, and show what they reached against gradients, oracle calls and
+seconds, with fitted log-log slopes.
+
+    rcmd compare a9a --data ~/libsvm --methods rcmd,fw,scgm --plot a9a.png
+
+FILE is a LIBSVM file or the name of a data set; without it, generated data.
+--methods: rcmd (the algorithm of the paper), corrected (the same, ending with
+corrections), fw, away, pairwise, bpcg, sfw, svrf, storc, scgm, scgs, sag,
+sarah, online, sdca, apcg; fw, away, pairwise and bpcg take a step rule, as in
+fw:exact. By default all that the problem allows. --batch is for methods that
+leave it open.
+"""
+
+HEADER = (
+    "method", "gradients", "calls", "seconds", "gap", "P − best", "slope/gradients",
+    "slope/calls", "slope/seconds",
+)  # fmt: skip
+
+NOTES = (
+    "medians over the seeds at the end of the runs; gap: certified, P(β) − D(w) of the best pair; "
+    "certificates are in the seconds, not in the counts",
+    "slopes: a where P − best ≈ c·xᵃ, by least squares over the last decade of x in which P − best "
+    "is above ten times what the best known P may be off; exact ranges are in the JSON file",
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What may be typed after ``rcmd compare``."""
+    add_problem_options(parser, oracle="l1:5")
+    add = parser.add_argument
+    add("--methods", metavar="NAMES", help="with commas (default: all that fit)")
+    add("--passes", type=float, default=20.0, help="gradients per row (default: %(default)s)")
+    add("--tol", type=float, default=1e-10, help="certified gap that ends a run (default: 1e-10)")
+    add("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
+    add("--seeds", type=int, default=3, help="runs, from --seed on (default: %(default)s)")
+    add_plot_and_json_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``rcmd compare``; returns the exit status."""
+    check_outputs(options)
+    if not options.passes > 0 or not math.isfinite(options.passes):
+        raise ValueError(f"--passes is {options.passes}; expected a number above 0")
+    if options.seeds < 1:
+        raise ValueError(f"--seeds is {options.seeds}; expected at least 1")
+    every = options.methods is None
+    entrants = parse_entrants(",".join(NAMED) if every else options.methods)
+    problem, remarks = samples_problem(options, options.loss, options.oracle)
+    batch = batch_size(parse_batch(options.batch), problem.n)
+    budget = math.ceil(options.passes * problem.n)
+    limits = {"batch": batch, "tol": options.tol, "max_seconds": options.max_seconds}
+    CORRECTED.check(problem, max_gradients=budget, **limits)  # the limits, before any work
+    entrants, refused = fitting(problem, entrants, batch, budget)
+    if not entrants or (refused and not every):
+        raise ValueError("; ".join(f"{name}: {reason}" for name, reason in refused.items()))
+    comparison = compare(
+        problem,
+        entrants,
+        budget=budget,
+        seeds=range(options.seed, options.seed + options.seeds),
+        **limits,
+        tell=tell_on_terminal,
+    )
+    section = Section(
+        "comparison",
+        f"{options.file or 'generated data'}: n = {problem.n:,}, p = {problem.p:,}, "
+        f"{options.loss}, {options.oracle}; at most {budget:,} gradients",
+        HEADER,
+    )
+    for standing in comparison.standings:
+        _add(section, standing, comparison)
+    best = f"best known P {comparison.best:.12g}, at most {comparison.noise:.1e} above P*"
+    seeds = f"{options.seeds} seed{'s' if options.seeds > 1 else ''} from {options.seed}"
+    section.notes += [*remarks, f"{best}; {seeds}, batch {batch}", *NOTES]
+    section.notes += [f"left out, {name}: {reason}" for name, reason in refused.items()]
+    about = about_command(options, rows=problem.n, features=problem.p)
+    about["best_known"] = {"primal": comparison.best, "dual": comparison.lower}
+    Report([section], about).tell(options.json)
+    if options.plot is not None:
+        write_figure(_panels(comparison), options.plot, len(AXES))
+    return 0
+
+
+def _add(section: Section, standing: Standing, comparison: Comparison) -> None:
+    """One line of the table, with all curves for the JSON file."""
+    best, noise = comparison.best, comparison.noise
+    slopes = {axis: standing.slope(axis, best, noise) for axis in AXES}
+    behind = standing.end("primal") - best
+    cells = (
+        standing.entrant.name,
+        f"{standing.end('gradients'):,.0f}",
+        f"{standing.end('oracle_calls'):,.0f}",
+        f"{standing.end('seconds'):.3g}",
+        f"{standing.end('gap'):.2e}",
+        f"{behind:.2e}",
+        *("–" if slope is None else f"{slope.exponent:.2f}" for slope in slopes.values()),
+    )
+    row: dict[str, Any] = {
+        "method": standing.entrant.name,
+        "parameters": repr(standing.entrant.method),
+        "excess": behind,
+        **{name: standing.end(name) for name in ("iteration", *AXES, "primal", "dual", "gap")},
+        "slopes": {axis: slope and slope._asdict() for axis, slope in slopes.items()},
+        "curves": [[point._asdict() for point in curve] for curve in standing.curves],
+    }
+    section.add(cells, **row)
+
+
+def _panels(comparison: Comparison) -> list[Panel]:
+    return [
+        Panel(
+            "",
+            label,
+            [
+                Line(
+                    standing.entrant.name,
+                    [getattr(point, axis) for point in curve],
+                    excess(curve, comparison.best),
+                )
+                for standing in comparison.standings
+                for curve in standing.curves
+            ],
+            y_label="P − best known",
+        )
+        for axis, label in AXES.items()
+    ]

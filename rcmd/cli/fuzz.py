@@ -1,0 +1,51 @@
+"""``rcmd fuzz``: random problems for a chosen time, and every finding as code that repeats it."""
+
+from __future__ import annotations
+
+import argparse
+
+from rcmd.cli.options import add_json_option, check_outputs
+from rcmd.reporting.json_output import say, write_json
+from rcmd.testing.fuzzing import Case, Finding, search
+
+HELP = """\
+Solve random small problems, every named loss with every named regularizer, and
+compare with CVXPY: certificates must hold, tolerances must be kept, both
+engines must agree, nothing may be NaN, warn or hang. The status is 1 if
+anything is found; each finding is the smallest problem that shows it, as code
+that repeats it.
+
+    rcmd fuzz --seconds 60 --seed 0
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What may be typed after ``rcmd fuzz``."""
+    parser.add_argument("--seconds", type=float, default=60.0, help="(default: %(default)g)")
+    parser.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge cases until the time is over; 1 if anything was found."""
+    check_outputs(options)
+    if not options.seconds > 0:
+        raise ValueError(f"--seconds is {options.seconds}; expected a positive number")
+    if options.seed < 0:
+        raise ValueError(f"--seed is {options.seed}; expected a number ≥ 0")
+    found: list[dict[str, str]] = []
+
+    def tell(finding: Finding, case: Case) -> None:
+        found.append({"finding": finding.text, "code": case.code()})
+        say(f"FOUND {finding.text}\n\n{case.code()}\n", options.json)
+
+    verdicts = search(options.seconds, options.seed, tell)
+    counts = {
+        "problems": len(verdicts),
+        "with findings": len(found),
+        "reached their tolerance": sum(verdict.reached for verdict in verdicts),
+        "without an optimum by CVXPY": sum(not verdict.judged for verdict in verdicts),
+    }
+    say(", ".join(f"{count} {what}" for what, count in counts.items()), options.json)
+    write_json({"seed": options.seed, **counts, "findings": found}, options.json)
+    return 1 if found else 0

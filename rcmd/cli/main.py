@@ -1,0 +1,117 @@
+"""``rcmd COMMAND …``: parse the words, import the command's module, run it."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NoReturn
+
+from rcmd import __version__
+from rcmd.cli.options import add_command
+from rcmd.reporting.process import EXIT_BAD_INPUT, EXIT_INTERRUPTED
+
+COMMANDS = {
+    "solve": "solve a problem to a certified gap",
+    "resume": "go on from a checkpoint",
+    "path": "solutions for many radii or strengths",
+    "compare": "methods side by side on one problem",
+    "replicate": "many seeds beside the theorem's bound",
+    "show": "show a saved result",
+    "list": "losses and oracles, and how they are written",
+    "check": "check the contract of a loss, an oracle or a prox",
+    "demo": "teaching pages for the browser",
+    "fuzz": "random problems, compared with CVXPY",
+    "convert": "LIBSVM text to rows on disk",
+    "reproduce": "the experiments of the paper, beside the published numbers",
+    "bench": "measure speed and memory on this machine",
+}
+"""The modules of ``rcmd.cli`` that are commands, each with a line for the help."""
+
+OVERVIEW = """\
+Convex optimization seen from the dual: min over β of
+(1/n) Σ_j l(x_jᵀβ; y_j) + R(β), with a certified gap.
+
+    rcmd solve                                  a built-in problem
+    rcmd solve a9a.bz2 --oracle l1:5            a LIBSVM file
+    rcmd solve a9a.bz2 --save a.rcmd --plot a.pdf
+    rcmd list                                   all losses and oracles
+    rcmd COMMAND --help                         options, with an example
+"""
+
+STATUSES = """\
+exit status:
+  0    done: the tolerance was reached, the contract is kept
+  1    not reached: a budget ended first, a contract is broken, a fault found
+  2    bad input, said in one sentence
+  130  interrupted by Ctrl-C
+"""
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The options; one that is none of this command's is refused, with the nearest that is."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = self._option_string_actions
+            begun = [name for name in known if unknown[0].startswith(name)]
+            near = begun or get_close_matches(unknown[0], known, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+        return options, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line and leave with status 2."""
+        self.exit(EXIT_BAD_INPUT, f"rcmd: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status.
+
+    What a command refuses by an exception is printed as one sentence, and the status is 2.
+    """
+    # A terminal without these letters gets question marks, not a crash.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("rcmd: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader, such as head, has seen enough; nothing more can be written.
+        sys.stdout = None
+        return 0
+    except (ValueError, TypeError, OSError, ImportError) as fault:
+        print(f"rcmd: {fault}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    return status
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The options, with the function ``run`` that carries them out."""
+    parser = OneLineParser(
+        prog="rcmd",
+        description=OVERVIEW,
+        epilog=STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"rcmd {__version__}")
+    subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = add_command(subparsers, name, summary)
+        if name == chosen:
+            module = import_module(f"rcmd.cli.{name}")
+            command.description = module.HELP
+            command.set_defaults(run=module.run)
+            module.add_options(command)
+    return parser.parse_args(words)

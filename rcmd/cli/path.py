@@ -1,0 +1,152 @@
+"""``rcmd path``: a line for each radius or strength, the figure and the JSON file."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Literal
+
+import numpy as np
+
+from rcmd.cli.options import add_plot_and_json_options, add_problem_options, check_outputs, limit
+from rcmd.cli.tasks import samples_problem
+from rcmd.model.problem import Problem
+from rcmd.model.specs import ORACLES, parse_batch
+from rcmd.reporting.json_output import say, write_json
+from rcmd.reporting.process import EXIT_BUDGET, EXIT_INTERRUPTED
+from rcmd.reporting.progress import RunProgress, tell_on_terminal
+from rcmd.reporting.tables import about_command
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import batch_size
+from rcmd.solver.history import StopReason
+from rcmd.solver.path import Path, steps
+from rcmd.solver.result import Result
+from rcmd.solver.saved_results import as_data
+from rcmd.solver.solve import iterate
+
+Parameter = Literal["radius", "strength"]
+
+HELP = """\
+Solve one problem for many radii (or strengths) of its oracle, each to a
+certified gap and from the solution before, and show how the solution grows.
+
+    rcmd path a9a.bz2 --oracle l1 --radii 1:10:5 --tol 1e-6 --plot path.pdf
+    rcmd path a9a.bz2 --oracle ridge --strengths 0.001:1:7:log
+
+Values are FIRST:LAST:COUNT in even steps, FIRST:LAST:COUNT:log in even ratios,
+or a list with commas. The oracle's own radius or strength may be left out.
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What may be typed after ``rcmd path``."""
+    add_problem_options(parser, oracle="l1")
+    values = parser.add_mutually_exclusive_group(required=True)
+    values.add_argument("--radii", metavar="VALUES", help="1:10:5, 0.1:10:5:log or 1,2,5")
+    values.add_argument("--strengths", metavar="VALUES", help="the same for a strength")
+    add = parser.add_argument
+    add("--intercept", type=float, metavar="B", help="an intercept within ±B")
+    add("--tol", type=float, default=1e-3, help="certified gap of each (default: %(default)s)")
+    add("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
+    add("--max-gradients", type=limit(int), metavar="G", help="limit of each run")
+    add_plot_and_json_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``rcmd path``; returns the exit status."""
+    check_outputs(options)
+    parameter: Parameter = "strength" if options.radii is None else "radius"
+    values = parse_values(options.radii or options.strengths)
+    oracle = completed(options.oracle, parameter, values[0])
+    problem, remarks = samples_problem(options, options.loss, oracle)
+    results = _solved(problem, values, parameter, remarks, options)
+    found = Path(list(results), list(results.values()), parameter)
+    if options.plot is not None:
+        found.plot().savefig(options.plot)
+    rows = [{parameter: value} | as_data(result) for value, result in results.items()]
+    write_json(about_command(options) | {"path": rows}, options.json)
+    if any(result.stop is StopReason.INTERRUPTED for result in found):
+        return EXIT_INTERRUPTED
+    return 0 if all(result.success for result in found) else EXIT_BUDGET
+
+
+def _solved(
+    problem: Problem,
+    values: list[float],
+    parameter: Parameter,
+    remarks: list[str],
+    options: argparse.Namespace,
+) -> dict[float, Result]:
+    """The results in the order of the values, told as they come."""
+    size = batch_size(parse_batch(options.batch), problem.n)
+    chosen = {
+        "batch": size,
+        "tol": options.tol,
+        "seed": options.seed,
+        "max_seconds": options.max_seconds,
+        "max_gradients": options.max_gradients,
+    }
+    checked = iterate(problem, **chosen)  # before any work
+    progress = RunProgress(checked.tol, checked.budgets, tell_on_terminal)
+    runs = steps(problem, values, parameter=parameter, callbacks=[progress], **chosen)
+    header = f"{parameter:>12} {'P(β)':>14} {'certified gap':>14} {'nonzeros':>9} {'gradients':>12}"
+    formulas = problem.describe(size).splitlines()[:3]
+    say("\n".join([*remarks, *formulas, "", header]), options.json)
+    results = {}
+    for value, result in runs:
+        tell_on_terminal("")
+        results[value] = result
+        say(_row(value, result), options.json)
+    return {value: results[value] for value in values if value in results}
+
+
+def _row(value: float, result: Result) -> str:
+    beta, last = result.beta, result.history[-1]
+    nonzeros = beta.terms if isinstance(beta, LowRank) else int(np.count_nonzero(beta))
+    missed = "" if result.success else f"  {result.stop.value}"
+    return (
+        f"{value:>12.6g} {float(result.primal):>14.8f} {float(result.gap):>14.3e} "
+        f"{nonzeros:>9,} {last.gradients:>12,}{missed}"
+    )
+
+
+def completed(text: str, parameter: str, value: float) -> str:
+    """The words of an oracle whose last one, the radius or strength, was left out.
+
+    >>> completed("l1", "radius", 2.0), completed("l1:5", "radius", 2.0)
+    ('l1:2.0', 'l1:5')
+    >>> completed("ridge", "strength", 0.1)
+    'ridge:0.1'
+    """
+    name, *words = text.split(":")
+    names = list(ORACLES[name].parameters) if name in ORACLES else []
+    left_out = parameter in names and len(words) == names.index(parameter)
+    return f"{text}:{value!r}" if left_out else text
+
+
+def parse_values(text: str) -> list[float]:
+    """Numbers in even steps, in even ratios, or as a list; each once.
+
+    >>> parse_values("1:3:3"), parse_values("1:100:3:log"), parse_values("2,1")
+    ([1.0, 2.0, 3.0], [1.0, 10.0, 100.0], [2.0, 1.0])
+    """
+    fault = ValueError(
+        f"values {text!r} cannot be read; expected FIRST:LAST:COUNT, FIRST:LAST:COUNT:log or "
+        "positive numbers with commas between them"
+    )
+    try:
+        if ":" not in text:
+            values = [float(word) for word in text.split(",")]
+        else:
+            first, last, count, *log = text.split(":")
+            if log not in ([], ["log"]) or not 1 <= int(count) <= 10**6:
+                raise fault
+            spaced = np.geomspace if log else np.linspace
+            if not 0 < float(first) < math.inf or not 0 < float(last) < math.inf:
+                raise fault
+            values = spaced(float(first), float(last), int(count)).tolist()
+    except ValueError:
+        raise fault from None
+    if not all(0 < value < math.inf for value in values):
+        raise fault
+    return list(dict.fromkeys(values))

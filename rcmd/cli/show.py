@@ -1,0 +1,74 @@
+"""``rcmd show``: a saved result in words, as JSON or as a figure."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from rcmd.cli.options import add_plot_and_json_options, check_outputs
+from rcmd.cli.results import HEADER, ending, row
+from rcmd.reporting.json_output import say, write_json
+from rcmd.reporting.process import exit_status
+from rcmd.solver.history import Record
+from rcmd.solver.result import Result
+from rcmd.solver.saved_results import as_data, load_result, load_versions
+
+HELP = """\
+Show a result that `rcmd solve --save` or `result.save(…)` kept: what was
+solved, how it went, and what its certificate says.
+
+    rcmd show a9a.rcmd --plot a9a.pdf
+
+The status is that of the run: 1 where a budget ended it first.
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What may be typed after ``rcmd show``."""
+    parser.add_argument("file", metavar="FILE", help="the saved result")
+    parser.add_argument(
+        "--against",
+        choices=("gradients", "iterations", "oracle_calls", "seconds"),
+        default="gradients",
+        help="what the figure has on its horizontal axis (default: %(default)s)",
+    )
+    add_plot_and_json_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``rcmd show``; returns the exit status of the run that is shown."""
+    check_outputs(options)
+    result, versions = load_result(options.file), load_versions(options.file)
+    say("\n".join(_lines(result, versions)), options.json)
+    if options.plot is not None:
+        result.plot(options.against).savefig(options.plot)
+    write_json(as_data(result) | {"versions": versions}, options.json)
+    return exit_status(result)
+
+
+def _lines(result: Result, versions: dict[str, str | None]) -> Iterator[str]:
+    if result.about is not None:
+        yield from result.about.formulas()
+        for letter, meaning, value in result.about.constants:
+            yield f"  {letter:<6}{value:<12.6g}{meaning}"
+    yield ", ".join(f"{name} {value}" for name, value in result.options.items())
+    yield "made with " + ", ".join(f"{name} {v}" for name, v in versions.items() if v)
+    yield from ("", HEADER)
+    yield from map(row, _doublings(result.history))
+    yield ""
+    yield from ending(result)
+    if result.note:
+        yield result.note
+
+
+def _doublings(history: Any) -> Iterator[Record]:
+    """A record for each doubling of the gradients, and the last one.
+
+    Certificates are closer together than people can read.
+    """
+    shown, last = 0, len(history) - 1
+    for place, record in enumerate(history):
+        if record.gradients >= 2 * shown or place == last:
+            shown = record.gradients
+            yield record

@@ -1,1 +1,0 @@
-"""The parsers of the command line, one light module for each command."""

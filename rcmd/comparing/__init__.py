@@ -1,1 +1,0 @@
-"""Methods side by side on one problem: ``rcmd compare``."""

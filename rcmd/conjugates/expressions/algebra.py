@@ -1,0 +1,438 @@
+"""Algebra that always ends: limits, quotients of polynomials, solutions, smooth pieces.
+
+SymPy's general solvers and limits may take any time, so they are not used. Each rule here is a
+fixed number of steps on polynomials of bounded degree; where none applies the answer is None,
+and numbers decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import mpmath
+import sympy as sp
+
+from rcmd.conjugates.expressions.language import ExpressionError
+from rcmd.conjugates.expressions.symbolic import SWITCHES, R, W, in_many_digits, number
+
+MAX_PIECES = 24
+MAX_DEGREE = 24
+# Before common factors are cancelled.
+_MAX_RAW_DEGREE = 80
+T = sp.Symbol("t", positive=True)
+
+
+# ---- limits ------------------------------------------------------------------------------------
+
+
+def exact_limit(expression: Any, end: Any) -> Any:
+    """The limit of a smooth function of r at ``end``, or None where these rules do not reach.
+
+    By continuity; at infinity, products of powers of polynomials by their leading coefficients.
+    """
+    found = _limit_of_product(expression, end)
+    if found is None and expression.is_Add:
+        parts = [_limit_of_product(part, end) for part in expression.args]
+        total = sp.nan if None in parts else sp.Add(*parts)
+        found = total if _is_limit(total) else None
+    return found
+
+
+def _is_limit(found: Any) -> bool:
+    real = found in (sp.oo, -sp.oo) or found.is_finite
+    return bool(real) and not found.has(sp.nan, sp.zoo, sp.I)
+
+
+def _limit_of_product(expression: Any, end: Any) -> Any:
+    found = expression.subs(R, end)
+    if _is_limit(found):
+        return found
+    factors = power_factors(expression) if not end.is_finite else None
+    if factors is None:
+        return None
+    value, powers = factors
+    degree = sp.S.Zero
+    for polynomial, exponent in powers:
+        sign = -1 if end == -sp.oo and polynomial.degree() % 2 else 1
+        degree += polynomial.degree() * exponent
+        value *= (sign * polynomial.LC()) ** exponent
+    if not value.is_real:
+        return None
+    return sp.S.Zero if degree < 0 else value * (sp.oo if degree > 0 else 1)
+
+
+def power_factors(expression: Any) -> tuple[Any, list[tuple[Any, Any]]] | None:
+    """(c, [(p, e), …]) with ``expression`` = c·Π p^e, p polynomials in r, e numbers; or None."""
+    radicals = {p.base for p in expression.atoms(sp.Pow) if not p.exp.is_Integer}
+    if expression.atoms(sp.Function) or len(radicals) > 1 or not _small(expression, R):
+        return None
+    constant, powers = sp.S.One, []
+    for factor in sp.Mul.make_args(sp.factor(sp.together(expression))):
+        base, exponent = factor.as_base_exp()
+        if R not in factor.free_symbols:
+            constant *= factor
+            continue
+        if R in exponent.free_symbols or not base.is_polynomial(R):
+            return None
+        polynomial = sp.Poly(base, R)
+        if polynomial.domain not in (sp.ZZ, sp.QQ) or polynomial.degree() > MAX_DEGREE:
+            return None
+        powers.append((polynomial, exponent))
+    return constant, powers
+
+
+def far_values(expression: Any, end: Any, inwards: int) -> tuple[Any, Any]:
+    """The function at ±10¹⁶ and ±10³², or 10⁻⁶⁴ and 10⁻¹²⁸ from a finite end; may be nan."""
+    function = in_many_digits(R, expression)
+    values = []
+    with mpmath.workdps(400 if end.is_finite else 120):
+        for step in (16, 32):
+            try:
+                if end.is_finite:
+                    at = number(end, 400) + inwards * mpmath.mpf(10) ** (-4 * step)
+                else:
+                    at = -inwards * mpmath.mpf(10) ** step
+                values.append(mpmath.mpf(function(at)))
+            except (ArithmeticError, ValueError, TypeError):
+                values.append(mpmath.nan)
+    return values[0], values[1]
+
+
+def settled(values: tuple[Any, Any]) -> bool:
+    """Whether a function stands still between its two far values."""
+    middle, far = values
+    return bool(abs(far - middle) <= 1e-7 * (1 + abs(far)))
+
+
+# ---- quotients of polynomials ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """numerator/denominator, polynomials in ``variable``, where variable = ``inner``(r).
+
+    With t = exp(u), u a multiple of r up to a shift, logistic-like losses have a derivative that
+    is a quotient of polynomials in t; others are rational in r itself.
+    """
+
+    numerator: Any
+    denominator: Any
+    variable: Any
+    inner: Any
+    outer: Any
+    """r as a function of the variable."""
+
+    def at(self, value: Any) -> Any:
+        """The quotient at a value of the variable, or its limit there at infinity."""
+        top, bottom = self.numerator, self.denominator
+        if value.is_finite:
+            return (top.as_expr() / bottom.as_expr()).subs(self.variable, value)
+        degree = top.degree() - bottom.degree() if not top.is_zero else -1
+        sign = -1 if value == -sp.oo and degree % 2 else 1
+        ratio = sign * top.LC() / bottom.LC()
+        return sp.S.Zero if degree < 0 else ratio * (sp.oo if degree > 0 else 1)
+
+
+def quotient_of(expression: Any) -> Quotient | None:
+    """``expression`` as a quotient of polynomials with rational coefficients, in r or exp."""
+    functions = [part for part in expression.atoms(sp.Function) if R in part.free_symbols]
+    if not all(isinstance(part, sp.exp | sp.tanh | sp.sinh | sp.cosh) for part in functions):
+        return None
+    if not all(
+        part.args[0].is_polynomial(R) and sp.degree(part.args[0], R) == 1 for part in functions
+    ):
+        return None
+    if not functions:
+        return _fraction(expression, R, R, R)
+    expression = expression.replace(
+        lambda part: isinstance(part, sp.tanh | sp.sinh | sp.cosh),
+        lambda part: part.rewrite(sp.exp),
+    )
+    exponentials = [part for part in expression.atoms(sp.exp) if R in part.free_symbols]
+    exponents = [part.args[0] for part in exponentials]
+    slope, shift = sp.Poly(exponents[0], R).all_coeffs()
+    ratios = [sp.Poly(a, R).LC() / slope for a in exponents]
+    if not all(ratio.is_Rational for ratio in ratios):
+        return None
+    unit = slope / math.lcm(*(int(ratio.q) for ratio in ratios))
+    shift = shift * unit / slope
+    inner, outer = sp.exp(unit * R + shift), (sp.log(T) - shift) / unit
+    moved = expression
+    for part in exponentials:
+        exponent = sp.expand(part.args[0].subs(R, (R - shift) / unit))
+        power = sp.Poly(exponent, R).LC()
+        rest = sp.expand(exponent - power * R)
+        moved = moved.subs(part, sp.exp(rest) * T**power)
+    return None if R in moved.free_symbols else _fraction(moved, T, inner, outer)
+
+
+def _fraction(expression: Any, variable: Any, inner: Any, outer: Any) -> Quotient | None:
+    if not expression.is_rational_function(variable) or not _small(expression, variable):
+        return None
+    top, bottom = sp.fraction(sp.cancel(sp.together(expression)))
+    try:
+        polynomials = [sp.Poly(part, variable) for part in (top, bottom)]
+    except sp.PolynomialError:
+        return None
+    if any(p.domain not in (sp.ZZ, sp.QQ) or p.degree() > MAX_DEGREE for p in polynomials):
+        return None
+    return Quotient(polynomials[0], polynomials[1], variable, inner, outer)
+
+
+def _small(expression: Any, variable: Any) -> bool:
+    """Whether bringing ``expression`` over one denominator can only give moderate degrees."""
+    return max(_degrees(expression, variable)) <= _MAX_RAW_DEGREE
+
+
+def _degrees(expression: Any, variable: Any) -> tuple[float, float]:
+    """Bounds of the degrees of numerator and denominator, over the product of denominators."""
+    if expression.is_Add:
+        parts = [_degrees(part, variable) for part in expression.args]
+        bottom = sum(below for _, below in parts)
+        return max(above - below for above, below in parts) + bottom, bottom
+    if expression.is_Mul:
+        parts = [_degrees(part, variable) for part in expression.args]
+        return sum(above for above, _ in parts), sum(below for _, below in parts)
+    if expression.is_Pow and expression.exp.is_number:
+        above, below = _degrees(expression.base, variable)
+        size = math.ceil(abs(expression.exp))
+        top, bottom = (below, above) if expression.exp.is_negative else (above, below)
+        return top * size, bottom * size
+    return float(variable in expression.free_symbols), 0.0
+
+
+def roots(polynomial: Any) -> list[Any]:
+    """The real roots of a polynomial with rational coefficients, each once."""
+    if polynomial.degree() < 1:
+        return []
+    if polynomial.degree() == 1:
+        return [-polynomial.nth(0) / polynomial.nth(1)]
+    return list(dict.fromkeys(sp.real_roots(polynomial)))
+
+
+# ---- solutions ---------------------------------------------------------------------------------
+
+_INVERSES = {
+    sp.exp: sp.log,
+    sp.log: sp.exp,
+    sp.tanh: sp.atanh,
+    sp.atan: sp.tan,
+    sp.asinh: sp.sinh,
+    sp.sinh: sp.asinh,
+}
+
+
+def solutions(function: Any, level: Any) -> Iterator[Any]:
+    """Candidates for r with function(r) = level; some may be wrong, and some missing."""
+    yield from _unwrapped(function, level)
+    yield from _rational_solutions(function, level)
+    yield from _radical_solutions(function, level)
+
+
+def _unwrapped(function: Any, level: Any) -> list[Any]:
+    """All r, where r occurs once, by undoing one operation after the other; or an empty list."""
+    while function != R:
+        if function.is_Add or function.is_Mul:
+            constant, rest = function.as_independent(R, as_Add=function.is_Add)
+            if rest.func == function.func:
+                return []
+            level = level - constant if function.is_Add else level / constant
+            function = rest
+        elif function.is_Pow and not function.exp.has(R):
+            function, exponent = function.args
+            found = _unwrapped(function, level ** (1 / exponent))
+            even = exponent.is_Rational and exponent.p % 2 == 0
+            opposite = -level if not even else level
+            return found + _unwrapped(function, -(opposite ** (1 / exponent)))
+        elif function.func is sp.cosh:
+            (function,) = function.args
+            return [r for a in (1, -1) for r in _unwrapped(function, a * sp.acosh(level))]
+        elif function.func in _INVERSES:
+            level, (function,) = _INVERSES[function.func](level), function.args
+        else:
+            return []
+    return [level]
+
+
+def _rational_solutions(function: Any, level: Any) -> list[Any]:
+    """For a function rational in r or in exp(r): the roots of a polynomial of degree ≤ 3."""
+    quotient = quotient_of(function)
+    if quotient is None:
+        return []
+    top, bottom, variable = quotient.numerator, quotient.denominator, quotient.variable
+    polynomial = sp.Poly(top.as_expr() - level * bottom.as_expr(), variable)
+    if polynomial.degree() == 3 and variable == R:
+        # Without the assumption that r and w are real, which leads to case distinctions.
+        free, any_level = sp.Dummy("r"), sp.Dummy("w")
+        cubic = sp.Poly(polynomial.as_expr().subs({R: free, W: any_level}), free)
+        return [root.subs(any_level, W) for root in sp.roots(cubic)]
+    if not 1 <= polynomial.degree() <= 2:
+        return []
+    *leading, linear, constant = polynomial.all_coeffs()
+    if not leading:
+        found = [-constant / linear]
+    else:
+        # Both forms of each root: the denominator's leading coefficient may vanish.
+        root = sp.sqrt(sp.factor(linear**2 - 4 * leading[0] * constant))
+        found = [(-linear + sign * root) / (2 * leading[0]) for sign in (1, -1)]
+        found += [2 * constant / (-linear + sign * root) for sign in (1, -1)]
+    replaced = (sp.factor(root) if variable == T else root for root in found)
+    return [quotient.outer.subs(variable, root) for root in replaced]
+
+
+def _radical_solutions(function: Any, level: Any) -> list[Any]:
+    """For c·r/√(a·r² + b): r = level·√(b/(c² − a·level²))."""
+    factors = power_factors(function)
+    if factors is None:
+        return []
+    constant, powers = factors
+    by_exponent = {exponent: polynomial for polynomial, exponent in powers}
+    half = -sp.Rational(1, 2)
+    if len(powers) != 2 or by_exponent.keys() != {sp.S.One, half}:
+        return []
+    line, parabola = by_exponent[sp.S.One].all_coeffs(), by_exponent[half].all_coeffs()
+    if len(line) != 2 or line[1] != 0 or len(parabola) != 3 or parabola[1] != 0:
+        return []
+    square = sp.factor(parabola[2] / ((constant * line[0]) ** 2 - parabola[0] * level**2))
+    return [level * sp.sqrt(square)]
+
+
+def real_zeros(function: Any) -> list[Any]:
+    """All real zeros of a function of r, exactly."""
+    if R not in function.free_symbols:
+        return []
+    quotient = quotient_of(function)
+    if quotient is not None:
+        found = roots(quotient.numerator)
+        if quotient.variable == R:
+            return found
+        return [quotient.outer.subs(T, root) for root in found if number(root) > 0]
+    function = sp.factor_terms(function)
+    if function.is_Mul:
+        return [zero for factor in function.args for zero in real_zeros(factor)]
+    if function.is_Pow and not function.exp.is_positive:
+        return []
+    found = _unwrapped(function, sp.S.Zero)
+    if not found and function.is_polynomial(R) and sp.degree(function, R) == 2:
+        a, b, c = sp.Poly(function, R).all_coeffs()
+        found = [(-b + sign * sp.sqrt(b**2 - 4 * a * c)) / (2 * a) for sign in (1, -1)]
+    if found:
+        return [zero for zero in found if sp.N(zero, 30).is_real]
+    raise ExpressionError(
+        f"where {function} changes sign was not found (r stands for s, s - y or y*s); expected "
+        "max, min, abs, sign and where to switch at points that can be solved for"
+    )
+
+
+# ---- smooth pieces -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Piece:
+    """f = ``value`` on [low, high], smooth inside."""
+
+    low: Any
+    high: Any
+    value: Any
+
+    @cached_property
+    def slope(self) -> Any:
+        """f'."""
+        return self.value.diff(R)
+
+    @cached_property
+    def curvature(self) -> Any:
+        """f'', a number where the piece is quadratic or linear."""
+        curvature = self.value.diff(R, 2)
+        if not curvature.is_number and self.value.is_polynomial(R):
+            curvature = sp.expand(curvature)
+        return curvature
+
+    def limit(self, expression: Any, end: Any) -> Any:
+        """The limit of ``expression`` at an end of the piece, None if none was found."""
+        found = exact_limit(expression, end)
+        if found is None:
+            values = far_values(expression, end, 1 if end == self.low else -1)
+            found = sp.Float(values[1], 100) if settled(values) else None
+        return found
+
+    def __contains__(self, point: Any) -> bool:
+        at = number(point)
+        return (self.low == -sp.oo or at > number(self.low)) and (
+            self.high == sp.oo or at < number(self.high)
+        )
+
+
+def pieces_of(core: Any) -> list[Piece]:
+    """The smooth pieces of ``core`` from left to right, equal neighbours joined.
+
+    It is cut where max, abs, where and their like switch.
+    """
+    waiting, done = [Piece(-sp.oo, sp.oo, core)], []
+    while waiting:
+        piece = waiting.pop()
+        switch = _innermost_switch(piece.value)
+        if switch is None:
+            done.append(piece)
+            continue
+        if len(waiting) + len(done) > MAX_PIECES:
+            raise ExpressionError(f"the loss has more than {MAX_PIECES} pieces; expected fewer")
+        points = [point for point in _switching_points(switch) if point in piece]
+        ends = [piece.low, *points, piece.high]
+        for low, high in zip(ends[-2::-1], ends[:0:-1], strict=True):
+            chosen = _branch(switch, _sample(low, high))
+            waiting.append(Piece(low, high, piece.value.subs(switch, chosen)))
+    joined = done[:1]
+    for piece in done[1:]:
+        last = joined[-1]
+        if sp.expand(last.value - piece.value) == 0:
+            joined[-1] = Piece(last.low, piece.high, last.value)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _innermost_switch(expression: Any) -> Any:
+    for part in sp.postorder_traversal(expression):
+        if isinstance(part, SWITCHES) and R in part.free_symbols:
+            return part
+    return None
+
+
+def _switching_points(switch: Any) -> list[Any]:
+    if isinstance(switch, sp.Piecewise):
+        comparisons = switch.atoms(sp.core.relational.Relational)
+        functions = [c.lhs - c.rhs for c in comparisons]
+    elif isinstance(switch, sp.Max | sp.Min):
+        parts = switch.args
+        functions = [a - b for i, a in enumerate(parts) for b in parts[:i]]
+    else:
+        functions = [switch.args[0]]
+    points = {point for function in functions for point in real_zeros(function)}
+    return sorted(points, key=number)
+
+
+def _sample(low: Any, high: Any) -> Any:
+    """A rational number inside (low, high)."""
+    if low == -sp.oo and high == sp.oo:
+        return sp.Rational(1, 3)
+    if low == -sp.oo:
+        return sp.floor(high) - 1
+    if high == sp.oo:
+        return sp.ceiling(low) + 1
+    return sp.Rational(str(sp.N((low + high) / 2, 40)))
+
+
+def _branch(switch: Any, at: Any) -> Any:
+    """What ``switch`` is around the point ``at``."""
+    if isinstance(switch, sp.Piecewise):
+        return next(value for value, condition in switch.args if condition.subs(R, at) == sp.true)
+    if isinstance(switch, sp.Max | sp.Min):
+        best = max if isinstance(switch, sp.Max) else min
+        return best(switch.args, key=lambda part: number(part.subs(R, at)))
+    sign = sp.S.One if number(switch.args[0].subs(R, at)) > 0 else -sp.S.One
+    return sign if isinstance(switch, sp.sign) else sign * switch.args[0]

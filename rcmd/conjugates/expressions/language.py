@@ -1,0 +1,338 @@
+"""What a formula may say: the table of functions, and a reader on Python's own syntax trees.
+
+A text becomes an ``ast`` node whose every part is on a list of allowed ones; nothing is ever run.
+Length, depth, powers and what they multiply out to are bounded before computer algebra begins.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_LENGTH = 2000
+MAX_PARTS = 400
+MAX_DEPTH = 40
+MAX_EXPONENT = 64
+MAX_DIGITS = 4000
+MAX_TERMS = 3000
+
+CONSTANTS = ("pi",)
+VARIABLES = ("s", "y")
+
+
+class ExpressionError(ValueError):
+    """An expression that is not a loss, or cannot be read; the message says where."""
+
+
+class Counterexample(ExpressionError):
+    """A refusal with the point that shows why; ``{at}`` in ``message`` stands for it."""
+
+    def __init__(self, message: str, at: float, place: str = "s = {:.6g}") -> None:
+        self.message = message
+        self.point = float(at)
+        super().__init__(message.format(at=place.format(self.point)))
+
+    def moved(self, by: float, label: float) -> Counterexample:
+        """The same refusal in the loss's own s, at a label."""
+        return Counterexample(self.message, self.point + by, f"s = {{:.6g}}, y = {label:g}")
+
+
+# ---- the functions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Function:
+    """One row of the table; forms take SymPy first, so that it can be read without SymPy.
+
+    ``form`` is the definition, ``code`` the scalar function of generated code (in ``math`` or
+    ``rcmd.conjugates.scalars``). Functions that keep their digits have a ``slope`` in such
+    functions, the derivative in the first argument, and some have a ``conjugate``.
+    """
+
+    form: Callable[..., Any]
+    code: str = ""
+    slope: Callable[..., Any] | None = None
+    conjugate: str = ""
+    arguments: tuple[int, int] = (1, 1)
+    in_formulas: bool = True
+
+
+def _internal(
+    form: Callable[..., Any],
+    code: str,
+    slope: Callable[..., Any] | None = None,
+    arguments: tuple[int, int] = (1, 1),
+) -> Function:
+    """A function that derivatives, conjugates and inverses are made of, not for formulas."""
+    return Function(form, code, slope, arguments=arguments, in_formulas=False)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "exp": Function(lambda sp, x: sp.exp(x), "bounded_exp"),
+    "log": Function(lambda sp, x: sp.log(x), "math.log"),
+    "sqrt": Function(lambda sp, x: sp.sqrt(x)),
+    "square": Function(lambda sp, x: x**2),
+    "sinh": Function(lambda sp, x: sp.sinh(x), "math.sinh"),
+    "cosh": Function(lambda sp, x: sp.cosh(x), "math.cosh"),
+    "atan": Function(lambda sp, x: sp.atan(x), "math.atan"),
+    "asinh": Function(lambda sp, x: sp.asinh(x), "math.asinh"),
+    "abs": Function(lambda sp, x: sp.Abs(x)),
+    "sign": Function(lambda sp, x: sp.sign(x)),
+    "max": Function(lambda sp, *x: sp.Max(*x), arguments=(2, 8)),
+    "min": Function(lambda sp, *x: sp.Min(*x), arguments=(2, 8)),
+    "where": Function(lambda sp, c, a, b: sp.Piecewise((a, c), (b, True)), arguments=(3, 3)),
+    "logaddexp": Function(lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)), arguments=(2, 2)),
+    "expm1": Function(lambda sp, x: sp.exp(x) - 1, "math.expm1", lambda sp, f, x: sp.exp(x)),
+    "log1p": Function(lambda sp, x: sp.log(1 + x), "math.log1p", lambda sp, f, x: 1 / (1 + x)),
+    "tanh": Function(lambda sp, x: sp.tanh(x), "math.tanh", lambda sp, f, x: f.sech2(x)),
+    "softplus": Function(
+        lambda sp, x: sp.log(1 + sp.exp(x)),
+        "softplus",
+        lambda sp, f, x: f.expit(x),
+        "negative_entropy",
+    ),
+    "expit": Function(
+        lambda sp, x: 1 / (1 + sp.exp(-x)), "expit", lambda sp, f, x: f.expit(x) * f.expit(-x)
+    ),
+    "logcosh": Function(
+        lambda sp, x: sp.log(sp.cosh(x)), "log_cosh", lambda sp, f, x: f.tanh(x), "cosh_entropy"
+    ),
+    "sech2": _internal(
+        lambda sp, x: 1 - sp.tanh(x) ** 2, "sech2", lambda sp, f, x: -2 * f.sech2(x) * f.tanh(x)
+    ),
+    "negative_entropy": _internal(
+        lambda sp, v: v * sp.log(v) + (1 - v) * sp.log(1 - v),
+        "negative_entropy",
+        lambda sp, f, v: sp.log(v) - sp.log(1 - v),
+    ),
+    "cosh_entropy": _internal(
+        lambda sp, v: ((1 + v) * sp.log(1 + v) + (1 - v) * sp.log(1 - v)) / 2,
+        "cosh_entropy",
+        lambda sp, f, v: sp.atanh(v),
+    ),
+    "log1p_gap": _internal(
+        lambda sp, x: x - sp.log(1 + x), "log1p_gap", lambda sp, f, x: x / (1 + x)
+    ),
+    "sqrt_gap": _internal(
+        lambda sp, x, c: sp.sqrt(c + x) - sp.sqrt(c),
+        "sqrt_gap",
+        lambda sp, f, x, c: 1 / (2 * sp.sqrt(c + x)),
+        arguments=(2, 2),
+    ),
+    "tan": _internal(lambda sp, x: sp.tan(x), "math.tan"),
+    "atanh": _internal(lambda sp, x: sp.atanh(x), "math.atanh"),
+}
+NAMES = sorted(name for name, function in FUNCTIONS.items() if function.in_formulas)
+# Functions that become sums of two exponentials when logarithms are rewritten.
+_TWO_TERMS = ("cosh", "sinh", "tanh", "softplus", "expit", "logcosh", "logaddexp", "expm1")
+
+
+# ---- reading -----------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_UNKNOWN = re.compile(r"[^A-Za-z0-9_ +\-*/(),.<>=]")
+_OPERATORS = ast.Add | ast.Sub | ast.Mult | ast.Div
+_COMPARISONS = ast.Lt | ast.LtE | ast.Gt | ast.GtE
+
+
+def parse(text: str, parameters: Mapping[str, float] | None = None) -> ast.expr:
+    """The syntax tree of ``text``, whose names are s, y, pi and the ``parameters``.
+
+    Examples
+    --------
+    >>> ast.unparse(parse("a*(s - y)**2", {"a": 3.0}))
+    'a * (s - y) ** 2'
+    """
+    _check_text(text)
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError as fault:
+        at = (fault.offset or 0) - 1
+        word = re.match(r"\w+|.", text[at:]) if at >= 0 else None
+        place = f"{word[0][:40]!r} at position {at + 1}" if word else "the end of the expression"
+        what = "was never closed" if "never closed" in fault.msg else "was not expected"
+        raise ExpressionError(
+            f"{place} {what}; expected a formula such as 2*(s - y)**2, with an operator or a comma "
+            "between any two parts and ')' for each '('"
+        ) from None
+    except (MemoryError, RecursionError):
+        raise _too_deep(1) from None
+    count = sum(isinstance(node, ast.expr) for node in ast.walk(tree))
+    if count > MAX_PARTS:
+        raise ExpressionError(f"the expression has {count} parts; expected at most {MAX_PARTS}")
+    _Reader(text, parameters or {}).read(tree, 0)
+    return tree
+
+
+def names_in(tree: ast.expr) -> set[str]:
+    """The names that occur in a tree."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def written(text: str, node: ast.expr) -> str:
+    """A node as it stands in the text; numbers are read from there, exactly."""
+    return text[node.col_offset : node.end_col_offset]
+
+
+def _check_text(text: str) -> None:
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(
+            f"the expression has {len(text)} characters; expected at most {MAX_LENGTH}"
+        )
+    if not text:
+        raise ExpressionError("the expression is empty; expected a formula such as (s - y)**2/2")
+    unknown = _UNKNOWN.search(text)
+    if unknown:
+        hint = "expected letters a-z, digits and + - * / ( ) , . < > ="
+        raise ExpressionError(
+            f"{unknown[0]!a} at position {unknown.start() + 1} has no meaning here; "
+            + ("write ** for a power" if unknown[0] == "^" else hint)
+        )
+    depth = 0
+    for position, character in enumerate(text, 1):
+        depth += (character == "(") - (character == ")")
+        if depth > MAX_DEPTH:
+            raise _too_deep(position)
+
+
+def _too_deep(position: int) -> ExpressionError:
+    return ExpressionError(
+        f"the expression is nested more than {MAX_DEPTH} deep at position {position}; expected a "
+        "simpler one"
+    )
+
+
+Size = tuple[int, float]
+"""Bounds of the terms and of the digits that multiplying everything out would give."""
+
+
+def _checked(terms: int, digits: float) -> Size:
+    if terms > MAX_TERMS or digits > MAX_DIGITS:
+        raise ExpressionError(
+            "the powers in this expression multiply out to numbers or polynomials too large to "
+            "work with; expected a loss, which grows at most like s**2"
+        )
+    return terms, digits
+
+
+class _Reader:
+    """A walk over a syntax tree that refuses every part that is not allowed."""
+
+    def __init__(self, text: str, numbers: Mapping[str, float]) -> None:
+        self.text = text
+        self.numbers = numbers
+        self.known = sorted({*VARIABLES, *CONSTANTS, *numbers})
+
+    def place(self, node: ast.expr) -> str:
+        return f"{written(self.text, node)[:40]!r} at position {node.col_offset + 1}"
+
+    def read(self, node: ast.expr, depth: int) -> Size:
+        """The size of what ``node`` stands for."""
+        if depth > MAX_DEPTH:
+            raise _too_deep(node.col_offset + 1)
+        match node:
+            case ast.Constant() if _NUMBER.fullmatch(written(self.text, node)):
+                return self.number(node)
+            case ast.Name():
+                return self.name(node)
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
+                return self.read(node.operand, depth + 1)
+            case ast.BinOp(op=ast.Pow()):
+                terms, digits = self.read(node.left, depth + 1)
+                self.read(node.right, depth + 1)
+                power = max(1, math.ceil(abs(self.exponent(node.right))))
+                return _checked(math.comb(terms + power - 1, power), digits * power)
+            case ast.BinOp() if isinstance(node.op, _OPERATORS):
+                # Sums and products nest to the left without getting deep.
+                left, right = self.read(node.left, depth), self.read(node.right, depth + 1)
+                times = isinstance(node.op, ast.Mult | ast.Div)
+                terms = left[0] * right[0] if times else left[0] + right[0]
+                return _checked(terms, left[1] + right[1])
+            case ast.Call(func=ast.Name(id=name), keywords=[]):
+                return self.call(node, name, depth)
+        hint = "; a comparison only stands first in where" if isinstance(node, ast.Compare) else ""
+        raise ExpressionError(
+            f"{self.place(node)} has no meaning here; expected numbers, names, + - * / **, "
+            f"parentheses and functions of the list{hint}"
+        )
+
+    def number(self, node: ast.Constant) -> Size:
+        digits = written(self.text, node)
+        if len(digits) > 40 or not (float(digits) == 0 or 1e-100 <= float(digits) <= 1e100):
+            raise ExpressionError(
+                f"the number at position {node.col_offset + 1} is out of range; expected at most "
+                "40 characters and a size between 1e-100 and 1e100"
+            )
+        mantissa, _, exponent = digits.lower().partition("e")
+        return 1, len(mantissa) + abs(int(exponent or 0))
+
+    def name(self, node: ast.Name) -> Size:
+        if node.id in NAMES:
+            raise ExpressionError(
+                f"the function {self.place(node)} has no argument; expected {node.id}(...)"
+            )
+        if node.id not in self.known:
+            raise ExpressionError(
+                f"the name {self.place(node)} is unknown; expected one of "
+                f"{', '.join(self.known)}: give a parameter its number, as in "
+                "from_expression(..., delta=1.0)"
+            )
+        return 1, 1 if node.id in VARIABLES else 8
+
+    def call(self, node: ast.Call, name: str, depth: int) -> Size:
+        if name not in NAMES:
+            close = difflib.get_close_matches(name.lower()[:40], NAMES, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ExpressionError(
+                f"the function {self.place(node.func)} is not in the list; expected one of "
+                f"{', '.join(NAMES)}{hint}"
+            )
+        least, most = FUNCTIONS[name].arguments
+        if not least <= len(node.args) <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            raise ExpressionError(
+                f"{self.place(node.func)} got {len(node.args)} arguments; expected {wanted}"
+            )
+        arguments = node.args
+        if name == "where":
+            match node.args[0]:
+                case ast.Compare(left, [sign], [right]) if isinstance(sign, _COMPARISONS):
+                    arguments = [left, right, *node.args[1:]]
+                case other:
+                    raise ExpressionError(
+                        f"{self.place(other)} was not expected; where expects a comparison such "
+                        "as s < 1 first"
+                    )
+        sizes = [self.read(argument, depth + 1) for argument in arguments]
+        digits = 1 + sum(size[1] for size in sizes)
+        if name == "square":
+            return _checked(math.comb(sizes[0][0] + 1, 2), 2 * digits)
+        return _checked(2 if name in _TWO_TERMS else 1, digits)
+
+    def exponent(self, node: ast.expr) -> float:
+        """The number an exponent stands for, from numbers, signs and quotients alone."""
+        match node:
+            case ast.Constant():
+                value = float(written(self.text, node))
+            case ast.Name() if node.id in self.numbers:
+                value = float(self.numbers[node.id])
+            case ast.UnaryOp(op=ast.USub()):
+                value = -self.exponent(node.operand)
+            case ast.BinOp(op=ast.Div()):
+                divisor = self.exponent(node.right)
+                value = self.exponent(node.left) / divisor if divisor else math.inf
+            case _:
+                raise ExpressionError(
+                    f"the exponent {self.place(node)} is not a plain number; expected one such as "
+                    "2, -1 or 3/2: use exp and log for other powers"
+                )
+        if not abs(value) <= MAX_EXPONENT:
+            raise ExpressionError(
+                f"the exponent {self.place(node)} is too large; expected at most {MAX_EXPONENT}"
+            )
+        return value

@@ -1,0 +1,269 @@
+"""The class that an expression becomes, and the way to it: checked, found or derived, built."""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, make_dataclass
+from numbers import Real
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.expressions import cache
+from rcmd.conjugates.expressions.language import (
+    CONSTANTS,
+    FUNCTIONS,
+    VARIABLES,
+    ExpressionError,
+    names_in,
+    parse,
+)
+
+SIGNS = "±1"
+REAL = "real"
+_LABELS = {None: None, SIGNS: SIGNS, "+-1": SIGNS, REAL: REAL}
+
+METHODS = {
+    "value": "s, y",
+    "derivative": "s, y",
+    "second_derivative": "s, y",
+    "conjugate": "w, y",
+    "conjugate_derivative": "w, y",
+    "conjugate_domain": "y",
+    "fenchel_young": "s, w, y",
+}
+"""The methods that are generated, and what they take after self."""
+
+
+class ExpressionLoss(SeparableConjugate):
+    """A loss made from an expression; what is known about it, and from where, is below."""
+
+    expression: ClassVar[str]
+    """The expression, as it was written."""
+
+    labels: ClassVar[str]
+    """The labels the loss is for: ``"±1"`` or ``"real"``."""
+
+    gamma_origin: ClassVar[str]
+    """``"proved"`` by algebra, or ``"numerical"``: the largest l'' at many points."""
+
+    conjugate_origin: ClassVar[str]
+    """``"closed form"``, or ``"newton"``: l'(s) = w is solved number by number."""
+
+    lost_digits: ClassVar[str]
+    """Where the generated code loses relative accuracy; empty if nowhere that was tried."""
+
+    source: ClassVar[str]
+    """The generated module."""
+
+    _numbers: ClassVar[dict[str, float]]
+    _asked: ClassVar[str | None]
+    _module: ClassVar[ModuleType]
+    _by_label: ClassVar[bool]
+    _recipes: ClassVar[list[Any] | None]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            if getattr(self, field.name) != self._numbers[field.name]:
+                raise ValueError(
+                    f"{field.name} is {self._numbers[field.name]!r} in this loss, whose conjugate "
+                    "was derived for it; call from_expression again for another value"
+                )
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={value!r}" for name, value in self._numbers.items())
+        asked = "" if self._asked is None else f", labels={self._asked!r}"
+        return f"from_expression({self.expression!r}{asked}{given})"
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.expression, self._asked, self._numbers)
+
+    def describe(self) -> str:
+        """What was found out about the loss, in a few lines."""
+        strict = "strictly convex" if self.strictly_convex else "convex, not strictly"
+        lines = [
+            f"l(s; y) = {self.formula}",
+            f"labels: {self.labels}; {strict}{', quadratic' if self.quadratic else ''}",
+            f"γ = {self.gamma:.10g} ({self.gamma_origin}); l*: {self.conjugate_origin}",
+        ]
+        if self.lost_digits:
+            lines.append(f"accurate in absolute terms only: {self.lost_digits}")
+        return "\n".join(lines)
+
+    def label_fault(self, y: Any) -> str | None:
+        values = np.unique(np.asarray(y, dtype=float))
+        if self.labels != SIGNS or np.isin(values, (-1.0, 1.0)).all():
+            return None
+        shown = ", ".join(f"{value:g}" for value in values[:5])
+        return (
+            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the loss "
+            f"{self.expression} expects -1 and +1: map two classes with "
+            "numpy.where(y == y.max(), 1.0, -1.0)"
+        )
+
+    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+        if self._recipes is None:
+            raise NotImplementedError(
+                f"no CVXPY form was found for {self.expression}; subclass "
+                "SeparableConjugate and define cvxpy_form(predictions, y) to compare it with "
+                "ground truth"
+            )
+        from rcmd.conjugates.expressions.recipes import loss_form
+
+        return loss_form(self._recipes, self._module, self._by_label, predictions, y)
+
+
+def loss_from_expression(
+    expression: Any,
+    *,
+    labels: str | None = None,
+    parameters: Mapping[str, float] | None = None,
+    **numbers: float,
+) -> ExpressionLoss:
+    """A loss from its formula in s, the prediction, and y, the label.
+
+    Parameters
+    ----------
+    expression
+        A text such as ``"log(1 + exp(-y*s))"``, or a SymPy expression in symbols named s and
+        y. A text may use a list of functions and operations; nothing in it is ever run.
+    labels
+        ``"±1"`` (or ``"+-1"``), ``"real"``, or None to find out from how y enters.
+    parameters, numbers
+        Values of the other names in the expression, as a mapping or by keyword.
+
+    Examples
+    --------
+    >>> loss = loss_from_expression("delta**2*(sqrt(1 + ((s - y)/delta)**2) - 1)", delta=2.0)
+    >>> loss.gamma, loss.gamma_origin, loss.conjugate_origin, loss.conjugate_domain(0.0)
+    (1.0, 'proved', 'closed form', (-2.0, 2.0))
+    >>> loss_from_expression("exp(s)")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    rcmd.conjugates.expressions.language.Counterexample: the loss is not γ-smooth: l'' has no ...
+    """
+    if labels not in _LABELS:
+        raise ExpressionError(f"labels is {labels!r}; expected '±1', 'real' or None")
+    asked = _LABELS[labels]
+    values = _checked_numbers({**(parameters or {}), **numbers})
+    text = " ".join(_as_text(expression).split())
+    tree = parse(text, values)
+    unused = sorted(values.keys() - names_in(tree))
+    if unused:
+        raise ExpressionError(
+            f"the parameter {unused[0]!r} does not occur in {text!r}; expected only parameters "
+            "that do"
+        )
+    name = cache.key(text, sorted(values.items()), asked)
+    if name not in _KNOWN:
+        found = cache.load(name)
+        if found is None:
+            # Computer algebra is imported here, so that a known loss starts without it.
+            from rcmd.conjugates.expressions.generation import generate
+
+            found = generate(text, tree, values, asked)
+            cache.store(name, *found)
+        _KNOWN[name] = _class(*found, text, asked, values)
+    return _KNOWN[name]()
+
+
+_KNOWN: dict[str, type[ExpressionLoss]] = {}
+
+
+def _rebuilt(text: str, labels: str | None, numbers: dict[str, float]) -> ExpressionLoss:
+    """The loss again, as a pickle asks for it."""
+    return loss_from_expression(text, labels=labels, parameters=numbers)
+
+
+def _class(
+    source: str, record: dict[str, Any], text: str, asked: str | None, values: dict[str, float]
+) -> type[ExpressionLoss]:
+    module = _module(source)
+    given = ", ".join(f"{name} = {value:g}" for name, value in values.items())
+    members: dict[str, Any] = {method: getattr(module, method) for method in METHODS}
+    known = ("labels", "gamma_origin", "conjugate_origin", "lost_digits")
+    members |= {name: record[name] for name in (*known, "strictly_convex", "quadratic")}
+    members |= {
+        "gamma": property(module.gamma),
+        "formula": text + (f" with {given}" if given else ""),
+        "expression": text,
+        "source": source,
+        "_numbers": values,
+        "_asked": asked,
+        "_module": module,
+        "_by_label": record["by_label"],
+        "_recipes": record["recipes"],
+    }
+    built = make_dataclass(
+        "Loss",
+        [(field, float, value) for field, value in values.items()],
+        bases=(ExpressionLoss,),
+        namespace=members,
+        frozen=True,
+        repr=False,
+    )
+    built.__module__ = module.__name__
+    return built
+
+
+def _module(source: str) -> ModuleType:
+    """The generated module, with its file where there is one.
+
+    Its functions name this module as theirs: compiled code that numba keeps on disk asks for the
+    module its functions came from, and the file of a generated one may be gone by then.
+    """
+    name = cache.module_name(source)
+    path = cache.module_path(name)
+    try:
+        kept = path.read_text("utf-8") == source
+    except (OSError, ValueError):
+        kept = False
+    module = ModuleType(__name__)
+    module.__file__ = str(path) if kept else f"<{name}>"
+    if not kept:
+        lines = source.splitlines(keepends=True)
+        linecache.cache[module.__file__] = (len(source), None, lines, module.__file__)
+    exec(compile(source, module.__file__, "exec"), module.__dict__)
+    return module
+
+
+def _as_text(expression: Any) -> str:
+    if isinstance(expression, str):
+        return expression
+    sympy = sys.modules.get("sympy")
+    if sympy is None or not isinstance(expression, sympy.Expr):
+        raise TypeError(
+            f"expression is a {type(expression).__name__}; expected a text or a SymPy expression"
+        )
+    from rcmd.conjugates.expressions.symbolic import text_of
+
+    return text_of(expression)
+
+
+_TAKEN = {*VARIABLES, *CONSTANTS, *FUNCTIONS, "w", "self"}
+
+
+def _checked_numbers(given: Mapping[str, Any]) -> dict[str, float]:
+    values = {}
+    for name, value in given.items():
+        if name in _TAKEN or hasattr(ExpressionLoss, name):
+            raise ExpressionError(
+                f"the parameter name {name!r} is taken; expected another, such as {name}_0"
+            )
+        plain = name.isascii() and name.isidentifier() and name[0] != "_"
+        if not plain or keyword.iskeyword(name):
+            raise ExpressionError(f"{name!r} cannot name a parameter; expected letters and digits")
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ExpressionError(f"the parameter {name} is {value!r}; expected a number")
+        number = float(value)
+        if not (number == 0 or 1e-100 <= abs(number) <= 1e100) or math.isnan(number):
+            raise ExpressionError(
+                f"the parameter {name} is {number!r}; expected 0 or a size from 1e-100 to 1e100"
+            )
+        values[name] = number
+    return values

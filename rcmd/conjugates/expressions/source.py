@@ -1,0 +1,318 @@
+"""The module that a loss becomes: scalar functions of (self, s, y) as text, which numba compiles.
+
+Each core gets its value, slope, curvature, inverse, conjugate and Fenchel–Young gap; the loss's
+own methods put the label around them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pycode import PythonCodePrinter
+
+from rcmd.conjugates import scalars
+from rcmd.conjugates.expressions.derivation import CLOSED, Core
+from rcmd.conjugates.expressions.language import FUNCTIONS
+from rcmd.conjugates.expressions.loss import METHODS
+from rcmd.conjugates.expressions.symbolic import R, W, number, stabilised
+
+# ---- expressions as code -----------------------------------------------------------------------
+
+
+class Unprintable(Exception):
+    """An expression with a part that scalar code has no word for."""
+
+
+class ScalarPrinter(PythonCodePrinter):  # type: ignore[misc]
+    """SymPy's printer, with float literals, x*x for squares and the table's functions.
+
+    ``names`` has code for whole parts of an expression.
+    """
+
+    def __init__(self, names: dict[Any, str] | None = None) -> None:
+        known = {name: row.code for name, row in FUNCTIONS.items() if row.code}
+        super().__init__({"user_functions": known, "order": "none"})
+        self.names = names or {}
+
+    def _print(self, expr: Any, **options: Any) -> str:
+        if expr in self.names:
+            return self.names[expr]
+        if isinstance(expr, sp.Expr) and expr.is_number:
+            return literal(expr)
+        return str(super()._print(expr, **options))
+
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        # Constants last: the leading part then never starts with a sign of its own.
+        return sorted(expr.args, key=lambda part: (part.is_number, str(part)))
+
+    def _print_Mul(self, expr: Any) -> str:
+        factor, rest = expr.as_coeff_Mul()
+        if abs(factor.p if factor.is_Rational else 0) == 1 and factor.q != 1:
+            # x/3 and not 0.333…·x: one rounding instead of two.
+            below = sp.Pow(factor.q, -1, evaluate=False)
+            expr = sp.Mul(factor.p, *sp.Mul.make_args(rest), below, evaluate=False)
+        return str(super()._print_Mul(expr))
+
+    def _print_Pow(self, expr: Any, **options: Any) -> str:
+        base, exponent = expr.args
+        if not exponent.is_number:
+            raise Unprintable(str(expr))
+        if exponent.is_negative:
+            return f"1.0 / {self.parenthesize(base**-exponent, PRECEDENCE['Pow'])}"
+        if exponent == 1:
+            return self._print(base)
+        if exponent == 2:
+            return f"square({self._print(base)})"
+        root = f"math.sqrt({self._print(base)})"
+        wrapped = self.parenthesize(base, PRECEDENCE["Pow"])
+        if exponent.is_Rational and exponent.q == 2:
+            return root if exponent.p == 1 else f"({wrapped} ** {exponent.p // 2} * {root})"
+        return f"{wrapped} ** {exponent if exponent.is_Integer else literal(exponent)}"
+
+    def _print_not_supported(self, expr: Any) -> str:
+        raise Unprintable(str(expr))
+
+
+def code(expression: Any, names: dict[Any, str] | None = None) -> str:
+    """``expression`` as one Python expression of floats."""
+    return str(ScalarPrinter(names).doprint(expression))
+
+
+def literal(value: Any) -> str:
+    """A constant as a float literal."""
+    exact = sp.N(value, 30)
+    if not exact.is_real:
+        raise Unprintable(str(value))
+    return repr(float(exact))
+
+
+def _statements(expression: Any) -> list[str]:
+    """Lines that compute ``expression``, common parts once, the last one returning it."""
+    shared, (result,) = sp.cse([expression], symbols=sp.numbered_symbols("part"))
+    return [*(f"{name} = {code(part)}" for name, part in shared), f"return {code(result)}"]
+
+
+# ---- the module --------------------------------------------------------------------------------
+
+
+def module_text(title: str, cores: Sequence[Core], gamma: float, reach: float) -> str:
+    """The source of the loss; ``reach`` says up to which distance l'' is integrated for gaps."""
+    marks = [""] if len(cores) == 1 else ["_plus", "_minus"]
+    marked = list(zip(cores, marks, strict=True))
+    parts = [text for core, mark in marked for text in _core_functions(core, mark, reach)]
+    parts.append(_function("gamma(self)", [f"return {gamma!r}"]))
+    bodies = [_method_bodies(core, mark) for core, mark in marked]
+    for name, arguments in METHODS.items():
+        lines = bodies[0][name]
+        if len(bodies) == 2:
+            lines = ["if y > 0.0:", *_indented(lines), *bodies[1][name]]
+        parts.append(_function(f"{name}(self, {arguments})", lines))
+    body = "\n\n".join(parts)
+    called = sorted(set(re.findall(r"(?<![\w.])(\w+)\(", body)) & vars(scalars).keys())
+    imports = f"\nfrom {scalars.__name__} import {', '.join(called)}\n" if called else ""
+    return f'"""The loss {title}, generated by rcmd."""\n\nimport math\n{imports}\n\n{body}'
+
+
+def _core_functions(core: Core, mark: str, reach: float) -> list[str]:
+    functions = []
+    for name, order in (("core_value", 0), ("core_slope", 1), ("core_curvature", 2)):
+        lines = []
+        for piece, value in zip(core.pieces, core.stable, strict=True):
+            lines += _until(piece.high, "r", _statements(value.diff(R, order) if order else value))
+        functions.append(_function(f"{name}{mark}(r)", lines))
+    if core.origin != CLOSED:
+        functions.append(_NEWTON.format(mark=mark))
+    frame = core.frame
+    parts = ", ".join(code(part) for part in (frame.offset, frame.tilt, frame.constant))
+    return [
+        *functions,
+        _function(f"core_inverse{mark}(w)", _inverse(core, mark)),
+        _function(f"core_conjugate{mark}(w)", _conjugate(core, mark)),
+        _function(f"core_frame{mark}(y)", [f"return ({parts})"]),
+        _segment(mark),
+        _function(f"core_gap{mark}(r, w)", _gap(core, mark, reach)),
+    ]
+
+
+def _inverse(core: Core, mark: str) -> list[str]:
+    lines = []
+    for end, sign, relation in ((core.low, "-", "<="), (core.high, "", ">=")):
+        if end.finite:
+            edge = literal(end.slope)
+            if end.attained is not None:
+                lines += [f"if w == {edge}:", f"    return {literal(end.attained)}"]
+            lines += [f"if w {relation} {edge}:", f"    return {sign}math.inf"]
+    for edge, inverse in _curved(core, core.inverses):
+        block = [f"return core_newton{mark}(w)"]
+        if inverse is not None:
+            block = [f"return {code(stabilised(inverse), _linear_parts(inverse))}"]
+        lines += _until(edge, "w", block)
+    return lines
+
+
+def _linear_parts(inverse: Any) -> dict[Any, str]:
+    """a·w + b written as a·(w + b/a): exact next to the end −b/a of the domain."""
+    names = {}
+    for part in inverse.atoms(sp.Add):
+        slope = part.diff(W)
+        if slope.is_number and slope not in (0, 1) and not part.subs(W, 0).has(W):
+            root = sp.expand(part / slope) - W
+            names[part] = f"({literal(slope)} * (w + {literal(root)}))"
+    return names
+
+
+def _conjugate(core: Core, mark: str) -> list[str]:
+    lines = _outside(core)
+    curved = _curved(core, core.conjugates)
+    for end, (_, form) in ((core.low, curved[0]), (core.high, curved[-1])):
+        # A form of its own holds at the end too.
+        if end.finite and form is None:
+            constant = "math.inf" if end.conjugate == math.inf else repr(end.conjugate)
+            lines += [f"if w == {literal(end.slope)}:", f"    return {constant}"]
+    general = [f"r = core_inverse{mark}(w)", f"return w * r - core_value{mark}(r)"]
+    for edge, conjugate in curved:
+        lines += _until(edge, "w", general if conjugate is None else _statements(conjugate))
+    return lines
+
+
+def _curved(core: Core, forms: list[Any]) -> list[tuple[Any, Any]]:
+    """(largest w, form) for each piece with curvature, the last one without a bound."""
+    pairs = [(p, form) for p, form in zip(core.pieces, forms, strict=True) if p.curvature != 0]
+    edges = [piece.slope.subs(R, piece.high) for piece, _ in pairs[:-1]]
+    return list(zip([*edges, sp.oo], (form for _, form in pairs), strict=True))
+
+
+def _gap(core: Core, mark: str, reach: float) -> list[str]:
+    """The Fenchel–Young gap of (r, w): an integral of l'' where q = l*'(w) is near."""
+    lines = _outside(core)
+    if reach > 0:
+        near = "abs(q) < math.inf" if reach == math.inf else f"abs(r - q) <= {reach!r}"
+        lines += [f"q = core_inverse{mark}(w)", f"if {near}:"]
+        lines += ["    a, end = min(q, r), max(q, r)", "    total = 0.0"]
+        for piece in core.pieces[:-1]:
+            lines.append(f"    b = min(max({literal(piece.high)}, a), end)")
+            lines.append(f"    total += core_segment{mark}(a, b, r)")
+            lines.append("    a = b")
+        lines.append(f"    return total + core_segment{mark}(a, end, r)")
+    return [*lines, f"return core_value{mark}(r) + core_conjugate{mark}(w) - w * r"]
+
+
+def _outside(core: Core) -> list[str]:
+    ends = ((core.low, "<"), (core.high, ">"))
+    tests = [f"w {relation} {literal(end.slope)}" for end, relation in ends if end.finite]
+    return [f"if {' or '.join(tests)}:", "    return math.inf"] if tests else []
+
+
+def _until(edge: Any, name: str, block: list[str]) -> list[str]:
+    if edge == sp.oo:
+        return block
+    return [f"if {name} <= {literal(edge)}:", *_indented(block)]
+
+
+def _function(signature: str, lines: list[str]) -> str:
+    return "\n".join([f"def {signature}:", *_indented(lines), ""])
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _method_bodies(core: Core, mark: str) -> dict[str, list[str]]:
+    """The bodies of the loss's methods in its own s, w and y, from those of its core."""
+    frame = core.frame
+    offset, tilt, constant = (
+        "" if part == 0 else f"({code(part)})"
+        for part in (frame.offset, frame.tilt, frame.constant)
+    )
+    times = "y * " if frame.by_label else ""
+    low = float(number(core.low.slope)) if core.low.finite else -math.inf
+    high = float(number(core.high.slope)) if core.high.finite else math.inf
+    first, last = _bound(low), _bound(high)
+    plus_tilt = f" + {tilt}" if tilt else ""
+    r = f"{times}s" + (f" - {offset}" if offset else "")
+    v = f"{times}w" + (f" - {tilt}" if tilt else "")
+    if tilt and (core.low.finite or core.high.finite):
+        v = f"nudged({v}, {first}, {last}, {tilt})"
+    slope = f"core_slope{mark}({r})"
+    ends = [f"return ({first}{plus_tilt}, {last}{plus_tilt})"]
+    if times:
+        mirrored = f"return ({_bound(0.0 - high)}, {_bound(0.0 - low)})"
+        ends = ["if y > 0.0:", f"    {ends[0]}", mirrored]
+    return {
+        "value": [
+            f"return core_value{mark}({r})"
+            + (f" + {tilt} * ({r})" if tilt else "")
+            + (f" + {constant}" if constant else "")
+        ],
+        "derivative": [f"return {times}({slope}{plus_tilt})" if tilt else f"return {times}{slope}"],
+        "second_derivative": [f"return core_curvature{mark}({r})"],
+        "conjugate": [
+            f"return core_conjugate{mark}({v})"
+            + (f" + w * {offset}" if offset else "")
+            + (f" - {constant}" if constant else "")
+        ],
+        "conjugate_derivative": [
+            f"return {times}core_inverse{mark}({v})" + (f" + {offset}" if offset else "")
+        ],
+        "conjugate_domain": ends,
+        "fenchel_young": [f"return core_gap{mark}({r}, {v})"],
+    }
+
+
+def _bound(end: float) -> str:
+    return repr(end) if math.isfinite(end) else ("math.inf" if end > 0 else "-math.inf")
+
+
+_NEWTON = """\
+def core_newton{mark}(w):
+    # A bracket by doubling, then Newton's method that never leaves it.
+    low, high, step = -1.0, 1.0, 1.0
+    for _ in range(1000):
+        if core_slope{mark}(low) <= w:
+            break
+        high, low, step = low, low - step, 2.0 * step
+    for _ in range(1000):
+        if core_slope{mark}(high) >= w:
+            break
+        low, high, step = high, high + step, 2.0 * step
+    r = (low + high) / 2.0
+    for _ in range(200):
+        gap = core_slope{mark}(r) - w
+        if gap > 0.0:
+            high = r
+        elif gap < 0.0:
+            low = r
+        else:
+            return r
+        bend = core_curvature{mark}(r)
+        new = r - gap / bend if bend > 0.0 else low
+        if not low < new < high:
+            new = (low + high) / 2.0
+        if abs(new - r) <= 2e-16 * abs(r):
+            return new
+        r = new
+    return r
+"""
+
+# Gauss's rule with five points on [−1, 1]: places and weights.
+_NODES = [(0.0, 128 / 225)]
+_NODES += [
+    (place, (322 + sign * 13 * math.sqrt(70)) / 900)
+    for sign in (1, -1)
+    for size in (math.sqrt(5 - sign * 2 * math.sqrt(10 / 7)) / 3,)
+    for place in (size, -size)
+]
+
+
+def _segment(mark: str) -> str:
+    """∫ |r − x| l''(x) dx over [a, b], a sum of products that cannot cancel."""
+    lines = ["m = (a + b) / 2.0", "h = (b - a) / 2.0", "total = 0.0"]
+    for place, weight in _NODES:
+        lines.append(f"x = m + {place!r} * h")
+        lines.append(f"total += {weight!r} * abs(r - x) * core_curvature{mark}(x)")
+    return _function(f"core_segment{mark}(a, b, r)", [*lines, "return h * total"])

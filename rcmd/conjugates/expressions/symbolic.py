@@ -1,0 +1,230 @@
+"""Between formulas and SymPy's expressions, both ways, and the rewriting that keeps digits."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath
+import sympy as sp
+
+from rcmd.conjugates.expressions.language import FUNCTIONS, ExpressionError, Function, written
+
+S = sp.Symbol("s", real=True)
+Y = sp.Symbol("y", real=True)
+R = sp.Symbol("r", real=True)
+"""The argument of a core: a function of one number, without label and parameters."""
+W = sp.Symbol("w", real=True)
+"""The argument of a core's conjugate."""
+
+SWITCHES = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Piecewise)
+
+# ---- from a formula ----------------------------------------------------------------------------
+
+_OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def expression_of(text: str, tree: ast.expr, numbers: Mapping[str, float]) -> Any:
+    """The SymPy expression of a parsed text; numbers are the decimals they are written as."""
+    values = {"s": S, "y": Y, "pi": sp.pi}
+    values |= {name: sp.Rational(repr(float(value))) for name, value in numbers.items()}
+
+    def convert(node: Any) -> Any:
+        match node:
+            case ast.Constant():
+                return sp.Rational(written(text, node))
+            case ast.Name(name):
+                return values[name]
+            case ast.UnaryOp(operation, operand):
+                return _OPERATIONS[type(operation)](convert(operand))
+            case ast.BinOp(left, operation, right) | ast.Compare(left, [operation], [right]):
+                return _OPERATIONS[type(operation)](convert(left), convert(right))
+        return FUNCTIONS[node.func.id].form(sp, *map(convert, node.args))
+
+    expression = convert(tree)
+    if expression.has(sp.I, sp.zoo, sp.nan, sp.oo):
+        raise ExpressionError(
+            f"the expression is {expression} for every s; expected a finite real number"
+        )
+    return expression
+
+
+def text_of(expression: Any) -> str:
+    """A SymPy expression as a formula, still to be parsed."""
+    if expression.has(sp.Piecewise):
+        expression = expression.replace(sp.Piecewise, _where)
+    for kind, name in ((sp.Abs, "abs"), (sp.Max, "max"), (sp.Min, "min")):
+        expression = expression.replace(kind, sp.Function(name))
+    return str(sp.sstr(expression.xreplace({sp.E: sp.Symbol("exp(1)")}), full_prec=True))
+
+
+def _where(*cases: Any) -> Any:
+    (value, condition), *rest = cases
+    if condition == sp.true:
+        return value
+    if not rest:
+        raise ExpressionError(
+            f"{sp.Piecewise(*cases)} is undefined for some s; expected a case with True last"
+        )
+    return sp.Function("where")(condition, value, _where(*rest))
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+def number(expression: Any, digits: int = 40) -> Any:
+    """A constant as a high-precision number."""
+    with mpmath.workdps(digits):
+        return mpmath.mpmathify(sp.N(expression, digits))
+
+
+# Beyond this, an exponential costs mpmath minutes and tells nothing.
+_HUGE = mpmath.mpf(10) ** 300
+
+
+def _exp(x: Any) -> Any:
+    if abs(x) < _HUGE:
+        return mpmath.exp(x)
+    if mpmath.re(x) < 0:
+        return mpmath.mpf(0)
+    raise OverflowError
+
+
+_BOUNDED = {
+    "exp": _exp,
+    "cosh": lambda x: mpmath.cosh(x) if abs(x) < _HUGE else _exp(abs(x)),
+    "sinh": lambda x: mpmath.sinh(x) if abs(x) < _HUGE else _exp(abs(x)),
+    "tanh": lambda x: mpmath.tanh(x) if abs(x) < _HUGE else mpmath.sign(x),
+}
+
+
+def in_many_digits(arguments: Any, expression: Any) -> Callable[..., Any]:
+    """``expression`` as a function that works in mpmath's current precision."""
+    function: Callable[..., Any] = sp.lambdify(
+        arguments, expression, [_BOUNDED, "mpmath"], cse=True
+    )
+    return function
+
+
+# ---- forms that keep their digits --------------------------------------------------------------
+
+
+class Stable(sp.Function):  # type: ignore[misc]
+    """A function that keeps its digits, and so do its derivatives."""
+
+
+def _stable_class(name: str, row: Function) -> Any:
+    def fdiff(self: Any, argindex: int = 1) -> Any:
+        assert row.slope is not None
+        return row.slope(sp, stable, *self.args)
+
+    return type(name, (Stable,), {"fdiff": fdiff})
+
+
+stable = SimpleNamespace(
+    **{name: _stable_class(name, row) for name, row in FUNCTIONS.items() if row.slope}
+)
+"""The stable functions of the table as SymPy's classes, by name."""
+
+
+def stabilised(expression: Any) -> Any:
+    """An equal expression in stable functions, from the innermost part outwards."""
+    if not expression.args or expression.is_number:
+        return expression
+    parts = [stabilised(part) for part in expression.args]
+    if isinstance(expression, sp.log):
+        return _log(parts[0], expression.args[0])
+    if isinstance(expression, sp.tanh):
+        return stable.tanh(parts[0])
+    if isinstance(expression, sp.Pow) and expression.exp == -1:
+        return _reciprocal(expression.base, parts[0])
+    result = expression.func(*parts)
+    if isinstance(result, sp.Add):
+        return _sum(result)
+    return _product(result) if isinstance(result, sp.Mul) else result
+
+
+def _log(argument: Any, original: Any) -> Any:
+    factor, rest = original.as_coeff_Mul()
+    if isinstance(rest, sp.cosh) and factor.is_positive:
+        return sp.log(factor) + stable.logcosh(stabilised(rest.args[0]))
+    terms = _exponential_terms(original)
+    if terms is not None:
+        return _log_sum_exp(terms)
+    constant, rest = argument.as_coeff_Add()
+    if constant.is_positive and rest != 0:
+        return sp.log(constant) + stable.log1p(rest / constant)
+    return sp.log(argument)
+
+
+def _exponential_terms(total: Any) -> list[tuple[Any, Any]] | None:
+    """(k, a) with ``total`` = Σ k·exp(a), all k > 0, at least one a not a number."""
+    terms = []
+    wide = total.replace(
+        lambda part: isinstance(part, sp.cosh | sp.sinh), lambda part: part.rewrite(sp.exp)
+    )
+    for part in sp.Add.make_args(sp.expand(wide, power_exp=False)):
+        factor, rest = part.as_coeff_Mul()
+        factors = [] if rest == 1 else sp.Mul.make_args(rest)
+        if not all(isinstance(each, sp.exp) for each in factors) or not factor.is_positive:
+            return None
+        terms.append((factor, sp.Add(*(each.args[0] for each in factors))))
+    return terms if len(terms) > 1 and any(not a.is_number for _, a in terms) else None
+
+
+def _log_sum_exp(terms: list[tuple[Any, Any]]) -> Any:
+    """The logarithm of Σ k·exp(a), numbers first so that log(1 + exp x) is softplus(x)."""
+    (factor, first), *rest = sorted(terms, key=lambda term: not term[1].is_number)
+    shifted = sp.log(factor) + stabilised(first)
+    if not rest:
+        return shifted
+    return shifted + stable.softplus(sp.expand(_log_sum_exp(rest) - shifted))
+
+
+def _reciprocal(original: Any, base: Any) -> Any:
+    """1/(k + m·exp x) = expit(log(k/m) − x)/k."""
+    terms = _exponential_terms(original)
+    if terms is None or len(terms) != 2:
+        return 1 / base
+    (k, a), (m, b) = sorted(terms, key=lambda term: not term[1].is_number)
+    return stable.expit(sp.expand(a - b + sp.log(k / m))) * sp.exp(-a) / k
+
+
+def _product(product: Any) -> Any:
+    """exp(x)·expit(−x) = expit(x)."""
+    for part in product.atoms(stable.expit):
+        other = sp.exp(-part.args[0])
+        if part in product.args and other in product.args:
+            return product / part / other * stable.expit(-part.args[0])
+    return product
+
+
+def _sum(total: Any) -> Any:
+    """Differences that cancel: x − log(1 + x), √(c + x) − √c, exp(x) − 1."""
+    for part in total.args:
+        factor, rest = part.as_coeff_Mul()
+        if isinstance(rest, stable.log1p) and -factor * rest.args[0] in total.args:
+            x = rest.args[0]
+            return _sum(total - part + factor * x) - factor * stable.log1p_gap(x)
+        if isinstance(rest, sp.Pow) and rest.exp == sp.Rational(1, 2):
+            c, x = rest.base.as_coeff_Add()
+            if c.is_positive and -factor * sp.sqrt(c) in total.args:
+                return _sum(total - part + factor * sp.sqrt(c)) + factor * stable.sqrt_gap(x, c)
+        if isinstance(rest, sp.exp) and -factor in total.args:
+            return _sum(total - part + factor) + factor * stable.expm1(rest.args[0])
+    return total

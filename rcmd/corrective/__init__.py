@@ -1,1 +1,0 @@
-"""The phase that turns a found face into a certified high accuracy."""

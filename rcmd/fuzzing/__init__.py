@@ -1,1 +1,0 @@
-"""Random problems solved here and by CVXPY, and what does not agree."""

@@ -1,0 +1,235 @@
+"""How much ``rcmd bench engine`` measures, and who is timed beside the engine."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd import LinearMinOracle, Logistic, Problem
+from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.sampling import UniformSampler
+from rcmd.lab.bench import packages, start, workloads
+from rcmd.lab.bench.ladder import NotInstalled
+from rcmd.lab.bench.timing import Contender, Timing, race
+from rcmd.model.prox import ConjugateProx
+from rcmd.model.schedules import default_schedule
+
+Array = npt.NDArray[Any]
+
+RADIUS, STRENGTH = 5.0, 1e-3
+NONZEROS = 50
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much to measure."""
+
+    data: str | None = None  # a folder with a9a, w8a and mushrooms
+    seed: int = 0  # of generated data and of batches
+    repeats: int = 25  # turns of each contender
+    seconds: float = 0.05  # that a turn lasts
+    # Sizes of the generated sparse problems; p grows at the first n, n at the first p.
+    zipf_p: tuple[int, ...] = (10**3, 10**4, 10**5, 10**6)
+    zipf_n: tuple[int, ...] = (10**4, 10**5, 10**6)
+    peers_up_to: int = 10**6  # the largest p for the others, whose steps walk over all of p
+    dense: tuple[int, int] = (2000, 5000)  # rows and columns of the dense problem
+    empty: int = 10**5  # empty features to append
+    starts: int = 7  # processes started
+    start_problems: tuple[str, ...] = start.PROBLEMS
+    memory: tuple[int, int] = (10**5, 10**5)  # rows and columns where memory is measured
+    drift: float = 2e7  # coordinate updates after which the drift of d is looked at
+    sections: tuple[str, ...] = (
+        "gradients", "growth", "ridge", "dense", "start", "memory", "drift"
+    )  # fmt: skip
+
+    def quick(self) -> Settings:
+        """Less of everything: under a minute."""
+        return replace(
+            self,
+            repeats=6,
+            seconds=0.02,
+            zipf_n=(10**4, 10**5),
+            peers_up_to=10**5,
+            dense=(500, 5000),
+            starts=2,
+            start_problems=start.PROBLEMS[:1],
+            memory=(40_000, 40_000),
+            drift=min(self.drift, 1e6),
+        )
+
+    def timed(self, contenders: list[Contender], repeats: int | None = None) -> dict[str, Timing]:
+        """The contenders timed by turns; a slow one sits out."""
+        turns, seconds = repeats or self.repeats, self.seconds
+        return race(contenders, repeats=turns, seconds=seconds, budget=3 * turns * seconds)
+
+    def real_data(self) -> tuple[str, workloads.Data, list[str]]:
+        """The first named data set, or generated ones and why."""
+        found, notes = workloads.available(workloads.NAMED[:1], self.data)
+        if not found:
+            rng = np.random.default_rng(self.seed)
+            found = {"zipf": workloads.zipf(self.zipf_n[0], self.zipf_p[0], NONZEROS, rng)}
+        [(name, data)] = found.items()
+        return name, data, notes
+
+
+def make_engine(
+    data: workloads.Data, oracle: LinearMinOracle, batch: int, seed: int
+) -> CompiledEngine:
+    """The compiled engine on the logistic loss, with the theorem's schedule."""
+    problem = Problem(data.X, data.y, Logistic(), oracle)
+    schedule = default_schedule(problem.constants(batch))
+    sampler = UniformSampler(problem.n, batch, np.random.default_rng(seed))
+    return CompiledEngine(problem, schedule, sampler, ConjugateProx())
+
+
+def stepping(name: str, engine: Any, batch: int) -> Contender:
+    """A contender that takes steps."""
+
+    def work(steps: int) -> int:
+        engine.advance(steps)
+        return steps * batch
+
+    return Contender(name, work)
+
+
+def rcmd_contender(
+    data: workloads.Data, oracle: LinearMinOracle, batch: int, seed: int, name: str = "rcmd"
+) -> Contender:
+    """The compiled engine as a contender."""
+    return stepping(name, make_engine(data, oracle, batch, seed), batch)
+
+
+def other_contenders(data: workloads.Data, batch: int, part: bool = False) -> list[Contender]:
+    """The plain C loop and COPT, those that are there; see ``packages.copt_lf`` for ``part``."""
+    contenders = []
+    with contextlib.suppress(NoCompiler):
+        loop = PlainC(data.X, data.y, batch, RADIUS)
+        contenders.append(stepping("C", loop, batch))
+    with contextlib.suppress(NotInstalled):
+        work, limit = packages.copt_lf(data.X, data.y, batch, RADIUS, part=part)
+        contenders.append(Contender("COPT", work, limit))
+    return contenders
+
+
+def absent_contenders() -> list[str]:
+    """Why a column is empty."""
+    reasons = []
+    for name, look in (("plain C", compiler), ("COPT", packages.copt)):
+        try:
+            look()
+        except (NoCompiler, NotInstalled) as reason:
+            reasons.append(f"no {name}: {reason}")
+    return reasons
+
+
+def ratios_of(timings: dict[str, Timing]) -> dict[str, float]:
+    """rcmd's time over C's, and COPT's over rcmd's."""
+    mine, ratios = timings["rcmd"].best, {}
+    if "C" in timings:
+        ratios["rcmd/C"] = mine / timings["C"].best
+    if "COPT" in timings:
+        ratios["COPT/rcmd"] = timings["COPT"].best / mine
+    return ratios
+
+
+FLAG_SETS = (["-O3", "-march=native"], ["-O3"])
+
+
+class NoCompiler(RuntimeError):
+    """The C loop cannot be built; the text says why."""
+
+
+class PlainC:
+    """One run of the C loop: l1 ball, logistic loss, CSR rows, batches of ``batch``."""
+
+    def __init__(self, X: Any, y: Array, batch: int, radius: float) -> None:
+        self._function = _built()
+        self.n, self.p = X.shape
+        self.batch, self.radius, self.iteration = batch, radius, 0
+        self._rows = (X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data.astype(float))
+        self._y = np.ascontiguousarray(y, dtype=float)
+        self.s, self.w, self.lag = np.zeros(self.n), -self._y / 2, np.zeros(self.n)
+        self.d, self.beta_sum = X.T @ self.w / self.n, np.zeros(self.p)
+        self._buffer, self._taken = np.zeros(batch, np.int32), np.zeros(self.n, np.uint8)
+        self._state = np.array([1, 2, 3, 4], np.uint64)
+
+    def advance(self, steps: int, batches: Array | None = None) -> None:
+        """Take ``steps`` steps, on the rows ``batches`` (steps × batch) if they are given."""
+        given = None if batches is None else np.ascontiguousarray(batches, dtype=np.int32)
+        if given is not None and given.shape != (steps, self.batch):
+            raise ValueError(f"batches has shape {given.shape}; expected {(steps, self.batch)}")
+        self._function(
+            self.n,
+            self.p,
+            *map(_address, (*self._rows, self._y)),
+            self.batch,
+            ctypes.c_int64(self.iteration),
+            ctypes.c_int64(steps),
+            ctypes.c_double(self.radius),
+            None if given is None else _address(given),
+            *map(_address, (self.s, self.w, self.lag, self.d, self.beta_sum)),
+            *map(_address, (self._buffer, self._taken, self._state)),
+        )
+        self.iteration += steps
+
+    def averages(self) -> tuple[Array, Array]:
+        """β̄ and w̄ of the last step."""
+        last = self.iteration - 1
+        total = self.iteration * (4 * self.n / self.batch + last) / 2
+        return self.beta_sum / total, self.w - self.lag / total
+
+
+def compiler() -> list[str]:
+    """The command of the C compiler: the variable CC, cc, gcc or clang."""
+    for words in (shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]):
+        if words and shutil.which(words[0]):
+            return words
+    raise NoCompiler("no C compiler was found (CC, cc, gcc, clang)")
+
+
+def compiler_version() -> str | None:
+    """The first line of what the compiler says of itself, if there is one."""
+    try:
+        answer = subprocess.run([*compiler(), "--version"], capture_output=True, text=True)
+    except (NoCompiler, OSError):
+        return None
+    return (answer.stdout.splitlines() or [""])[0] or None
+
+
+@functools.cache
+def _built() -> Any:
+    """The C function; its library stays loaded after its folder is gone."""
+    command, complaint = compiler(), ""
+    code = (resources.files("rcmd.lab.bench") / "baseline.c").read_bytes()
+    with tempfile.TemporaryDirectory(prefix="rcmd-bench-", ignore_cleanup_errors=True) as folder:
+        source, library = Path(folder) / "baseline.c", Path(folder) / "baseline.so"
+        source.write_bytes(code)
+        for flags in FLAG_SETS:
+            words = [*command, *flags, "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
+            try:
+                answer = subprocess.run(words, capture_output=True, text=True)
+            except OSError as error:
+                raise NoCompiler(f"{command[0]} cannot be run: {error}") from error
+            if answer.returncode == 0:
+                function = ctypes.CDLL(str(library)).run_steps
+                function.restype = None
+                return function
+            complaint = (answer.stderr.strip().splitlines() or ["no message"])[0]
+    raise NoCompiler(f"{command[0]} does not compile baseline.c: {complaint}")
+
+
+def _address(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)

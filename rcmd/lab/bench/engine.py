@@ -1,0 +1,222 @@
+"""``rcmd bench engine``: the compiled engine in numbers.
+
+Times are the best of several repeats. What is compared is timed by turns in one run (see
+``timing``), and ``advance`` is timed as a whole: drawing batches, tabulating the schedule,
+refreshing sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from rcmd import L1Ball, Ridge
+from rcmd.lab.bench import costs, workloads
+from rcmd.lab.bench.contenders import (
+    NONZEROS,
+    RADIUS,
+    STRENGTH,
+    Settings,
+    absent_contenders,
+    compiler_version,
+    other_contenders,
+    ratios_of,
+    rcmd_contender,
+)
+from rcmd.lab.bench.timing import (
+    Contender,
+    add_timed,
+    cells,
+    prefixed,
+    shown_ratio,
+    shown_time,
+)
+from rcmd.reporting.json_output import check_json, say, write_json
+from rcmd.reporting.progress import tell_on_terminal
+from rcmd.reporting.tables import Report, Section, Target, about
+
+Tell = Callable[[str], None]
+
+
+def bench_engine(
+    settings: Settings,
+    tell: Tell = lambda text: None,
+    show: Callable[[Section], None] = lambda section: None,
+) -> Report:
+    """Measure what ``settings`` ask for.
+
+    ``tell`` hears what is being measured, and ``show`` gets each table when it is done.
+    """
+    sections = []
+    for name in settings.sections:
+        tell(name)
+        sections.append(SECTIONS[name](settings, prefixed(name, tell)))
+        tell("")
+        show(sections[-1])
+    settings_used = asdict(settings)
+    seed = settings_used.pop("seed")
+    return Report(sections, about(seed, compiler_version(), **settings_used))
+
+
+def run_bench(
+    data: str | None, json_path: str | None, quick: bool, drift: float | None, seed: int = 0
+) -> int:
+    """The command: print the tables and write the JSON file; returns the exit status."""
+    settings = Settings(data=data, seed=seed)
+    settings = settings.quick() if quick else settings
+    if drift is not None:
+        settings = replace(settings, drift=drift)
+    check_json(json_path)
+    # Minutes of work: whoever reads a pipe sees each table as soon as it is there.
+    report = bench_engine(
+        settings, tell_on_terminal, lambda section: say(f"{section.text()}\n", json_path)
+    )
+    say(report.head(), json_path)
+    write_json(report.as_dict(), json_path)
+    return 0
+
+
+def gradients(settings: Settings, tell: Tell) -> Section:
+    """Time per stochastic gradient on real data, against plain C and COPT."""
+    section = Section(
+        "gradients",
+        f"Time per stochastic gradient: logistic loss, l1 ball {RADIUS:g}",
+        cells("data | batch | rcmd | plain C | COPT LF | rcmd/C |  | COPT/rcmd | "),
+    )
+    tell("reading data")
+    found, section.notes = workloads.available(workloads.NAMED, settings.data)
+    section.notes += absent_contenders() or [
+        "COPT draws its batches on all cores: compare on an idle machine"
+    ]
+    for name, data in found.items():
+        n, p = data.X.shape
+        for batch in _batches(n):
+            tell(f"{name}, batch {batch}")
+            mine = rcmd_contender(data, L1Ball(RADIUS), batch, settings.seed)
+            timings = settings.timed([mine, *other_contenders(data, batch)])
+            ratios = ratios_of(timings)
+            targets = {"COPT/rcmd": Target(12 if batch > 1 else 200, at_least=True)}
+            if batch > 1:
+                targets["rcmd/C"] = Target(1.3)
+            line = [name, str(batch), *(shown_time(timings, who) for who in ("rcmd", "C", "COPT"))]
+            line += shown_ratio(ratios, "rcmd/C", targets)
+            line += shown_ratio(ratios, "COPT/rcmd", targets)
+            add_timed(section, line, timings, ratios, targets, data=name, n=n, p=p, batch=batch)
+    return section
+
+
+def growth(settings: Settings, tell: Tell) -> Section:
+    """Time per step as p and n grow."""
+    section = Section(
+        "growth",
+        f"Time per step at batch 1: Zipf-sparse rows with {NONZEROS} nonzeros",
+        cells("n | p | rcmd | to first |  | plain C | COPT LF | rcmd/C | COPT/rcmd"),
+    )
+    section.notes = [
+        *absent_contenders(),
+        "plain C and COPT walk over all p coordinates in every step",
+    ]
+    first_n, first_p = settings.zipf_n[0], settings.zipf_p[0]
+    sizes = [(first_n, p) for p in settings.zipf_p] + [(n, first_p) for n in settings.zipf_n[1:]]
+    rng = np.random.default_rng(settings.seed)
+    # All are kept and timed by turns, for their ratios are what counts.
+    mine, others = [], {}
+    for n, p in sizes:
+        tell(f"making n = {n}, p = {p}")
+        data = workloads.zipf(n, p, NONZEROS, rng)
+        mine.append(rcmd_contender(data, L1Ball(RADIUS), 1, settings.seed, f"{n}×{p}"))
+        if n == first_n and p <= settings.peers_up_to:
+            tell(f"others at p = {p}")
+            others[n, p] = settings.timed(
+                other_contenders(data, 1, part=True), min(3, settings.repeats)
+            )
+    tell("all sizes by turns")
+    timings = settings.timed(mine)
+    targets = {(first_n, 10**6): Target(4), (10**6, first_p): Target(2)}
+    for n, p in sizes:
+        own = {"rcmd": timings[f"{n}×{p}"], **others.get((n, p), {})}
+        ratios = {"to first": own["rcmd"].best / timings[mine[0].name].best, **ratios_of(own)}
+        target = {"to first": targets[n, p]} if (n, p) in targets else {}
+        line = [f"{n:,}", f"{p:,}", shown_time(own, "rcmd")]
+        line += shown_ratio(ratios, "to first", target)
+        line += [shown_time(own, who) for who in ("C", "COPT")]
+        line += [shown_ratio(ratios, name, {})[0] for name in ("rcmd/C", "COPT/rcmd")]
+        add_timed(section, line, own, ratios, target, n=n, p=p, batch=1)
+    return section
+
+
+def ridge(settings: Settings, tell: Tell) -> Section:
+    """Ridge-logistic at batch 1 with Theorem 3.2's schedule, with and without empty features."""
+    section = Section(
+        "ridge",
+        f"Time per step at batch 1: ridge {STRENGTH:g}, logistic loss, Theorem 3.2's schedule",
+        cells("data | n | p | rcmd | to first"),
+    )
+    name, data, section.notes = settings.real_data()
+    wider = workloads.Data(workloads.with_empty_features(data.X, settings.empty), data.y)
+    variants = {name: data, f"{name} + {settings.empty:,} empty features": wider}
+    contenders = []
+    for label, variant in variants.items():
+        tell(label)
+        contenders.append(rcmd_contender(variant, Ridge(STRENGTH), 1, settings.seed, label))
+    timings = settings.timed(contenders)
+    for label, variant in variants.items():
+        n, p = variant.X.shape
+        ratio = timings[label].best / timings[name].best
+        line = cells(f"{label} | {n:,} | {p:,} | {shown_time(timings, label)} | {ratio:.2f}")
+        times = {"rcmd": timings[label]}
+        add_timed(section, line, times, {"to first": ratio}, data=label, n=n, p=p, batch=1)
+    return section
+
+
+def dense(settings: Settings, tell: Tell) -> Section:
+    """Dense rows in both precisions, beside NumPy reading the same rows once."""
+    n, p = settings.dense
+    section = Section(
+        "dense",
+        f"Time per stochastic gradient: dense rows, n = {n:,}, p = {p:,}",
+        cells("R | batch | float64 | float32 | float32/float64 | row of X.sum() | float64/X.sum()"),
+    )
+    section.notes = ["X.sum() in float64 is NumPy reading all rows once, on one core"]
+    data = workloads.dense(n, p, np.random.default_rng(settings.seed))
+    narrow = workloads.Data(data.X.astype(np.float32), data.y)
+
+    def read(times: int) -> int:
+        for _ in range(times):
+            data.X.sum()
+        return times * n
+
+    for label, oracle in (("l1 ball", L1Ball(RADIUS)), ("ridge", Ridge(STRENGTH))):
+        for batch in _batches(n):
+            tell(f"{label}, batch {batch}")
+            contenders = [
+                rcmd_contender(data, oracle, batch, settings.seed, "float64"),
+                rcmd_contender(narrow, oracle, batch, settings.seed, "float32"),
+                Contender("X.sum()", read),
+            ]
+            timings = settings.timed(contenders)
+            double, single, once = (timings[who].best for who in ("float64", "float32", "X.sum()"))
+            ratios = {"float32/float64": single / double, "float64/X.sum()": double / once}
+            times = [shown_time(timings, who) for who in ("float64", "float32", "X.sum()")]
+            shown = [f"{ratio:.2f}" for ratio in ratios.values()]
+            line = [label, str(batch), *times[:2], shown[0], times[2], shown[1]]
+            add_timed(section, line, timings, ratios, regularizer=label, n=n, p=p, batch=batch)
+    return section
+
+
+def _batches(n: int) -> list[int]:
+    """One row in a hundred, and one row."""
+    return list(dict.fromkeys((max(1, round(0.01 * n)), 1)))
+
+
+SECTIONS: dict[str, Callable[[Settings, Tell], Section]] = {
+    "gradients": gradients,
+    "growth": growth,
+    "ridge": ridge,
+    "dense": dense,
+    "start": costs.starting,
+    "memory": costs.memory,
+    "drift": costs.drift,
+}

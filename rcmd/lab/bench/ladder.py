@@ -1,0 +1,298 @@
+"""Time to a certified gap: the least effort that reaches it, found rung by rung and repeated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd import L1Ball, L1Penalty, Logistic, Problem
+from rcmd.lab.bench.timing import Timing, clocked
+from rcmd.model.certificate import certify
+from rcmd.theory.parallel import run_each
+
+Array = npt.NDArray[Any]
+
+TARGETS = (1e-3, 1e-5, 1e-6)
+BEATEN = 1.5
+"""Times the best of its team to the last target, after which a member gives up."""
+
+
+class NotInstalled(RuntimeError):
+    """The package of a peer is not there; the text says why."""
+
+
+class Answer(NamedTuple):
+    """A solution β, and its dual solution for those who have one."""
+
+    beta: Array
+    w: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The problem, and the one certificate by which all answers are judged, whoever gave them.
+
+    It is logistic regression on an l1 ball, or with the penalty λ‖β‖₁ of the same solution, where
+    λ = ``strength`` is the ball's multiplier. The gap is P(β) − D(w), computed here from β and,
+    for those who have none, w = ∇L(Xβ), so that no answer looks better than it is.
+
+    >>> task = Task(np.eye(2), np.array([1.0, -1.0]), radius=2.0, strength=0.13)
+    >>> task.gap(np.array([1.0, -1.0])) < 1e-15, task.gap(np.array([9.0, -9.0])) < 1e-15
+    (True, True)
+    """
+
+    X: Any
+    y: Array
+    radius: float
+    strength: float
+    seed: int = 0
+    budget: float = math.inf
+
+    @cached_property
+    def ball(self) -> Problem:
+        """On the l1 ball."""
+        return Problem(self.X, self.y, Logistic(), L1Ball(self.radius))
+
+    @cached_property
+    def penalised(self) -> Problem:
+        """With the l1 penalty."""
+        return self.ball.with_oracle(L1Penalty(self.strength))
+
+    def gap(self, beta: Array, w: Array | None = None, *, penalised: bool = False) -> float:
+        """The certified gap; infinite where an answer is no vector of numbers.
+
+        On the ball β is first shrunk into it. An answer to the penalised problem is certified
+        on either, whichever says more: on its own, w is shrunk until ‖Xᵀw/n‖_∞ ≤ λ, which for a
+        small λ costs more than the ball's certificate does.
+        """
+        beta = np.asarray(beta, dtype=float)
+        if beta.shape != (self.ball.p,):
+            raise ValueError(
+                f"the answer β has shape {beta.shape}; expected ({self.ball.p},), one number for "
+                "each column of X"
+            )
+        if not all(np.isfinite(part).all() for part in (beta, w) if part is not None):
+            return math.inf
+        return min(self._on_ball(beta, w), self._with_penalty(beta) if penalised else math.inf)
+
+    def _on_ball(self, beta: Array, w: Array | None) -> float:
+        norm = abs(beta).sum()
+        beta = beta * (self.radius / norm) if norm > self.radius else beta
+        w = self.ball.response(beta) if w is None else w
+        return float(certify(self.ball, beta, w).gap)
+
+    def _with_penalty(self, beta: Array) -> float:
+        w = self.penalised.response(beta)
+        level = abs(self.penalised.gradient(w)).max()
+        w = w * (self.strength / max(level, self.strength))
+        return float(certify(self.penalised, beta, w).gap)
+
+
+class Step(NamedTuple):
+    """One run: the smaller of wall-clock and processor seconds, the former, the certified gap."""
+
+    effort: Any
+    seconds: float
+    wall: float
+    gap: float
+
+
+Run = Callable[[Any], Answer]
+
+
+def counts(ratio: float = 1.25, limit: int = 10**7) -> Iterator[int]:
+    """Whole numbers from 1 on, about ``ratio`` apart.
+
+    >>> list(counts(limit=20))
+    [1, 2, 3, 4, 5, 7, 9, 12, 15, 19]
+    """
+    count = 1
+    while count <= limit:
+        yield count
+        count = max(count + 1, math.ceil(ratio * count))
+
+
+def tolerances(per_decade: int = 3, smallest: float = 1e-14) -> Iterator[float]:
+    """From 0.1 down, so many in each power of ten.
+
+    >>> [f"{tol:.0e}" for tol in tolerances(2, 1e-3)]
+    ['1e-01', '3e-02', '1e-02', '3e-03', '1e-03']
+    """
+    steps = round(-math.log10(smallest) * per_decade)
+    for k in range(per_decade, steps + 1):
+        yield 10.0 ** (-k / per_decade)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Somebody who takes part.
+
+    ``prepare`` puts the data into the package's own format, once, and returns what solves from
+    scratch with an effort: a number of passes, or a tolerance.
+    """
+
+    name: str
+    prepare: Callable[[Task], Run]
+    efforts: Callable[[], Iterable[Any]] = counts  # the ladder, from the least effort on
+    penalised: bool = False  # whether the penalised problem is solved, not that on the ball
+    targets: Sequence[float] = TARGETS  # gaps to reach, from the largest on
+    team: str = ""  # a team has one line in the table, with the best of its times
+
+    @property
+    def line(self) -> str:
+        """The line of the table."""
+        return self.team or self.name
+
+
+@dataclass
+class Racer:
+    """A peer on its ladder, or the reason why it is absent.
+
+    ``run`` and ``gap`` give an effort's answer and the certified gap of an answer. ``setup`` and
+    ``first_call`` are seconds: of putting the data into the package's format, and of the first
+    run with the least effort, where code may be compiled.
+    """
+
+    peer: Peer
+    run: Run | None = None
+    gap: Callable[[Answer], float] = lambda answer: math.inf
+    setup: float = 0.0
+    absent: str | None = None
+    first_call: float = 0.0
+    steps: list[Step] = field(default_factory=list)
+    repeats: list[Step] = field(default_factory=list)
+    fault: str | None = None
+
+    def climb(self, budget: float, beaten_after: float = math.inf) -> None:
+        """Try effort after effort until all gaps are reached or ``budget`` seconds are spent.
+
+        A single run longer than ``beaten_after`` seconds ends it too: somebody of the same
+        team did it all in less. A package that fails ends it with its ``fault``.
+        """
+        for effort in self.peer.efforts():
+            step = self.attempt(effort)
+            if step is None:
+                return
+            self.steps.append(step)
+            if (
+                step.gap <= self.peer.targets[-1]
+                or step.seconds > beaten_after
+                or sum(done.seconds for done in self.steps) > budget
+            ):
+                return
+
+    def repeat(self, budget: float) -> None:
+        """Run once more each effort that first reached a target, unless ``budget`` is spent."""
+        first = [self.reaching(target) for target in self.peer.targets]
+        for effort in dict.fromkeys(step.effort for step in first if step is not None):
+            if sum(done.seconds for done in self.repeats) < budget:
+                step = self.attempt(effort)
+                self.repeats += [] if step is None else [step]
+
+    def attempt(self, effort: Any) -> Step | None:
+        """One run from scratch, or None and a ``fault`` where the package fails."""
+        assert self.run is not None
+        try:
+            answer, seconds, wall = clocked(self.run, effort)
+        except Exception as error:  # somebody else's code may fail in any way
+            self.fault = f"failed at {effort:g}: {error!r}"
+            return None
+        return Step(effort, seconds, wall, self.gap(answer))
+
+    def reaching(self, target: float) -> Step | None:
+        """The first step of the ladder whose gap is at most ``target``."""
+        return next((step for step in self.steps if step.gap <= target), None)
+
+    def timing(self, target: float) -> Timing | None:
+        """All runs with the effort that first reached ``target``, those that missed it left out."""
+        first = self.reaching(target)
+        if first is None:
+            return None
+        again = (step for step in self.repeats if step.effort == first.effort)
+        runs = [first, *(step for step in again if step.gap <= target)]
+        samples, wall = zip(*((1e9 * run.seconds, 1e9 * run.wall) for run in runs), strict=True)
+        return Timing(samples, wall)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        problem = "penalised" if self.peer.penalised else "ball"
+        row = {"contender": self.peer.name, "team": self.peer.line, "problem": problem}
+        if self.run is None:
+            return {**row, "absent": self.absent, "reached": {}, "ladder": []}
+        reached = {}
+        for target in self.peer.targets:
+            first, timing = self.reaching(target), self.timing(target)
+            if first is not None and timing is not None:
+                entry = {"effort": first.effort, "gap": first.gap, **timing.as_dict()}
+                reached[f"{target:.0e}"] = entry
+        return {
+            **row,
+            "setup_seconds": self.setup,
+            "first_call_seconds": self.first_call,
+            "fault": self.fault,
+            "reached": reached,
+            "ladder": [step._asdict() for step in self.steps],
+        }
+
+
+class Best(NamedTuple):
+    """The best time of a team, in seconds, and whose it is."""
+
+    seconds: float
+    name: str
+
+
+def best(racers: Sequence[Racer], line: str, target: float) -> Best | None:
+    """The best time of a team to ``target``, if any of it got there."""
+    found = [
+        Best(timing.best / 1e9, racer.peer.name)
+        for racer in racers
+        if racer.peer.line == line and (timing := racer.timing(target)) is not None
+    ]
+    return min(found, default=None)
+
+
+def at_least(racers: Sequence[Racer], line: str) -> float | None:
+    """Seconds that a team needs at least for what none of it reached: its longest run."""
+    sound = [r for r in racers if r.peer.line == line and r.absent is None and not r.fault]
+    longest = (max((step.seconds for step in racer.steps), default=0.0) for racer in sound)
+    return min(longest, default=None)
+
+
+def compete(
+    task: Task, peers: Sequence[Peer], repeats: int, tell: Callable[[str], None]
+) -> list[Racer]:
+    """Let everybody climb within the task's budget, then repeat by turns, each on one thread."""
+    racers = []
+    for peer in peers:
+        tell(f"{peer.name} prepares")
+        try:
+            run, setup, _ = clocked(peer.prepare, task)
+        except NotInstalled as reason:
+            racers.append(Racer(peer, absent=str(reason)))
+        else:
+            gap = partial(_gap, task, peer)
+            racers.append(Racer(peer, run, gap, setup))
+
+    def climb(racer: Racer) -> None:
+        rival = best(racers, racer.peer.line, racer.peer.targets[-1])
+        first = racer.attempt(next(iter(racer.peer.efforts())))
+        racer.first_call = first.seconds if first else 0.0
+        racer.climb(task.budget, BEATEN * rival.seconds if rival else math.inf)
+
+    present = [(racer,) for racer in racers if racer.absent is None]
+    names = [racer.peer.name for (racer,) in present]
+    run_each(climb, present, names, tell=tell)
+    turns = [f"turn {turn + 1}, {name}" for turn in range(repeats) for name in names]
+    run_each(lambda racer: racer.repeat(task.budget), present * repeats, turns, tell=tell)
+    return racers
+
+
+def _gap(task: Task, peer: Peer, answer: Answer) -> float:
+    return task.gap(answer.beta, answer.w, penalised=peer.penalised)

@@ -1,0 +1,149 @@
+"""``rcmd bench oracles``: closed-form oracles beside one pass of NumPy over c.
+
+For each oracle the pass is one that its formula cannot avoid, which its class names, timed by turns
+with ``argmin`` and ``minimum`` (see ``timing``).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd import LinearMinOracle
+from rcmd.lab.bench.timing import Contender, add_timed, cells, race, shown_ratio, shown_time
+from rcmd.model.specs import ORACLES
+from rcmd.reporting.json_output import check_json
+from rcmd.reporting.process import one_thread
+from rcmd.reporting.tables import Report, Section, Target, about
+
+Array = npt.NDArray[Any]
+
+REPEATS, SECONDS = 25, 0.04
+"""Turns of each contender, and about how long one may last."""
+
+LEAST_P = 100
+TARGET = Target(3)
+
+
+class Case(NamedTuple):
+    """An oracle, and the pass over c that its formula cannot avoid: code, and arrays it names."""
+
+    oracle: LinearMinOracle
+    words: str
+    names: Mapping[str, Array] = MappingProxyType({})
+
+    def numpy_pass(self) -> Callable[[Array], Any]:
+        """The code as a function: what is timed is what is printed."""
+        function: Callable[[Array], Any] = eval(
+            f"lambda c: ({self.words})", {"np": np, **self.names}
+        )
+        return function
+
+
+def cases(p: int, rng: np.random.Generator) -> dict[str, Case]:
+    """All closed-form oracles of p variables, with penalties at which atoms are not 0."""
+    even, uneven = np.arange(p) // 10, np.sort(rng.integers(0, p // 10, p))
+    scattered = rng.permutation(even)
+    fields = {
+        "radius": 5.0,
+        "order": 1.7,
+        "lower": -1.0,
+        "upper": 2.0,
+        "k": p // 20,
+        "total": p // 20 + 0.5,
+        "cap": 1.0,
+        "groups": even,
+        "weights": np.linspace(2, 1, p),
+        "matrix": rng.uniform(1, 2, p),
+    }
+    vectors = {"lower": np.full(p, -1.0), "upper": np.full(p, 2.0)}
+    variants: dict[str, dict[str, dict[str, Any]]] = {
+        "Box": {"": {}, ", vectors": vectors},
+        "Ellipsoid": {", diagonal": {}},
+        "Ridge": {", free": {"radius": 1e6}, ", ball": {}},
+        "ElasticNet": {", free": {"radius": 1e6}, ", ball": {}},
+        "GroupLasso": {", even": {}},
+        "GroupL2Ball": {
+            ", even": {},
+            ", uneven": {"groups": uneven},
+            ", scattered": {"groups": scattered},
+        },
+    }
+    starts = np.flatnonzero(np.diff(uneven, prepend=-1))
+    passes: dict[str, tuple[str, Mapping[str, Array]]] = {
+        "GroupL2Ball, uneven": ("np.add.reduceat(c, at)", {"at": starts}),
+        "GroupL2Ball, scattered": ("np.bincount(groups, c)", {"groups": scattered}),
+    }
+    found = {}
+    for spec in ORACLES.values():
+        makes = spec.makes
+        for variant, own in variants.get(makes.__name__, {"": {}}).items():
+            if makes.numpy_pass:
+                chosen = {name: {**fields, **own}.get(name, 0.5) for name in spec.parameters}
+                name = makes.__name__ + variant
+                usual = makes.numpy_pass.format(k=fields["k"])
+                found[name] = Case(makes(**chosen), *passes.get(name, (usual, {})))
+    return found
+
+
+def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
+    """Time every closed form at p variables, by at most ``calls`` calls each."""
+    if p < LEAST_P:
+        raise ValueError(f"p is {p}; expected at least {LEAST_P} variables")
+    if calls < REPEATS:
+        raise ValueError(f"calls is {calls}; expected at least {REPEATS}, one for each turn")
+    rng = np.random.default_rng(seed)
+    c = rng.standard_normal(p)
+    section = Section(
+        "oracles",
+        f"Time of argmin and minimum over a pass of NumPy: p = {p:,}",
+        cells("oracle | pass | time | argmin |  | minimum | "),
+    )
+    section.notes = [
+        f"best of {REPEATS} turns, {calls // REPEATS} calls or about {1e3 * SECONDS:g} ms each"
+    ]
+    section.notes.append(
+        "on one thread"
+        if importlib.util.find_spec("threadpoolctl")
+        else "with all threads, which makes a dot product slow where one of them has just written "
+        "the vector: install threadpoolctl, or set OMP_NUM_THREADS=1, to compare on one"
+    )
+    with one_thread():
+        for name, case in cases(p, rng).items():
+            _add(section, name, case, c, calls)
+    return Report([section], about(seed, None, p=p, calls=calls))
+
+
+def run_oracles(p: int, calls: int, json_path: str | None) -> int:
+    """The command: print the table and write the JSON file; returns the exit status."""
+    check_json(json_path)
+    bench_oracles(p, calls).tell(json_path)
+    return 0
+
+
+def _add(section: Section, name: str, case: Case, c: Array, calls: int) -> None:
+    """One line: the pass, argmin and minimum, by turns."""
+    oracle, most = case.oracle, calls // REPEATS
+    functions = {"pass": case.numpy_pass(), "argmin": oracle.argmin, "minimum": oracle.minimum}
+    contenders = [Contender(who, _calling(work, c), most) for who, work in functions.items()]
+    timings = race(contenders, repeats=REPEATS, seconds=SECONDS)
+    ratios = {who: timings[who].best / timings["pass"].best for who in ("argmin", "minimum")}
+    targets = dict.fromkeys(ratios, TARGET)
+    line = [name, case.words, shown_time(timings, "pass")]
+    for who in ratios:
+        line += shown_ratio(ratios, who, targets)
+    add_timed(section, line, timings, ratios, targets, oracle=name, **{"pass": case.words})
+
+
+def _calling(function: Callable[[Array], Any], c: Array) -> Callable[[int], int]:
+    def work(count: int) -> int:
+        for _ in range(count):
+            function(c)
+        return count
+
+    return work

@@ -1,0 +1,218 @@
+"""Who takes part in ``rcmd bench peers``, each on the same problem.
+
+rcmd, COPT, cyanure, scikit-learn and skglm: each function puts a task into a package's own format
+and returns what solves it from scratch with an effort.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd import L1Ball, Logistic, Problem
+from rcmd.lab.bench.ladder import TARGETS, Answer, Array, NotInstalled, Peer, Run, Task, tolerances
+from rcmd.lab.racing import CORRECTED, PLAIN, Entrant
+
+OWN_TARGETS = (*TARGETS, 1e-10)
+SHARE = 0.01
+"""Rows of a batch, as a share of n."""
+
+
+def imported(module: str, name: str) -> Any:
+    """The module of the package that people call ``name``.
+
+    >>> imported("no_such_module", "Nobody")
+    Traceback (most recent call last):
+    rcmd.lab.bench.ladder.NotInstalled: Nobody cannot be imported: it is not installed
+    """
+    try:
+        return importlib.import_module(module)
+    except Exception as error:  # an old package may fail in any way beside new ones
+        reason = "it is not installed" if isinstance(error, ModuleNotFoundError) else repr(error)
+        raise NotInstalled(f"{name} cannot be imported: {reason}") from error
+
+
+@functools.cache
+def copt() -> Any:
+    """The package COPT."""
+    return imported("copt", "COPT")
+
+
+def copt_lf(
+    X: Any, y: Array, batch: int, radius: float, *, part: bool = False
+) -> tuple[Callable[[int], int], int]:
+    """COPT's LF on the l1 ball with the logistic loss, as the work of a contender, and its limit.
+
+    COPT runs whole passes only, and the amount of work is their number. With ``part``, for
+    batch 1 and p so large that a pass takes minutes, it is the number of rows that one pass
+    sees: a step does no work that grows with n, and finds fewer rows sooner in the cache.
+    """
+
+    def run(rows: int, passes: int) -> int:
+        minimize_stochastic(X[:rows] if part else X, y[:rows], batch, radius, "LF", passes)
+        return passes * (rows // batch) * batch
+
+    copt()
+    if part:
+        return lambda rows: run(rows, 1), len(y)
+    return lambda passes: run(len(y), passes), 1000
+
+
+def minimize_stochastic(
+    X: Any, y: Array, batch: int, radius: float, variant: str, passes: int
+) -> Array:
+    """β after ``passes`` of a variant of COPT's stochastic Frank-Wolfe: logistic loss, l1 ball."""
+    package = copt()
+    oracle, start = package.constraint.L1Ball(radius).lmo, np.zeros(X.shape[1])
+    options = {"batch_size": batch, "max_iter": passes, "tol": 0, "variant": variant}
+    found = package.randomized.minimize_sfw(_derivative, X, y, start, oracle, **options)
+    return found.x
+
+
+def _derivative(s: Any, y: Any) -> Any:
+    return -y / (1 + np.exp(y * s))
+
+
+def rcmd_run(task: Task, entrant: Entrant) -> Run:
+    """``rcmd.solve``; making the Problem is part of a run, as its constants are kept in it."""
+
+    def run(tol: float) -> Answer:
+        problem = Problem(task.X, task.y, Logistic(), L1Ball(task.radius))
+        result = entrant.solve(problem, SHARE, task.seed, tol=tol, max_seconds=task.budget)
+        return Answer(result.beta, result.w)
+
+    return run
+
+
+def copt_stochastic(task: Task, variant: str) -> Run:
+    """A variant of COPT's stochastic Frank-Wolfe."""
+    copt()
+    X, batch = sp.csr_matrix(task.X), max(1, round(SHARE * len(task.y)))
+    return lambda passes: Answer(
+        minimize_stochastic(X, task.y, batch, task.radius, variant, passes)
+    )
+
+
+def copt_run(task: Task, variant: str) -> Run:
+    """COPT's Frank-Wolfe with backtracking, or its accelerated proximal gradient method.
+
+    They start at 0, pairwise steps at a vertex; the labels are 0 and 1 here.
+    """
+    package = copt()
+    loss = package.loss.LogLoss(task.X, (task.y + 1) / 2)
+    ball, start = package.constraint.L1Ball(task.radius), np.zeros(task.X.shape[1])
+    options: dict[str, Any]
+    if variant == "FISTA":
+        minimize, oracle = package.minimize_proximal_gradient, []
+        options = {"prox": ball.prox, "accelerated": True}
+    else:
+        pairwise = variant == "pairwise"
+        start[0] = task.radius if pairwise else 0.0
+        minimize = package.minimize_frank_wolfe
+        oracle = [ball.lmo_pairwise if pairwise else ball.lmo]
+        options = {"x0_rep": (1.0, 0), "variant": variant, "lipschitz": loss.lipschitz}
+
+    def run(iterations: int) -> Answer:
+        limits = {"jac": True, "max_iter": iterations, "tol": 0}
+        return Answer(minimize(loss.f_grad, start, *oracle, **options, **limits).x)
+
+    return run
+
+
+def cyanure_run(task: Task, solver: str) -> Run:
+    """Passes of cyanure on the ball, which evaluates its own gap only at the end."""
+    package = imported("cyanure.estimators", "cyanure")
+    X = sp.csr_matrix(task.X) if sp.issparse(task.X) else task.X
+
+    def run(passes: int) -> Answer:
+        model = package.Classifier(
+            loss="logistic",
+            penalty="l1-ball",
+            lambda_1=task.radius,
+            fit_intercept=False,
+            solver=solver,
+            tol=1e-15,
+            max_iter=passes,
+            duality_gap_interval=passes,
+            n_threads=1,
+            random_state=task.seed,
+            verbose=False,
+            safe=False,
+        )
+        return Answer(model.fit(X, task.y).coef_.ravel())
+
+    return run
+
+
+def sklearn_run(task: Task, solver: str) -> Run:
+    """scikit-learn's l1 penalty: passes of saga, or a tolerance of liblinear."""
+    model = imported("sklearn.linear_model", "scikit-learn").LogisticRegression
+    X = sp.csr_matrix(task.X) if sp.issparse(task.X) else task.X
+    # Before version 1.8 the l1 penalty had a name, since then it is a ratio.
+    named = inspect.signature(model).parameters["penalty"].default == "l2"
+    l1: dict[str, Any] = {"penalty": "l1"} if named else {"l1_ratio": 1.0}
+
+    def run(effort: Any) -> Answer:
+        passes, tol = (effort, 1e-30) if solver == "saga" else (10**6, effort)
+        found = model(
+            C=1 / (len(task.y) * task.strength),
+            fit_intercept=False,
+            solver=solver,
+            random_state=task.seed,
+            max_iter=passes,
+            tol=tol,
+            **l1,
+        ).fit(X, task.y)
+        return Answer(found.coef_.ravel())
+
+    return run
+
+
+def skglm_run(task: Task) -> Run:
+    """skglm's sparse logistic regression, by tolerance."""
+    package = imported("skglm", "skglm")
+    X = sp.csc_matrix(task.X) if sp.issparse(task.X) else np.asfortranarray(task.X)
+
+    def run(tol: float) -> Answer:
+        model = package.SparseLogisticRegression(
+            alpha=task.strength, tol=tol, max_iter=10**4, fit_intercept=False
+        )
+        return Answer(model.fit(X, task.y).coef_.ravel())
+
+    return run
+
+
+CYANURE_SOLVERS = (
+    "qning-svrg", "catalyst-svrg", "acc-svrg", "svrg", "qning-miso", "miso", "catalyst-miso",
+    "qning-ista", "catalyst-ista", "fista", "ista",
+)  # fmt: skip
+"""Those that are usually best come first: who follows gives up once beaten by them."""
+
+PEERS = (
+    Peer("rcmd", partial(rcmd_run, entrant=CORRECTED), lambda: OWN_TARGETS, targets=OWN_TARGETS),
+    Peer("rcmd plain", partial(rcmd_run, entrant=PLAIN), lambda: TARGETS),
+    *(
+        Peer(f"cyanure {solver}", partial(cyanure_run, solver=solver), team="cyanure")
+        for solver in CYANURE_SOLVERS
+    ),
+    Peer("COPT LF", partial(copt_stochastic, variant="LF")),
+    Peer("COPT SAG", partial(copt_stochastic, variant="SAG")),
+    Peer("COPT FW", partial(copt_run, variant="vanilla")),
+    Peer("COPT pairwise FW", partial(copt_run, variant="pairwise")),
+    Peer("COPT FISTA", partial(copt_run, variant="FISTA")),
+    Peer("scikit-learn saga", partial(sklearn_run, solver="saga"), penalised=True),
+    Peer(
+        "scikit-learn liblinear",
+        partial(sklearn_run, solver="liblinear"),
+        tolerances,
+        penalised=True,
+    ),
+    Peer("skglm", skglm_run, tolerances, penalised=True),
+)

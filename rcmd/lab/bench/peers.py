@@ -1,0 +1,273 @@
+"""``rcmd bench peers``: time to a certified gap, beside other people's packages.
+
+A table for each problem, then the ratios with their targets.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from rcmd import L1Ball, Logistic, Problem
+from rcmd.lab.bench import workloads
+from rcmd.lab.bench.ladder import Peer, Racer, Task, at_least, best, compete
+from rcmd.lab.bench.packages import OWN_TARGETS, PEERS, SHARE
+from rcmd.lab.bench.timing import cells, prefixed, shown_ratio, verdicts
+from rcmd.lab.racing import CORRECTED
+from rcmd.reporting.json_output import check_json
+from rcmd.reporting.progress import tell_on_terminal
+from rcmd.reporting.tables import Report, Section, Target, about, nanoseconds
+
+EASY, MIDDLE, HIGH = 1e-3, 1e-6, 1e-10
+CORRECTIONS_COST = Target(1.2)
+VERSIONS = ("cyanure", "scikit-learn", "skglm", "threadpoolctl")
+
+REFERENCE_GAP = 1e-11
+"""Certified gap of the solution from which λ of the penalised problem is taken."""
+
+LOOSEST_REFERENCE = 1e-8
+"""The largest gap of it at which the penalised problem is still the ball's."""
+
+REFERENCE_SECONDS = 60.0
+"""What it may take at least: compilation may come with it, and it is no contender."""
+
+ZIPF = (20_000, 50_000, 50)
+"""Rows, columns and nonzeros of a row of the generated problem."""
+
+NOTES = (
+    "seconds to a certified gap P(β) − D(w), which rcmd computes from scratch for everybody's β; "
+    "best of the repeats, from scratch after a first call; set-up is putting the data into the "
+    "package's format, with its import where that was the first; the first call may compile",
+    "rcmd finds out itself when to stop, and its certificates are in its times; the others run "
+    "without a stopping rule and are told the least number of passes, or the loosest tolerance of "
+    "their own, that is enough",
+    "scikit-learn and skglm solve the penalised problem at the ball's multiplier λ, which they "
+    "are given; they are certified on it, w shrunk until ‖Xᵀw/n‖_∞ ≤ λ, or on the ball, whichever "
+    "gap is smaller; all others are certified on the ball, β shrunk into it",
+    "a dash: not reached within the budget",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A data set, and how rcmd's times to a gap compare with cyanure's to 1e-6, as hoped for."""
+
+    data: str  # the name of a LIBSVM file, or zipf
+    radius: float  # of the l1 ball
+    to_middle: float = 1.0  # of cyanure's times to 1e-6 that rcmd may take to 1e-6, at most
+    to_high: float | None = None  # and to 1e-10
+    dense: bool = False  # whether the rows are stored with their zeros
+
+    @property
+    def name(self) -> str:
+        """The data set and the radius, such as ``a9a:5``."""
+        return f"{self.data}:{self.radius:g}"
+
+    def load(self, folder: str | None, seed: int) -> workloads.Data:
+        """The data, read or generated."""
+        if self.data == "zipf":
+            return workloads.zipf(*ZIPF, np.random.default_rng(seed))
+        data = workloads.load(self.data, folder)
+        return workloads.Data(data.X.toarray(), data.y) if self.dense else data
+
+
+CASES = (
+    Case("a9a", 5.0, 0.25, 0.5),
+    Case("w8a", 5.0, 0.25, 0.5),
+    Case("mushrooms", 5.0, 0.25, 0.5),
+    Case("a9a", 50.0),
+    Case("w8a", 50.0),
+    Case("gisette_scale.t", 5.0, dense=True),
+    Case("zipf", 5.0),
+)
+
+
+def chosen(names: Sequence[str]) -> tuple[Case, ...]:
+    """The cases of these names, such as ``a9a`` for both radii or ``a9a:5``.
+
+    >>> [case.name for case in chosen(["a9a", "zipf:5"])]
+    ['a9a:5', 'a9a:50', 'zipf:5']
+    """
+    for name in names:
+        if not any(name in (case.data, case.name) for case in CASES):
+            raise ValueError(
+                f"problem is {name!r}; expected some of {', '.join(c.name for c in CASES)}, "
+                "with or without the radius"
+            )
+    return tuple(case for case in CASES if {case.data, case.name} & set(names))
+
+
+class NoReference(RuntimeError):
+    """The penalised problem that belongs to the ball was not found."""
+
+
+def make_task(data: workloads.Data, radius: float, seed: int, budget: float) -> tuple[Task, float]:
+    """The task, and the certified gap of the solution whose multiplier ‖Xᵀw/n‖_∞ is its λ."""
+    problem = Problem(data.X, data.y, Logistic(), L1Ball(radius))
+    seconds = max(REFERENCE_SECONDS, 5 * budget)
+    result = CORRECTED.solve(problem, SHARE, seed, tol=REFERENCE_GAP, max_seconds=seconds)
+    if result.gap > LOOSEST_REFERENCE:
+        raise NoReference(
+            f"λ is known from a solution with a gap of {result.gap:.1g} only, after {seconds:g} s; "
+            f"expected at most {LOOSEST_REFERENCE:g}"
+        )
+    strength = float(abs(problem.gradient(result.w)).max())
+    return Task(data.X, data.y, radius, strength, seed, budget), float(result.gap)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much to measure."""
+
+    cases: tuple[Case, ...] = CASES
+    data: str | None = None  # a folder with the LIBSVM files
+    repeats: int = 7  # turns after the climb
+    budget: float = 10.0  # seconds for a contender's ladder, and again for its repeats
+    seed: int = 0  # of generated data and of batches
+
+    def quick(self) -> Settings:
+        """Less of everything: about half a minute for each problem."""
+        return replace(self, repeats=2, budget=1.0)
+
+
+def bench_peers(
+    settings: Settings,
+    tell: Callable[[str], None] = lambda text: None,
+    peers: Sequence[Peer] = PEERS,
+) -> Report:
+    """Race on every problem of ``settings``; ``tell`` hears what is being measured."""
+    sections = []
+    ratios = Section(
+        "ratios",
+        "Ratios of the times",
+        cells("problem | rcmd/cyanure |  | 1e-10/cyanure |  | rcmd/plain | "),
+        notes=[
+            "rcmd/cyanure: to 1e-6; 1e-10/cyanure: rcmd to 1e-10, cyanure to 1e-6; rcmd/plain: to "
+            "1e-3, with and without corrections",
+            "‘<’: the other did not get there within its budget, and took at least so long",
+        ],
+    )
+    for case in settings.cases:
+        tell_case = prefixed(case.name, tell)
+        tell_case("reading data")
+        try:
+            data = case.load(settings.data, settings.seed)
+            tell_case("λ")
+            task, gap = make_task(data, case.radius, settings.seed, settings.budget)
+        except (workloads.NotFound, NoReference) as reason:
+            ratios.notes.append(f"{case.name} is left out: {reason}")
+            continue
+        racers = compete(task, peers, settings.repeats, tell_case)
+        n, p = data.X.shape
+        section = Section(
+            case.name,
+            f"{case.data}, δ = {case.radius:g}: n = {n:,}, p = {p:,}, λ = {task.strength:.3g} "
+            f"from a gap of {gap:.1g}",
+            ("contender", "set-up", "first call", *(f"{target:.0e}" for target in OWN_TARGETS)),
+        )
+        _fill(section, racers)
+        section.notes += _beside_the_best(racers)
+        sections.append(section)
+        _compare(ratios, case, racers)
+    tell("")
+    ratios.notes += [*NOTES, _threads()]
+    settings_used = asdict(settings)
+    settings_used["cases"] = [case.name for case in settings.cases]
+    description = about(settings_used.pop("seed"), None, **settings_used)
+    description["versions"] |= {name: _version(name) for name in VERSIONS}
+    return Report([*sections, ratios], description)
+
+
+def run_peers(data: str | None, json_path: str | None, quick: bool, problems: Sequence[str]) -> int:
+    """The command: print the tables and write the JSON file; returns the exit status."""
+    settings = Settings(data=data, cases=chosen(problems) if problems else CASES)
+    check_json(json_path)
+    bench_peers(settings.quick() if quick else settings, tell_on_terminal).tell(json_path)
+    return 0
+
+
+def _fill(section: Section, racers: Sequence[Racer]) -> None:
+    """A line for each team; all members and their ladders go to the rows."""
+    section.rows += [racer.as_dict() for racer in racers]
+    for line in dict.fromkeys(racer.peer.line for racer in racers):
+        members = [racer for racer in racers if racer.peer.line == line]
+        present = [racer for racer in members if racer.absent is None]
+        if not present:
+            section.cells.append([line, *["–"] * (2 + len(OWN_TARGETS))])
+            section.notes.append(f"no {line}: {members[0].absent}")
+            continue
+        times = {target: best(members, line, target) for target in OWN_TARGETS}
+        seconds = [min(r.setup for r in present), max(r.first_call for r in present)]
+        shown = [nanoseconds(1e9 * time) for time in seconds]
+        for target, time in times.items():
+            reached = "–" if time is None else nanoseconds(1e9 * time.seconds)
+            shown.append(reached if target in members[0].peer.targets else "")
+        section.cells.append([line, *shown])
+        if len(members) > 1:
+            winners = [f"{t:.0e} by {b.name}" for t, b in times.items() if b is not None]
+            section.notes.append(f"{line}: {', '.join(winners) or 'no gap was reached'}")
+        section.notes += [f"{r.peer.name} {r.fault}" for r in present if r.fault]
+
+
+def _compare(section: Section, case: Case, racers: Sequence[Racer]) -> None:
+    """rcmd's times over cyanure's, and over its own without corrections."""
+    pairs = {
+        "rcmd/cyanure": (MIDDLE, "cyanure", MIDDLE),
+        "1e-10/cyanure": (HIGH, "cyanure", MIDDLE),
+        "rcmd/plain": (EASY, "rcmd plain", EASY),
+    }
+    targets = {"rcmd/cyanure": Target(case.to_middle), "rcmd/plain": CORRECTIONS_COST}
+    if case.to_high is not None:
+        targets["1e-10/cyanure"] = Target(case.to_high)
+    ratios, bounds = {}, []
+    for name, (own_gap, line, gap) in pairs.items():
+        mine, theirs = best(racers, "rcmd", own_gap), best(racers, line, gap)
+        seconds = theirs.seconds if theirs is not None else at_least(racers, line)
+        if mine is not None and seconds:
+            ratios[name] = mine.seconds / seconds
+            bounds += [name] if theirs is None else []
+    # An upper bound on a ratio can show that a target is met, never that it is missed.
+    judged = {
+        name: target
+        for name, target in targets.items()
+        if name in ratios and (name not in bounds or target.met(ratios[name]))
+    }
+    line_cells = [case.name]
+    for name in pairs:
+        value, verdict = shown_ratio(ratios, name, judged)
+        line_cells += [f"<{value}" if name in bounds else value, verdict]
+    met = verdicts(judged, ratios)
+    section.add(line_cells, problem=case.name, ratios=ratios, bounds=bounds, targets=met)
+
+
+def _beside_the_best(racers: Sequence[Racer]) -> list[str]:
+    """How rcmd compares with the best of all others, whoever that is."""
+    lines = {racer.peer.line for racer in racers} - {"rcmd", "rcmd plain"}
+    mine = best(racers, "rcmd", MIDDLE)
+    fastest = min(filter(None, (best(racers, line, MIDDLE) for line in lines)), default=None)
+    if mine is None or fastest is None:
+        return []
+    return [
+        f"rcmd takes {mine.seconds / fastest.seconds:.2f} times as long to 1e-6 as the best of the "
+        f"others, {fastest.name}"
+    ]
+
+
+def _threads() -> str:
+    if importlib.util.find_spec("threadpoolctl") is None:
+        return (
+            "threadpoolctl is not installed: products with dense matrices, rcmd's and those of "
+            "COPT and scikit-learn, use as many threads as BLAS takes; cyanure has one"
+        )
+    return "every contender has one thread; a time is the smaller of wall-clock and processor time"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,43 @@
+"""How long the first step lets people wait: run in a process of its own by ``costs``.
+
+Nothing here may import numba before the clock runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+PROBLEMS = ("l1-sparse", "l1-dense", "ridge-sparse")
+
+
+def first_step(problem: str) -> float:
+    """Seconds from the solve call to the end of the first step, in this process."""
+    import numpy as np
+
+    from rcmd import L1Ball, Logistic, Problem, Ridge, iterate
+    from rcmd.datasets import make_classification
+
+    kind, layout = problem.split("-")
+    X, y = make_classification(
+        density=0.1 if layout == "sparse" else 1, rng=np.random.default_rng(0)
+    )
+    subject = Problem(X, y, Logistic(), L1Ball(5.0) if kind == "l1" else Ridge(0.1))
+    begun = time.perf_counter()
+    iterate(subject, batch=0.01).progress.advance(1)
+    return time.perf_counter() - begun
+
+
+def import_numba() -> float:
+    """Seconds for ``import numba`` in this process, after NumPy and SciPy."""
+    import scipy.sparse  # noqa: F401  (numba would import much of it)
+
+    begun = time.perf_counter()
+    import numba  # noqa: F401
+
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    print(json.dumps(import_numba() if sys.argv[1] == "numba" else first_step(sys.argv[1])))

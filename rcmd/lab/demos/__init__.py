@@ -1,0 +1,42 @@
+"""Teaching pages: each one HTML file that needs no network, its numbers from runs made for it.
+
+A module for each page: above its line ``# The page`` stands the code that the page shows and that
+makes its numbers, below it what is drawn. Their words are in ``texts/``. ``page`` says what a page
+consists of, ``drawing`` has curves and axes of one look, ``writing`` makes the file.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+from rcmd.lab.demos.page import Page
+from rcmd.lab.demos.writing import write_page
+
+__all__ = ["SUMMARIES", "make_page", "write_page"]
+
+SUMMARIES = {
+    "equivalence": "primal Frank-Wolfe steps and dual mirror steps, side by side",
+    "substitute-gradient": "the substitute gradient d beside the true gradient, over time",
+    "the-bound": "the gap, its exact expectation and the theorem's bound, for n, k and b",
+    "mini-batch": "why batches need σ_b: the published step size diverging beside the right one",
+    "two-geometries": "three prox functions for the dual step on one problem",
+    "matrix-completion": "a picture being filled in from some of its pixels",
+    "new-loss": "a new loss in one line: derived, checked and solved with",
+}
+"""What each page shows; each is the module of its name."""
+
+
+def make_page(name: str, seed: int = 0) -> Page:
+    """Run what the page ``name`` shows; same seed, same numbers."""
+    check_name(name)
+    page: Page = import_module(f"rcmd.lab.demos.{name.replace('-', '_')}").page(seed)
+    return page
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of no page, with the likely one."""
+    if name not in SUMMARIES:
+        near = get_close_matches(name.replace("_", "-"), SUMMARIES, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(SUMMARIES)}"
+        raise ValueError(f"there is no teaching page {name!r}; {hint}")

@@ -1,0 +1,226 @@
+"""The runs of the experiment, each with a file: written when it is finished, never half."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rcmd import __version__
+from rcmd.conjugates import Logistic
+from rcmd.datasets import locate, map_labels, read_libsvm
+from rcmd.lab.racing import CORRECTED, Point, trace
+from rcmd.lab.reproduce.published import EXPERIMENTS, METHODS, RADIUS, RUNS, TARGET, hundredth
+from rcmd.model.problem import Problem
+from rcmd.oracles import L1Ball
+from rcmd.theory.parallel import Done, run_each
+
+COARSE, FINE, NEAR = 1.03, 1.001, 1.3
+"""Checkpoints are 3 % apart, and 0.1 % once P − P* is within 1.3 targets, until it is reached."""
+
+BEYOND = 0.2
+"""The share of the target at which a run ends: it shows whether the target is kept."""
+
+OPTIMUM, OPTIMUM_TOLERANCE = "optimum", 1e-10
+
+MOSTLY_FULL = 0.5
+"""Share of entries that are not zero from which rows with their zeros are the faster ones."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much to run."""
+
+    names: tuple[str, ...] = tuple(EXPERIMENTS)  # the data sets
+    data: str | None = None  # a folder with their files
+    seeds: int = 3  # runs of each random method
+    # Where a run ends that is still above the target.
+    passes: int = 2500
+    oracle_calls: int = 250_000
+    jobs: int = min(2, os.cpu_count() or 1) if find_spec("joblib") else 1  # processes
+
+    def quick(self) -> Settings:
+        """One seed, and budgets that suffice for fw and rcmd on a9a, w8a and mushrooms."""
+        return replace(self, seeds=1, passes=1000, oracle_calls=50_000)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method on a data set with a seed, and the budgets; ``optimum`` is the method for P*.
+
+    ``data`` is the SHA-256 of the file, so that other data are another cell.
+    """
+
+    experiment: str
+    path: str
+    data: str
+    method: str
+    seed: int
+    passes: int
+    oracle_calls: int
+    version: str = __version__
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.experiment}-{self.method}-{self.seed}.json".replace(" ", "-")
+
+    def settings(self) -> dict[str, Any]:
+        """What must agree for a finished cell to be taken as it is."""
+        fixed: dict[str, Any] = {"radius": RADIUS, "target": TARGET}
+        fixed |= {"records": [COARSE, FINE, NEAR], "run": repr(RUNS.get(self.method))}
+        mine = asdict(self)
+        del mine["path"]
+        return mine | fixed
+
+
+Found = dict[str, dict[str, list[dict[str, Any]]]]
+"""What was found, by data set, method and seed; the method "optimum" is the one for P*."""
+
+
+def run_all(settings: Settings, folder: Path, tell: Callable[[str], None]) -> Found:
+    """Run what is not yet in ``folder``, and read all of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tell("looking for the data")
+    optima = [_optimum_cell(settings, name) for name in settings.names]
+    best = _finish(find_optimum, [(cell,) for cell in optima], folder, settings.jobs, tell)
+    tasks = [
+        (replace(cell, method=method, seed=seed), found["primal"])
+        for seed in range(settings.seeds)
+        for method in METHODS
+        if seed == 0 or RUNS[method].random
+        for cell, found in zip(optima, best, strict=True)
+        if method in EXPERIMENTS[cell.experiment].methods
+    ]
+    runs = _finish(run_cell, tasks, folder, settings.jobs, tell)
+    everything: Found = {
+        cell.experiment: {OPTIMUM: [found]} for cell, found in zip(optima, best, strict=True)
+    }
+    for (cell, _), found in zip(tasks, runs, strict=True):
+        everything[cell.experiment].setdefault(cell.method, []).append(found)
+    return everything
+
+
+def _optimum_cell(settings: Settings, name: str) -> Cell:
+    path = locate(EXPERIMENTS[name].file, settings.data)
+    budgets = (settings.passes, settings.oracle_calls)
+    return Cell(name, str(path), sha256(path), OPTIMUM, 0, *budgets)
+
+
+def _finish(
+    work: Callable[..., dict[str, Any]],
+    tasks: Sequence[tuple[Any, ...]],
+    folder: Path,
+    jobs: int,
+    tell: Callable[[str], None],
+) -> list[dict[str, Any]]:
+    """What each task found, in order; each is stored as soon as it is finished."""
+    cells: list[Cell] = [task[0] for task in tasks]
+    names = [f"{cell.experiment} {cell.method} seed {cell.seed}" for cell in cells]
+    there = {place: finished(cell, folder) for place, cell in enumerate(cells)}
+    known = {place: Done(found, found["seconds"]) for place, found in there.items() if found}
+
+    def keep(place: int, done: Done) -> None:
+        done.result["seconds"] = done.seconds
+        store(cells[place], folder, done.result)
+
+    return run_each(work, tasks, names, jobs=jobs, tell=tell, finished=keep, known=known)
+
+
+def finished(cell: Cell, folder: Path) -> dict[str, Any] | None:
+    """What an earlier run found for the same settings, if it is there and whole."""
+    try:
+        stored = json.loads((folder / cell.file).read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+    same = isinstance(stored, dict) and stored.get("settings") == cell.settings()
+    return stored["found"] if same else None
+
+
+def store(cell: Cell, folder: Path, found: dict[str, Any]) -> None:
+    """Write the cell's file."""
+    write_whole(folder / cell.file, json.dumps({"settings": cell.settings(), "found": found}))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace ``path`` in one move: what has the name is whole."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(text + "\n")
+    part.replace(path)
+
+
+def sha256(path: Path) -> str:
+    """Of the bytes of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def problem_of(path: str) -> Problem:
+    """l1-constrained logistic regression on a file, labels mapped to ±1."""
+    X, y = read_libsvm(path)
+    if X.nnz > MOSTLY_FULL * X.shape[0] * X.shape[1]:
+        X = X.toarray()
+    return Problem(X, map_labels(y)[0], Logistic(), L1Ball(RADIUS))
+
+
+def find_optimum(cell: Cell) -> dict[str, Any]:
+    """P* up to a certified 1e-10."""
+    problem = problem_of(cell.path)
+    result = CORRECTED.solve(problem, hundredth(problem.n), cell.seed, tol=OPTIMUM_TOLERANCE)
+    if not result.success:
+        raise ValueError(f"{cell.experiment}: no certified P*; {result.message}")
+    numbers = {name: float(getattr(result, name)) for name in ("primal", "dual", "gap")}
+    return {"rows": problem.n, "features": problem.p, **numbers}
+
+
+def run_cell(cell: Cell, optimum: float) -> dict[str, Any]:
+    """The run: its first record at the target or below, and its curve."""
+    problem, entrant = problem_of(cell.path), RUNS[cell.method]
+    watch = Watch(optimum, cell.oracle_calls, COARSE if entrant.random else 1.0)
+    limits = {"max_gradients": cell.passes * problem.n, "record_at": watch.iterations()}
+    points = trace(problem, entrant, hundredth(problem.n), cell.seed, watch, tol=0.0, **limits)
+    reached, before, kept_from = None, 0, 0
+    for point in points:
+        if point.value - optimum > TARGET:
+            kept_from = point.gradients
+        elif reached is None:
+            resolution = (point.iteration - before - 1) / point.iteration
+            counts = {"gradients": point.gradients, "calls": point.oracle_calls}
+            reached = {**counts, "resolution": resolution}
+        before = point.iteration
+    return {
+        "reached": reached and reached | {"kept_from": kept_from},
+        "gradients": [point.gradients for point in points],
+        "calls": [point.oracle_calls for point in points],
+        "excess": [point.value - optimum for point in points],
+    }
+
+
+class Watch:
+    """Places the records of a run by what it has reached, and ends it."""
+
+    def __init__(self, optimum: float, oracle_calls: int, coarse: float) -> None:
+        self.optimum, self.oracle_calls, self.coarse = optimum, oracle_calls, coarse
+        self.excess, self.reached = math.inf, False
+
+    def iterations(self) -> Iterator[int]:
+        """Far from the target by ``coarse`` apart, close to it by ``FINE``."""
+        iteration = 1
+        while True:
+            yield iteration
+            near = not self.reached and self.excess <= NEAR * TARGET
+            spaced = math.ceil(iteration * (FINE if near else self.coarse))
+            iteration = max(iteration + 1, spaced)
+
+    def __call__(self, point: Point) -> bool:
+        """Look at a record; True where nothing more is to be learned."""
+        self.excess = point.value - self.optimum
+        self.reached = self.reached or self.excess <= TARGET
+        return self.excess <= BEYOND * TARGET or point.oracle_calls >= self.oracle_calls

@@ -1,0 +1,275 @@
+"""RCMD that ends with corrections: second-order steps over the atoms found."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.methods.base import Method, Progress
+from rcmd.methods.corrective.atom_weights import AtomWeights
+from rcmd.methods.corrective.hull import correction_for, correction_from
+from rcmd.methods.corrective.newton import Damping
+from rcmd.methods.corrective.point import Correction, Point
+from rcmd.methods.rcmd import RCMD
+from rcmd.model.certificate import BestPair
+from rcmd.model.problem import Problem
+from rcmd.rows.cancellation import Cancelled
+from rcmd.rows.validation import refuse_class
+
+Array = npt.NDArray[Any]
+
+STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
+"""Corrections end after so many rounds that changed nothing, or in which the gap fell by less."""
+
+ROUND_PASSES = 5
+"""Passes over the data that a round of corrections takes at least."""
+
+CORRECTION_PASSES = 10.0
+"""What corrections cost at most, in passes of plain steps over the data (measured: 4 to 10)."""
+
+SLOWEST_PACE = 0.25
+"""The least power of 1/k at which a gap is taken to fall."""
+
+
+CHANGING = (
+    "_correcting", "_idle", "_round_due", "_rounds", "_still", "_slow", "_landmark", "_last",
+    "_from",
+)  # fmt: skip
+"""What a checkpoint keeps of a run beside its two phases."""
+
+PLAIN = RCMD()
+"""The paper's algorithm as it stands."""
+
+
+@dataclass(frozen=True, repr=False)
+class Corrected(Method):
+    """``plain`` steps, then rounds of corrections where the certificates say that these pay.
+
+    Plain steps find the right face of a polytope quickly and then crawl along it; a round of
+    corrections takes Newton steps on the weights of the atoms found and asks the oracle which are
+    missing. There are none for ``tol=0``, for fractions, and for
+    rows on several processes.
+
+    Examples
+    --------
+    >>> from rcmd import Box, Corrected, LeastSquares, Problem, RCMD, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> result = solve(problem, method=Corrected(RCMD(batch=1)), tol=1e-12)
+    >>> result.history[-1].phase
+    'corrective'
+    """
+
+    plain: RCMD = PLAIN
+    any_batch: ClassVar[bool] = True
+    warm_starts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.plain, RCMD):
+            refuse_class("plain", self.plain)
+            raise TypeError(f"plain is {self.plain!r}; expected an RCMD")
+
+    def start(
+        self,
+        problem: Problem,
+        batch: int | None,
+        rng: np.random.Generator,
+        warm_start: Any = None,
+    ) -> CorrectedProgress:
+        return CorrectedProgress(self.plain.start(problem, batch, rng, warm_start))
+
+
+class CorrectedProgress(Progress):
+    """Plain steps, and rounds from the best point that they have found."""
+
+    def __init__(self, plain: Progress) -> None:
+        self.problem, self.plain = plain.problem, plain
+        self.note, self.steps_per_pass = plain.note, plain.steps_per_pass
+        self.constants_batch, self.theorem = plain.constants_batch, plain.theorem
+        self._tol, self._max_gradients = 0.0, math.inf
+        self._correcting = self._idle = self._round_due = False
+        self._rounds = self._still = self._slow = 0
+        self._landmark: Any = math.inf
+        self._last: tuple[int, Any] | None = None
+        self._from: Any = None
+        self._correction: Correction | None = None
+        self._reached: Point | None = None
+        self._count()
+
+    def aim(self, tol: float, max_gradients: float) -> None:
+        self._tol, self._max_gradients = tol, max_gradients
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the next step is a round."""
+        return self._correcting and not self._idle
+
+    @property
+    def even_steps(self) -> bool:
+        return self.plain.even_steps and not self.under_way
+
+    @property
+    def step_gradients(self) -> int:
+        return ROUND_PASSES * self.problem.n if self.under_way else self.plain.step_gradients
+
+    @property
+    def record_due(self) -> bool:
+        return self._round_due
+
+    @property
+    def phase(self) -> str:
+        return "plain" if self._reached is None else "corrective"
+
+    @property
+    def bound(self) -> float:
+        return self.plain.bound if self._reached is None else math.nan
+
+    @property
+    def s(self) -> Array:
+        return self.plain.s if self._reached is None else self._reached.s
+
+    @property
+    def w(self) -> Array:
+        return self.plain.w if self._reached is None else self._reached.w
+
+    @property
+    def d(self) -> Any:
+        return self.plain.d if self._reached is None else self._reached.slope
+
+    def averages(self) -> tuple[Any, Array]:
+        if self._reached is None:
+            return self.plain.averages()
+        return self._reached.beta, self._reached.w
+
+    def step(self) -> None:
+        """One round of corrections.
+
+        A round that is cancelled leaves everything as it was before, for whoever goes on; the
+        point that it has come to is certified all the same.
+        """
+        with np.errstate(all="ignore"):  # a step that is no number is not taken
+            if self._correction is None:
+                self._correction = correction_for(
+                    self.problem, self._from, self.plain.averages()[0]
+                )
+                self._from = None
+            self._count()
+            passes = (self._max_gradients - self.gradients) / self.problem.n
+            correction = _twin(self._correction)
+            try:
+                correction.round(passes, self._tol)
+            except Cancelled:
+                self._reached = correction.here
+                raise
+        self._correction, self._reached = correction, correction.here
+        self._rounds += 1
+        self._round_due = True
+
+    def advance(self, steps: int) -> None:
+        if self.under_way:
+            self.step()
+        else:
+            self.plain.advance(steps)
+            self._reached = None
+        self._count()
+
+    def _count(self) -> None:
+        plain, correction = self.plain, self._correction
+        self.iteration = plain.iteration + self._rounds
+        self.gradients, self.oracle_calls = plain.gradients, plain.oracle_calls
+        if correction is not None:
+            self.gradients += correction.gradients
+            self.oracle_calls += correction.oracle_calls
+
+    def state(self) -> dict[str, Any]:
+        correction = None if self._correction is None else self._correction.state()
+        own = {name: getattr(self, name) for name in CHANGING}
+        return {**own, "plain": self.plain.state(), "correction": correction}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.plain.load_state(state["plain"])
+        for name in CHANGING:
+            setattr(self, name, state[name])
+        if state["correction"] is not None:
+            self._correction = correction_from(self.problem, state["correction"])
+            self._reached = self._correction.here if self._rounds and self.under_way else None
+        self._count()
+
+    def offer(self, best: BestPair) -> tuple[Any, Array]:
+        """Offer what was reached, and decide how to go on."""
+        self._round_due = False
+        here = self._reached
+        if here is not None:
+            best.offer_pair(here.beta, here.w, (here.s, here.losses), here.slope)
+            self._judge_round(best.certificate().gap)
+            return here.beta, here.w
+        if not self._tol > 0 or self.problem.exact or self.problem.spread:
+            return self.plain.offer(best)
+        beta, w_average = self.plain.feasible_averages()
+        if self._last is None:  # early averages may be far out, where Newton's steps lead nowhere
+            best.offer_primal(self.problem.rows.zero())
+        predictions = best.offer_pair(beta, w_average)
+        if not self._turns_to_corrections(best):
+            self.plain.offer_responses(best, predictions)
+            self._turns_to_corrections(best)
+        self._last = self.gradients, best.certificate().gap
+        return beta, w_average
+
+    def _turns_to_corrections(self, best: BestPair) -> bool:
+        """Whether rounds come next, from the best point found."""
+        certificate = best.certificate()
+        affordable = self.gradients + ROUND_PASSES * self.problem.n <= self._max_gradients
+        if not self._correcting and affordable:
+            now = self.gradients, certificate.gap
+            if worth_correcting(self._last, now, self.problem.n, self._tol):
+                self._correcting = True
+                self._landmark, self._from = certificate.gap, certificate.beta
+        return self.under_way
+
+    def _judge_round(self, gap: Any) -> None:
+        """Rounds end where the last ones changed nothing, or too little."""
+        assert self._correction is not None
+        if not gap > self._tol:
+            return
+        fell = gap < (1 - LEAST_FALL) * self._landmark
+        self._slow = 0 if fell else self._slow + 1
+        self._landmark = gap if fell else self._landmark
+        self._still = 0 if self._correction.moved else self._still + 1
+        self._idle = self._still >= STILL_ROUNDS or self._slow >= SLOW_ROUNDS
+
+
+def worth_correcting(
+    before: tuple[int, Any] | None, now: tuple[int, Any], n: int, tol: float
+) -> bool:
+    """Whether plain steps would need longer than corrections to reach ``tol``.
+
+    ``before`` and ``now`` are the gradients and the gaps of the last two certificates. The gap is
+    taken to go on falling as the power of 1/k that they show: the theorem's first power before
+    there are two, a high one where convergence is linear.
+    """
+    gradients, gap = now
+    if not gap > tol > 0:
+        return False
+    # By logarithms: a slow pace and a small tolerance overflow.
+    farther = math.log(float(gap) / tol) / _pace(before, now)
+    return farther > 300 or gradients / n * math.expm1(farther) > CORRECTION_PASSES
+
+
+def _pace(before: tuple[int, Any] | None, now: tuple[int, Any]) -> float:
+    if before is None or math.isinf(before[1]) or not now[0] > before[0] > 0:
+        return 1.0
+    fall = math.log(float(before[1]) / float(now[1]))
+    return max(fall / math.log(now[0] / before[0]), SLOWEST_PACE)
+
+
+def _twin(correction: Any) -> Any:
+    """One that goes on without the other: corrections never change arrays or lists in place."""
+    twin = copy(correction)
+    for name, value in vars(twin).items():
+        if isinstance(value, AtomWeights | Damping):
+            setattr(twin, name, _twin(value))
+    return twin

@@ -1,0 +1,249 @@
+"""Corrections for the l2 ball and ridge: Newton's method, along the sphere where it binds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.methods.corrective.columns import gram
+from rcmd.methods.corrective.newton import Damping, falls, solve_definite
+from rcmd.methods.corrective.point import Point
+from rcmd.model.problem import Problem
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.oracles.l1 import L1Ball
+from rcmd.oracles.l2 import L2Ball, Ridge
+from rcmd.oracles.product import Product
+from rcmd.oracles.vectors import norm
+from rcmd.rows.base import Rows
+from rcmd.rows.cancellation import check_cancelled
+from rcmd.rows.dense import DenseRows
+from rcmd.rows.sparse import SparseRows
+
+Array = npt.NDArray[Any]
+
+MOST_PRODUCTS = 500
+"""Products with the Hessian that one linear system is worth."""
+
+SYSTEMS = 3
+"""Linear systems of a round, at most."""
+
+LAST_FALL = 1e-6
+"""A step by which P falls so little, beside 1 + P, has come where the error is squared."""
+
+LARGEST_HESSIAN, LONGEST_ROW = 1000, 200
+"""∇²f is formed up to this side, and while rows have no more entries in the mean."""
+
+
+def ball_of(oracle: LinearMinOracle) -> tuple[L2Ball | Ridge, float | None] | None:
+    """The l2 ball or ridge that R is, and the bound of an intercept beside it, if so."""
+    if isinstance(oracle, L2Ball | Ridge):
+        return oracle, None
+    if isinstance(oracle, Product) and len(oracle.oracles) == 2 and oracle.sizes[1] == 1:
+        ball, interval = oracle.oracles
+        if isinstance(ball, L2Ball | Ridge) and isinstance(interval, L1Ball):
+            return ball, float(interval.radius)
+    return None
+
+
+class BallCorrection:
+    """Newton's method on f(β) + (strength/2)‖β‖² over ‖β‖ ≤ radius, f(β) = (1/n) Σ l_j(x_jᵀβ).
+
+    With a multiplier ν ≥ 0 of (‖β‖² − radius²)/2, a step solves the linearized conditions
+
+        (∇²f + (strength + ν) I) δ + dν·β = −∇f − (strength + ν) β,   βᵀδ = (radius² − ‖β‖²)/2,
+
+    where the ball binds, and the first with ν = dν = 0 where it does not. It is solved in units
+    of the radius, whose square may overflow. An intercept in [−bound, bound], the last entry of
+    β, belongs to no norm: I has a zero in its place, and at an end that it would leave it stays.
+    ``gradients`` says what finding the start has cost.
+    """
+
+    oracle_calls = 0
+
+    def __init__(
+        self,
+        problem: Problem,
+        ball: L2Ball | Ridge,
+        bound: float | None,
+        beta: Array,
+        gradients: int = 0,
+    ) -> None:
+        self.problem, self.radius, self.bound = problem, float(ball.radius), bound
+        self.strength = float(ball.mu)
+        self._in_norm, self._units = np.ones(problem.p), np.full(problem.p, self.radius)
+        if bound is not None:
+            self._in_norm[-1], self._units[-1] = 0.0, bound
+        self._earlier, self._passes = gradients, 0
+        self._damping, self.moved = Damping(), True
+        self._matrix = _small_matrix(problem.rows)
+        self._hessian: Array | None = None
+        self._unit_strength = self.strength * self.radius * self.radius
+        bounds = problem.prediction_bounds
+        self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
+        self.here = self._look(beta)
+        unit, d = self._in_units()
+        inner = self._in_norm * unit
+        size = inner @ inner
+        pull = -(d @ inner) / size - self._unit_strength if size > 0 else 0.0
+        self._multiplier = max(float(pull), 0.0) if size >= 0.9 else 0.0
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {
+            "earlier": self._earlier,
+            "passes": self._passes,
+            "damping": self._damping.state(),
+            "moved": self.moved,
+            "hessian": self._hessian,
+            "multiplier": self._multiplier,
+            "here": self.here.state(),
+        }
+
+    @classmethod
+    def from_state(
+        cls,
+        problem: Problem,
+        ball: tuple[L2Ball | Ridge, float | None],
+        state: dict[str, Any],
+    ) -> BallCorrection:
+        """The correction that gave ``state``."""
+        correction = cls(problem, *ball, state["here"]["beta"], state["earlier"])
+        correction.here = Point.from_state(problem, state["here"])
+        correction._damping.load_state(state["damping"])
+        correction._passes, correction.moved = state["passes"], state["moved"]
+        correction._hessian, correction._multiplier = state["hessian"], state["multiplier"]
+        return correction
+
+    def _in_units(self) -> tuple[Array, Array]:
+        """β and ∇f in units of the radius, and of the intercept's bound."""
+        return self.here.beta / self._units, self.here.slope * self._units
+
+    @property
+    def gradients(self) -> int:
+        """Passes over the losses times n, and what was there before."""
+        return self._earlier + self._passes * self.problem.n
+
+    def round(self, passes: float, enough: float) -> None:
+        """A step; and where it was one of the last and steps are cheap, the one after it.
+
+        Where Newton's steps square the error, the next one costs less than to certify, and leaves
+        β as exact as its numbers are: P alone tells only half of their digits.
+        """
+        before = self.here
+        fall = self._step(passes)
+        if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
+            self._step(passes)
+        self.moved = self.here is not before
+
+    def _step(self, passes: float) -> float:
+        """One step, shortened until P falls, by what is returned; else it is not taken."""
+        before, beta, value = self.here, self.here.beta, self._value(self.here)
+        products = int(min(MOST_PRODUCTS, len(beta), max(passes / SYSTEMS, 1)))
+        step, multiplier = self._direction(products)
+
+        def point(share: float) -> Array:
+            return self._inside(beta + share * step, multiplier > 0)
+
+        tried = [before]
+
+        def fallen(share: float) -> bool:
+            tried.append(self._look(point(share)))
+            return falls(self._value(tried[-1]), value, 0.0)
+
+        share = self._damping.longest(fallen)
+        if share > 0 and (abs(step).any() or multiplier != self._multiplier):
+            self._multiplier, self._hessian = multiplier, None
+            self.here = tried[-1]
+        return (value - self._value(tried[-1])) / (1 + abs(value))
+
+    def _direction(self, products: int) -> tuple[Array, float]:
+        """δ and ν + dν."""
+        beta, d = self._in_units()
+        inner = self._in_norm * beta
+        if self.strength > 0:
+            free = self._solve(0.0, -(d + self._unit_strength * inner), products)
+            target = self._in_norm * (beta + free)
+            if target @ target <= 1:
+                return free * self._units, 0.0
+        level = self._unit_strength + self._multiplier
+        along = self._solve(self._multiplier, -(d + level * inner), products)
+        across = self._solve(self._multiplier, -inner, products)
+        room = (1 - inner @ inner) / 2
+        change = (room - inner @ along) / (inner @ across) if inner.any() else 0.0
+        multiplier = self._multiplier + float(change)
+        if multiplier <= 0:
+            return along * self._units, 0.0
+        return (along + change * across) * self._units, multiplier
+
+    def _solve(self, multiplier: float, right: Array, products: int) -> Array:
+        """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
+        damping = (self._unit_strength + multiplier) * self._in_norm
+        damping += self._damping.now * self._curvature
+        moving = self._moving()
+        right = moving * right
+        if self._matrix is not None:
+            matrix = self._formed() * np.outer(moving, moving) + np.diag(damping)
+            return solve_definite(matrix, right)
+        from scipy.sparse.linalg import LinearOperator, cg
+
+        rows, curved, units = self.problem.rows, self._curvatures(), self._units * moving
+
+        def product(v: Array) -> Array:
+            check_cancelled()
+            self._passes += 1
+            return units * rows.rmatvec(curved * rows.matvec(units * v)) + damping * v
+
+        operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
+        accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
+        return cg(operator, right, rtol=accuracy, maxiter=products)[0]
+
+    def _moving(self) -> Array:
+        """1 for every entry that may move, 0 for an intercept at an end that it would leave."""
+        moving = np.ones(self.problem.p)
+        if self.bound is not None:
+            end, pull = self.here.beta[-1], -self.here.slope[-1]
+            moving[-1] = abs(end) < self.bound or end * pull < 0
+        return moving
+
+    def _formed(self) -> Array:
+        """∇²f at the present point, computed once for it."""
+        if self._hessian is None:
+            self._passes += 1
+            squares = self._curvatures() * self.radius * self.radius
+            shares = self._units / self.radius
+            self._hessian = gram(self._matrix, squares) * np.outer(shares, shares)
+        return self._hessian
+
+    def _curvatures(self) -> Array:
+        return self.here.curvatures / self.problem.n
+
+    def _inside(self, beta: Array, binding: bool) -> Array:
+        """``beta`` drawn back to the sphere where it left the ball, or where the ball binds."""
+        size = norm(self._in_norm * beta)
+        if binding or size > self.radius:
+            beta = np.where(self._in_norm, beta * (self.radius / size), beta)
+        if self.bound is not None:
+            beta[-1] = np.clip(beta[-1], -self.bound, self.bound)
+        return beta
+
+    def _look(self, beta: Array) -> Point:
+        self._passes += 1
+        return Point.at(self.problem, beta, self.problem.rows.matvec(beta))
+
+    def _value(self, point: Point) -> float:
+        return float(point.loss + (self.strength * point.beta * self._in_norm) @ point.beta / 2)
+
+
+def _small_matrix(rows: Rows) -> Any:
+    """X where Xᵀ diag(c) X costs less than the products with X that it saves, else ``None``."""
+    if isinstance(rows, DenseRows) and rows.p <= LONGEST_ROW:
+        return rows.array
+    if (
+        isinstance(rows, SparseRows)
+        and rows.p <= LARGEST_HESSIAN
+        and rows.matrix.nnz <= LONGEST_ROW * rows.n
+    ):
+        return rows.matrix
+    return None

@@ -1,0 +1,206 @@
+"""The paper's algorithm: randomized coordinate mirror descent on the dual.
+
+With the average of its atoms kept beside it, which its default accounting does, it is generalized
+stochastic Frank-Wolfe on the primal (Lemma 2.1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+
+from rcmd.engine import make_engine
+from rcmd.engine.accounting import Accounting
+from rcmd.engine.base import Engine, EngineName
+from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.methods.base import EngineProgress, Method
+from rcmd.model import bounds
+from rcmd.model.constants import Constants
+from rcmd.model.problem import Problem
+from rcmd.model.prox import BregmanProx, ConjugateProx
+from rcmd.model.schedules import (
+    LinearSchedule,
+    Resumed,
+    Schedule,
+    SublinearSchedule,
+    default_schedule,
+)
+from rcmd.rows.validation import batch_size, refuse_class
+
+COUNTED_PAST = 0.25
+"""Share of an earlier run's passes that a warm start counts as done.
+
+All of them can make the steps too short to correct its faults, and none would forget it.
+"""
+
+
+@dataclass(frozen=True, repr=False)
+class RCMD(Method):
+    """Algorithm 2 on (D), and with it Algorithm 1, GSFW, on (P).
+
+    Parameters
+    ----------
+    batch
+        Rows per step: a whole number, or a fraction of n as a float in (0, 1]; 1 by default.
+    schedule
+        Step sizes and averaging weights; by default Theorem 3.2's where R is strongly convex,
+        Theorem 3.1's where it is not.
+    prox
+        Geometry of the dual step; by default the paper's, h = L*/n.
+    sampler
+        Where batches come from, instead of ``batch`` and the run's seed; see
+        ``rcmd.engine.sampling.Replay``.
+    engine
+        ``"compiled"`` runs machine code made from the classes given, ``"reference"`` plain
+        Python; ``"auto"`` compiles where it can. Both give the same iterates.
+    accounting
+        Objects of your own whose ``record(step)`` hears of every step, beside the averages that a
+        run certifies. Only the reference engine tells.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, RCMD, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> result = solve(problem, method=RCMD(batch=2), tol=1e-3)
+    >>> result.success, bool(result.gap <= result.history[-1].bound)
+    (True, True)
+    """
+
+    batch: int | float | None = None
+    schedule: Schedule | None = None
+    prox: BregmanProx | None = None
+    sampler: Sampler | None = None
+    engine: EngineName = "auto"
+    accounting: Sequence[Accounting] = ()
+    any_batch: ClassVar[bool] = True
+    warm_starts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name, value, kind in (
+            ("schedule", self.schedule, Schedule), ("prox", self.prox, BregmanProx)
+        ):  # fmt: skip
+            if value is not None and not isinstance(value, kind):
+                refuse_class(name, value)
+                raise TypeError(f"{name} is {value!r}; expected a {kind.__name__}, or None")
+        sampler = self.sampler
+        if sampler is not None and not (hasattr(sampler, "draw") and hasattr(sampler, "batch")):
+            raise TypeError(
+                f"sampler is {sampler!r}; expected a Sampler, such as "
+                "rcmd.engine.sampling.Replay([[0], [1]]), or None"
+            )
+        if self.engine not in get_args(EngineName):
+            names = ", ".join(get_args(EngineName))
+            raise ValueError(f"engine is {self.engine!r}; expected one of {names}")
+        if self.accounting and self.engine == "compiled":
+            raise ValueError(
+                "accounting is given beside engine = 'compiled', which tells nobody of its steps; "
+                "expected engine = 'reference' or 'auto'"
+            )
+
+    def start(
+        self,
+        problem: Problem,
+        batch: int | None,
+        rng: np.random.Generator,
+        warm_start: Any = None,
+    ) -> RCMDProgress:
+        size = self._size(problem, batch)
+        constants = problem.constants(size)
+        prox = (self.prox or ConjugateProx()).bind(constants)
+        schedule = self.schedule or _schedule_for(prox, constants)
+        start = None
+        if warm_start is not None:
+            start = checked_start(problem, warm_start)
+            schedule = Resumed(schedule, round(COUNTED_PAST * warm_start.passes * problem.n / size))
+        sampler = self.sampler or UniformSampler(problem.n, size, rng)
+        kind = _bound_kind(prox, schedule, sampler, constants)
+        name: EngineName = "reference" if self.accounting else self.engine
+        engine = make_engine(name, problem, schedule, sampler, prox, start, self.accounting)
+        return RCMDProgress(problem, engine, constants, kind, prox.note)
+
+    def _size(self, problem: Problem, batch: int | None) -> int:
+        """Rows per step, of which there must be one word."""
+        drawn = None if self.sampler is None else self.sampler.batch
+        given = {"solve": batch, "RCMD": self.batch, "sampler": drawn}
+        named = [name for name, value in given.items() if value is not None]
+        if "sampler" in named:
+            drawn_from = getattr(self.sampler, "n", problem.n)
+            if drawn_from != problem.n:
+                raise ValueError(
+                    f"sampler draws from {drawn_from} rows; expected one for the problem's n = "
+                    f"{problem.n}"
+                )
+        if len(named) > 1:
+            raise ValueError(
+                f"batch is given by {' and by '.join(named)}; expected it from one of them"
+            )
+        return batch_size(next(filter(None, given.values()), 1), problem.n)
+
+
+class RCMDProgress(EngineProgress):
+    """A run of the engine, and the bound that its theorem gives."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        engine: Engine,
+        constants: Constants,
+        kind: bounds.Kind | None,
+        note: str,
+    ) -> None:
+        super().__init__(problem, engine)
+        self.note, self.steps_per_pass = note, problem.n / engine.step_gradients
+        self.constants_batch = constants.batch
+        self._constants, self.theorem = constants, kind
+
+    @property
+    def bound(self) -> float:
+        if self.theorem is None:
+            return math.nan
+        return bounds.best(self._constants, self.iteration, self.theorem)[1]
+
+
+def checked_start(problem: Problem, warm_start: Any) -> Any:
+    """The β to start from, which must lie in dom R: averages would stay outside with it."""
+    beta, like = warm_start.beta, problem.rows.zero()
+    if type(beta) is not type(like) or beta.shape != like.shape:
+        raise ValueError(
+            f"warm_start holds a β of shape {beta.shape}; expected {like.shape}, that of this "
+            "problem"
+        )
+    if math.isinf(problem.oracle.value(beta)):
+        raise ValueError(
+            f"warm_start holds a β outside dom R, R(β) = {problem.oracle.describe()}; expected "
+            "one inside: go from smaller sets to larger ones"
+        )
+    return beta
+
+
+def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
+    """Relative smoothness, which Theorem 3.2 needs, is a property of h = L*/n alone."""
+    if prox.unit_steps and not constants.mu > 0:
+        raise ValueError(
+            f"schedule is None while {type(prox).__name__} takes unit steps and R has μ = 0, for "
+            "which no schedule here is made; expected one of your own"
+        )
+    if prox.carries_bounds or prox.unit_steps:
+        return default_schedule(constants, prox.unit_steps)
+    return SublinearSchedule(constants.blocks)
+
+
+def _bound_kind(
+    prox: BregmanProx, schedule: Schedule, sampler: Sampler, constants: Constants
+) -> bounds.Kind | None:
+    """The kind of bound for this run, if prox, schedule and sampler are a theorem's own."""
+    if not (prox.carries_bounds and isinstance(sampler, UniformSampler)):
+        return None
+    own: list[Schedule] = [SublinearSchedule(constants.blocks)]
+    if constants.mu > 0:
+        own.append(LinearSchedule(constants.blocks, constants.sigma))
+    kind = schedule.theorem if schedule in own else None
+    # Data so large that M² overflows leave no bound.
+    return kind if kind is not None and bounds.valid(constants, 1, kind) else None

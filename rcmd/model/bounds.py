@@ -1,0 +1,406 @@
+"""The theorems' bounds: as the paper prints them, as they hold, and where each applies.
+
+They are about the algorithm with h = L*/n started at w⁰ = ∇L(0), and batches of b rows drawn
+uniformly without replacement. ``iterations`` counts the steps done: after t of them the algorithm
+has β̄^{t−1}, w̄^{t−1} and w^t, so Theorem 3.1 ("sublinear") is read at k = t − 1 and Theorem 3.2
+("linear", η = 1/σ_b) at k = t.
+
+N = n/b; σ is the paper's coordinate-wise relative smoothness, σ_b the one in expectation over
+batches (σ_1 = σ), s_n the one in every direction; q = Nσ_b/(Nσ_b − 1); E = (1/n) Σ γ_j M_j² ≤ γM²;
+and V = min{D_max, E/2}, since D_h(ŵ, w⁰) ≤ E/2 for every response ŵ (half of Prop. 3.1's γM²).
+PROVED: for every problem with these constants. REFUTED: some problem breaks the statement, and no
+proof covers the case at hand.
+
+Examples
+--------
+>>> from rcmd.model.constants import Constants
+>>> logistic = Constants(n=2, batch=1, gamma=0.25, prediction_bound=10.0, prediction_energy=25.0,
+...                      bregman_radius=math.log(2), mu=1.0, row_energy=0.25, spectral_energy=0.5,
+...                      quadratic=False)
+>>> round(named("theorem-3.2-first")(logistic, 1), 6)  # a problem whose expected gap is 2.059730
+0.866434
+>>> named("theorem-3.2-first").verdict_for(logistic, 1).name
+'REFUTED'
+>>> bound, value = best(logistic, 8, "linear")
+>>> bound.name, round(value, 4)
+('linear-any-loss', 0.1224)
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal
+
+from rcmd.model.constants import Constants
+
+Kind = Literal["sublinear", "linear"]
+
+
+class Verdict(enum.Enum):
+    """What is known about an inequality."""
+
+    PROVED = "proved"
+    CONJECTURED = "conjectured"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One inequality; ``bound(constants, iterations)`` is its right-hand side.
+
+    Attributes
+    ----------
+    name, label
+        Its name here, and the paper's label ('' when the paper does not have it).
+    schedule
+        The schedule it is about: Theorem 3.1's ("sublinear") or 3.2's ("linear").
+    what, formula
+        Its two sides.
+    verdict, reason
+        What is known for general losses, and why.
+    value
+        The right-hand side as a function of the constants and the paper's k.
+    only
+        Which constants the statement speaks about, and what to say of the others.
+    proved_when
+        The cases (constants, k) proved although ``verdict`` says less.
+    dual_only
+        Whether it bounds D* − D alone and not the duality gap.
+
+    Examples
+    --------
+    >>> bound = named("theorem-3.2-first")
+    >>> bound.formula, bound.verdict
+    ('D_max/(q^k − 1)', <Verdict.REFUTED: 'refuted'>)
+    """
+
+    name: str
+    label: str
+    schedule: Kind
+    what: str
+    formula: str
+    verdict: Verdict
+    reason: str
+    value: Callable[[Constants, int], float]
+    only: tuple[Callable[[Constants], bool], str] = (lambda c: True, "")
+    proved_when: Callable[[Constants, int], bool] = lambda c, k: False
+    dual_only: bool = False
+
+    def __repr__(self) -> str:
+        return f"Bound({self.name!r}, {self.what} ≤ {self.formula}, {self.verdict.value})"
+
+    def why_not(self, constants: Constants) -> str:
+        """Return why the bound does not apply to these constants; '' when it does."""
+        if not math.isfinite(float(constants.prediction_energy) + float(constants.bregman_radius)):
+            return "M or D_max is infinite, while Assumption 1.1 asks for a bounded dom R"
+        if self.schedule == "linear" and constants.mu <= 0:
+            return "R is not strongly convex (μ = 0)"
+        fits, reason = self.only
+        return "" if fits(constants) else reason
+
+    def applies(self, constants: Constants) -> bool:
+        """Return whether the statement, true or not, speaks about these constants."""
+        return not self.why_not(constants)
+
+    def verdict_for(self, constants: Constants, iterations: int) -> Verdict:
+        """Return what is known for these constants after ``iterations`` steps."""
+        proved = self.proved_when(constants, self._index(constants, iterations))
+        return Verdict.PROVED if proved else self.verdict
+
+    def __call__(self, constants: Constants, iterations: int) -> float:
+        """Return the right-hand side after ``iterations`` steps."""
+        return self.value(constants, self._index(constants, iterations))
+
+    def _index(self, constants: Constants, iterations: int) -> int:
+        """Return the paper's k, once the bound is known to apply."""
+        k = _index_of(self.schedule, iterations)
+        if reason := self.why_not(constants):
+            raise ValueError(f"the bound {self.name!r} does not apply: {reason}")
+        return k
+
+
+def _index_of(kind: Kind, iterations: int) -> int:
+    """Return the k of the theorem of this kind, whose averages begin at 0 or at 1."""
+    return _steps(iterations) - 1 if kind == "sublinear" else _steps(iterations)
+
+
+def _steps(iterations: int) -> int:
+    if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
+        raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
+    return int(iterations)
+
+
+def _sizes(c: Constants) -> tuple[float, float, float]:
+    """N, E and V."""
+    energy = float(c.prediction_energy)
+    return float(c.blocks), energy, min(float(c.bregman_radius), energy / 2)
+
+
+def _printed_energy(c: Constants) -> float:
+    return float(c.gamma * c.prediction_bound**2)
+
+
+def _theorem_31(c: Constants, k: int, energy: Any, radius: Any) -> float:
+    blocks = float(c.blocks)
+    first = 8 * blocks * float(energy) / (4 * blocks + k)
+    return first + 2 * blocks * (2 * blocks - 1) * float(radius) / ((4 * blocks + k) * (k + 1))
+
+
+def _sublinear(c: Constants, k: int) -> float:
+    return _theorem_31(c, k, *_sizes(c)[1:])
+
+
+def _sublinear_by_hand(c: Constants, k: int) -> float:
+    blocks, energy, _ = _sizes(c)
+    mean_square = 4 * blocks**2 + 2 * blocks * k + k * (2 * k + 1) / 6  # of 2N + i, i ≤ k
+    last = (2 * blocks + k) * (2 * blocks + k + 1)
+    noise = 8 * energy * (blocks - 1) * mean_square / (last * (4 * blocks + k))
+    return (math.sqrt(_sublinear(c, k)) + math.sqrt(noise)) ** 2
+
+
+def _drift(c: Constants, k: int) -> float:
+    """2N E (1 + [2N ln(1 + (k+1)/2N) + 5N/2] / (k+1)) / (4N+k): the steps' own curvature."""
+    blocks, energy, _ = _sizes(c)
+    extra = 2 * blocks * math.log1p((k + 1) / (2 * blocks)) + 2.5 * blocks
+    return 2 * blocks * energy * (1 + extra / (k + 1)) / (4 * blocks + k)
+
+
+def _sublinear_dual(c: Constants, k: int) -> float:
+    return _drift(c, k) + _theorem_31(c, k, 0, _sizes(c)[2])
+
+
+def _sublinear_sharp(c: Constants, k: int) -> float:
+    blocks, energy, _ = _sizes(c)
+    noise = (blocks - 1) * (energy + 2 * _drift(c, k)) / (2 * blocks + k + 1)
+    return (math.sqrt(_sublinear_dual(c, k)) + math.sqrt(noise)) ** 2
+
+
+def _excess(c: Constants, sigma: Any) -> float:
+    """Nσ − 1, subtracted in the constants' own number type."""
+    return max(0.0, float(c.blocks * sigma - 1))
+
+
+def _log_growth(excess: float, k: int) -> float:
+    """Logarithm of q^k for q = 1 + 1/(Nσ − 1), infinite when Nσ = 1."""
+    return k * math.log1p(1 / excess) if excess > 0 else math.inf
+
+
+def _decay(excess: float, k: int) -> float:
+    """1/(q^k − 1), without forming q^k."""
+    x = _log_growth(excess, k)
+    return math.exp(-x) / -math.expm1(-x)
+
+
+def _printed(c: Constants, k: int, scale: Any) -> float:
+    return float(scale) * _decay(_excess(c, c.sigma_printed), k)
+
+
+def _corollary(c: Constants, k: int, scale: Any) -> float:
+    excess = _excess(c, c.sigma)
+    return float(scale) * (1 + excess) * math.exp(-_log_growth(excess, k))
+
+
+def _linear_conjecture(c: Constants, k: int) -> float:
+    blocks, energy, radius = _sizes(c)
+    excess = _excess(c, c.sigma)
+    ascent = (blocks - 1) / excess * energy / 2 if blocks > 1 else 0
+    return (radius + ascent) * _decay(excess, k)
+
+
+def _linear_energy(c: Constants, k: int) -> float:
+    blocks, energy, _ = _sizes(c)
+    sigma, excess = float(c.sigma), _excess(c, c.sigma)
+    between = (blocks - 1) * (2 - blocks) / excess if 1 < blocks < 2 else 0
+    noise = (blocks - 1) / (blocks * (sigma - 1)) if sigma > 1 else math.inf
+    by_martingale = (math.sqrt((1 + 1 / sigma) * _decay(excess, k)) + math.sqrt(noise)) ** 2
+    return energy / 2 * min((1 + excess + between) * _decay(excess, k), by_martingale)
+
+
+def _linear_uniform(c: Constants, k: int) -> float:
+    sigma = float(c.sigma)
+    return float(c.prediction_energy) * (min(2, sigma / (2 * sigma - 2)) if sigma > 1 else 2)
+
+
+def _linear_dual(c: Constants, k: int) -> float:
+    blocks, energy, radius = _sizes(c)
+    excess = _excess(c, c.sigma)
+    contracted = math.exp(-_log_growth(excess, k)) * (energy / 2 + float(c.sigma) * radius)
+    share = (blocks - 1) / excess if blocks > 1 else 0
+    # The ascent that the fixed-w bound pays for ends where D(w^k) does.
+    by_fixed_w = _linear_conjecture(c, k) / (1 + share * _decay(excess, k))
+    return min(contracted, by_fixed_w)
+
+
+def _tame(c: Constants) -> bool:
+    """Quadratic losses, or no randomness: there V/(q^k − 1) holds."""
+    return c.quadratic or c.batch == c.n
+
+
+def _first_proved(c: Constants, k: int) -> bool:
+    return _tame(c) and bool(c.sigma <= c.sigma_printed)
+
+
+def _conjecture_proved(c: Constants, k: int) -> bool:
+    return _tame(c) or k == 1 or (k == 2 and c.batch == 1)
+
+
+def _second_proved(c: Constants, k: int) -> bool:
+    early = _log_growth(_excess(c, c.sigma), k) <= math.log(max(1.87, 3 - 2 / float(c.sigma)))
+    return (early or _conjecture_proved(c, k)) and bool(c.sigma <= c.sigma_printed)
+
+
+_SINGLE = (lambda c: c.batch == 1, "it is about single rows, b = 1")
+_BATCHES = (lambda c: c.batch > 1, "it is about batches, b > 1")
+_TAME = (_tame, "some loss is not quadratic, and b < n")
+_WHOLE_OR_HALVES = (lambda c: not 1 < c.blocks < 2, "its proof leaves out 1 < n/b < 2")
+_GAP = "E[P(β̄^k) − D(w̄^k)]"
+_GAP_LINEAR = "E[P(β̄^{k−1}) − D(w^k)]"
+_CE1 = "two logistic losses, x = y = 1, R = (β+10)²/2 on [−10, 0]: 2.0597 > 0.8664 at k = 1"
+
+# fmt: off
+_BOUNDS = (
+    Bound("theorem-3.1-first", "Theorem 3.1", "sublinear", _GAP,
+          "8NγM²/(4N+k) + 2N(2N−1)D_max/((4N+k)(k+1))", Verdict.PROVED,
+          "the printed proof takes a random ŵ for a fixed w; 'sublinear-energy' proves more",
+          lambda c, k: _theorem_31(c, k, _printed_energy(c), c.bregman_radius)),
+    Bound("theorem-3.1-second", "Theorem 3.1", "sublinear", _GAP,
+          "8NγM²/(4N+k) + 2N(2N−1)γM²/((4N+k)(k+1))", Verdict.PROVED,
+          "follows from the first inequality by Prop. 3.1, D_max ≤ γM²",
+          lambda c, k: _theorem_31(c, k, _printed_energy(c), _printed_energy(c))),
+    Bound("sublinear-energy", "", "sublinear", _GAP,
+          "8NE/(4N+k) + 2N(2N−1)V/((4N+k)(k+1))", Verdict.PROVED,
+          "energy inequalities bound the martingale that ŵ brings in; the last scalar "
+          "inequalities are certified in interval arithmetic", _sublinear),
+    Bound("sublinear-by-hand", "", "sublinear", _GAP,
+          "(√B_k + √ν_k)², B_k of 'sublinear-energy', ν_k = 2(N−1)E Σ(2N+i)²/(c_k G)",
+          Verdict.PROVED, "the same martingale by Cauchy–Schwarz alone, without a computer; "
+          "at most 4 B_k", _sublinear_by_hand),
+    Bound("sublinear-sharp", "", "sublinear", _GAP,
+          "(√A_k + √((N−1)(E+2a_k)/(2N+k+1)))², A_k of 'sublinear-dual', a_k its first term",
+          Verdict.PROVED, "keeps the energies of the steps, for 5.83 N E/k instead of 8 N E/k "
+          "when k is large, and 2 E/k when b = n", _sublinear_sharp),
+    Bound("sublinear-pathwise", "", "sublinear", "P(β̄^k) − D(w̄^k) in every run", "2E",
+          Verdict.PROVED, "each atom's own gap is (1/n) Σ D_{l_j}(x_jᵀβ̃, s_j) with |s_j| ≤ M_j",
+          lambda c, k: 2 * _sizes(c)[1]),
+    Bound("sublinear-dual", "", "sublinear", "E[D* − D(w̄^k)]",
+          "2NE(1 + [2N ln(1+(k+1)/2N) + 5N/2]/(k+1))/(4N+k) + 2N(2N−1)V/((4N+k)(k+1))",
+          Verdict.PROVED, "w* is fixed, so the printed argument holds, with energies in it",
+          _sublinear_dual, dual_only=True),
+    Bound("theorem-3.2-first", "Theorem 3.2", "linear", _GAP_LINEAR, "D_max/(q^k − 1)",
+          Verdict.REFUTED, _CE1 + "; proved for quadratic losses and for n = 1",
+          lambda c, k: _printed(c, k, c.bregman_radius), _SINGLE, _first_proved),
+    Bound("theorem-3.2-second", "Theorem 3.2", "linear", _GAP_LINEAR, "γM²/(q^k − 1)",
+          Verdict.CONJECTURED, "the printed summation by parts drops a term; proved for quadratic "
+          "losses, n = 1, k ≤ 2 and q^k ≤ max{1.87, 3 − 2/σ}",
+          lambda c, k: _printed(c, k, _printed_energy(c)), _SINGLE, _second_proved),
+    Bound("remark-3.4-first", "Remark 3.4", "linear", _GAP_LINEAR,
+          "D_max/(q^k − 1), q with σ for σ_b, and η = 1/σ", Verdict.REFUTED,
+          "n = b = 2, l = s²/2, x = 1, R = 5(β−1)² on [0, 1]: 41/882 > 1/40 at k = 1",
+          lambda c, k: _printed(c, k, c.bregman_radius), _BATCHES, _first_proved),
+    Bound("remark-3.4-second", "Remark 3.4", "linear", _GAP_LINEAR,
+          "γM²/(q^k − 1), q with σ for σ_b, and η = 1/σ", Verdict.REFUTED,
+          "n = b = 3, l = s²/2, x = 1, R = 5(β−1)² on [0, 1]: 91/1922 > 1/30 at k = 1",
+          lambda c, k: _printed(c, k, _printed_energy(c)), _BATCHES, _second_proved),
+    Bound("corollary-3.2", "Corollary 3.2", "linear", _GAP_LINEAR, "nσ(1 − 1/(nσ))^k D_max",
+          Verdict.REFUTED, _CE1 + "; proved for quadratic losses and for n = 1",
+          lambda c, k: _corollary(c, k, c.bregman_radius), _SINGLE, _first_proved),
+    Bound("corollary-energy", "", "linear", _GAP_LINEAR, "Nσ_b(1 − 1/(Nσ_b))^k E", Verdict.PROVED,
+          "Corollary 3.2 with E for D_max: 'linear-energy' when q^k ≥ 2, the uniform 2E before",
+          lambda c, k: _corollary(c, k, c.prediction_energy), _WHOLE_OR_HALVES),
+    Bound("linear-quadratic", "", "linear", _GAP_LINEAR, "V/(q^k − 1)", Verdict.PROVED,
+          "Theorem 3.2 with σ_b: for quadratic losses an atom's gap is at most Nσ_b times the "
+          "expected ascent; for b = n the printed proof, as nothing is random",
+          lambda c, k: _sizes(c)[2] * _decay(_excess(c, c.sigma), k), _TAME),
+    Bound("linear-any-loss", "", "linear", _GAP_LINEAR,
+          "s_n (V + (N−1)/(Nσ_b−1) E/2)/(q^k − 1)", Verdict.PROVED,
+          "P(β) − D(w) ≤ s_n(φ(β, w*) − D(w)) brings the random ŵ back to the fixed w*",
+          lambda c, k: float(c.sigma_full) * _linear_conjecture(c, k)),
+    Bound("linear-energy", "", "linear", _GAP_LINEAR,
+          "C E/(q^k − 1), C = ½ min{Nσ_b, (√(1+1/σ_b) + √((q^k−1)(N−1)/(N(σ_b−1))))²}, "
+          "with (N−1)(2−N)/(Nσ_b−1) more beside Nσ_b when 1 < N < 2", Verdict.PROVED,
+          "Theorem 3.2's second inequality with the factor its proof costs", _linear_energy),
+    Bound("linear-conjecture", "", "linear", _GAP_LINEAR,
+          "(V + (N−1)/(Nσ_b−1) E/2)/(q^k − 1)", Verdict.CONJECTURED,
+          "holds for every fixed w; for the random ŵ proved for quadratic losses, b = n, k = 1, "
+          "and k = 2 with b = 1", _linear_conjecture, proved_when=_conjecture_proved),
+    Bound("linear-uniform", "", "linear", _GAP_LINEAR, "min{2, σ_b/(2(σ_b−1))} E", Verdict.PROVED,
+          "2E as 'sublinear-pathwise', for D(w^k) grows in expectation, if b = 1 in every run; "
+          "the other from an identity for the energies of the steps", _linear_uniform),
+    Bound("linear-mean", "", "linear", "P(E β̄^{k−1}) − E D(w^k)",
+          "(V + r E/2)/(q^k − 1), r = (N−1)/(Nσ_b − 1)", Verdict.PROVED,
+          "Theorem 3.2's proof for a w fixed beforehand, its Abel summation done in full",
+          _linear_conjecture, dual_only=True),
+    Bound("linear-dual", "", "linear", "E[D* − D(w^k)]",
+          "min{(E/2 + σ_b V)(1 − 1/(Nσ_b))^k, (V + r E/2)/(q^k − 1 + r)}", Verdict.PROVED,
+          "N(D* − D) + Nσ_b D_h(w*, ·) contracts in expectation; or 'linear-mean' at w*",
+          _linear_dual, dual_only=True),
+)
+# fmt: on
+
+
+def all_bounds() -> tuple[Bound, ...]:
+    """Return every bound, refuted ones included.
+
+    Examples
+    --------
+    >>> sorted({bound.verdict.value for bound in all_bounds()})
+    ['conjectured', 'proved', 'refuted']
+    """
+    return _BOUNDS
+
+
+def named(name: str) -> Bound:
+    """Return the bound of that name, be it a refuted one: ``valid`` and ``best`` give none.
+
+    Examples
+    --------
+    >>> named("sublinear-energy").verdict.value
+    'proved'
+    """
+    for bound in _BOUNDS:
+        if bound.name == name:
+            return bound
+    names = ", ".join(bound.name for bound in _BOUNDS)
+    raise ValueError(f"no bound is named {name!r}; expected one of {names}")
+
+
+def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> list[Bound]:
+    """Return the bounds proved for these constants, steps and schedule.
+
+    Examples
+    --------
+    >>> from rcmd.model.constants import Constants
+    >>> lasso = Constants(n=9, batch=3, gamma=1.0, prediction_bound=1.0, prediction_energy=0.5,
+    ...                   bregman_radius=0.25, mu=0.0, row_energy=1.0, spectral_energy=None,
+    ...                   quadratic=True)
+    >>> len(valid(lasso, 10)), valid(lasso, 10, "linear")
+    (7, [])
+    """
+    if kind not in ("sublinear", "linear"):
+        raise ValueError(f"kind is {kind!r}; expected 'sublinear' or 'linear'")
+    k = _index_of(kind, iterations)
+    about = [b for b in _BOUNDS if b.schedule == kind and b.applies(constants)]
+    return [b for b in about if b.verdict is Verdict.PROVED or b.proved_when(constants, k)]
+
+
+def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tuple[Bound, float]:
+    """Return the smallest proved bound of the whole duality gap, and its value.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
+    >>> bound, value = best(problem.constants(), 100)
+    >>> bound.verdict.value, round(value, 3)
+    ('proved', 0.246)
+    """
+    gaps = [b for b in valid(constants, iterations, kind) if not b.dual_only]
+    if not gaps:
+        reason = next(b for b in _BOUNDS if b.schedule == kind).why_not(constants)
+        raise ValueError(f"no {kind} bound applies: {reason}")
+    k = _index_of(kind, iterations)
+    return min(((b, b.value(constants, k)) for b in gaps), key=lambda pair: pair[1])

@@ -1,0 +1,340 @@
+"""Certificates: a primal–dual pair and the gap it proves, computed from scratch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.model.problem import Problem, check_problem
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import as_array, checked_numbers
+
+Array = npt.NDArray[Any]
+Seen = tuple[Array, Array]
+"""Xβ, computed from β itself, and the losses there."""
+
+ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
+"""Relative error of a sum of products, and how little of a loss it may move without a word."""
+
+CONSISTENCY = 1e-8
+"""Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
+
+NO_CERTIFICATE = "others certify nothing"
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """P(β) − D(w) ≥ P(β) − P*, as a sum of non-negative Fenchel–Young terms.
+
+    Attributes
+    ----------
+    beta, w
+        The pair; β is a vector, or a ``LowRank`` where the samples are entries of a matrix.
+    primal, dual
+        P(β) and D(w).
+    loss_gap
+        (1/n) Σ_j [l_j(x_jᵀβ) + l_j*(w_j) − w_j x_jᵀβ].
+    regularizer_gap
+        R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ.
+    """
+
+    beta: Any
+    w: Array
+    primal: Any
+    dual: Any
+    loss_gap: Any
+    regularizer_gap: Any
+
+    @property
+    def gap(self) -> Any:
+        """The certified gap, the sum of the two parts."""
+        return self.loss_gap + self.regularizer_gap
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
+            f"gap={float(self.gap):.3g} = {float(self.loss_gap):.3g} from the losses + "
+            f"{float(self.regularizer_gap):.3g} from the regularizer)"
+        )
+
+
+@dataclass(eq=False)
+class PrimalPoint:
+    """β with Xβ (until forgotten), the mean loss, that of absolute values, and R(β).
+
+    ``doubt`` is what rounding of Xβ may hide of P, and part of ``value``.
+    """
+
+    beta: Any
+    predictions: Any
+    loss: Any
+    loss_size: Any
+    penalty: Any
+    doubt: Any
+
+    @classmethod
+    def at(cls, problem: Problem, beta: Any, seen: Seen | None = None) -> PrimalPoint:
+        """Everything about ``beta``, from scratch; ``seen`` is what was computed so already."""
+        predictions, terms = seen or _look(problem, beta)
+        loss, size = problem.mean(terms), problem.mean(abs(terms))
+        doubt = _doubt(problem, beta, predictions, size)
+        return cls(beta, predictions, loss, size, problem.oracle.value(beta), doubt)
+
+    @property
+    def value(self) -> Any:
+        """P(β)."""
+        return self.loss + self.penalty + self.doubt
+
+
+@dataclass(eq=False)
+class DualPoint:
+    """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, that of absolute values, and
+    −R*(−Xᵀw/n).
+    """
+
+    w: Array
+    slope: Any
+    conjugate: Any
+    conjugate_size: Any
+    lowest: Any
+
+    @classmethod
+    def at(cls, problem: Problem, w: Array) -> DualPoint:
+        """Everything about ``w``, brought into dom l* first (averages round), from scratch."""
+        w = problem.losses.clip(w)
+        return cls._with(problem, w, problem.losses.conjugate(w))
+
+    @classmethod
+    def beside(
+        cls, problem: Problem, w: Array, predictions: Array, slope: Any = None
+    ) -> tuple[DualPoint, Any]:
+        """``at``, and the mean Fenchel–Young term of the losses beside Xβ, from one look.
+
+        ``slope``, if given, is Xᵀw/n, computed from a w in dom l*.
+        """
+        inside = problem.losses.clip(w)
+        conjugates, terms = problem.losses.duality(predictions, inside)
+        gap = problem.mean(terms)
+        del terms  # one vector less while the next ones are made
+        return cls._with(problem, inside, conjugates, slope if inside is w else None), gap
+
+    @classmethod
+    def _with(cls, problem: Problem, w: Array, conjugates: Array, slope: Any = None) -> DualPoint:
+        slope = problem.gradient(w) if slope is None else slope
+        lowest, mean = problem.oracle.minimum(slope), problem.mean
+        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest)
+
+    @property
+    def value(self) -> Any:
+        """D(w)."""
+        return self.lowest - self.conjugate
+
+
+def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
+    """The certificate of (β, w), from nothing but the problem and the pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rcmd import Box, LeastSquares, Problem
+    >>> problem = Problem([[1.0]], [3.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> float(certify(problem, np.array([1.0]), np.array([-2.0])).gap)
+    0.0
+    """
+    check_problem(problem)
+    if isinstance(beta, LowRank):
+        for part in (beta.left, beta.weights, beta.right):
+            checked_numbers("beta", part, remedy=NO_CERTIFICATE)
+        _check_shape("beta", beta, problem.rows.zero().shape)
+    else:
+        beta = _checked("beta", beta, problem.p)
+    w = _checked("w", w, len(problem.losses.y))
+    primal = PrimalPoint.at(problem, beta)
+    return _certified(problem, primal, *DualPoint.beside(problem, w, primal.predictions))
+
+
+def _checked(name: str, values: Any, length: int) -> Array:
+    array = as_array(name, values)
+    _check_shape(name, array, (length,))
+    return checked_numbers(name, array, remedy=NO_CERTIFICATE)
+
+
+def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
+    if value.shape != shape:
+        raise ValueError(
+            f"{name} has shape {value.shape}; expected {shape}, as every {name} of this problem has"
+        )
+
+
+def _look(problem: Problem, beta: Any) -> Seen:
+    predictions = problem.rows.matvec(beta)
+    return predictions, problem.losses.value(predictions)
+
+
+def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
+    """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; else 0.
+
+    It is worth a word only where rows of very different size, or large opposite terms, meet.
+    """
+    if problem.exact or not isinstance(beta, np.ndarray):
+        return 0
+    losses = problem.losses
+    with np.errstate(over="ignore"):
+        error = ROUNDING * float(abs(beta).sum()) * problem.rounding_scale
+        if error * error <= NEGLIGIBLE * (1 + size):
+            return 0
+        errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]
+        slopes = abs(losses.derivative(predictions)) + losses.gammas * errors
+        steepest = np.maximum(*(abs(end) for end in losses.domain))
+        doubt = problem.mean(errors * np.minimum(slopes, steepest))
+    return doubt if doubt > CONSISTENCY * (1 + size) else 0
+
+
+def _certified(
+    problem: Problem, primal: PrimalPoint, dual: DualPoint, loss_gap: Any
+) -> Certificate:
+    feasible = not math.isinf(primal.penalty)
+    beta, slope = primal.beta, dual.slope
+    certificate = Certificate(
+        beta=beta,
+        w=dual.w,
+        primal=primal.value,
+        dual=dual.value,
+        loss_gap=loss_gap + primal.doubt,
+        regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
+    )
+    if feasible and math.isfinite(primal.doubt):
+        size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
+        _refuse_contradiction(problem, certificate, size)
+    return certificate
+
+
+def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any) -> None:
+    """The gap and P − D are one number, unless the loss or the oracle contradicts itself."""
+    difference = certificate.primal - certificate.dual
+    if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
+        raise ValueError(
+            f"P(β) − D(w) is {float(difference):.6g} but the Fenchel–Young terms add up to "
+            f"{float(certificate.gap):.6g}; expected the same number: the values, conjugates or "
+            f"minima of {problem.loss!r} or {problem.oracle!r} are wrong, which "
+            "rcmd.testing.check_conjugate and check_oracle will tell apart"
+        )
+
+
+PRIMAL_STATE = ("beta", "loss", "loss_size", "penalty", "doubt")
+DUAL_STATE = ("conjugate", "conjugate_size", "lowest")
+"""What is kept of the points of a pair."""
+
+
+class BestPair:
+    """The best β and the best w seen, each judged by its own value from scratch.
+
+    What was computed for the offers of a round serves its certificate, and ``forget`` leaves no
+    vectors but the pair itself for the next one.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._primal: PrimalPoint | None = None
+        self._dual: DualPoint | None = None
+        self._certificate: Certificate | None = None
+
+    def offer_primal(self, beta: Any) -> Array:
+        """Consider β; returns Xβ."""
+        point = PrimalPoint.at(self.problem, beta)
+        predictions = point.predictions
+        self._take_primal(point)
+        return predictions
+
+    def offer_with_response(self, beta: Any) -> None:
+        """Consider β, and the dual point ∇L(Xβ) that answers it."""
+        self.offer_dual(self.problem.losses.derivative(self.offer_primal(beta)))
+
+    def offer_dual(self, w: Array) -> None:
+        """Consider w."""
+        self._take_dual(DualPoint.at(self.problem, w))
+
+    def offer_pair(self, beta: Any, w: Array, seen: Seen | None = None, slope: Any = None) -> Array:
+        """Consider β and w, looked at together; returns Xβ.
+
+        ``seen`` and ``slope`` = Xᵀw/n are what was computed already, from scratch.
+        """
+        primal = PrimalPoint.at(self.problem, beta, seen)
+        predictions = primal.predictions
+        dual, loss_gap = DualPoint.beside(self.problem, w, predictions, slope)
+        taken = self._take_primal(primal), self._take_dual(dual)
+        if all(taken):
+            self._settle(primal, dual, loss_gap)
+        return predictions
+
+    def certificate(self) -> Certificate:
+        """The certificate of the best pair."""
+        primal, dual = self._primal, self._dual
+        if primal is None or dual is None:
+            raise ValueError("no pair was offered yet; offer a primal and a dual point first")
+        if self._certificate is None:
+            if primal.predictions is None:
+                primal = PrimalPoint.at(self.problem, primal.beta)
+            if dual.slope is None:
+                dual = DualPoint.at(self.problem, dual.w)
+            terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
+            return self._settle(primal, dual, self.problem.mean(terms))
+        return self._certificate
+
+    def _take_primal(self, point: PrimalPoint) -> bool:
+        better = self._primal is None or bool(point.value < self._primal.value)
+        if better:
+            point.beta = _frozen(point.beta)
+            self._primal, self._certificate = point, None
+        return better
+
+    def _take_dual(self, point: DualPoint) -> bool:
+        better = self._dual is None or bool(point.value > self._dual.value)
+        if better:
+            point.w = _frozen(point.w)
+            self._dual, self._certificate = point, None
+        return better
+
+    def _settle(self, primal: PrimalPoint, dual: DualPoint, loss_gap: Any) -> Certificate:
+        self._certificate = _certified(self.problem, primal, dual, loss_gap)
+        self._primal, self._dual = primal, dual
+        return self._certificate
+
+    def forget(self) -> None:
+        """Keep the pair and its certificate only, not the vectors that were needed for it."""
+        if self._primal is not None and self._dual is not None:
+            self._primal.predictions = self._dual.slope = None
+
+    def state(self) -> dict[str, Any]:
+        """The pair and what is known about it, w of all rows."""
+        primal, dual, certificate = self._primal, self._dual, self._certificate
+        if primal is None or dual is None:
+            return {}
+        return {
+            "primal": [getattr(primal, name) for name in PRIMAL_STATE],
+            "dual": [getattr(dual, name) for name in DUAL_STATE],
+            "w": self.problem.gathered(dual.w),
+            "gaps": certificate and [certificate.loss_gap, certificate.regularizer_gap],
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on with that pair."""
+        if not state:
+            return
+        beta, *numbers = state["primal"]
+        self._primal = PrimalPoint(_frozen(beta), None, *numbers)
+        self._dual = DualPoint(_frozen(self.problem.own_part(state["w"])), None, *state["dual"])
+        if state["gaps"] is not None:
+            pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
+            self._certificate = Certificate(*pair, *values, *state["gaps"])
+
+
+def _frozen(array: Any) -> Any:
+    """A copy that nobody can write to: what is certified must stay what it was."""
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy

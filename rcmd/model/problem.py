@@ -1,0 +1,340 @@
+"""The pair (P), (D): data, loss and regularizer together, checked once."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from fractions import Fraction
+from functools import cached_property
+from numbers import Rational
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.samples import SampleLosses
+from rcmd.model.constants import Constants
+from rcmd.model.description import describe, summarize
+from rcmd.model.fingerprint import fingerprint
+from rcmd.model.overflow import refuse_huge_labels, refuse_infinite_energy, refuse_overflow
+from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.oracles.l1 import L1Ball
+from rcmd.oracles.product import Product
+from rcmd.rows import as_rows
+from rcmd.rows.layouts import with_ones
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.processes import Alone, Group
+from rcmd.rows.validation import (
+    as_array,
+    as_doubles,
+    batch_size,
+    checked_numbers,
+    in_number_type,
+    positive,
+    refuse_class,
+)
+
+Array = npt.NDArray[Any]
+
+
+class Problem:
+    """min_β P(β) = (1/n) Σ_j ω_j l(x_jᵀβ; y_j) + R(β), and its dual.
+
+    Parameters
+    ----------
+    X
+        n × p data: a dense array (float64 and float32 are used as they are), a SciPy
+        sparse matrix, rows on disk (``rcmd.datasets.open_rows``), or an array of
+        ``fractions.Fraction`` for exact runs. It is not copied and must not change.
+    y
+        n labels, as the loss expects them.
+    loss
+        The conjugate pair (l, l*), or how `rcmd list losses` writes it, such as ``"huber:0.5"``.
+    oracle
+        R, through its linear minimization oracle, or how `rcmd list oracles` writes it.
+    weights
+        Optional positive sample weights ω_j; 1 by default.
+    intercept
+        A bound B > 0 asks for an intercept in [−B, B], outside the regularizer: ``X`` is copied
+        once with a column of ones behind it, ``p`` counts it, and the last entry of β is the
+        intercept. R is then not strongly convex, whatever ``oracle`` is.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(1.0))
+    >>> float(problem.primal(np.zeros(2))), float(problem.dual(np.array([-1.0, 1.0])))
+    (0.5, 0.0)
+    >>> Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], "huber:0.5", "l1:5")
+    Problem(n=2, p=2, loss=Huber(width=0.5), oracle=L1Ball(radius=5.0))
+
+    With an intercept, labels far from zero need no feature for it:
+
+    >>> from rcmd import solve
+    >>> shifted = Problem([[1.0], [-1.0]], [8.0, 6.0], LeastSquares(), L1Ball(5.0), intercept=10.0)
+    >>> solve(shifted, batch=2, tol=1e-3).beta.round(1)
+    array([1., 7.])
+    """
+
+    group: Group = Alone()
+    """The processes that the rows are spread over: this one alone."""
+
+    spread: ClassVar[bool] = False
+    """Whether rows may be on other processes, so that only their sums are known here."""
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: SeparableConjugate | str,
+        oracle: LinearMinOracle | Waiting | str,
+        *,
+        weights: Any = None,
+        intercept: Any = None,
+    ) -> None:
+        if isinstance(loss, str):
+            loss = parse_loss(loss)
+        if not isinstance(loss, SeparableConjugate):
+            refuse_class("loss", loss)
+            raise TypeError(
+                f"loss is {loss!r} of type {type(loss).__name__}; expected a SeparableConjugate, "
+                'such as Logistic(), or its name, "logistic"'
+            )
+        oracle = _as_oracle(oracle)
+        self.rows = as_rows(X)
+        self.n, self.p = self.rows.n, self.rows.p
+        labels = self._vector("y", y)
+        fault = loss.label_fault(labels)
+        if fault:
+            raise ValueError(fault)
+        sample_weights = None if weights is None else self._vector("weights", weights)
+        if sample_weights is not None and not (sample_weights > 0).all():
+            raise ValueError(
+                f"weights holds {sample_weights.min()}; expected positive numbers: drop the "
+                "samples whose weight is 0"
+            )
+        if self.exact and not isinstance(loss.derivative(0 * labels[0], labels[0]), Rational):
+            raise ValueError(
+                f"loss {loss!r} computes with floats while X holds fractions; expected a loss of "
+                "rational functions, such as LeastSquares()"
+            )
+        self.losses = SampleLosses(in_number_type(loss, self.exact), labels, sample_weights)
+        if not self.exact:
+            refuse_huge_labels(self)
+        self.intercept = intercept
+        if intercept is not None:
+            self._append_intercept()
+        self._regularize(oracle)
+
+    def with_oracle(self, oracle: LinearMinOracle | str) -> Problem:
+        """The same data and losses, shared, with another regularizer (and the same intercept)."""
+        other = copy(self)
+        vars(other).pop("prediction_bounds", None)
+        other._regularize(oracle)
+        return other
+
+    def every(self, stride: int) -> Problem | None:
+        """The problem of the samples 0, stride, 2·stride, … and the same R, where rows allow it.
+
+        Examples
+        --------
+        >>> from rcmd import Box, LeastSquares, Problem
+        >>> X, y = np.arange(6.0).reshape(6, 1), np.arange(6.0)
+        >>> Problem(X, y, LeastSquares(), Box(0.0, 1.0)).every(2).losses.y
+        array([0., 2., 4.])
+        """
+        rows = self.rows.every(stride)
+        if rows is None:
+            return None
+        other = copy(self)
+        for name in ("prediction_bounds", "rounding_scale", "_spectral_energy"):
+            vars(other).pop(name, None)
+        other.rows, other.n = rows, rows.n
+        other.losses = self.losses.some(slice(None, None, stride))
+        other._constants = {}
+        return other
+
+    def _regularize(self, oracle: LinearMinOracle | Waiting | str) -> None:
+        zero, columns = self.rows.zero(), self.p - (self.intercept is not None)
+        matrices = isinstance(zero, LowRank)
+        whole = for_columns(_as_oracle(oracle), columns, zero.shape if matrices else None)
+        self.regularizer = whole
+        if self.intercept is not None:
+            whole = Product((whole, L1Ball(self.intercept)), (columns, 1))
+        if matrices and not whole.takes_matrices:
+            raise ValueError(
+                f"oracle {whole!r} is about vectors while the rows are entries of a matrix; "
+                "expected one about matrices, such as NuclearBall((50, 40), 10.0)"
+            )
+        self.oracle = in_number_type(whole, self.exact).bind(self.rows, self.losses)
+        self._constants: dict[int, Constants] = {}
+
+    def _append_intercept(self) -> None:
+        """A column of ones for the rows."""
+        positive("intercept", self.intercept, "Problem")
+        if self.exact and not isinstance(self.intercept, Rational):
+            raise ValueError(
+                f"intercept of Problem is the float {self.intercept!r} while X holds fractions; "
+                "expected a fractions.Fraction"
+            )
+        self.rows = with_ones(self.rows)
+        self.p += 1
+
+    @property
+    def loss(self) -> SeparableConjugate:
+        """The conjugate pair (l, l*)."""
+        return self.losses.loss
+
+    @property
+    def exact(self) -> bool:
+        """Whether the data are fractions, so that runs on the reference engine are exact."""
+        return self.rows.exact
+
+    def primal(self, beta: Array) -> Any:
+        """P(β); infinite outside dom R."""
+        return self.mean(self.losses.value(self.rows.matvec(beta))) + self.oracle.value(beta)
+
+    def dual(self, w: Array) -> Any:
+        """D(w) = −R*(−Xᵀw/n) − (1/n) Σ_j l_j*(w_j)."""
+        return self.oracle.minimum(self.gradient(w)) - self.mean(self.losses.conjugate(w))
+
+    def saddle(self, beta: Array, w: Array) -> Any:
+        """φ(β, w) = wᵀXβ/n − (1/n) Σ_j l_j*(w_j) + R(β)."""
+        coupling = w @ self.rows.matvec(beta) / self.n
+        return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
+
+    def gradient(self, w: Array) -> Array:
+        """Xᵀw/n, the gradient of the loss part when w = ∇L(Xβ)."""
+        return self.rows.rmatvec(w) / self.n
+
+    def response(self, beta: Array) -> Array:
+        """∇L(Xβ), the dual variable that answers ``beta``."""
+        return self.losses.derivative(self.rows.matvec(beta))
+
+    def mean(self, values: Array) -> Any:
+        """(1/n) Σ_j values_j."""
+        return values.sum() / self.n
+
+    def fingerprint(self) -> dict[str, str]:
+        """A hash of each thing that the problem is made of, by its name in sentences."""
+        losses = self.losses
+        parts = {"X": self.rows, "y": losses.y, "weights": losses.weights, "loss": losses.loss}
+        return {name: fingerprint(part) for name, part in {**parts, "oracle": self.oracle}.items()}
+
+    def gathered(self, values: Array) -> Array:
+        """A vector with a number for each row, of all rows."""
+        return values
+
+    def own_part(self, values: Array) -> Array:
+        """The numbers of this process' rows, among those of all rows."""
+        return values
+
+    def generator(self, seed: int | np.random.Generator) -> np.random.Generator:
+        """Where the draws of a run come from."""
+        return np.random.default_rng(seed)
+
+    def describe(self, batch: int | float = 1) -> str:
+        """The problem in formulas, Assumption 1.1 part by part, the constants, the theorems."""
+        return describe(self, batch_size(batch, self.n))
+
+    def __repr__(self) -> str:
+        return f"Problem(n={self.n}, p={self.p}, loss={self.loss!r}, oracle={self.oracle!r})"
+
+    def _repr_html_(self) -> str:
+        from rcmd.plotting.notebook import problem_html
+
+        return problem_html(summarize(self, 1))
+
+    def _repr_latex_(self) -> str:
+        from rcmd.plotting.notebook import summary_latex
+
+        return summary_latex(summarize(self, 1))
+
+    @cached_property
+    def prediction_bounds(self) -> Array:
+        """M_j = max over dom R of |x_jᵀβ|, for every row."""
+        low, high = self.oracle.prediction_range(self.rows)
+        return np.maximum(abs(low), abs(high))
+
+    @cached_property
+    def rounding_scale(self) -> float:
+        """√γ·max|x_jk|: what an error of ‖β‖₁ in β is worth, at most, to the root of a loss."""
+        return self.rows.peak * math.sqrt(self.losses.gammas.max())
+
+    def constants(self, batch: int | float = 1) -> Constants:
+        """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""
+        size = batch_size(batch, self.n)
+        if size not in self._constants:
+            self._constants[size] = self._find_constants(size)
+        return self._constants[size]
+
+    def _find_constants(self, batch: int) -> Constants:
+        bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
+        if not self.exact:
+            refuse_overflow(self)
+        with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
+            prediction_energy = self.mean(gammas * bounds * bounds)
+            bregman_radius = self.losses.bregman_radius(bounds)
+            row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else None
+        if row_energy is not None:
+            refuse_infinite_energy(row_energy)
+        return Constants(
+            n=self.n,
+            batch=batch,
+            gamma=gammas.max(),
+            prediction_bound=bounds.max(),
+            prediction_energy=prediction_energy,
+            bregman_radius=bregman_radius,
+            mu=mu,
+            row_energy=row_energy,
+            spectral_energy=self._spectral_energy if mu > 0 else None,
+            quadratic=self.loss.quadratic,
+            smallest_gamma=gammas.min(),
+        )
+
+    @cached_property
+    def _spectral_energy(self) -> Any:
+        energy = self.rows.spectral_energy(self.losses.gammas)
+        return Fraction(energy) if self.exact else energy
+
+    def _vector(self, name: str, values: Any) -> Array:
+        array = as_array(name, values)
+        if array.shape != (self.n,):
+            raise ValueError(
+                f"{name} has shape {array.shape}; expected ({self.n},), one number for each "
+                f"row of X, which has shape ({self.n}, {self.p})"
+            )
+        array = checked_numbers(name, array)
+        if self.exact != (array.dtype == object):
+            if not self.exact:
+                raise ValueError(
+                    f"{name} holds fractions while X holds floats; expected both exact or "
+                    f"neither: convert with {name}.astype(float)"
+                )
+            return np.array([Fraction(value) for value in array.tolist()], dtype=object)
+        # A copy, which stays what it was when it was checked.
+        own = array.copy() if self.exact else as_doubles(name, array)
+        own.setflags(write=False)
+        return own
+
+
+def _as_oracle(oracle: Any) -> LinearMinOracle | Waiting:
+    if isinstance(oracle, str):
+        return parse_oracle(oracle)
+    if not isinstance(oracle, LinearMinOracle | Waiting):
+        refuse_class("oracle", oracle)
+        raise TypeError(
+            f"oracle is {oracle!r} of type {type(oracle).__name__}; expected a "
+            'LinearMinOracle, such as L1Ball(5.0), or its words, "l1:5"'
+        )
+    return oracle
+
+
+def check_problem(problem: Any) -> None:
+    """Refuse what is no problem."""
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"
+        )

@@ -1,0 +1,285 @@
+"""Prox functions h of the dual mirror step, separable: h(w) = (1/n) Σ_j h_j(w_j)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.samples import SampleLosses
+from rcmd.model.constants import Constants
+
+if TYPE_CHECKING:
+    from rcmd.model.problem import Problem
+
+Array = npt.NDArray[Any]
+
+
+class BregmanProx(ABC):
+    """The geometry of the dual mirror step.
+
+    The state of a coordinate is s with w = ω·l'(s), which keeps its digits where w sits
+    at an end of dom l*. The mirror variable is m = h_j'(w) and the mirror step along the
+    subgradient a − s of the dual, a the row's prediction at the atom, is
+
+        h_j'(w⁺) = h_j'(w) + η (a − s),        w⁺ in dom l_j*.
+
+    The methods are scalar code: ``loss`` is the unweighted pair, ``y`` and ``weight`` the
+    sample's label and ω, ``bound`` its M_j.
+
+    Examples
+    --------
+    The paper's prox, but with the mirror variable doubled, which halves every step:
+
+    >>> from rcmd import LeastSquares
+    >>> class Slower(ConjugateProx):
+    ...     def mirror(self, loss, s, y, weight): return 2 * s
+    ...     def inverse(self, loss, m, s, y, weight, bound): return m / 2
+    >>> losses, s, gap = SampleLosses(LeastSquares(), np.zeros(2)), np.zeros(2), np.ones(2)
+    >>> Slower().step(losses, np.ones(2), np.arange(2), s, gap, 0.5)
+    array([0.25, 0.25])
+    """
+
+    carries_bounds: ClassVar[bool] = False
+    """Whether the theorems' bounds are about this geometry."""
+
+    unit_steps: ClassVar[bool] = False
+    """Whether the step size is part of h, so that schedules must take η_i = 1."""
+
+    note: ClassVar[str] = ""
+    """What a reader of a result must know about this geometry."""
+
+    @abstractmethod
+    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+        """h_j'(w) at w = ω·l'(s)."""
+
+    @abstractmethod
+    def inverse(
+        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
+    ) -> Any:
+        """The s whose w has h_j'(w) = ``m``, or the nearest in the domain; ``s`` is a guess."""
+
+    @abstractmethod
+    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        """D_{h_j}(w, w') with w' = ω·l'(s)."""
+
+    def bind(self, constants: Constants) -> BregmanProx:
+        """This prox with the parameters that follow from the problem filled in."""
+        return self
+
+    def losses(self, problem: Problem) -> SampleLosses:
+        """The losses with the weights that ``mirror`` and ``inverse`` see: the problem's own."""
+        return problem.losses
+
+    def centre(self, losses: SampleLosses, bounds: Array) -> Array:
+        """The state s⁰ of the prox centre w⁰ = argmin h, coordinate by coordinate."""
+
+        def solve(bound: Any, y: Any, weight: Any) -> Any:
+            return self.inverse(losses.loss, 0 * y, 0 * y, y, weight, bound)
+
+        return _map(solve, losses, bounds)
+
+    def step(
+        self, losses: SampleLosses, bounds: Array, batch: Array, s: Array, gap: Array, eta: Any
+    ) -> Array:
+        """The states after a mirror step by ``eta`` along ``gap`` = a − s."""
+
+        def move(s: Any, gap: Any, bound: Any, y: Any, weight: Any) -> Any:
+            m = self.mirror(losses.loss, s, y, weight) + eta * gap
+            return self.inverse(losses.loss, m, s, y, weight, bound)
+
+        return _map(move, losses, s, gap, bounds[batch], batch=batch)
+
+    def distance(self, losses: SampleLosses, w: Array, s: Array) -> Any:
+        """D_h(w, w') = (1/n) Σ_j D_{h_j}(w_j, w'_j) with w' = ∇L(s)."""
+
+        def term(w: Any, s: Any, y: Any, weight: Any) -> Any:
+            return self.divergence(losses.loss, w, s, y, weight)
+
+        return _map(term, losses, w, s).sum() / len(w)
+
+
+def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = slice(None)) -> Array:
+    """``function(*arguments, y, weight)`` coordinate by coordinate."""
+    y = losses.y[batch]
+    weights = 1 if losses.weights is None else losses.weights[batch]
+    values = np.frompyfunc(function, len(arguments) + 2, 1)(*arguments, y, weights)
+    return np.asarray(values, dtype=y.dtype)
+
+
+@dataclass(frozen=True)
+class ConjugateProx(BregmanProx):
+    """h = L*/n, the paper's choice: m = s, and the step is s⁺ = s + η (a − s).
+
+    GSFW is the primal reading of exactly this method (Lemma 2.1).
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares
+    >>> ConjugateProx().divergence(LeastSquares(), w=1.0, s=3.0, y=0.0, weight=1.0)  # ½(w − s)²
+    2.0
+    """
+
+    carries_bounds = True
+    note = "h = L*/n, the paper's prox: the theorems' bounds apply"
+
+    def centre(self, losses: SampleLosses, bounds: Array) -> Array:
+        return 0 * losses.y
+
+    def step(
+        self, losses: SampleLosses, bounds: Array, batch: Array, s: Array, gap: Array, eta: Any
+    ) -> Array:
+        if type(self) is not ConjugateProx:  # a subclass may have another mirror map
+            return super().step(losses, bounds, batch, s, gap, eta)
+        return s + eta * gap
+
+    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+        return s
+
+    def inverse(
+        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
+    ) -> Any:
+        return m
+
+    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        """The Fenchel–Young gap of (s, w)."""
+        return weight * loss.fenchel_young(s, w / weight, y)
+
+
+@dataclass(frozen=True)
+class EuclideanProx(BregmanProx):
+    """h_j(w) = (w − ω l'(0))²/(2 ω γ): coordinate subgradient ascent, projected.
+
+    The projection is onto the responses ω l'([−M_j, M_j]) inside dom l_j*. They hold every
+    dual optimum, and on them the slope of l_j* is at most M_j, where at the ends of
+    dom l_j* it may be infinite. For the squared loss this is the conjugate prox.
+
+    Examples
+    --------
+    >>> from rcmd import RCMD, Box, Logistic, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, -1.0], Logistic(), Box(-1.0, 1.0))
+    >>> solve(problem, method=RCMD(prox=EuclideanProx()), tol=1e-2).success
+    True
+    """
+
+    note = "Euclidean h: coordinate subgradient ascent, about which no theorem here speaks"
+
+    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+        return (loss.derivative(s, y) - loss.derivative(0 * s, y)) / loss.gamma
+
+    def inverse(
+        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
+    ) -> Any:
+        w = loss.derivative(0 * s, y) + loss.gamma * m
+        if w >= loss.derivative(bound, y):
+            return bound
+        if w <= loss.derivative(-bound, y):
+            return -bound
+        return loss.conjugate_derivative(w, y)
+
+    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        gap = w - weight * loss.derivative(s, y)
+        return gap * gap / (2 * weight * loss.gamma)
+
+
+@dataclass(frozen=True)
+class CompositeProx(BregmanProx):
+    """h = ‖w‖²/(2η) + L*/n with unit steps: proximal coordinate ascent, which is SDCA.
+
+    In n·h the quadratic part is κ w²/2 with κ = n/η, so m = s + κ w. The step solves
+    s⁺ + κ ω l'(s⁺) = a + κ w, a strictly monotone equation in one number.
+
+    Parameters
+    ----------
+    eta
+        η. Left open it is n·min_j γ_j/(σ_b − 1), for which the smooth part R*(−Xᵀw/n) is
+        majorized in expectation.
+    rows
+        n, filled in from the problem.
+    by_row
+        Whether κ_j = ‖x_j‖²/(nμ) stands for κ at row j, the curvature of the smooth part along
+        that coordinate alone: right for batches of one row.
+
+    Examples
+    --------
+    >>> from rcmd import RCMD, LeastSquares, Problem, Ridge, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Ridge(0.5))
+    >>> solve(problem, method=RCMD(prox=CompositeProx()), tol=1e-9).beta.round(4)
+    array([0.1667])
+    """
+
+    eta: Any = None
+    rows: int = 1
+    by_row: bool = False
+    unit_steps = True
+    note = "composite h: proximal dual coordinate ascent (SDCA), not under the theorems' bounds"
+
+    def __post_init__(self) -> None:
+        number: Any = self.eta if isinstance(self.eta, Real) else math.nan
+        if self.eta is not None and not number > 0:
+            raise ValueError(
+                f"eta of CompositeProx is {self.eta!r}; expected a positive number, or None for "
+                "one that is safe"
+            )
+
+    def bind(self, constants: Constants) -> CompositeProx:
+        if self.eta is not None:
+            return replace(self, rows=constants.n)
+        if not constants.mu > 0:
+            raise ValueError(
+                "prox CompositeProx got a regularizer with μ = 0; SDCA expects a strongly convex "
+                "one, such as Ridge: use the default prox, or give eta and a schedule yourself"
+            )
+        smallest = constants.smallest_gamma or constants.gamma
+        kappa = (constants.sigma - 1) / smallest
+        return replace(self, eta=constants.n / kappa if kappa > 0 else math.inf, rows=constants.n)
+
+    def losses(self, problem: Problem) -> SampleLosses:
+        """κ_j w = κ (κ_j/κ) ω_j l'(s): where κ is to depend on the row, its weight does."""
+        kappa, losses = self.rows / self.eta, problem.losses
+        if not self.by_row or kappa == 0:
+            return losses
+        shares = problem.rows.square_norms() / (problem.n * problem.oracle.mu * kappa)
+        weights = shares if losses.weights is None else shares * losses.weights
+        return SampleLosses(losses.loss, losses.y, weights)
+
+    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+        return s + self.rows / self.eta * weight * loss.derivative(s, y)
+
+    def inverse(
+        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
+    ) -> Any:
+        """Illinois' false position between two points that the slope ≥ 1 brackets.
+
+        Exact after one step where l' is affine, whatever the number type.
+        """
+        kappa = self.rows / self.eta * weight
+        left = s
+        f_left = left + kappa * loss.derivative(left, y) - m
+        if f_left == 0:
+            return left
+        right = left - f_left
+        f_right = right + kappa * loss.derivative(right, y) - m
+        for _ in range(200):
+            if f_right == 0 or f_left == f_right:
+                return right
+            middle = right - f_right * (right - left) / (f_right - f_left)
+            if middle == left or middle == right:
+                return right
+            f_middle = middle + kappa * loss.derivative(middle, y) - m
+            if (f_middle > 0) == (f_right > 0):
+                f_left = f_left / 2
+            else:
+                left, f_left = right, f_right
+            right, f_right = middle, f_middle
+        return right
+
+    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        gap = w - weight * loss.derivative(s, y)
+        return weight * loss.fenchel_young(s, w / weight, y) + self.rows / self.eta * gap * gap / 2

@@ -1,0 +1,214 @@
+"""Step sizes η_i and averaging weights, one class per theorem.
+
+Averages use weights c_0, c_1, … with totals C_i = c_0 + … + c_i. A schedule gives the
+mixing weight α_i = c_i/C_i and the growth C_i/C_base, which is all an average needs and
+overflows for no i.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.model.bounds import Kind
+from rcmd.model.constants import Constants
+from rcmd.rows.validation import positive, refuse_class
+
+Array = npt.NDArray[Any]
+
+
+class Schedule(ABC):
+    """η_i, α_i and C_i/C_base as functions of the iteration i = 0, 1, …
+
+    The compiled engine asks for many iterations at once: i may be an array of integers.
+    """
+
+    theorem: ClassVar[Kind | None] = None
+    """The kind of bound that holds for runs with this schedule (see ``rcmd.model.bounds``)."""
+
+    @abstractmethod
+    def step(self, i: Any) -> Any:
+        """The step size η_i."""
+
+    @abstractmethod
+    def mixing(self, i: Any) -> Any:
+        """α_i, the share of the newest term in the average of terms 0, …, i."""
+
+    @abstractmethod
+    def growth(self, i: Any, base: int) -> Any:
+        """C_i/C_base; may be infinite for i far beyond ``base``."""
+
+    def table(self, start: int, stop: int, base: int) -> tuple[Array, Array, Array]:
+        """η_i, c_i/C_base and C_i/C_base for start ≤ i < stop, for the compiled engine."""
+        i = np.arange(start, stop)
+        total = np.asarray(self.growth(i, base), dtype=float)
+        eta = np.broadcast_to(np.asarray(self.step(i), dtype=float), i.shape)
+        with np.errstate(invalid="ignore"):  # beyond an infinite total nobody reads on
+            return np.ascontiguousarray(eta), self.mixing(i) * total, total
+
+
+@dataclass(frozen=True)
+class SublinearSchedule(Schedule):
+    """Theorem 3.1: η_i = 2N/(2N+i+1), weights c_i = 2N+i, for N = n/b blocks.
+
+    Examples
+    --------
+    >>> SublinearSchedule(Fraction(2)).mixing(1)
+    Fraction(5, 9)
+    """
+
+    blocks: Any
+    theorem: ClassVar[Kind | None] = "sublinear"
+
+    def __post_init__(self) -> None:
+        positive("blocks", self.blocks, "SublinearSchedule", bounded=False)
+
+    def step(self, i: Any) -> Any:
+        return 2 * self.blocks / (2 * self.blocks + i + 1)
+
+    def mixing(self, i: Any) -> Any:
+        return 2 * (2 * self.blocks + i) / ((i + 1) * (4 * self.blocks + i))
+
+    def growth(self, i: Any, base: int) -> Any:
+        return (i + 1) * (4 * self.blocks + i) / ((base + 1) * (4 * self.blocks + base))
+
+    def table(self, start: int, stop: int, base: int) -> tuple[Array, Array, Array]:
+        """In few passes over memory: a tenth of a whole step at batch 1 was spent here."""
+        twice, unit = 2 * self.blocks, 1 / ((base + 1) * (4 * self.blocks + base))
+        total = np.arange(start, stop, dtype=float)
+        weights = total + twice
+        eta = weights + 1
+        np.divide(twice, eta, out=eta)
+        total += 1
+        total *= weights + twice
+        total *= unit
+        weights *= 2 * unit
+        return eta, weights, total
+
+
+@dataclass(frozen=True)
+class LinearSchedule(Schedule):
+    """Theorem 3.2: η_i = 1/σ, weights c_i = q^i with 1/q = 1 − 1/(Nσ).
+
+    σ is σ_b of the problem: with the printed σ the theorem fails for b > 1. Then
+    α_i = (1/(Nσ)) / (1 − q^{−(i+1)}), evaluated by expm1 and log1p.
+
+    Examples
+    --------
+    >>> schedule = LinearSchedule(blocks=Fraction(2), sigma=Fraction(2))
+    >>> schedule.step(0), schedule.mixing(0), schedule.growth(1, 0)  # q = 4/3
+    (Fraction(1, 2), Fraction(1, 1), Fraction(7, 3))
+    """
+
+    blocks: Any
+    sigma: Any
+    theorem: ClassVar[Kind | None] = "linear"
+
+    def __post_init__(self) -> None:
+        for name in ("blocks", "sigma"):
+            positive(name, getattr(self, name), type(self).__name__, bounded=False)
+
+    def step(self, i: Any) -> Any:
+        return 1 / self.sigma
+
+    def mixing(self, i: Any) -> Any:
+        return self._share / self._one_minus_decay(i + 1)
+
+    def growth(self, i: Any, base: int) -> Any:
+        ratio = self._one_minus_decay(i + 1) / self._one_minus_decay(base + 1)
+        with np.errstate(over="ignore"):
+            return ratio * self._power(i - base)
+
+    @property
+    def _share(self) -> Any:
+        """1/(Nσ) = 1 − 1/q."""
+        return 1 / (self.blocks * self.sigma)
+
+    def _one_minus_decay(self, steps: Any) -> Any:
+        """1 − q^{−steps}."""
+        if isinstance(self._share, Fraction):
+            return 1 - (1 - self._share) ** steps
+        return 1.0 if self._share >= 1 else -np.expm1(steps * math.log1p(-self._share))
+
+    def _power(self, steps: Any) -> Any:
+        """q^steps, for any sign of ``steps``."""
+        if self._share >= 1:
+            limits = np.where(steps == 0, 1, np.where(steps > 0, math.inf, 0))
+            return limits if limits.ndim else (1 if steps == 0 else limits.item())
+        if isinstance(self._share, Fraction):
+            return (1 - self._share) ** (-steps)
+        return np.exp(-steps * math.log1p(-self._share))
+
+
+@dataclass(frozen=True)
+class UnitStepSchedule(LinearSchedule):
+    """η_i = 1 with Theorem 3.2's weights: for proxes that hold the step size themselves.
+
+    Examples
+    --------
+    >>> UnitStepSchedule(blocks=2.0, sigma=2.0).step(7)
+    1
+    """
+
+    theorem: ClassVar[Kind | None] = None
+
+    def step(self, i: Any) -> Any:
+        return 1
+
+
+@dataclass(frozen=True)
+class Resumed(Schedule):
+    """``schedule`` from its iteration ``start`` on; the time before it counts in averages.
+
+    Examples
+    --------
+    >>> Resumed(SublinearSchedule(2.0), 3).step(0) == SublinearSchedule(2.0).step(3)
+    True
+    """
+
+    schedule: Schedule
+    start: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.schedule, Schedule):
+            refuse_class("schedule of Resumed", self.schedule)
+            raise TypeError(f"schedule of Resumed is {self.schedule!r}; expected a Schedule")
+        if not (isinstance(self.start, Integral) and self.start >= 0):
+            raise ValueError(
+                f"start of Resumed is {self.start!r}; expected a whole number of iterations ≥ 0"
+            )
+
+    def step(self, i: Any) -> Any:
+        return self.schedule.step(i + self.start)
+
+    def mixing(self, i: Any) -> Any:
+        return self.schedule.mixing(i + self.start)
+
+    def growth(self, i: Any, base: int) -> Any:
+        return self.schedule.growth(i + self.start, base + self.start)
+
+
+def default_schedule(constants: Constants, unit_steps: bool = False) -> Schedule:
+    """Theorem 3.2's schedule where R is strongly convex, Theorem 3.1's where it is not.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem, Ridge
+    >>> X, y = [[1.0], [2.0]], [1.0, 0.0]
+    >>> for oracle in (L1Ball(1.0), Ridge(0.5)):
+    ...     constants = Problem(X, y, LeastSquares(), oracle).constants()
+    ...     print(type(default_schedule(constants)).__name__)
+    SublinearSchedule
+    LinearSchedule
+    """
+    if not constants.mu > 0:
+        return SublinearSchedule(constants.blocks)
+    kind = UnitStepSchedule if unit_steps else LinearSchedule
+    return kind(constants.blocks, constants.sigma)

@@ -1,0 +1,106 @@
+"""Losses, oracles and proxes of one's own, by name: ``module:Class(0.5)`` or ``file.py:name``."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.model.prox import BregmanProx
+from rcmd.oracles.base import LinearMinOracle
+
+
+def load(target: str) -> Any:
+    """The object that ``target`` names; a class is called with the numbers in parentheses.
+
+    Examples
+    --------
+    >>> load("rcmd:Huber(0.5)")
+    Huber(width=0.5)
+    """
+    place, colon, words = target.partition(":")
+    if place.endswith(".py") or not colon:
+        place, colon, words = target.rpartition(":")
+    if not (place and words):
+        if target.endswith(".py"):
+            raise ValueError(f"{target} has {_parts_of(_module(target))}; name one, {target}:NAME")
+        raise ValueError(
+            f"target {target!r} is not of the form module:Class, module:Class(0.5) or "
+            "file.py:Class, and `rcmd list` has no such name"
+        )
+    name, arguments, keywords = _parsed(target, words)
+    module = _module(place)
+    if not hasattr(module, name):
+        raise ValueError(f"{place} has no {name}; it has {_parts_of(module)}")
+    part = getattr(module, name)
+    if not isinstance(part, type):
+        return part
+    try:
+        return part(*arguments, **keywords)
+    except TypeError as fault:
+        raise ValueError(f"{name} cannot be made: {fault}; write {place}:{name}(…)") from None
+
+
+def _parsed(target: str, words: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Name, arguments and named arguments; nothing but literals is evaluated."""
+    try:
+        tree = ast.parse(words, mode="eval").body
+        if isinstance(tree, ast.Name):
+            return tree.id, [], {}
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+            arguments = [ast.literal_eval(argument) for argument in tree.args]
+            keywords = {str(word.arg): ast.literal_eval(word.value) for word in tree.keywords}
+            return tree.func.id, arguments, keywords
+    except (SyntaxError, ValueError, RecursionError):
+        pass
+    raise ValueError(
+        f"target {target!r} has {words!r} after its colon; expected a name, or a name with "
+        "numbers in parentheses, such as Huber(0.5)"
+    )
+
+
+def _module(place: str) -> Any:
+    if not place.endswith(".py"):
+        _search_in(os.getcwd())
+        try:
+            return importlib.import_module(place)
+        except ImportError as fault:
+            raise ValueError(
+                f"module {place!r} cannot be imported: {fault}; expected one that is installed or "
+                "in this folder: a file is given as FILE.py:CLASS"
+            ) from None
+    path = Path(place)
+    if not path.is_file():
+        raise ValueError(f"{place} cannot be read; expected a Python file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{place} cannot be read as a Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    _search_in(str(path.parent.resolve()))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as fault:  # the file is the user's, and so is the fault
+        raise ValueError(f"{place} cannot be imported: {type(fault).__name__}: {fault}") from None
+    return module
+
+
+def _search_in(folder: str) -> None:
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def _parts_of(module: Any) -> str:
+    """The losses, oracles and proxes of a module, its own ones if it has any."""
+    kinds = (SeparableConjugate, LinearMinOracle, BregmanProx)
+    classes = {
+        name: part if isinstance(part, type) else type(part) for name, part in vars(module).items()
+    }
+    found = [name for name, cls in classes.items() if issubclass(cls, kinds)]
+    own = [name for name in found if classes[name].__module__ == module.__name__]
+    return ", ".join(own or found) or "no loss, oracle or prox"

@@ -1,0 +1,282 @@
+"""Oracles around one other oracle: counted, scaled, translated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule
+from rcmd.rows import Rows
+from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.base import InnerRows
+from rcmd.rows.validation import checked_numbers, positive, refuse_class
+
+if TYPE_CHECKING:
+    from rcmd.conjugates.samples import SampleLosses
+
+
+class Decorated(LinearMinOracle):
+    """What every oracle around one other oracle shares: it passes all questions on.
+
+    Subclasses are frozen dataclasses whose first field is ``oracle``.
+    """
+
+    oracle: LinearMinOracle
+    section = "decorators"
+    bound_words = mu_words = cost = "as R"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.oracle, LinearMinOracle):
+            refuse_class(f"oracle of {type(self).__name__}", self.oracle)
+            raise TypeError(
+                f"oracle of {type(self).__name__} is {self.oracle!r}; expected a "
+                "LinearMinOracle, such as L1Ball(5.0)"
+            )
+
+    @property
+    def indicator(self) -> bool:  # type: ignore[override]
+        return self.oracle.indicator
+
+    @property
+    def exact_atoms(self) -> bool:  # type: ignore[override]
+        return self.oracle.exact_atoms
+
+    @property
+    def mu(self) -> Any:
+        return self.oracle.mu
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+        inner = self.oracle.bind(rows, losses, offset)
+        return self if inner is self.oracle else replace(self, oracle=inner)  # type: ignore[type-var]
+
+    def reset(self) -> None:
+        self.oracle.reset()
+
+    def state(self) -> Any:
+        return self.oracle.state()
+
+    def load_state(self, state: Any) -> None:
+        self.oracle.load_state(state)
+
+    def argmin(self, c: Array) -> Atom:
+        return self.oracle.argmin(c)
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return self.oracle.best_atoms(c, count)
+
+    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
+        return self.oracle.decompose(beta)
+
+    def minimum(self, c: Array) -> Any:
+        return self.oracle.minimum(c)
+
+    def violation(self, beta: Array) -> Any:
+        return self.oracle.violation(beta)
+
+    def penalty(self, beta: Array) -> Any:
+        return self.oracle.penalty(beta)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        return self.oracle.fenchel_young(beta, c)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        return self.oracle.prediction_range(rows)
+
+    def describe(self) -> str:
+        return self.oracle.describe()
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return self.oracle.cvxpy_form(beta)
+
+
+@dataclass(frozen=True, eq=False)
+class Counting(Decorated):
+    """``oracle``, with ``calls["argmin"]``, ``calls["minimum"]`` and ``calls["fenchel_young"]``.
+
+    A run sets the counts to zero and adds its own; it calls the oracle from Python for that.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem, solve
+    >>> counted = Counting(L1Ball(1.0))
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), counted)
+    >>> solve(problem, tol=0.0, max_iterations=7).nit, counted.calls["argmin"]
+    (7, 7)
+    """
+
+    oracle: LinearMinOracle
+    calls: Counter[str] = field(default_factory=Counter)
+    counted: ClassVar[tuple[str, ...]] = ("argmin", "minimum", "fenchel_young")
+    spec, short_formula = "counting:ORACLE", "R, counting the calls"
+
+    @property
+    def takes_matrices(self) -> bool:  # type: ignore[override]
+        return self.oracle.takes_matrices
+
+    def reset(self) -> None:
+        self.calls.clear()
+        super().reset()
+
+    def state(self) -> Any:
+        return [dict(self.calls), super().state()]
+
+    def load_state(self, state: Any) -> None:
+        calls, inner = state
+        self.calls.clear()
+        self.calls.update(calls)
+        super().load_state(inner)
+
+    def argmin(self, c: Array) -> Atom:
+        self.calls["argmin"] += 1
+        return super().argmin(c)
+
+    def minimum(self, c: Array) -> Any:
+        self.calls["minimum"] += 1
+        return super().minimum(c)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        self.calls["fenchel_young"] += 1
+        return super().fenchel_young(beta, c)
+
+
+@dataclass(frozen=True)
+class Scaled(Decorated):
+    """R(β/factor): the set or regularizer of ``oracle`` made ``factor`` times as large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rcmd.oracles.simplex import Simplex
+    >>> Scaled(Simplex(1.0), 3.0).argmin(np.array([2.0, -1.0]))
+    SparseAtom(indices=(1,), values=(3.0,))
+    """
+
+    oracle: LinearMinOracle
+    factor: Any
+    spec, short_formula = "scaled:FACTOR:ORACLE", "R(β/factor)"
+    bound_words, mu_words = "factor·M_R", "μ_R/factor²"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("factor", self.factor, "Scaled")
+
+    @property
+    def mu(self) -> Any:
+        return self.oracle.mu / (self.factor * self.factor)
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Scaled:
+        inner = self.oracle.bind(InnerRows(rows, self.factor), losses, offset)
+        return replace(self, oracle=inner)
+
+    def argmin(self, c: Array) -> Atom:
+        return self._scaled(self.oracle.argmin(self.factor * c), c)
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return [self._scaled(a, c) for a in self.oracle.best_atoms(self.factor * c, count)]
+
+    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
+        parts = self.oracle.decompose(beta / self.factor)
+        return [(weight, self._scaled(atom, beta)) for weight, atom in parts]
+
+    def _scaled(self, atom: Atom, like: Array) -> Atom:
+        if isinstance(atom, SparseAtom):
+            return SparseAtom(atom.indices, tuple(self.factor * v for v in atom.values))
+        return DenseAtom(self.factor * atom.dense(like))
+
+    def vertex_rule(self) -> VertexRule | None:
+        rule = self.oracle.vertex_rule()
+        if rule is None:
+            return None
+        size, threshold = self.factor * rule.size, rule.threshold / self.factor
+        return rule._replace(size=size, threshold=threshold)
+
+    def minimum(self, c: Array) -> Any:
+        return self.oracle.minimum(self.factor * c)
+
+    def violation(self, beta: Array) -> Any:
+        return self.oracle.violation(beta / self.factor)
+
+    def penalty(self, beta: Array) -> Any:
+        return self.oracle.penalty(beta / self.factor)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        return self.oracle.fenchel_young(beta / self.factor, self.factor * c)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        low, high = self.oracle.prediction_range(rows)
+        return self.factor * low, self.factor * high
+
+    def describe(self) -> str:
+        return f"R(β/{self.factor}) with R = {self.oracle.describe()}"
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return self.oracle.cvxpy_form(beta / float(self.factor))
+
+
+@dataclass(frozen=True, eq=False)
+class Translated(Decorated):
+    """R(β − shift): the set or regularizer of ``oracle`` moved by ``shift``.
+
+    Examples
+    --------
+    >>> from rcmd.oracles.l1 import L1Ball
+    >>> moved = Translated(L1Ball(1.0), np.array([3.0, 0.0]))
+    >>> float(moved.minimum(np.array([1.0, -2.0])))
+    1.0
+    """
+
+    oracle: LinearMinOracle
+    shift: Vector
+    spec, short_formula = "translated:SHIFT:ORACLE", "R(β − shift)"
+    bound_words = "M_R, shifted by xᵀshift"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shift = checked_numbers("shift of Translated", np.array(self.shift))
+        object.__setattr__(self, "shift", shift)
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Translated:
+        if self.shift.shape != (rows.p,):
+            raise ValueError(
+                f"shift of Translated has shape {self.shift.shape}; expected a vector of length "
+                f"p = {rows.p}"
+            )
+        moved = rows.matvec(self.shift)
+        total = moved if offset is None else moved + offset
+        return replace(self, oracle=self.oracle.bind(rows, losses, total))
+
+    def argmin(self, c: Array) -> Atom:
+        return DenseAtom(self.shift + self.oracle.argmin(c).dense(c))
+
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return [DenseAtom(self.shift + a.dense(c)) for a in self.oracle.best_atoms(c, count)]
+
+    def decompose(self, beta: Array) -> list[tuple[Any, Atom]]:
+        parts = self.oracle.decompose(beta - self.shift)
+        return [(weight, DenseAtom(self.shift + atom.dense(beta))) for weight, atom in parts]
+
+    def minimum(self, c: Array) -> Any:
+        return self.oracle.minimum(c) + c @ self.shift
+
+    def violation(self, beta: Array) -> Any:
+        return self.oracle.violation(beta - self.shift)
+
+    def penalty(self, beta: Array) -> Any:
+        return self.oracle.penalty(beta - self.shift)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        return self.oracle.fenchel_young(beta - self.shift, c)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        moved = rows.matvec(self.shift)
+        low, high = self.oracle.prediction_range(rows)
+        return low + moved, high + moved
+
+    def describe(self) -> str:
+        return f"R(β − shift) with R = {self.oracle.describe()}"
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return self.oracle.cvxpy_form(beta - np.asarray(self.shift, dtype=float))

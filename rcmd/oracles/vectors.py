@@ -1,0 +1,134 @@
+"""Norms, directions and largest entries of vectors, safe from overflow."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rcmd.oracles.base import Array
+from rcmd.rows import Rows
+from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+
+SMALL, LARGE = 1e-200, 1e200
+"""Sums of squares between them have neither overflowed nor lost terms that count."""
+
+FEW = 32
+"""Entries up to which a list of pairs is cheaper than a vector: its loops are Python's."""
+
+
+def direction(vector: Array, length: Any = 1, out: Array | None = None) -> Array:
+    """length·vector/‖vector‖₂, or 0 for 0; entries may be so small that 1/‖vector‖₂ overflows.
+
+    ``out`` is memory that the answer may use: fresh pages cost more than the arithmetic.
+
+    Examples
+    --------
+    >>> direction(np.array([3e-310, -4e-310]), 5.0).round(6)
+    array([ 3., -4.])
+    """
+    square = _square(vector)
+    if SMALL < square < LARGE and SMALL < abs(length) < LARGE:
+        return np.multiply(vector, length / math.sqrt(square), out=out)
+    if vector.dtype != object:
+        vector = vector / (float(abs(vector).max()) or 1.0)
+    size = norm(vector)
+    return vector / size * length if size > 0 else 0 * vector
+
+
+def norm(vector: Array) -> Any:
+    """‖vector‖₂; for fractions only where the root is one."""
+    if vector.dtype == object:
+        return _rational_norm(vector)
+    square = _square(vector)
+    if SMALL < square < LARGE:
+        return math.sqrt(square)
+    # Scaled by the largest entry, so that squares neither overflow nor vanish.
+    largest = float(abs(vector).max())
+    if largest == 0 or math.isinf(largest):
+        return largest
+    scaled = vector / largest
+    return largest * math.sqrt(scaled @ scaled)
+
+
+def norms_of_rows(rows: Rows) -> Array:
+    """‖x_j‖₂ for every row, as floats."""
+    with np.errstate(over="ignore"):
+        squares = rows.square_norms().astype(float)
+    small = squares <= SMALL
+    if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):
+        return np.sqrt(squares)
+    return rows.reduce(lambda entries, _: row_norms(entries, 2.0))
+
+
+def _square(vector: Array) -> float:
+    """vectorᵀvector, overflowed or vanished as may be; 0 where the numbers are no doubles."""
+    if vector.dtype != float:
+        return 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        return float(vector @ vector)
+
+
+def _rational_norm(vector: Array) -> Fraction:
+    square: Any = vector @ vector
+    square = Fraction(square)
+    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if root * root != square:
+        raise ValueError(
+            f"the Euclidean norm of a vector with square {square} is irrational; exact runs "
+            "need an oracle without square roots (l1 ball, box, simplex, or ridge in a larger ball)"
+        )
+    return root
+
+
+def row_norms(entries: Array, order: float) -> Array:
+    """‖·‖_order of every row, scaled so that powers neither overflow nor all vanish."""
+    sizes = np.abs(entries, dtype=float)
+    scales = sizes.max(axis=1)
+    sizes /= np.where(scales > 0, scales, 1.0)[:, None]
+    sizes **= order
+    norms: Array = scales * sizes.sum(axis=1) ** (1 / order)
+    return norms
+
+
+def largest_first(keys: Array, count: int) -> Array:
+    """The places of the ``count`` largest keys, the largest first."""
+    places = np.arange(len(keys))
+    if count < len(keys):
+        places = np.argpartition(-keys, count - 1)[:count]
+    return places[np.argsort(-keys[places], kind="stable")]
+
+
+def largest(keys: Array, count: int) -> Array:
+    """The places of the ``count`` largest keys, in increasing order; of equals the first."""
+    if count >= len(keys):
+        return np.arange(len(keys))
+    return reaching(keys, np.partition(keys, -count)[-count], count)
+
+
+def reaching(keys: Array, level: object, count: int) -> Array:
+    """The first ``count`` places whose keys reach ``level``; keys above it go first."""
+    places = np.flatnonzero(keys >= level)
+    if len(places) > count:
+        equal = np.flatnonzero(keys[places] == level)
+        places = np.delete(places, equal[count - len(places) :])
+    return places
+
+
+def largest_of_rows(entries: Array, count: int) -> Array:
+    """The ``count`` largest |entries| of every row, or all where there are fewer."""
+    sizes = abs(entries)
+    if count >= sizes.shape[1]:
+        return sizes
+    return np.partition(sizes, -count, axis=1)[:, -count:]
+
+
+def atom_on(places: Array, values: Array, p: int) -> Atom:
+    """The vector of length p with these values at these places, and zeros."""
+    if len(places) <= FEW:
+        return SparseAtom(tuple(places.tolist()), tuple(values.tolist()))
+    vector = np.zeros(p, dtype=values.dtype)
+    vector[places] = values
+    return DenseAtom(vector)

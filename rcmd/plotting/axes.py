@@ -1,0 +1,190 @@
+"""What matplotlib is told beyond curves: figures that keep their text, ticks, names at the ends.
+
+Imported when a figure is drawn, as it needs matplotlib.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib.figure
+from matplotlib import rc_context, ticker
+from matplotlib.colors import to_rgb
+
+from rcmd.plotting.style import STYLE
+
+UNDATED: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+"""Metadata without which the same figure would be another file every time."""
+
+SHORT = 1.5
+"""Decades below which powers of ten alone are too few ticks."""
+
+LINE_SPACING = 1.2
+EARLY = 0.6
+"""Share of the width before which a curve that ends has its name beside it: a line from there to
+the right of the axes would look like its continuation."""
+
+
+class Figure(matplotlib.figure.Figure):
+    """A figure without pyplot: nothing global is changed, nothing has to be closed."""
+
+    def savefig(self, fname: Any, *, transparent: bool | None = None, **options: Any) -> None:
+        """As ever, with text as text in .pdf and .svg; 200 dots per inch in .png."""
+        ending = Path(fname).suffix.lower() if isinstance(fname, str | Path) else ""
+        options = {"dpi": 200, "metadata": UNDATED.get(ending)} | options
+        with rc_context(STYLE):
+            super().savefig(fname, transparent=transparent, **options)
+
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=160)
+        return picture.getvalue()
+
+
+def set_ticks(axis: Any, logarithmic: bool) -> None:
+    """Choose the ticks of an axis that has its curves."""
+    if not logarithmic:
+        if _counts(axis):
+            axis.set_major_locator(
+                ticker.MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True)
+            )
+        return
+    low, high = axis.get_view_interval()
+    axis.set_minor_formatter(ticker.NullFormatter())
+    if high < low * 10**SHORT or _powers(low, high) < 2:
+        axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(ticker.FuncFormatter(_number))
+
+
+def _powers(low: float, high: float) -> int:
+    """How many powers of ten there are from low to high.
+
+    >>> _powers(120, 6000), _powers(9, 110)
+    (1, 2)
+    """
+    return math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
+
+
+def _counts(axis: Any) -> bool:
+    """Whether every curve has whole numbers along this axis, and not all of them the same."""
+    pairs = [line.get_data() for line in axis.axes.get_lines()]
+    values = {float(v) for pair in pairs for v in pair[axis.axis_name == "y"]}
+    return len(values) > 0 and all(value.is_integer() for value in values)
+
+
+def _number(value: float, place: int | None = None) -> str:
+    """A tick of a short axis.
+
+    >>> _number(0.05), _number(2000.0), _number(1e6)
+    ('0.05', '2000', '$10^{6}$')
+    """
+    exponent = math.floor(math.log10(value) + 1e-9)
+    if -3 <= exponent <= 3:
+        return f"{value:g}"
+    mantissa = round(value / 10**exponent)
+    front = "" if mantissa == 1 else rf"{mantissa} \times "
+    return f"${front}10^{{{exponent}}}$"
+
+
+def label_ends(figure: Any, panels: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
+    """Write each name beside the last point of its curve, right of its axes if it ends there."""
+    if panels:
+        figure.draw_without_rendering()  # limits and heights are known only then
+    for axes, curves in panels:
+        _label(axes, curves)
+
+
+def _label(axes: Any, curves: Mapping[str, Any]) -> None:
+    to_axes = axes.transData + axes.transAxes.inverted()
+    size = axes.xaxis.label.get_size() * 0.95
+    curves = {
+        name: curve
+        for name, curve in curves.items()
+        if to_axes.transform(_end(curve))[0] > EARLY or not _beside(axes, name, curve, size)
+    }
+    ends = [_end(curve) for curve in curves.values()]
+    heights = [float(to_axes.transform(end)[1]) for end in ends]
+    points_high = axes.get_window_extent().height / axes.figure.dpi * 72
+    places = spread(heights, LINE_SPACING * size / points_high)
+    for (name, curve), end, place in zip(curves.items(), ends, places, strict=True):
+        axes.annotate(
+            name,
+            xy=end,
+            xytext=(1.03, place),
+            textcoords="axes fraction",
+            va="center",
+            size=size,
+            color=darker(curve.get_color()),
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": curve.get_color(),
+                "linewidth": 0.5,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def _beside(axes: Any, name: str, curve: Any, size: float) -> bool:
+    """Write the name right of the last point, unless something is in the way there."""
+    text = axes.annotate(
+        name,
+        xy=_end(curve),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center",
+        size=size,
+        color=darker(curve.get_color()),
+    )
+    box = text.get_window_extent()
+    drawn = [line for line in axes.get_lines() if line is not curve]
+    paths = [line.get_transform().transform_path(line.get_path()) for line in drawn]
+    others = [other.get_window_extent() for other in axes.texts if other is not text]
+    free = box.x1 <= axes.get_window_extent().x1
+    free = free and not any(path.intersects_bbox(box, filled=False) for path in paths)
+    free = free and not any(box.overlaps(other) for other in others)
+    if not free:
+        text.remove()
+    return free
+
+
+def _end(curve: Any) -> tuple[float, float]:
+    """The last point."""
+    return curve.get_xdata()[-1], curve.get_ydata()[-1]
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """The nearest heights that are at least ``gap`` apart, in the same order.
+
+    Least squares: neighbours too close are pooled around their mean, again and again.
+
+    >>> [round(h, 3) for h in spread([0.5, 0.5, 0.9], 0.1)]
+    [0.45, 0.55, 0.9]
+    """
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    blocks: list[list[float]] = []  # what each wants, less the gaps below it
+    for rank, i in enumerate(order):
+        blocks.append([heights[i] - rank * gap])
+        while len(blocks) > 1 and _mean(blocks[-2]) > _mean(blocks[-1]):
+            last = blocks.pop()
+            blocks[-1] += last
+    levels = [_mean(block) for block in blocks for _ in block]
+    places = [0.0] * len(heights)
+    for rank, i in enumerate(order):
+        places[i] = levels[rank] + rank * gap
+    return places
+
+
+def darker(colour: Any) -> Any:
+    """The colour with enough contrast for text on white."""
+    return tuple(0.72 * part for part in to_rgb(colour))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,98 @@
+"""How far the work is, on a terminal's last line: the gap, what is spent, the time left."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rcmd.solver.budgets import Budgets
+from rcmd.solver.history import Record, State
+
+RECENT = 6
+"""Records that an estimate looks back on."""
+
+
+def tell_on_terminal(text: str) -> None:
+    """Put ``text`` in the place of the last one; nothing where stderr is not a terminal."""
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns - 1
+        print(f"\r\033[K{text[:width]}", end="", file=sys.stderr, flush=True)
+
+
+class RunProgress:
+    """A callback for ``solve`` that tells gap, gradients, seconds and an estimate of the rest."""
+
+    def __init__(
+        self, tol: float, budgets: Budgets, tell: Callable[[str], None], name: str = ""
+    ) -> None:
+        self._tol, self._budgets, self._tell, self._name = tol, budgets, tell, name
+        self._rows: list[Record] = []
+
+    def __call__(self, state: State) -> None:
+        row = state.record()
+        self._rows = [*self._rows[1 - RECENT :], row]
+        left = seconds_left(self._rows, self._tol, self._budgets)
+        self._tell(
+            f"{self._name}gap {float(row.gap):.2e} (to reach: {float(self._tol):.0e}), "
+            f"{row.gradients:,} gradient{'s'[: row.gradients != 1]}, {duration(row.seconds)}"
+            + ("" if left is None else f", about {duration(left)} left")
+        )
+
+
+def seconds_left(rows: Sequence[Record], tol: float, budgets: Budgets) -> float | None:
+    """Time to the tolerance, if the gap goes on to fall as it did, or to the end of a budget.
+
+    Steps of the algorithm make the gap fall like a power of the gradients, corrections like a
+    geometric sequence. ``None`` where there is nothing to judge by.
+    """
+    last = rows[-1]
+    if last.gap <= tol:
+        return 0.0
+    ends = [budgets.seconds - last.seconds]
+    earlier = [row for row in rows if row.gradients < last.gradients]
+    if earlier:
+        first = earlier[0]
+        pace = (last.seconds - first.seconds) / (last.gradients - first.gradients)
+        if budgets.gradients is not None:
+            ends.append((budgets.gradients - last.gradients) * pace)
+        ends.append(_gradients_left(rows, tol) * pace)
+    left = min(end for end in ends if not math.isnan(end))
+    return max(left, 0.0) if math.isfinite(left) else None
+
+
+def _gradients_left(rows: Sequence[Record], tol: float) -> float:
+    alike = [row for row in rows if row.phase == rows[-1].phase and 0 < row.gap < math.inf]
+    if len(alike) < 2 or not tol > 0:
+        return math.inf
+    gradients = np.array([float(row.gradients) for row in alike])
+    gaps = np.log([float(row.gap) for row in alike])
+    powers = alike[-1].phase == "plain"
+    x = np.log(gradients) if powers else gradients
+    slope = (gaps[-1] - gaps[0]) / (x[-1] - x[0]) if x[-1] > x[0] else 0.0
+    if not slope < 0:
+        return math.inf
+    end = float(x[-1] + (math.log(tol) - gaps[-1]) / slope)
+    if powers:
+        end = math.exp(end) if end < 700 else math.inf
+    return float(end - gradients[-1])
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    >>> duration(0.42), duration(75), duration(7300), duration(3e6)
+    ('0.4 s', '1 min 15 s', '2 h 1 min', '35 days')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    if seconds < 86400:
+        return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
+    return f"{seconds / 86400:.0f} days"

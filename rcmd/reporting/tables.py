@@ -1,0 +1,177 @@
+"""What was measured: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rcmd.reporting.json_output import say, write_json
+from rcmd.solver.saved_results import versions
+
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a number ought to be: at most, or at least, a limit."""
+
+    limit: float
+    at_least: bool = False
+
+    def met(self, value: float) -> bool:
+        """Whether ``value`` is on the right side of the limit."""
+        return value >= self.limit if self.at_least else value <= self.limit
+
+    def shown(self, value: float) -> str:
+        """The target in words, with the verdict.
+
+        >>> Target(1.3).shown(1.1), Target(12, at_least=True).shown(7.0)
+        ('≤ 1.3 met', '≥ 12 MISSED')
+        """
+        sign = "≥" if self.at_least else "≤"
+        return f"{sign} {self.limit:g} {'met' if self.met(value) else 'MISSED'}"
+
+    def as_dict(self, value: float) -> dict[str, Any]:
+        """For JSON."""
+        side = "at_least" if self.at_least else "at_most"
+        return {side: self.limit, "value": value, "met": self.met(value)}
+
+
+@dataclass
+class Section:
+    """One table.
+
+    Attributes
+    ----------
+    name, title
+        For programs, and for people.
+    header, cells
+        The table as text.
+    rows
+        The same as plain data, with all repeats.
+    notes
+        Sentences below the table, such as why something was left out.
+    """
+
+    name: str
+    title: str
+    header: Sequence[str]
+    cells: list[Sequence[str]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, cells: Sequence[str], **row: Any) -> None:
+        """Append one line."""
+        self.cells.append(cells)
+        self.rows.append(row)
+
+    def text(self) -> str:
+        """The table, aligned: the first column to the left, the others to the right."""
+        lines = [self.title, "-" * len(self.title)]
+        if self.cells:
+            table = [self.header, *self.cells]
+            widths = [max(len(line[c]) for line in table) for c in range(len(self.header))]
+            lines += [_aligned(line, widths) for line in table]
+        for note in self.notes:
+            lines += textwrap.wrap(f"({note})", WIDTH)
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "title": self.title, "rows": self.rows, "notes": self.notes}
+
+
+@dataclass
+class Report:
+    """All tables of one run, and where and how it was made."""
+
+    sections: list[Section]
+    about: dict[str, Any]
+
+    def text(self) -> str:
+        """Where it was made in two lines, then the tables."""
+        return "\n\n".join([self.head(), *(section.text() for section in self.sections)])
+
+    def head(self) -> str:
+        """Where it was made."""
+        machine, versions = self.about["machine"], self.about["versions"]
+        load = machine["load"] and f", load {machine['load'][0]:.1f}"
+        head = [
+            f"{machine['cpu']}, {machine['cores']} cores{load or ''}; {machine['system']}",
+            ", ".join(f"{name} {version}" for name, version in versions.items() if version),
+        ]
+        return "\n".join(textwrap.fill(line, WIDTH) for line in head)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self.about, "sections": [section.as_dict() for section in self.sections]}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the JSON file; ``"-"`` is standard output."""
+        write_json(self.as_dict(), path)
+
+    def tell(self, json_target: str | None) -> None:
+        """Print the text and write the JSON file, either on standard output."""
+        say(self.text(), json_target)
+        write_json(self.as_dict(), json_target)
+
+
+def about(seed: int, compiler: str | None, **settings: Any) -> dict[str, Any]:
+    """When, where, with what and how a run was made."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": " ".join(sys.argv),
+        "seed": seed,
+        "settings": settings,
+        "machine": {
+            "cpu": _cpu(),
+            "cores": os.cpu_count(),
+            "system": platform.platform(),
+            "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+        },
+        "versions": {**versions(), "C compiler": compiler},
+    }
+
+
+def about_command(options: argparse.Namespace, **further: Any) -> dict[str, Any]:
+    """The same for a command with these options."""
+    settings = {name: value for name, value in vars(options).items() if name not in ("run", "seed")}
+    return about(options.seed, None, **settings, **further)
+
+
+def nanoseconds(value: float) -> str:
+    """A time with its unit, three digits.
+
+    >>> nanoseconds(82.31), nanoseconds(4567.0), nanoseconds(15.2e6), nanoseconds(3.2e9)
+    ('82.3 ns', '4.57 µs', '15.2 ms', '3.2 s')
+    """
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g} ns"
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = (
+        word.rjust(width) if place else word.ljust(width)
+        for place, (word, width) in enumerate(zip(line, widths, strict=True))
+    )
+    return "  ".join([first, *others]).rstrip()
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(
+            line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+        )
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,108 @@
+"""The layout that fits what a user brings, checked once; and rows with other columns."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd.rows.base import Array, Rows
+from rcmd.rows.dense import DenseRows
+from rcmd.rows.disk import DiskRows
+from rcmd.rows.operator import OperatorRows
+from rcmd.rows.sparse import SparseRows
+from rcmd.rows.validation import as_array, as_doubles, checked_numbers
+
+
+def as_rows(X: Any) -> Rows:
+    """The layout that fits ``X``, or a ``ValueError`` that says what is wrong with it.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> type(as_rows([[1.0, 2.0]])).__name__, type(as_rows(sp.eye_array(3))).__name__
+    ('DenseRows', 'SparseRows')
+    """
+    if isinstance(X, Rows):
+        return X
+    if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
+        return OperatorRows(X)
+    rows = _checked_sparse(X) if sp.issparse(X) else DenseRows(_checked_dense(X))
+    if rows.n == 0 or rows.p == 0:
+        raise ValueError(
+            f"X has shape ({rows.n}, {rows.p}); expected at least one row and one column"
+        )
+    return rows
+
+
+def _checked_dense(X: Any) -> Array:
+    array = as_array("X", X)
+    if array.ndim == 0:
+        shown = f"{X!r} " if isinstance(X, str) else ""
+        raise ValueError(
+            f"X has 0 dimensions, as it is {shown}of type {type(X).__name__}; expected a matrix "
+            "with one row per sample, an array or sparse: rcmd.datasets reads files"
+        )
+    if array.ndim != 2:
+        way = "X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
+        if array.ndim > 2:
+            way = "X.reshape(len(X), -1), if X[j] is sample j"
+        raise ValueError(
+            f"X has {array.ndim} dimension(s), shape {array.shape}; expected a matrix with one "
+            f"row per sample: use {way}"
+        )
+    array = checked_numbers("X", array)
+    if array.dtype not in (np.float32, np.float64, object):
+        array = as_doubles("X", array)
+    return np.ascontiguousarray(array)
+
+
+def _checked_sparse(X: Any) -> SparseRows:
+    if X.ndim != 2:
+        raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
+    matrix = X.tocsr()
+    rows, as_it_is = SparseRows(matrix), matrix.dtype in (np.float32, np.float64)
+    # Extremes tell of NaN and infinity alike, and the rows are asked for them later.
+    if as_it_is and matrix.has_canonical_format and np.isfinite(rows.span).all():
+        return rows
+    checked_numbers("X", matrix.data, csr=matrix)
+    if not as_it_is:
+        as_doubles("X", matrix.data, csr=matrix)
+        matrix = matrix.astype(float)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        checked_numbers("X with its duplicate entries summed", matrix.data, csr=matrix)
+    return SparseRows(matrix)
+
+
+def cut(rows: Rows, start: int, stop: int) -> Rows:
+    """The columns from ``start`` up to ``stop``: of an array as a view, else as a copy."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.array[:, start:stop])
+    if isinstance(rows, SparseRows):
+        return SparseRows(rows.matrix[:, start:stop])
+    if isinstance(rows, DiskRows):
+        return rows.changed(partial(cut, start=start, stop=stop), stop - start)
+    return DenseRows(np.array([rows.row(j)[start:stop] for j in range(rows.n)]))
+
+
+def with_ones(rows: Rows) -> Rows:
+    """``rows`` and a last column of ones, in the same layout and number type: one copy."""
+    if isinstance(rows, DenseRows):
+        ones = np.ones((rows.n, 1), dtype=rows.array.dtype)
+        if rows.exact:
+            ones = ones + 0 * rows.array[:, :1]
+        return DenseRows(np.hstack([rows.array, ones]))
+    if isinstance(rows, SparseRows):
+        ones = sp.csr_array(np.ones((rows.n, 1), dtype=rows.matrix.dtype))
+        return SparseRows(sp.hstack([rows.matrix, ones], format="csr"))
+    if isinstance(rows, DiskRows):
+        return rows.changed(with_ones, rows.p + 1)
+    raise ValueError(
+        f"intercept is given while X is {type(rows).__name__}, to which no column can be "
+        "appended; expected an array or a sparse matrix: give X with a column of ones, and "
+        "Product((oracle, L1Ball(radius)), (p, 1)) as its oracle"
+    )

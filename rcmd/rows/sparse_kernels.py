@@ -1,0 +1,96 @@
+"""Sparse rows, one by one: columns picked and put beside each other, sums, products, peaks.
+
+Entries are written in any case and then kept or not, which leaves no branch to be guessed
+wrong; so every output has room for one entry more. Unsigned places spare the tests for
+negative ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcmd.jit.caching import kernel
+
+
+@kernel
+def count(columns, places):
+    """How many entries stand in columns with ``places[k]`` ≥ 0."""
+    total = 0
+    for a in range(columns.size):
+        total += places[np.uint64(columns[a])] >= 0
+    return total
+
+
+@kernel
+def pick(values, columns, offsets, places, picked, where, starts):
+    """The entries x_jk with ``places[k]`` ≥ 0, as column ``places[k]``."""
+    end, one = np.uint64(0), np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+            place = places[np.uint64(columns[a])]
+            picked[end] = values[a]
+            where[end] = place
+            end += np.uint64(place >= 0)
+        starts[j + one] = end
+
+
+@kernel
+def weighted_sums(values, columns, offsets, weights, sums):
+    """``sums[j]`` = Σ_k x_jk ``weights[k]``, in the order in which the entries stand."""
+    one = np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        total = 0.0
+        for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+            total += values[a] * weights[np.uint64(columns[a])]
+        sums[j] = total
+
+
+@kernel
+def column_sums(values, columns, offsets, weights, sums):
+    """``sums[k] += Σ_j weights[j] x_jk``."""
+    one = np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+            sums[np.uint64(columns[a])] += values[a] * weights[j]
+
+
+@kernel
+def peaks(values, offsets, largest):
+    """``largest[j]`` = max_k |x_jk|, 0 for an empty row."""
+    one = np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        most = 0.0
+        for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+            most = max(most, abs(np.float64(values[a])))
+        largest[j] = most
+
+
+@kernel
+def join(left, right, places, shift, values, columns, offsets):
+    """The columns i of ``left`` as ``places[i]`` where that is ≥ 0; ``right``, shifted."""
+    left_values, left_columns, left_offsets = left
+    right_values, right_columns, right_offsets = right
+    end, one = np.uint64(0), np.uint64(1)
+    for j in range(np.uint64(left_offsets.size - 1)):
+        for a in range(np.uint64(left_offsets[j]), np.uint64(left_offsets[j + one])):
+            place = places[np.uint64(left_columns[a])]
+            values[end] = left_values[a]
+            columns[end] = place
+            end += np.uint64(place >= 0)
+        for a in range(np.uint64(right_offsets[j]), np.uint64(right_offsets[j + one])):
+            values[end] = right_values[a]
+            columns[end] = right_columns[a] + shift
+            end += one
+        offsets[j + one] = end
+
+
+@kernel
+def sparse_gram(values, columns, offsets, curvatures, total):
+    """``total += Σ_j c_j z_j z_jᵀ``, each pair of columns on one side of the diagonal."""
+    one = np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        start = np.uint64(offsets[j])
+        for a in range(start, np.uint64(offsets[j + one])):
+            scaled, row = curvatures[j] * values[a], total[np.uint64(columns[a])]
+            for b in range(start, a + one):
+                row[np.uint64(columns[b])] += scaled * values[b]

@@ -1,0 +1,227 @@
+"""Input is checked once, where it enters; faults are sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+import warnings
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+DISTRIBUTION = "rcmd-opt"
+"""What pip calls this package: on the package index, rcmd is somebody else's."""
+
+
+def pip_install(extra: str) -> str:
+    """The command that installs what an optional part needs.
+
+    >>> print(pip_install("plot"))
+    pip install 'rcmd-opt[plot]'
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def checked_numbers(
+    name: str,
+    array: Array,
+    *,
+    csr: Any = None,
+    remedy: str = "drop or impute the missing values first",
+) -> Array:
+    """``array`` if it holds finite real numbers (or fractions), else a ``ValueError``.
+
+    Integers among objects become fractions: a quotient of two Python integers is a float. With
+    ``csr``, they are the stored entries of that matrix, and faults tell row and column.
+    """
+    if array.ndim == 0:
+        number = array.item()
+        size: Any = abs(number) if isinstance(number, Real) else math.inf
+        if not size < math.inf:
+            raise ValueError(f"{name} is {number!r}; expected a finite number")
+    variable = name.partition(" of ")[0]  # what stands in the code of whoever brought it
+    if array.dtype == object:
+        if all(isinstance(entry, Fraction) for entry in array.flat):
+            return array
+        if all(isinstance(entry, Rational) for entry in array.flat):
+            exact = [Fraction(int(e.numerator), int(e.denominator)) for e in array.flat]
+            return np.array(exact, dtype=object).reshape(array.shape)
+        odd = next(entry for entry in array.flat if not isinstance(entry, Rational))
+        raise ValueError(
+            f"{name} has dtype object and holds {odd!r} of type {type(odd).__name__}; expected "
+            f"real numbers (or fractions.Fraction throughout, for exact runs): convert it with "
+            f"{variable}.astype(float)"
+        )
+    if array.dtype.kind not in "biuf":
+        way = "real" if array.dtype.kind == "c" else "astype(float)"
+        raise ValueError(
+            f"{name} has dtype {array.dtype}; expected real numbers: {variable}.{way} makes "
+            "them, where they are"
+        )
+    # Extremes tell of NaN and infinity alike, without a mask as long as the data.
+    if array.dtype.kind == "f" and array.size and not np.isfinite([array.min(), array.max()]).all():
+        where = tuple(np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(
+            f"{name} holds {array[where]} at position {_place(where, csr)}; expected finite "
+            f"numbers: {remedy}"
+        )
+    return array
+
+
+def _place(where: tuple[Any, ...], csr: Any) -> tuple[int, ...]:
+    """The position in plain numbers: that of a stored entry is its row and column."""
+    if csr is not None:
+        row = np.searchsorted(csr.indptr, where[0], side="right") - 1
+        where = row, csr.indices[where[0]]
+    return tuple(int(i) for i in where)
+
+
+def as_doubles(name: str, array: Array, *, csr: Any = None) -> Array:
+    """A copy in double precision; longer numbers beyond its range are refused."""
+    with np.errstate(over="ignore"):
+        doubles = array.astype(float)
+    if array.dtype.itemsize > 8 and not np.isfinite(doubles).all():
+        where = tuple(np.argwhere(np.isinf(doubles))[0])
+        raise ValueError(
+            f"{name} holds {array[where]!s} at position {_place(where, csr)}, beyond the range of "
+            f"double precision; expected numbers below 1.8e308: divide {name} by a power of ten"
+        )
+    return doubles
+
+
+def positive(name: str, value: Any, owner: str, *, bounded: bool = True) -> None:
+    """Refuse a parameter that is not a positive finite number.
+
+    ``bounded`` says that it bounds dom R, which is then the reason given for finiteness.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} of {owner} is {value!r}; expected a positive number")
+    if math.isnan(value) or value <= 0 or (math.isinf(value) and not bounded):
+        finite = "" if bounded else " finite"
+        raise ValueError(f"{name} of {owner} is {value!r}; expected a positive{finite} number")
+    if math.isinf(value):
+        raise ValueError(
+            f"{name} of {owner} is infinite, so dom R would be unbounded; expected a finite "
+            "number (Assumption 1.1 needs a bounded domain)"
+        )
+
+
+def as_array(name: str, values: Any) -> Array:
+    """``values`` as an array; ragged and masked ones are refused."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array with missing entries; expected every number to be there: "
+            "drop or impute them first"
+        )
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} cannot be read as an array; expected numbers in rows of equal length"
+        ) from error
+
+
+def checked_shape(shape: Any, owner: str) -> tuple[int, int]:
+    """The two sides of a matrix, or a ``ValueError``."""
+    if isinstance(shape, np.ndarray) and shape.dtype == object:
+        raise ValueError(
+            f"{owner} cannot be used with fractions: singular vectors are irrational; exact runs "
+            "need an oracle without roots (l1 ball, box, simplex)"
+        )
+    sides = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else ()
+    whole = all(isinstance(side, Integral) and not isinstance(side, bool) for side in sides)
+    if len(sides) != 2 or not whole or min(sides) < 1:
+        raise ValueError(
+            f"shape of {owner} is {shape!r}; expected the numbers of rows and columns, two "
+            "positive whole numbers"
+        )
+    return int(sides[0]), int(sides[1])
+
+
+def refuse_class(name: str, value: Any) -> None:
+    """Say so where a class was given instead of one of its objects."""
+    if isinstance(value, type):
+        raise TypeError(
+            f"{name} is the class {value.__name__}; expected an object: {value.__name__}(…)"
+        )
+
+
+def check_seed(seed: Any, name: str = "seed") -> None:
+    """Refuse what is neither a whole number ≥ 0 nor a generator."""
+    whole = isinstance(seed, Integral) and not isinstance(seed, bool)
+    if isinstance(seed, np.random.Generator) or (whole and seed >= 0):
+        return
+    raise (ValueError if whole else TypeError)(
+        f"{name} is {seed!r}; expected a whole number ≥ 0, or a numpy.random.Generator such as "
+        "numpy.random.default_rng(0)"
+    )
+
+
+def in_number_type(part: Any, exact: bool) -> Any:
+    """A loss or oracle whose numbers are of the data's type.
+
+    Beside floats, fractions become floats. Beside fractions, a float is refused: it would
+    quietly end the exactness.
+    """
+    if not dataclasses.is_dataclass(part) or isinstance(part, type):
+        return part
+    changes = {}
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        numbers = np.asarray(value)
+        if dataclasses.is_dataclass(value):
+            changes[field.name] = in_number_type(value, exact)
+        elif exact and numbers.dtype.kind == "f":
+            raise ValueError(
+                f"{field.name} of {type(part).__name__} is the float {value!r} while X holds "
+                "fractions; expected a fractions.Fraction"
+            )
+        elif exact and numbers.dtype.kind in "iu":
+            changes[field.name] = _each(Fraction, numbers, object)
+        elif not exact and _rational(numbers):
+            changes[field.name] = _each(float, numbers, float)
+    return dataclasses.replace(part, **changes) if changes else part
+
+
+def _rational(numbers: Array) -> bool:
+    return numbers.dtype == object and all(isinstance(e, Rational) for e in numbers.flat)
+
+
+def _each(convert: Any, numbers: Array, dtype: Any) -> Any:
+    if numbers.ndim == 0:
+        return convert(numbers.item())
+    each = [convert(entry) for entry in numbers.ravel().tolist()]
+    return np.array(each, dtype=dtype).reshape(numbers.shape)
+
+
+def batch_size(batch: int | float, n: int) -> int:
+    """Rows per step from a whole number of rows or a fraction of n."""
+    if isinstance(batch, bool) or not isinstance(batch, Real):
+        raise TypeError(f"batch is {batch!r}; expected a number of rows or a fraction of n")
+    if isinstance(batch, Integral):
+        if not 1 <= batch <= n:
+            raise ValueError(
+                f"batch is {batch}; expected between 1 and n = {n} rows, or a fraction of n as "
+                "a float in (0, 1]"
+            )
+        return int(batch)
+    if not 0 < batch <= 1:
+        raise ValueError(
+            f"batch is {batch}; as a float it is a fraction of n and expected in (0, 1]: use "
+            "a whole number to give rows"
+        )
+    return max(1, round(float(batch) * n))
+
+
+def warn_caller(message: str) -> None:
+    """Warn, in the name of the line outside this package that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "rcmd":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RuntimeWarning, stacklevel=level)

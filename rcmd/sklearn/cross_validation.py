@@ -1,0 +1,159 @@
+"""Radii or strengths compared by cross-validation, along one certified path in each fold."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import Parallel, delayed
+
+from rcmd.rows.validation import as_array, checked_numbers
+from rcmd.sklearn.inputs import Array, Training, checked_weights, part_fields
+from rcmd.sklearn.model import LinearModel, refuse_interrupted
+from rcmd.solver.path import path
+
+
+class Sweep(NamedTuple):
+    """What is compared, and how: the oracle at each value of its strength or radius."""
+
+    parameter: Literal["strength", "radius"]
+    values: list[float]
+    oracles: list[Any]
+    scorer: Any
+    seed: int
+
+    @property
+    def widest(self) -> Any:
+        """The oracle with the largest solutions."""
+        pick = np.argmin if self.parameter == "strength" else np.argmax
+        return self.oracles[pick(self.values)]
+
+
+class Fold(NamedTuple):
+    """What one fold says of each value: its score, its certified gap, whether that is small."""
+
+    scores: list[float]
+    gaps: list[float]
+    reached: list[bool]
+
+
+class SweptModel(LinearModel):
+    """A linear model whose oracle's strength or radius is chosen by cross-validation."""
+
+    values: Any
+    cv: Any
+    scoring: Any
+    n_jobs: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SweptModel:
+        """Score every value in every fold, then fit the best one to all the data.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The features. Sparse ones stay sparse.
+        y : array of shape (n_samples,)
+            The labels.
+        sample_weight : array of shape (n_samples,), optional
+            Numbers ≥ 0: how often each sample counts, in the fits and in the scores.
+
+        Returns
+        -------
+        self
+        """
+        values = _checked_values(self.values)
+        training = self._training(X, y, sample_weight)
+        oracle = self._part("oracle")
+        parameter = swept_parameter(oracle)
+        oracles = [replace(oracle, **{parameter: value}) for value in values]
+        scorer = check_scoring(self, scoring=self.scoring)
+        sweep = Sweep(parameter, values, oracles, scorer, self._seed())
+        counts = None if sample_weight is None else checked_weights(sample_weight, len(training.y))
+        splits = check_cv(self.cv, training.y, classifier=is_classifier(self))
+        folds = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fold)(self, sweep, training, split, counts)
+            for split in splits.split(training.X, training.y)
+        )
+        self.values_ = np.array(values)
+        self.scores_ = np.array([fold.scores for fold in folds])
+        self.gaps_ = np.array([fold.gaps for fold in folds])
+        best = _best(self.scores_)
+        self.value_, self.oracle_ = values[best], oracles[best]
+        last = self._solve(training.normalized(), self.oracle_, sweep.seed)
+        reached = [*(fold.reached for fold in folds), [result.success for result in last]]
+        self._warn_unless(np.concatenate(reached), max(self.gaps_.max(), self.duality_gap_))
+        return self
+
+
+def _best(scores: Array) -> int:
+    means = scores.mean(axis=0)
+    if np.isnan(means).any():
+        raise ValueError(
+            "the scores of some folds are NaN, so that no value is the best; expected a scoring "
+            "that is defined on every fold: give folds more samples, or another scoring"
+        )
+    return int(means.argmax())
+
+
+def swept_parameter(oracle: Any) -> Literal["strength", "radius"]:
+    """What is swept: the strength of a penalty, the radius of a set.
+
+    >>> from rcmd import L1Ball, Ridge
+    >>> swept_parameter(Ridge(0.1)), swept_parameter(L1Ball(5.0))
+    ('strength', 'radius')
+    """
+    known = part_fields("oracle", oracle)
+    if "strength" in known:
+        return "strength"
+    if "radius" in known:
+        return "radius"
+    raise ValueError(
+        f"oracle is {oracle!r}, which has neither a strength nor a radius; expected one of them "
+        "to sweep: use GridSearchCV for other fields"
+    )
+
+
+def _checked_values(values: Any) -> list[float]:
+    numbers = checked_numbers("values", as_array("values", values))
+    if numbers.ndim != 1 or not numbers.size or not (numbers > 0).all():
+        raise ValueError(f"values is {values!r}; expected one or more positive numbers")
+    return [float(number) for number in numbers]
+
+
+def _fold(
+    model: SweptModel,
+    sweep: Sweep,
+    training: Training,
+    split: tuple[Array, Array],
+    counts: Array | None,
+) -> Fold:
+    """Paths over the values on the training rows, scored on the others."""
+    inside, outside = training.rows(split[0]).normalized(), training.rows(split[1])
+    if is_classifier(model) and not np.ptp(inside.targets, axis=1).all():
+        raise ValueError(
+            "a fold of cv has no samples of positive weight of some class to train on; expected "
+            "every class in every fold: use fewer folds"
+        )
+    rng, paths = np.random.default_rng(sweep.seed), []
+    for labels in inside.targets:
+        # The interval of the intercept must do for every value.
+        problem = model._posed(inside, labels, sweep.widest)
+        options = model._options(problem, rng)
+        paths.append(path(problem, sweep.values, parameter=sweep.parameter, **options))
+        refuse_interrupted(paths[-1])
+    weights = {} if counts is None else {"sample_weight": counts[split[1]]}
+    shell = copy(model)
+    # The rows are taken from a plain array, whose columns have no names.
+    shell.__dict__.pop("feature_names_in_", None)
+    fold = Fold([], [], [])
+    for results in zip(*paths, strict=True):
+        shell._take(results)
+        fold.scores.append(float(sweep.scorer(shell, outside.X, outside.y, **weights)))
+        fold.gaps.append(max(float(result.gap) for result in results))
+        fold.reached.append(all(result.success for result in results))
+    return fold

@@ -1,0 +1,228 @@
+"""The file format: a zip of JSON and .npy arrays, which is always whole.
+
+``rcmd.json`` comes first: the kind of file, its format, and a tree of plain values in which an
+array is a number k, the member ``k.npy``. Nothing is compressed, and nothing in a file is ever
+executed. Every member has a checksum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
+from rcmd.rows.lowrank import LowRank
+
+Array = npt.NDArray[Any]
+
+TREE = "rcmd.json"
+"""The name of the first member."""
+
+ATOMS: dict[type, tuple[str, ...]] = {
+    SparseAtom: ("indices", "values"),
+    DenseAtom: ("vector",),
+    RankOneAtom: ("left", "right"),
+}
+"""The kinds of atom that a file holds, by their parts."""
+
+
+class BadCheckpoint(ValueError):
+    """A file that is no checkpoint, or one that cannot be taken up here; it is left as it is."""
+
+
+class CannotSave(ValueError):
+    """A run that holds something which no checkpoint can hold."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: its word, the format that this rcmd writes, who writes it, its error."""
+
+    word: str
+    version: int
+    writer: str
+    error: type[ValueError]
+
+
+CHECKPOINT = Kind("checkpoint", 2, "solve(…, checkpoint=…)", BadCheckpoint)
+
+
+def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
+    """Write ``tree`` through ``path.part``, which then takes the place of ``path``."""
+    arrays: list[Array] = []
+    text = json.dumps([kind.word, kind.version, encoded(tree, arrays, kind.word)])
+    with replaced(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(TREE, text)
+        for number, array in enumerate(arrays):
+            with archive.open(f"{number}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def read_file(path: Path, kind: Kind = CHECKPOINT) -> Any:
+    """The tree of a file that is whole; else a sentence."""
+    with open(path, "rb") as stream:
+        return read_stream(stream, path, kind)
+
+
+def read_stream(stream: BinaryIO, path: Path, kind: Kind = CHECKPOINT) -> Any:
+    """The same, from the bytes of the file ``path``."""
+    beginning = stream.read(64)
+    if not beginning.startswith(b"PK") or TREE.encode() not in beginning:
+        raise _foreign(path, kind)
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            word, version, tree = json.loads(archive.read(TREE))
+            if word != kind.word:
+                raise _foreign(path, kind)
+            if version != kind.version:
+                raise kind.error(
+                    f"{path} is a {word} of format {version}, of another rcmd; expected format "
+                    f"{kind.version}, which this one reads: use the rcmd that wrote it. The file "
+                    "was left as it is"
+                )
+            return _Decoder(archive).value(tree)
+    except kind.error:
+        raise
+    except Exception as error:  # zip, JSON and NumPy have a dozen kinds for bytes that are wrong
+        raise kind.error(
+            f"{path} is a damaged {kind.word}: {error}. Expected the whole file, as it was "
+            "written: take a copy of it, or start anew under another name. The file was left as "
+            "it is"
+        ) from None
+
+
+def _foreign(path: Path, kind: Kind) -> ValueError:
+    return kind.error(
+        f"{path} is not a {kind.word} of rcmd; expected the name of a file that {kind.writer} "
+        "wrote. The file was left as it is"
+    )
+
+
+def encoded(value: Any, arrays: list[Array], where: str) -> Any:
+    """``value`` for JSON, its arrays added to ``arrays``; ``where`` names it in errors."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, list):
+        return [encoded(item, arrays, where) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": encoded(list(value), arrays, where)}
+    if isinstance(value, dict):
+        return {"dict": {k: encoded(v, arrays, f"{where}.{k}") for k, v in value.items()}}
+    if isinstance(value, Fraction):
+        return {"fraction": str(value)}
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        items = encoded(value.ravel().tolist(), arrays, where)
+        return {"objects": items, "shape": list(value.shape)}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return {"number": value.item(), "dtype": value.dtype.str}
+    if isinstance(value, sp.sparray) and value.format in ("csr", "csc"):
+        parts = encoded([value.data, value.indices, value.indptr], arrays, where)
+        return {"sparse": parts, "format": value.format, "shape": list(value.shape)}
+    if isinstance(value, LowRank):
+        return {"lowrank": encoded(value.state(), arrays, where)}
+    if type(value) in ATOMS:
+        parts = encoded([getattr(value, name) for name in ATOMS[type(value)]], arrays, where)
+        return {"atom": type(value).__name__, "parts": parts}
+    raise CannotSave(
+        f"{where} is of type {type(value).__name__}, which no checkpoint holds; expected numbers, "
+        "text, arrays and atoms, or a class with state() and load_state()"
+    )
+
+
+class _Decoder:
+    """The values of a tree that ``encoded`` made."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+
+    def value(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self.value(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        kind, content = next(iter(tree.items()))
+        if kind == "dict":
+            return {name: self.value(item) for name, item in content.items()}
+        if kind == "array":
+            return self._array(int(content))
+        content = self.value(content)
+        if kind == "tuple":
+            return tuple(content)
+        if kind == "fraction":
+            return Fraction(content)
+        if kind == "number":
+            return np.dtype(tree["dtype"]).type(content)
+        if kind == "objects":
+            array = np.empty(len(content), dtype=object)
+            array[:] = content
+            return array.reshape(tree["shape"])
+        if kind == "lowrank":
+            return LowRank.from_state(content)
+        if kind == "atom":
+            atom = {kind.__name__: kind for kind in ATOMS}[content]
+            return atom(*self.value(tree["parts"]))
+        layout = {"csr": sp.csr_array, "csc": sp.csc_array}[tree["format"]]
+        matrix = layout(tuple(content), shape=tuple(tree["shape"]))
+        matrix.check_format()
+        return matrix
+
+    def _array(self, number: int) -> Array:
+        """The member, whose header must agree with its size before anything is allocated."""
+        name = f"{number}.npy"
+        with self._archive.open(name) as member:
+            version = np.lib.format.read_magic(member)
+            read = getattr(np.lib.format, f"read_array_header_{version[0]}_{version[1]}")
+            shape, _, dtype = read(member)
+            length = int(np.prod(shape, dtype=object)) * dtype.itemsize
+            if dtype.kind not in "biuf" or member.tell() + length != self._size(name):
+                raise ValueError(f"{name} does not hold the numbers that it says")
+        with self._archive.open(name) as member:
+            return np.lib.format.read_array(member, allow_pickle=False)
+
+    def _size(self, name: str) -> int:
+        info = self._archive.getinfo(name)
+        return info.file_size if info.compress_type == zipfile.ZIP_STORED else -1
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose contents become the file ``path`` when all of it has reached the disk.
+
+    Whatever fails, ``path`` stays what it was and the part written is removed.
+    """
+    part = part_of(path)
+    try:
+        with open(part, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    with contextlib.suppress(OSError):  # make the new name last, on systems that can
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def part_of(path: Path) -> Path:
+    """The name under which a file is written before it is whole."""
+    return path.with_name(path.name + ".part")

@@ -1,0 +1,149 @@
+"""The options of a run in its checkpoint, and the options to go on with.
+
+Numbers, lists and methods made of rcmd's own parts are saved. Of a method with other parts only a
+fingerprint is, and whoever goes on gives it again: a file holds no code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from rcmd import methods
+from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.methods import NAMED, Method
+from rcmd.model import prox, schedules
+from rcmd.model.certificate import Certificate
+from rcmd.model.fingerprint import fingerprint
+from rcmd.solver.history import History, Record, StopReason
+from rcmd.solver.result import Result
+from rcmd.solver.solve import Options
+
+OBJECTS = ("method", "seed", "record_at", "warm_start", "checkpoint", "every")
+"""Options that are more than numbers, or the file's own."""
+
+BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+"""NumPy's own, whose states are plain values."""
+
+
+def saved_options(options: Options, method: Method) -> dict[str, Any]:
+    """The options in plain values."""
+    seed: Any = options.seed
+    if not isinstance(seed, Integral):
+        name = type(seed.bit_generator).__name__
+        if name not in BIT_GENERATORS:
+            raise ValueError(
+                f"seed draws from a {name}, whose state no checkpoint holds; expected one of "
+                f"NumPy's own: {', '.join(BIT_GENERATORS)}"
+            )
+        seed = {"generator": name}
+    record_at: Any = options.record_at
+    if record_at is not None:
+        known = isinstance(record_at, Sequence | np.ndarray)
+        record_at = [int(iteration) for iteration in record_at] if known else "a stream"
+    warm = options.warm_start
+    return {
+        **{name: _number(value) for name, value in vars(options).items() if name not in OBJECTS},
+        "seed": seed if isinstance(seed, dict) else int(seed),
+        "record_at": record_at,
+        "warm_start": warm and [warm.beta, warm.w, warm.history[-1].gradients],
+        "method": _saved_part(method),
+        "fingerprint": fingerprint(method),
+    }
+
+
+def options_from(saved: dict[str, Any], **given: Any) -> Options:
+    """The options of the run that goes on, with what is ``given`` for it."""
+    seed = saved["seed"]
+    if isinstance(seed, dict):
+        seed = np.random.Generator(getattr(np.random, seed["generator"])())
+    method = given.pop("method")
+    if method is not None and fingerprint(method) != saved["fingerprint"]:
+        raise ValueError(
+            f"method is {method!r}, not that of the checkpoint's run; expected the same one: a run "
+            "goes on as it began"
+        )
+    if method is None:
+        method = _part(saved["method"]) or _missing("method")
+    record_at, stream = saved["record_at"], given.pop("record_at")
+    if record_at == "a stream":
+        record_at = _missing("record_at") if stream is None else stream
+    plain = {f.name: saved[f.name] for f in fields(Options) if f.name not in OBJECTS}
+    return replace(
+        Options(method=method, seed=seed, record_at=record_at, **plain),
+        warm_start=_result(saved["warm_start"]),
+        **given,
+    )
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _missing(name: str) -> Any:
+    raise ValueError(
+        f"{name} is missing; expected the one that the checkpoint's run was given: it is not "
+        "rcmd's own, and a checkpoint holds no code"
+    )
+
+
+def _own_classes() -> dict[str, type]:
+    """The classes that a method of rcmd may be made of."""
+    parts = [
+        kind for module in (prox, schedules) for kind in vars(module).values() if is_dataclass(kind)
+    ]
+    named = [getattr(methods, kind) for _, kind in NAMED.values()]
+    return {kind.__name__: kind for kind in (*parts, *named) if isinstance(kind, type)}
+
+
+def _saved_part(value: Any) -> Any:
+    """A method, or a part of one, by its class and fields; ``None`` where it is not rcmd's own."""
+    kind = type(value)
+    if kind is Replay:
+        return {"replay": value.batches}
+    if kind is UniformSampler:
+        return {"uniform": [value.n, value.batch]}
+    if _own_classes().get(kind.__name__) is not kind:
+        return None
+    parts = {}
+    for field in fields(kind):
+        part = getattr(value, field.name)
+        if hasattr(part, "__dict__"):
+            parts[field.name] = _saved_part(part)
+        else:
+            listeners = isinstance(part, Sequence) and not isinstance(part, str) and len(part) > 0
+            parts[field.name] = None if listeners else {"plain": part}
+    return None if None in parts.values() else {"class": kind.__name__, "fields": parts}
+
+
+def _part(saved: Any) -> Any:
+    if saved is None:
+        return None
+    if "plain" in saved:
+        return saved["plain"]
+    if "replay" in saved:
+        return Replay(saved["replay"])
+    if "uniform" in saved:
+        n, batch = saved["uniform"]
+        return UniformSampler(n, batch, np.random.default_rng())
+    kind = _own_classes()[saved["class"]]
+    return kind(**{name: _part(part) for name, part in saved["fields"].items()})
+
+
+def _result(saved: Any) -> Result | None:
+    """What a warm start takes from a result: the pair, and the gradients that led to it."""
+    if saved is None:
+        return None
+    beta, w, gradients = saved
+    numbers = dict.fromkeys(("primal", "dual"), math.nan)
+    pair = Certificate(beta=beta, w=w, loss_gap=math.nan, regularizer_gap=math.nan, **numbers)
+    last = Record(
+        iteration=0, gradients=gradients, oracle_calls=0, seconds=0.0, gap=math.nan, bound=math.nan,
+        phase="plain", **numbers,
+    )  # fmt: skip
+    return Result(pair, History([last]), StopReason.CALLBACK, "")

@@ -1,0 +1,152 @@
+"""Going on with a run from its checkpoint."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rcmd.methods import Method, method_named
+from rcmd.model.problem import Problem
+from rcmd.rows.processes import Group, same_bytes, shared_errors
+from rcmd.solver.checkpoint.file import BadCheckpoint, read_stream
+from rcmd.solver.checkpoint.options import options_from
+from rcmd.solver.checkpoint.saver import Saver, refuse_missing, whole_path
+from rcmd.solver.result import Result
+from rcmd.solver.run import Run
+from rcmd.solver.solve import Callback, drive
+
+UNCHANGED: Any = "as before"
+"""A budget that is to be what it was; ``None`` is no limit."""
+
+
+def resume(
+    checkpoint: str | os.PathLike[str],
+    problem: Problem,
+    *,
+    method: Method | str | None = None,
+    tol: float | None = None,
+    max_iterations: int | None = UNCHANGED,
+    max_gradients: int | None = UNCHANGED,
+    max_seconds: float | None = UNCHANGED,
+    record_at: Iterable[int] | None = None,
+    every: float | None = None,
+    callbacks: Callback | Sequence[Callback] = (),
+) -> Result:
+    """Go on with a run from the file that ``solve(problem, checkpoint=file)`` wrote.
+
+    Iterates, history and result are those of a run that was never interrupted, bit for bit but
+    for the seconds, on the same machine with as many threads. The file is kept up to date.
+
+    Parameters
+    ----------
+    checkpoint
+        The file. One that is damaged, foreign or of a newer rcmd is refused and left as it is.
+    problem
+        The problem of that run, made again from the same data.
+    tol, max_iterations, max_gradients, max_seconds
+        Where they are to be others than before: ``None`` for no limit. Budgets count what the
+        run used before, too: a run that ended by one goes on with a larger one, as if it had been
+        given that from the beginning (but for corrections, which plan with the gradients left).
+    method, record_at
+        A method with parts that are not rcmd's, and an endless stream of iterations, once more as
+        ``solve`` was given them, from their start: a file holds no code.
+    every
+        Seconds between two writings, as before by default.
+    callbacks
+        As for ``solve``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rcmd import L1Ball, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = f"{folder}/run.ckpt"
+    ...     first = solve(problem, tol=0.0, max_iterations=10, checkpoint=file)
+    ...     more = resume(file, problem, max_iterations=30)
+    >>> first.nit, more.nit, bool(more.gap == solve(problem, tol=0.0, max_iterations=30).gap)
+    (10, 30, True)
+    """
+    run = reopen(
+        checkpoint,
+        problem,
+        method=method,
+        tol=tol,
+        max_iterations=max_iterations,
+        max_gradients=max_gradients,
+        max_seconds=max_seconds,
+        record_at=record_at,
+        every=every,
+    )
+    return drive(run, callbacks)
+
+
+def reopen(
+    checkpoint: str | os.PathLike[str],
+    problem: Problem,
+    *,
+    method: Method | str | None = None,
+    tol: float | None = None,
+    max_iterations: int | None = UNCHANGED,
+    max_gradients: int | None = UNCHANGED,
+    max_seconds: float | None = UNCHANGED,
+    record_at: Iterable[int] | None = None,
+    every: float | None = None,
+) -> Run:
+    """The run of a checkpoint, ready to go on: ``for state in reopen(file, problem): …``.
+
+    Takes what ``resume`` takes, except ``callbacks``.
+    """
+    path = whole_path(checkpoint)
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"problem is of type {type(problem).__name__}; expected the Problem of the checkpoint"
+        )
+    tree = read_checkpoint(path, problem.group)
+    _refuse_another(path, tree["problem"], problem)
+    budgets = {
+        "max_iterations": max_iterations,
+        "max_gradients": max_gradients,
+        "max_seconds": max_seconds,
+    }
+    changes = {name: value for name, value in budgets.items() if value is not UNCHANGED}
+    if tol is not None:
+        changes["tol"] = tol
+    own = method_named(method) if isinstance(method, str) else method
+    options = options_from(tree["options"], method=own, record_at=record_at, **changes)
+    run = Run(problem, options)
+    try:
+        problem.oracle.load_state(tree["oracle"])
+        run.load_state(tree["run"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
+        raise BadCheckpoint(
+            f"{path} does not hold the state of such a run ({fault}); expected the problem and "
+            "the rcmd that it was written with. The file was left as it is"
+        ) from fault
+    run.saver = Saver(run, path, tree["every"] if every is None else every, taken_up=True)
+    run.saver.command = tree["command"]
+    run.go_on(tree["seconds"], ended=tree["ended"])
+    return run
+
+
+def read_checkpoint(path: Path, group: Group) -> Any:
+    """What a checkpoint holds, on every rank; only rank 0 needs the file."""
+    data = b""
+    with shared_errors(group):
+        if group.rank == 0:
+            refuse_missing(path)
+            data = path.read_bytes()
+    return read_stream(io.BytesIO(same_bytes(group, data)), path)
+
+
+def _refuse_another(path: Path, saved: dict[str, str], problem: Problem) -> None:
+    found = problem.fingerprint()
+    differ = [name for name, value in saved.items() if found[name] != value]
+    if differ:
+        raise ValueError(
+            f"problem is not that of {path}: {' and '.join(differ)} differ{'s' * (len(differ) < 2)}"
+            "; expected the same data, loss and oracle, in the same order"
+        )

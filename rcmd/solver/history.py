@@ -1,0 +1,197 @@
+"""The records of a run: when they are made, what they hold, and why the last one is the last."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from numbers import Integral
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.model.certificate import Certificate
+
+Array = npt.NDArray[Any]
+
+
+class StopReason(enum.Enum):
+    """Why a run ended.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> solve(problem, tol=1e-3).stop is StopReason.TOLERANCE
+    True
+    >>> solve(problem, tol=0.0, max_iterations=5).stop.value
+    'the iteration budget is used up'
+    """
+
+    TOLERANCE = "the certified gap reached the tolerance"
+    ITERATIONS = "the iteration budget is used up"
+    GRADIENTS = "the gradient budget is used up"
+    SECONDS = "the time budget is used up"
+    CALLBACK = "the caller asked to stop"
+    INTERRUPTED = "interrupted by Ctrl-C or a signal"
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """One row of the history.
+
+    Attributes
+    ----------
+    iteration
+        Steps taken.
+    gradients, oracle_calls
+        Stochastic gradients (rows touched) and linear minimizations of the method itself;
+        certificates are not counted.
+    seconds
+        Wall-clock time since the start, certificates included.
+    primal, dual, gap
+        The best certified pair so far.
+    bound
+        The theorem's bound on the expected gap at this iteration, NaN where none applies.
+    phase
+        ``"plain"`` for steps of the algorithm, ``"corrective"`` for rounds of corrections.
+    """
+
+    iteration: int
+    gradients: int
+    oracle_calls: int
+    seconds: float
+    primal: Any
+    dual: Any
+    gap: Any
+    bound: float
+    phase: str
+
+
+@dataclass(frozen=True, eq=False)
+class State(Record):
+    """What callbacks and ``rcmd.iterate`` see: a record and the iterates behind it.
+
+    Attributes
+    ----------
+    certificate
+        The best certified pair so far.
+    s, w, d
+        Copies of the mirror variable, dual variable and substitute gradient.
+    beta_average, w_average
+        β̄ and w̄ of this iteration.
+    """
+
+    certificate: Certificate
+    s: Array
+    w: Array
+    d: Any
+    beta_average: Any
+    w_average: Array
+
+    def __repr__(self) -> str:
+        return f"State({repr(self.record()).removeprefix('Record(')}"
+
+    def record(self) -> Record:
+        """The numbers alone."""
+        return Record(*(getattr(self, field.name) for field in fields(Record)))
+
+
+class History(Sequence[Record]):
+    """The records of a run, by index or as columns.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> history = solve(problem, tol=0.0, max_iterations=4, record_at=[1, 2, 4]).history
+    >>> len(history), history[-1].iteration, history.column("iteration")
+    (3, 4, array([1, 2, 4]))
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = tuple(records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Record]: ...
+
+    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
+        return self._records[index]
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} records, the last {self[-1] if self else None})"
+
+    def column(self, name: str) -> Array:
+        """One column, such as ``history.column("gap")``."""
+        known = [field.name for field in fields(Record)]
+        if name not in known:
+            raise ValueError(f"history has no column {name!r}; expected one of {', '.join(known)}")
+        return np.array([getattr(row, name) for row in self._records])
+
+    def columns(self) -> dict[str, list[Any]]:
+        """All columns, as lists."""
+        names = [field.name for field in fields(Record)]
+        return {name: [getattr(row, name) for row in self._records] for name in names}
+
+    @classmethod
+    def of_columns(cls, columns: dict[str, list[Any]]) -> History:
+        """The history that gave these ``columns``."""
+        names = [field.name for field in fields(Record)]
+        return cls([Record(*row) for row in zip(*(columns[n] for n in names), strict=True)])
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Every record as a dictionary of plain numbers, ready for JSON."""
+        numbers = (asdict(row) for row in self._records)
+        return [
+            {
+                name: value if isinstance(value, int | str) else float(value)
+                for name, value in row.items()
+            }
+            for row in numbers
+        ]
+
+
+def log_spaced(steps_per_pass: float, ratio: float = 1.25) -> Iterator[int]:
+    """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates."""
+    iteration = max(1, math.ceil(steps_per_pass / 4))
+    while True:
+        yield iteration
+        iteration = max(iteration + 1, math.ceil(iteration * ratio))
+
+
+def checked_iterations(record_at: Iterable[Any]) -> Iterator[int]:
+    """The iterations; a sequence is checked before the run, an endless stream on the way."""
+    if not isinstance(record_at, Iterable):
+        raise TypeError(
+            f"record_at is {record_at!r}; expected the iterations at which to certify, such as "
+            "[10, 100, 1000]"
+        )
+    if isinstance(record_at, Sequence | np.ndarray):
+        iterations = list(_increasing(record_at))
+        if not iterations:
+            raise ValueError("record_at is empty; expected at least one iteration, such as [1000]")
+        return iter(iterations)
+    return _increasing(record_at)
+
+
+def _increasing(record_at: Iterable[Any]) -> Iterator[int]:
+    last = 0
+    for iteration in record_at:
+        if not isinstance(iteration, Integral) or iteration <= last:
+            raise ValueError(
+                f"record_at holds {iteration!r} after {last}; expected whole numbers of "
+                "iterations, each larger than the one before"
+            )
+        last = int(iteration)
+        yield last

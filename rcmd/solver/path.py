@@ -1,0 +1,162 @@
+"""Regularization paths: one problem for many radii or strengths, each certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from operator import itemgetter
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.model.problem import Problem, check_problem
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.solver.history import StopReason
+from rcmd.solver.result import Result
+from rcmd.solver.solve import Callback, Options, solve
+
+Array = npt.NDArray[Any]
+
+
+class Path(Sequence[Result]):
+    """The results of a path, in the order in which the values were given.
+
+    Attributes
+    ----------
+    values
+        The radii or strengths.
+    parameter
+        Which of the two they are.
+    """
+
+    def __init__(
+        self, values: Sequence[float], results: Sequence[Result], parameter: str = "radius"
+    ) -> None:
+        self.parameter = parameter
+        self.values = tuple(values)
+        self._results = tuple(results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Result]: ...
+
+    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
+        return self._results[index]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    @property
+    def betas(self) -> Array:
+        """The solutions, one row each."""
+        return np.stack([result.beta for result in self])
+
+    @property
+    def gaps(self) -> Array:
+        """The certified gaps."""
+        return np.array([float(result.gap) for result in self])
+
+    def plot(self, names: Sequence[str] | None = None, axes: Any = None) -> Any:
+        """Coefficients against the radius or strength, and how many of them are not zero.
+
+        ``names`` are those of the coefficients; ``axes`` are for the coefficients alone. Returns
+        the matplotlib figure.
+        """
+        from rcmd.plotting.coefficients import path
+
+        return path(self, names, axes)
+
+    def __repr__(self) -> str:
+        worst = max(self.gaps, default=0.0)
+        return f"Path({len(self)} values, largest certified gap {worst:.3g})"
+
+
+def path(
+    problem: Problem,
+    values: Iterable[float],
+    *,
+    parameter: Literal["radius", "strength"] = "radius",
+    callbacks: Sequence[Callback] = (),
+    **options: Any,
+) -> Path:
+    """Solve ``problem`` for each radius (or strength) of its oracle, each from the one before.
+
+    Sets are visited from the smallest to the largest, so that every solution lies in the next
+    set. Takes the options of ``solve``; ``tol`` is the gap certified at every value. Ctrl-C returns
+    the values reached so far.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem, path
+    >>> problem = Problem([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0], LeastSquares(), L1Ball(1.0))
+    >>> found = path(problem, [1.0, 3.0, 10.0], tol=1e-9)
+    >>> found.betas.round(6)
+    array([[1. , 0. ],
+           [2.5, 0.5],
+           [3. , 1. ]])
+    """
+    if not isinstance(values, Iterable):
+        raise TypeError(
+            f"values is {values!r}; expected several radii or strengths, such as [1.0, 2.0]"
+        )
+    wanted = list(values)
+    results = dict(steps(problem, wanted, parameter=parameter, callbacks=callbacks, **options))
+    reached = [value for value in wanted if value in results]
+    return Path(reached, [results[value] for value in reached], parameter)
+
+
+def steps(
+    problem: Problem,
+    values: Iterable[float],
+    *,
+    parameter: Literal["radius", "strength"] = "radius",
+    callbacks: Sequence[Callback] = (),
+    **options: Any,
+) -> Iterator[tuple[float, Result]]:
+    """The same, one result after the other as they are found, in the order of the sets."""
+    check_problem(problem)
+    oracle: Any = problem.regularizer
+    known: list[str] = [field.name for field in fields(oracle)] if is_dataclass(oracle) else []
+    if parameter not in ("radius", "strength") or parameter not in known:
+        raise ValueError(
+            f"parameter is {parameter!r}, which {oracle!r} does not have; expected "
+            "'radius' or 'strength', a field of the oracle"
+        )
+    if options.get("checkpoint") is not None:
+        raise ValueError("checkpoint is given to path; expected None: a file keeps one run only")
+    method, _, _ = Options(method=options.get("method")).check(problem)
+    if not method.warm_starts:
+        raise ValueError(
+            f"method is {method!r}, which starts from scratch; expected RCMD or Corrected: path "
+            "goes from one solution to the next"
+        )
+    oracles = {value: replace(oracle, **{parameter: value}) for value in values}
+    if not oracles:
+        raise ValueError("values is empty; expected at least one radius or strength")
+    ordered = sorted(oracles.items(), key=itemgetter(0), reverse=parameter == "strength")
+    return _steps(problem, ordered, callbacks, options)
+
+
+def _steps(
+    problem: Problem,
+    oracles: Iterable[tuple[float, LinearMinOracle]],
+    callbacks: Sequence[Callback],
+    options: dict[str, Any],
+) -> Iterator[tuple[float, Result]]:
+    last = None
+    for value, oracle in oracles:
+        changed = problem.with_oracle(oracle)
+        # Sets that are not nested, such as simplices, hold no earlier solution.
+        if last is not None and not math.isinf(changed.oracle.value(last.beta)):
+            options["warm_start"] = last
+        last = solve(changed, callbacks=callbacks, **options)
+        yield value, last
+        if last.stop is StopReason.INTERRUPTED:
+            return

@@ -1,0 +1,173 @@
+"""What a run leaves behind: the certified pair and how it was found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from rcmd.model.certificate import Certificate
+from rcmd.model.description import Summary
+from rcmd.solver.history import History, StopReason
+
+if TYPE_CHECKING:
+    from rcmd.plotting.runs import Axis
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The certified pair a run ends with; ``x``, ``fun``, ``nit``, … as in SciPy.
+
+    Attributes
+    ----------
+    certificate
+        The best certified pair (β, w).
+    history
+        The records.
+    stop
+        Why the run ended.
+    note
+        What the geometry of the run means for its bounds.
+    about
+        What was solved, in words and numbers; the data are not kept.
+    options
+        How: the method, the rows per step, the tolerance, …
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> result = solve(problem, tol=1e-6)
+    >>> result.beta.round(3), result.success, bool(result.primal - result.dual <= 1e-6)
+    (array([0.2]), True, True)
+    """
+
+    certificate: Certificate
+    history: History
+    stop: StopReason
+    note: str
+    about: Summary | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def beta(self) -> Any:
+        """The primal solution β."""
+        return self.certificate.beta
+
+    @property
+    def w(self) -> Array:
+        """The dual solution w."""
+        return self.certificate.w
+
+    @property
+    def primal(self) -> Any:
+        """P(β)."""
+        return self.certificate.primal
+
+    @property
+    def dual(self) -> Any:
+        """D(w)."""
+        return self.certificate.dual
+
+    @property
+    def gap(self) -> Any:
+        """The certified gap P(β) − D(w), an upper bound of P(β) − P*."""
+        return self.certificate.gap
+
+    @property
+    def x(self) -> Any:
+        """β, by SciPy's name."""
+        return self.beta
+
+    @property
+    def fun(self) -> Any:
+        """P(β), by SciPy's name."""
+        return self.primal
+
+    @property
+    def nit(self) -> int:
+        """Steps taken."""
+        return self.history[-1].iteration
+
+    @property
+    def passes(self) -> float:
+        """Gradients per sample: how often the data were seen."""
+        return self.history[-1].gradients / len(self.w)
+
+    @property
+    def success(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.stop is StopReason.TOLERANCE
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in words."""
+        last = self.history[-1]
+        return (
+            f"{self.stop.value}: certified gap {float(self.gap):.3g} after "
+            f"{_counted(last.iteration, 'step')} and {_counted(last.gradients, 'gradient')} in "
+            f"{last.seconds:.3g} s"
+        )
+
+    def plot(self, x: Axis = "gradients", axes: Any = None) -> Any:
+        """P and D beside each other, and the certified gap with the theorem's bound over it.
+
+        Parameters
+        ----------
+        x
+            What the run spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
+            ``"seconds"``.
+        axes
+            Axes to draw the gap into; without them, a figure with both panels.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure; ``figure.savefig("run.pdf")`` keeps it.
+
+        Examples
+        --------
+        >>> from rcmd import Box, LeastSquares, Problem, solve
+        >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+        >>> figure = solve(problem, tol=1e-2).plot(x="iterations")
+        >>> [axes.get_xlabel() for axes in figure.axes]
+        ['iterations', 'iterations']
+        """
+        from rcmd.plotting.runs import run
+
+        return run(self, x, axes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file that ``rcmd.load_result`` and ``rcmd show`` read.
+
+        It is checked by a checksum and holds no code; the file takes its name only when it is
+        whole.
+        """
+        from rcmd.solver.saved_results import save_result
+
+        save_result(self, path)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
+            f"gap={float(self.gap):.3g}, stop={self.stop.name}, nit={self.nit})"
+        )
+
+    def _repr_html_(self) -> str:
+        from rcmd.plotting.notebook import result_html
+
+        return result_html(self)
+
+    def _repr_latex_(self) -> str | None:
+        from rcmd.plotting.notebook import summary_latex
+
+        return None if self.about is None else summary_latex(self.about)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,254 @@
+"""A run: budgets, records, certificates and interrupts around any method."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcmd.model.certificate import BestPair
+from rcmd.model.description import summarize
+from rcmd.model.problem import Problem, check_problem
+from rcmd.rows.cancellation import Cancelled, cancellable
+from rcmd.rows.processes import shared_errors
+from rcmd.solver.budgets import Spent
+from rcmd.solver.history import (
+    History,
+    Record,
+    State,
+    StopReason,
+    checked_iterations,
+    log_spaced,
+)
+from rcmd.solver.interrupts import Interrupts
+from rcmd.solver.result import Result
+
+if TYPE_CHECKING:
+    from rcmd.solver.checkpoint.saver import Saver
+    from rcmd.solver.solve import Options
+
+SLICE_SECONDS = 0.05
+"""Work done between two looks at the clock and the keyboard."""
+
+
+class Run(Iterator[State]):
+    """An iterator over the records of one run; see ``solve`` for the options."""
+
+    def __init__(self, problem: Problem, options: Options) -> None:
+        check_problem(problem)
+        self.problem, self.options, self.tol = problem, options, options.tol
+        with shared_errors(problem.group):
+            method, batch, self.budgets = options.check(problem)
+            given = options.record_at
+            iterations = None if given is None else checked_iterations(given)
+        self.method = method
+        warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
+        rng = problem.generator(options.seed)
+        self.progress = progress = method.start(problem, batch, rng, **warm)
+        self.budgets.require(progress.step_gradients)
+        progress.aim(options.tol, self.budgets.gradients)
+        self._note = progress.note or method.note
+        self._about: dict[str, Any] = {
+            "method": repr(method),
+            "batch": progress.step_gradients,
+            "tol": float(options.tol),
+            "seed": options.seed if isinstance(options.seed, int) else None,
+        }
+        if problem.spread:
+            self._about["ranks"] = problem.group.size
+        self._record_at = iterations or log_spaced(progress.steps_per_pass)
+        self._next_record: float | None = None
+        self._best = BestPair(problem)
+        if options.warm_start is not None:
+            self._best.offer_with_response(options.warm_start.beta)
+            if len(options.warm_start.w) == problem.n:
+                self._best.offer_dual(options.warm_start.w)
+        self._history: list[Record] = []
+        self.stop: StopReason | None = None
+        self.interrupts = Interrupts()
+        self._started: float | None = None
+        self._earlier = self._certifying = 0.0
+        self.time = self._saving = 0.0
+        self._out_of_time = self._interrupted = False
+        self.saver: Saver | None = None
+        if options.checkpoint is not None:
+            from rcmd.solver.checkpoint.saver import Saver
+
+            self.saver = Saver(self, options.checkpoint, options.every)
+
+    def __next__(self) -> State:
+        """Work until the next record and certify it."""
+        if self.stop is not None:
+            raise StopIteration
+        if self._started is None:
+            self._started = time.perf_counter()
+        with self.interrupts:
+            self._look()
+            if self.saver is not None:
+                self.saver.begin(self)
+            ended = self._advance()
+            if ended is not None:
+                # Before the certificate that only this end asks for: who goes on from here sees
+                # what an undisturbed run would have seen.
+                self.save()
+            state = self._certified_state()
+            self._history.append(state.record())
+            self.stop = self._conclude(state.gap, ended)
+            if ended is None or self.stop is StopReason.TOLERANCE:
+                self.save(always=self.stop is not None)
+        return state
+
+    def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
+        """Why the run does not go on, if so."""
+        if self._interrupted:
+            return StopReason.INTERRUPTED
+        if gap <= self.tol:
+            return StopReason.TOLERANCE
+        return ended or self._budget_end()
+
+    def save(self, *, always: bool = True) -> None:
+        """Write the checkpoint file, if there is to be one; without ``always``, only if it is due.
+
+        Where that fails, one warning and the result say so, and the run goes on.
+        """
+        if self.saver is not None and (always or self.saver.due(self.time, self._saving)):
+            self.saver.save(self)
+
+    def result(self) -> Result:
+        """The best certified pair and how the run went, up to now."""
+        if not self._history:
+            raise ValueError("the run has not started; take a step with next(run) first")
+        fault = None if self.saver is None else self.saver.fault
+        certificate = self._best.certificate()
+        return Result(
+            certificate=replace(certificate, w=self.problem.gathered(certificate.w)),
+            history=self.history,
+            stop=self.stop or StopReason.CALLBACK,
+            note=". ".join(filter(None, (self._note, fault))),
+            about=summarize(self.problem, self.progress.constants_batch),
+            options=self._about,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint file holds of a run; options and budgets make the rest."""
+        return {
+            "progress": self.progress.state(),
+            "best": self._best.state(),
+            "history": self.history.columns(),
+            "next_record": self._next_record,
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.progress.load_state(state["progress"])
+        self._best.load_state(state["best"])
+        self._history = list(History.of_columns(state["history"]))
+        self._next_record = state["next_record"]
+
+    @property
+    def history(self) -> History:
+        """The records up to now."""
+        return History(self._history)
+
+    def seconds(self) -> float:
+        """Wall-clock time since the first step, with that of the runs that this one goes on."""
+        now = 0.0 if self._started is None else time.perf_counter() - self._started
+        return self._earlier + now
+
+    def go_on(self, seconds: float, *, ended: bool) -> None:
+        """Take up a run of so many seconds; with ``ended``, one that had reached its tolerance.
+
+        A smaller tolerance goes on from there.
+        """
+        self._earlier = self.time = seconds
+        if ended:
+            self.stop = self._conclude(self._history[-1].gap, None)
+
+    def _advance(self) -> StopReason | None:
+        """Step to the next record or the end of a budget; say which budget ended, if any."""
+        progress = self.progress
+        if self._next_record is None:
+            later = (i for i in self._record_at if i > progress.iteration)
+            self._next_record = next(later, math.inf)
+        slice_steps = 1
+        if progress.iteration and self._out_of_time:
+            return StopReason.SECONDS
+        while progress.iteration < self._next_record and not progress.record_due:
+            begun = self.time
+            allowed = self.budgets.steps_left(self._spent(), progress.step_gradients)
+            if allowed < 1:
+                break
+            ahead = min(slice_steps, allowed, self._next_record - progress.iteration)
+            try:
+                with cancellable(self._to_be_cancelled):
+                    progress.advance(int(ahead) if progress.even_steps else 1)
+            except Cancelled:
+                return StopReason.INTERRUPTED if self.interrupts.requested else StopReason.SECONDS
+            self._look()
+            if self._interrupted:
+                return StopReason.INTERRUPTED
+            if self._out_of_time:
+                return StopReason.SECONDS
+            if self.time - begun < SLICE_SECONDS / 2:
+                slice_steps *= 2
+            self.save(always=False)
+        return self._budget_end()
+
+    def _spent(self) -> Spent:
+        return Spent(self.progress.iteration, self.progress.gradients)
+
+    def _look(self) -> None:
+        """Look at the clock and the keyboard; all ranks see the latest clock and anyone's Ctrl-C.
+
+        The time is up when what is left is needed to certify and to save, as long as it took last.
+        """
+        saving = 0.0 if self.saver is None else self.saver.seconds
+        own = self.seconds(), self._certifying, saving, float(self.interrupts.requested)
+        largest = self.problem.group.largest(np.array(own)).tolist()
+        self.time, certifying, self._saving, interrupted = largest
+        self._out_of_time = self.time + certifying + self._saving >= self.budgets.seconds
+        self._interrupted = interrupted > 0
+
+    def _to_be_cancelled(self) -> bool:
+        self._look()
+        return self._interrupted or self._out_of_time
+
+    def _budget_end(self) -> StopReason | None:
+        """Which budget does not allow a further step."""
+        if self._out_of_time:
+            return StopReason.SECONDS
+        return self.budgets.exceeded(self._spent(), self.progress.step_gradients)
+
+    def _certified_state(self) -> State:
+        begun = time.perf_counter()
+        progress, best = self.progress, self._best
+        phase, bound = progress.phase, progress.bound
+        beta, w_average = progress.offer(best)
+        certificate = best.certificate()
+        best.forget()
+        s, w, d = progress.s.copy(), progress.w.copy(), progress.d.copy()
+        self._certifying = time.perf_counter() - begun
+        self._look()
+        if self._next_record is not None and progress.iteration >= self._next_record:
+            self._next_record = None
+        return State(
+            iteration=progress.iteration,
+            gradients=progress.gradients,
+            oracle_calls=progress.oracle_calls,
+            seconds=self.time,
+            primal=certificate.primal,
+            dual=certificate.dual,
+            gap=certificate.gap,
+            bound=bound,
+            phase=phase,
+            certificate=certificate,
+            s=s,
+            w=w,
+            d=d,
+            beta_average=beta,
+            w_average=w_average,
+        )

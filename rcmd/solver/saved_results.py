@@ -1,0 +1,181 @@
+"""Results in files: the pair, the history, what was solved and how, and with which versions."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rcmd
+from rcmd.model.certificate import Certificate
+from rcmd.model.description import Summary
+from rcmd.rows.lowrank import LowRank
+from rcmd.solver.checkpoint.file import Kind, read_file, write_file
+from rcmd.solver.history import History, StopReason
+from rcmd.solver.result import Result
+
+NUMBERS = ("primal", "dual", "loss_gap", "regularizer_gap")
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "copt")
+
+
+class BadResult(ValueError):
+    """A file that holds no result, or not all of it."""
+
+
+FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save", BadResult)
+
+
+def save_result(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write ``result`` to ``path``, in the place of what was there; see ``Result.save``."""
+    check_folder(path)
+    pair = result.certificate
+    contents = {
+        "versions": versions(),
+        "beta": _compact(pair.beta),
+        "w": pair.w,
+        **{name: getattr(pair, name) for name in NUMBERS},
+        "history": result.history.columns(),
+        "stop": result.stop.name,
+        "note": result.note,
+        "about": None if result.about is None else asdict(result.about),
+        "options": dict(result.options),
+    }
+    write_file(Path(path), contents, FORMAT)
+
+
+def load_result(path: str | os.PathLike[str]) -> Result:
+    """The result that ``Result.save`` or ``rcmd solve --save`` wrote.
+
+    A file that is cut short, damaged, of a newer format or no result at all is refused in a
+    sentence, by a ``ValueError``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> result = solve(problem, tol=1e-6)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(Path(folder) / "run.rcmd")
+    ...     again = load_result(Path(folder) / "run.rcmd")
+    >>> again.message == result.message, again.beta.tolist() == result.beta.tolist()
+    (True, True)
+    """
+    return _read(Path(path))[0]
+
+
+def as_data(result: Result) -> dict[str, Any]:
+    """Everything but w, for JSON; β by its entries that are not zero."""
+    pair, last = result.certificate, result.history[-1]
+    return {
+        "problem": None if result.about is None else asdict(result.about),
+        "options": result.options,
+        "stop": result.stop.name,
+        "success": result.success,
+        "message": result.message,
+        "note": result.note,
+        "primal": pair.primal,
+        "dual": pair.dual,
+        "gap": pair.gap,
+        "loss_gap": pair.loss_gap,
+        "regularizer_gap": pair.regularizer_gap,
+        "iterations": last.iteration,
+        "gradients": last.gradients,
+        "oracle_calls": last.oracle_calls,
+        "seconds": last.seconds,
+        "beta": _nonzeros(result.beta),
+        "history": result.history.as_dicts(),
+    }
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work, a file that could not be written."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise ValueError(f"{str(path)!r} is in a folder that does not exist; make {folder} first")
+    if Path(path).is_dir():
+        raise ValueError(f"{str(path)!r} is a folder; expected the name of a file to write")
+    if not os.access(Path(path) if Path(path).exists() else folder, os.W_OK):
+        raise ValueError(f"{str(path)!r} may not be written; expected a file that you may change")
+
+
+def versions() -> dict[str, str | None]:
+    """The versions of Python and of the packages that matter; ``None`` for one that is absent."""
+    found: dict[str, str | None] = {"python": platform.python_version(), "rcmd": rcmd.__version__}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+    return found
+
+
+def load_versions(path: str | os.PathLike[str]) -> dict[str, str | None]:
+    """The versions of Python and the packages that a saved result was made with."""
+    return _read(Path(path))[1]
+
+
+def _read(path: Path) -> tuple[Result, dict[str, str | None]]:
+    if not path.is_file():
+        raise BadResult(f"{path} cannot be read: there is no such file")
+    held = read_file(path, FORMAT)
+    try:
+        return _result(held), held["versions"]
+    except (KeyError, TypeError, ValueError) as fault:
+        raise BadResult(
+            f"{path} has the form of a result and not its parts ({fault}); expected a file "
+            f"that {FORMAT.writer} wrote"
+        ) from fault
+
+
+def _result(held: dict[str, Any]) -> Result:
+    about = held["about"]
+    if about is not None:
+        about = Summary(**about | {"constants": tuple(map(tuple, about["constants"]))})
+    return Result(
+        certificate=Certificate(
+            beta=_frozen(_restored(held["beta"])),
+            w=_frozen(held["w"]),
+            **{name: held[name] for name in NUMBERS},
+        ),
+        history=History.of_columns(held["history"]),
+        stop=StopReason[held["stop"]],
+        note=held["note"],
+        about=about,
+        options=held["options"],
+    )
+
+
+def _compact(beta: Any) -> Any:
+    """β without spare room, or without its zeros where that is shorter."""
+    if isinstance(beta, LowRank):
+        return beta.copy()
+    places = np.flatnonzero(beta)
+    if beta.dtype == object or 2 * len(places) >= len(beta):
+        return beta
+    return {"length": len(beta), "nonzero": places, "values": beta[places]}
+
+
+def _restored(beta: Any) -> Any:
+    if not isinstance(beta, dict):
+        return beta
+    vector = np.zeros(beta["length"], beta["values"].dtype)
+    vector[beta["nonzero"]] = beta["values"]
+    return vector
+
+
+def _frozen(array: Any) -> Any:
+    array.setflags(write=False)
+    return array
+
+
+def _nonzeros(beta: Any) -> dict[str, Any]:
+    if isinstance(beta, LowRank):
+        return {"shape": beta.shape, "singular_values": beta.copy().singular_values()}
+    places = np.flatnonzero(beta)
+    return {"length": len(beta), "nonzero": places, "values": beta[places].astype(float)}

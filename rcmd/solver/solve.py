@@ -1,0 +1,273 @@
+"""Solving a problem, in one go or record by record; the options of a run, for everybody."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from rcmd.methods import Method, method_named
+from rcmd.methods.corrected import Corrected
+from rcmd.model.problem import Problem
+from rcmd.rows.processes import abort_on_error
+from rcmd.rows.validation import batch_size, check_seed, refuse_class
+from rcmd.solver.budgets import Budgets
+from rcmd.solver.history import State, StopReason
+from rcmd.solver.result import Result
+from rcmd.solver.run import Run
+
+Callback = Callable[[State], bool | None]
+
+EVERY = 30.0
+"""Seconds between two checkpoint files."""
+
+
+def flag(text: str, metavar: str, kind: type = str) -> dict[str, Any]:
+    """What the command line says of an option, and how it reads one."""
+    return {"help": text, "metavar": metavar, "type": kind}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What ``solve`` and ``iterate`` are told beside the problem; explained there.
+
+    Those with a ``flag`` are options of the command line, too.
+    """
+
+    method: Method | str | None = field(
+        default=None,
+        metadata=flag("rcmd, corrected, fw, svrf, …: how (default: corrected)", "NAME"),
+    )
+    batch: int | float | None = field(
+        default=None, metadata=flag("rows per step, or a percentage", "ROWS")
+    )
+    tol: float = field(default=1e-4, metadata=flag("certified gap to reach", "GAP", float))
+    max_iterations: int | None = field(default=None, metadata=flag("budget of steps", "K", int))
+    max_gradients: int | None = field(
+        default=None,
+        metadata=flag(
+            "budget of stochastic gradients (default: 1000 passes, at least 10 million)", "G", int
+        ),
+    )
+    max_seconds: float | None = field(default=None, metadata=flag("time budget", "S", float))
+    seed: int | np.random.Generator = field(
+        default=0, metadata=flag("of the batches: same seed, same iterates", "N", int)
+    )
+    record_at: Iterable[int] | None = None
+    warm_start: Result | None = None
+    checkpoint: str | os.PathLike[str] | None = field(
+        default=None, metadata=flag("keep the run, for rcmd resume", "FILE")
+    )
+    every: float = field(
+        default=EVERY, metadata=flag("seconds between checkpoints (default: 30)", "S", float)
+    )
+
+    def check(self, problem: Problem) -> tuple[Method, int | None, Budgets]:
+        """The method, the rows per step and the budgets; else a sentence, before any work."""
+        check_amount("tol", self.tol, "a number ≥ 0")
+        check_amount("every", self.every, "seconds between two checkpoints, ≥ 0")
+        check_seed(self.seed)
+        method = self._checked_method()
+        limits = self.max_iterations, self.max_gradients, self.max_seconds
+        batch = None if self.batch is None else batch_size(self.batch, problem.n)
+        self._check_warm_start(method)
+        return method, batch, Budgets(*limits, n=problem.n)
+
+    def _checked_method(self) -> Method:
+        method = Corrected() if self.method is None else self.method
+        if isinstance(method, str):
+            return method_named(method)
+        if not isinstance(method, Method):
+            refuse_class("method", method)
+            raise TypeError(
+                f"method is {method!r}; expected a Method, such as RCMD() or FrankWolfe(), the "
+                "name of one, such as 'rcmd', or None"
+            )
+        return method
+
+    def _check_warm_start(self, method: Method) -> None:
+        if self.warm_start is None:
+            return
+        if not method.warm_starts:
+            raise ValueError(
+                f"warm_start is given beside method = {method!r}, which starts from scratch; "
+                "expected none, or method RCMD or Corrected"
+            )
+        if not isinstance(self.warm_start, Result):
+            raise TypeError(
+                f"warm_start is of type {type(self.warm_start).__name__}; expected the Result of "
+                "an earlier run"
+            )
+
+
+def iterate(
+    problem: Problem,
+    *,
+    method: Method | str | None = None,
+    batch: int | float | None = None,
+    tol: float = 1e-4,
+    max_iterations: int | None = None,
+    max_gradients: int | None = None,
+    max_seconds: float | None = None,
+    seed: int | np.random.Generator = 0,
+    record_at: Iterable[int] | None = None,
+    warm_start: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float = EVERY,
+) -> Run:
+    """Iterate over the records of a run: ``for state in iterate(problem): …``.
+
+    Takes the options of ``solve`` except ``callbacks``, and runs the same code; its
+    ``result()`` may be asked for at any record.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, iterate
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> run = iterate(problem, batch=2, tol=0.0, max_iterations=4, record_at=[1, 2, 3, 4])
+    >>> [state.iteration for state in run], run.result().stop.name
+    ([1, 2, 3, 4], 'ITERATIONS')
+    """
+    options = Options(
+        method=method,
+        batch=batch,
+        tol=tol,
+        max_iterations=max_iterations,
+        max_gradients=max_gradients,
+        max_seconds=max_seconds,
+        seed=seed,
+        record_at=record_at,
+        warm_start=warm_start,
+        checkpoint=checkpoint,
+        every=every,
+    )
+    return Run(problem, options)
+
+
+def solve(
+    problem: Problem,
+    *,
+    method: Method | str | None = None,
+    batch: int | float | None = None,
+    tol: float = 1e-4,
+    max_iterations: int | None = None,
+    max_gradients: int | None = None,
+    max_seconds: float | None = None,
+    seed: int | np.random.Generator = 0,
+    record_at: Iterable[int] | None = None,
+    warm_start: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float = EVERY,
+    callbacks: Callback | Sequence[Callback] = (),
+) -> Result:
+    """Solve (P) and (D) together, to a certified gap.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    method
+        How: a ``Method`` of ``rcmd.methods`` or of your own, or the name of one. By default
+        ``"corrected"``, the paper's algorithm that ends with corrections; ``"rcmd"`` is that
+        algorithm alone, ``RCMD(schedule=…, prox=…)`` with parts of your own.
+    batch
+        Rows per step, handed to the method: a whole number, or a fraction of n as a float in
+        (0, 1]; the method's own rule by default, 1 for the paper's algorithm.
+    tol
+        Stop when the certified gap P(β) − D(w) is at most this.
+    max_iterations, max_gradients, max_seconds
+        Budgets; with none given, the larger of 1000 passes over the data and 10⁷ gradients.
+    seed
+        A whole number, or a ``numpy.random.Generator``: same seed, same iterates.
+    record_at
+        Iterations at which to certify; by default log-spaced from a quarter of a pass on.
+    warm_start
+        An earlier ``Result``, of this problem or one like it (other labels, a larger ball),
+        to go on from: s⁰ = Xβ, and step sizes and averages as if a quarter of its passes over
+        the data had led to β here. No theorem bounds such runs; certificates hold as ever.
+    checkpoint
+        A file to keep the run in, which must not exist yet: written every so many seconds and at
+        the end, whole at any time. ``rcmd.resume(file, problem)`` goes on from it, bit for bit as
+        if nothing had happened. A disk that fills up on the way stops nothing: a warning and the
+        result's ``note`` say that the file is old.
+    every
+        Seconds between two writings; more where writing takes longer than a tenth of them. With
+        0 it is written whenever the run looks at the clock.
+    callbacks
+        A function of a ``State``, or several, called at each record; one that returns True stops
+        the run.
+
+    Returns
+    -------
+    Result
+        β, w, the certificate, the history and the reason for stopping. Ctrl-C and SIGTERM
+        return what was found so far.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, Logistic, Problem, solve
+    >>> from rcmd.datasets import make_classification
+    >>> import numpy as np
+    >>> X, y = make_classification(n=50, p=5, rng=np.random.default_rng(0))
+    >>> result = solve(Problem(X, y, Logistic(), L1Ball(5.0)), batch=0.1, tol=1e-2)
+    >>> result.success, bool(result.gap <= 1e-2)
+    (True, True)
+    """
+    run = iterate(
+        problem,
+        method=method,
+        batch=batch,
+        tol=tol,
+        max_iterations=max_iterations,
+        max_gradients=max_gradients,
+        max_seconds=max_seconds,
+        seed=seed,
+        record_at=record_at,
+        warm_start=warm_start,
+        checkpoint=checkpoint,
+        every=every,
+    )
+    return drive(run, callbacks)
+
+
+def drive(run: Run, callbacks: Callback | Sequence[Callback]) -> Result:
+    """Let the run go to its end, with callbacks at its records."""
+    listeners, group = checked_callbacks(callbacks), run.problem.group
+    with abort_on_error(group), run.interrupts:
+        for state in run:
+            going = run.stop is None
+            asked = [bool(callback(state)) for callback in listeners]
+            own = np.array([any(asked), run.interrupts.requested], dtype=float)
+            stopped, interrupted = group.largest(own) if run.stop is None else (False, False)
+            if stopped:
+                run.stop = StopReason.CALLBACK
+            elif interrupted:
+                run.stop = StopReason.INTERRUPTED
+            if going and run.stop is not None:
+                run.save()
+            del state  # five vectors, which the next record would add its own to
+        return run.result()
+
+
+def check_amount(name: str, value: Any, expected: str) -> None:
+    """Refuse what is no number ≥ 0."""
+    number: Any = value if isinstance(value, Real) else math.nan
+    if not number >= 0:
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
+    """The functions to call at each record, from one or several."""
+    several = isinstance(callbacks, Iterable) and not callable(callbacks)
+    found = tuple(callbacks) if several else (callbacks,)
+    for callback in found:
+        if not callable(callback):
+            raise TypeError(
+                f"callbacks holds {callback!r}; expected a function of a State, or several of them"
+            )
+    return found

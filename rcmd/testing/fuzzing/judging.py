@@ -1,0 +1,279 @@
+"""What must hold of every run, judged by CVXPY and by the other engine."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rcmd.engine.base import EngineName
+from rcmd.methods.rcmd import RCMD
+from rcmd.model import truth
+from rcmd.model.problem import Problem
+from rcmd.oracles.cvxpy_oracle import Unsolved
+from rcmd.solver.result import Result
+from rcmd.solver.solve import solve
+from rcmd.testing.fuzzing.cases import Case
+from rcmd.testing.fuzzing.examples import Array
+
+CASE_SECONDS = 60.0
+"""Time after which a case is taken to hang; most take a tenth of a second."""
+
+SOLVER_ROUNDING = 1e-7
+"""What an interior-point optimum may miss, relative to the terms of P, beyond its own gap."""
+
+ROUNDING = 1e-9
+"""What a value computed twice may differ by, relative to its terms."""
+
+UNLIKELY = 50
+"""By Markov's inequality a gap is so many times its expectation in one run out of as many."""
+
+STEPS = 20
+"""Steps that both engines take side by side."""
+
+AS_GOOD_AS_BEST = 1e-7
+"""What an atom may miss of the minimum, relative to the terms that were compared."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that should not be: its kind, which shrinking keeps, and a sentence."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be said of a case."""
+
+    findings: list[Finding]
+    reached: bool = False
+    judged: bool = True
+
+
+def judge(case: Case) -> Verdict:
+    """Solve ``case`` and hold it to everything that can be known about it.
+
+    Warnings count as findings, and so does every exception: the input is valid.
+    """
+    try:
+        with warnings.catch_warnings(), _at_most(CASE_SECONDS):
+            warnings.simplefilter("error")
+            return _judged(case)
+    except _TooSlow:
+        return Verdict([Finding("hang", f"not finished after {CASE_SECONDS:.0f} s")])
+    except Unsolved:  # of CvxpyOracle, whose solver is not ours
+        return Verdict([], judged=False)
+    except Exception as fault:  # whatever is raised for valid input is a finding
+        where = traceback.extract_tb(fault.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        name = type(fault).__name__
+        return Verdict([Finding(f"{name} in {where.name}", f"{name}: {fault} ({place})")])
+
+
+def _judged(case: Case) -> Verdict:
+    problem = case.problem()
+    first = solve(problem, **case.options())
+    findings = list(_certificate_findings(problem, first, case.tol))
+    if case.warm:
+        again = solve(problem, **case.options() | {"warm_start": first})
+        findings += _certificate_findings(problem, again, case.tol)
+        if again.gap > first.gap + ROUNDING * _size(problem, first):
+            findings.append(Finding("warm", f"from a gap of {first.gap} to one of {again.gap}"))
+    findings += _value_findings(problem, first)
+    parted = _difference(case)
+    if parted is not None:
+        findings.append(Finding("engines", parted))
+    optimum = _optimum(problem)
+    if optimum is not None and not findings:
+        findings += _optimum_findings(problem, first, optimum)
+    return Verdict(findings, first.success, optimum is not None)
+
+
+def _certificate_findings(problem: Problem, result: Result, tol: float) -> Iterator[Finding]:
+    """What a result says about itself."""
+    numbers = [result.primal, result.dual, result.gap, *np.ravel(result.beta), *result.w]
+    if not np.isfinite(np.asarray(numbers, dtype=float)).all():
+        yield Finding("not finite", f"{result!r}, β = {result.beta}, w = {result.w}")
+        return
+    if result.success and not result.gap <= tol:
+        yield Finding("tolerance", f"success with a gap of {result.gap} for tol = {tol}")
+    size = _size(problem, result)
+    if abs(result.primal - result.dual - result.gap) > ROUNDING * size:
+        yield Finding("gap", f"P − D = {result.primal - result.dual}, but the gap is {result.gap}")
+    reach = abs(problem.rows.matvec(result.beta)) - problem.prediction_bounds
+    if (reach > ROUNDING * problem.prediction_bounds.max()).any():
+        yield Finding("bounds", f"predictions leave [−M_j, M_j] by {reach.max()}")
+    gaps = result.history.column("gap")
+    if (gaps[1:] > gaps[:-1] + ROUNDING * size).any():
+        yield Finding("history", f"the best gap grew: {gaps.tolist()}")
+    for row in result.history if problem.oracle.exact_atoms else ():
+        if row.gap > UNLIKELY * row.bound + ROUNDING * size:
+            yield Finding(
+                "theorem", f"gap {row.gap} at step {row.iteration}, the bound is {row.bound}"
+            )
+            break
+
+
+def _value_findings(problem: Problem, result: Result) -> Iterator[Finding]:
+    """P(β) again, from the CVXPY forms of loss and regularizer alone."""
+    import cvxpy as cp
+
+    losses, beta = problem.losses, cp.Variable(problem.p)
+    s = np.asarray(problem.rows.as_matrix() @ result.beta)
+    values, convex, accuracy = truth.loss_values(losses.loss, s, losses.y)
+    if not convex:
+        yield Finding("form", f"the CVXPY form of {losses.loss!r} is not convex")
+        return
+    weights = np.ones(problem.n) if losses.weights is None else losses.weights
+    beta.value = result.beta
+    penalty = problem.oracle.cvxpy_form(beta)[0]
+    penalty = getattr(penalty, "value", penalty)
+    if penalty is None:  # a form with variables of its own
+        penalty = problem.oracle.penalty(result.beta)
+    value, size = weights @ values / problem.n + float(penalty), _size(problem, result)
+    # The accuracy of a form that is minimized is an absolute one.
+    if abs(value - result.primal) > ROUNDING * size + accuracy * (weights.max() + size):
+        yield Finding("value", f"P(β) = {result.primal}, but by its CVXPY forms {value}")
+
+
+def _optimum(problem: Problem) -> truth.Truth | None:
+    """CVXPY's optimum, where its solver finds one."""
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # CVXPY's own
+        try:
+            return truth.solve(problem)
+        except (cp.SolverError, RuntimeError):
+            return None
+
+
+def _optimum_findings(problem: Problem, result: Result, optimum: truth.Truth) -> Iterator[Finding]:
+    """P* lies between D(w) and P(β), and P(β) − P* within the certified gap."""
+    # Not the absolute value: a dual value above the optimum is a fault and no inaccuracy.
+    allowance = SOLVER_ROUNDING * _size(problem, result) + max(optimum.residuals["gap"], 0.0)
+    found = f"CVXPY's P* = {optimum.primal} (allowing for {allowance:.2g})"
+    if result.primal < optimum.primal - allowance:
+        yield Finding("primal", f"P(β) = {result.primal} is below {found}")
+    if result.dual > optimum.primal + allowance:
+        yield Finding("dual", f"D(w) = {result.dual} is above {found}")
+    if result.primal - optimum.primal > result.gap + allowance:
+        yield Finding(
+            "certificate", f"P(β) = {result.primal} with a gap of {result.gap}, but {found}"
+        )
+
+
+def _size(problem: Problem, result: Result) -> float:
+    """The terms that P, D and the gap are sums of, in absolute values."""
+    predictions = problem.rows.matvec(result.beta)
+    terms = abs(problem.losses.value(predictions)) + abs(problem.losses.conjugate(result.w))
+    lowest = problem.oracle.minimum(problem.gradient(result.w))
+    total = problem.mean(terms) + abs(problem.oracle.penalty(result.beta)) + abs(lowest)
+    return max(float(total), 1e-300)  # subnormal numbers have few digits
+
+
+class _Side:
+    """One engine on a problem of its own: oracles remember what they were asked."""
+
+    def __init__(self, case: Case, engine: EngineName) -> None:
+        problem = case.problem()
+        self.problem = problem
+        method, rng = RCMD(engine=engine), np.random.default_rng(case.seed)
+        self.engine: Any = method.start(problem, case.batch, rng).engine
+        self.beta, self.d = self._now()
+        self.reach = self.slopes = 0.0
+
+    def _now(self) -> tuple[Array, Array]:
+        engine = self.engine
+        return np.array(engine.averages()[0], dtype=float), np.array(engine.d, dtype=float)
+
+    def step(self, i: int) -> None:
+        """Take step i; its atom is what it did to β̄."""
+        slopes = abs(self.engine.w) @ abs(self.problem.rows.as_matrix()) / self.problem.n
+        self.slopes = np.maximum(self.slopes, slopes)  # d rounds in terms of this size
+        self.before, share = self.d, float(self.engine.schedule.mixing(i))
+        last = self.beta
+        self.engine.advance(1)
+        self.beta, self.d = self._now()
+        self.atom = (self.beta - (1 - share) * last) / share
+        self.reach = max(self.reach, float(abs(self.atom).max()))
+
+    def excess(self) -> float:
+        """How far the atom is from the best one, relative to the terms that were compared."""
+        oracle, d = self.problem.oracle, self.before
+        penalty, lowest = oracle.penalty(self.atom), oracle.minimum(d)
+        # The atom, a difference of averages, rounds in terms of the largest one so far.
+        size = (abs(d) + self.slopes).sum() * self.reach + abs(lowest) + abs(penalty)
+        slack = abs(oracle.penalty(self.atom + ROUNDING * self.reach) - penalty)
+        return float((d @ self.atom + penalty - lowest - slack) / (size or 1.0))
+
+
+def _difference(case: Case) -> str | None:
+    """Where an engine takes an atom that is not the best, or both part for no good reason.
+
+    A good reason is a tie: two atoms that are best but for rounding, of which each engine may
+    take either. There the comparison ends, as it does where atoms are approximate anyway.
+    """
+    compiled, reference = _Side(case, "compiled"), _Side(case, "reference")
+    exact = compiled.problem.oracle.exact_atoms
+    for i in range(STEPS):
+        compiled.step(i)
+        reference.step(i)
+        for side in (compiled, reference) if exact else ():
+            if side.excess() > AS_GOOD_AS_BEST:
+                return (
+                    f"the atom {side.atom} at d = {side.before} in step {i} is {side.excess():.2g} "
+                    f"of its terms above the best one ({type(side.engine).__name__})"
+                )
+        if _agree(compiled, reference):
+            continue
+        if exact and abs(compiled.atom - reference.atom).max() <= ROUNDING * reference.reach:
+            return f"the engines part at step {i}, with the same atom {reference.atom}"
+        return None
+    return None
+
+
+def _agree(one: _Side, other: _Side) -> bool:
+    a, b, problem = one.engine, other.engine, one.problem
+    scale = float(problem.prediction_bounds.max() + abs(problem.losses.y).max())
+    return bool(
+        abs(a.s - b.s).max() <= ROUNDING * scale
+        and (abs(a.w - b.w) <= ROUNDING * (scale * problem.losses.gammas + abs(b.w))).all()
+        and abs(one.beta - other.beta).max() <= ROUNDING * other.reach
+    )
+
+
+class _TooSlow(BaseException):
+    """Not an ``Exception``, so that no handler inside the code on trial swallows it."""
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise ``_TooSlow`` in a block that takes longer, between two steps of the interpreter.
+
+    Only in the main thread, and where the system has an alarm clock; else there is no limit.
+    """
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

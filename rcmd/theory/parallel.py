@@ -1,0 +1,189 @@
+"""Independent pieces of work, several processes at a time, on joblib.
+
+Processes are fresh ones: compiled code and threads do not survive a fork unharmed. Classes of a
+script or a notebook are sent along, and arrays above a megabyte lie in one file that all
+processes map.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from functools import cache
+from importlib import import_module
+from numbers import Integral
+from statistics import mean
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from rcmd.reporting.process import one_thread
+from rcmd.reporting.progress import duration
+from rcmd.rows.validation import pip_install
+
+
+class RunFailed(ValueError):
+    """One of several runs failed; the message says which, and why."""
+
+
+class Done(NamedTuple):
+    """What a task gave, and how many seconds it took."""
+
+    result: Any
+    seconds: float
+
+
+def run_each(
+    work: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    names: Sequence[str],
+    *,
+    jobs: int = 1,
+    tell: Callable[[str], None] = lambda text: None,
+    finished: Callable[[int, Done], None] = lambda place, done: None,
+    known: Mapping[int, Done] = MappingProxyType({}),
+) -> list[Any]:
+    """``work(*task)`` for every task, ``jobs`` at a time, each on one thread.
+
+    Parameters
+    ----------
+    work
+        A function that can be sent to another process, of arguments that can.
+    tasks, names
+        The arguments, and how a task is called where it fails.
+    jobs
+        Processes; −1 for as many as there are cores. One runs here, without joblib.
+    tell
+        Hears what is done and what is under way.
+    finished
+        Called here with a task's place and what it gave, as soon as it is there.
+    known
+        What an earlier call gave, by place; these tasks are not run again.
+
+    Returns
+    -------
+    list
+        The results in the order of the tasks, the same for any number of processes.
+
+    Examples
+    --------
+    >>> run_each(divmod, [(7, 2), (9, 4)], ["first", "second"])
+    [(3, 1), (2, 1)]
+    >>> run_each(divmod, [(7, 0)], ["first"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    rcmd.theory.parallel.RunFailed: first failed: ZeroDivisionError: ...
+    """
+    missing = [place for place in range(len(tasks)) if place not in known]
+    jobs = min(_checked_jobs(jobs), len(missing))
+    results = dict(known)
+
+    def say() -> None:
+        ahead = [names[place] for place in missing if place not in results]
+        past = [(names[place], done.seconds) for place, done in results.items()]
+        left = f", about {duration(seconds_left(past, ahead, jobs))} left" if past else ""
+        now = ", ".join(ahead[:jobs])
+        tell(f"{len(results)} of {len(tasks)} done{left}; {now}" if now else "")
+
+    say()
+    calls = [(place, work, tasks[place], names[place]) for place in missing]
+    outcomes = (_here(*call) for call in calls) if jobs <= 1 else _elsewhere(calls, jobs)
+    try:
+        with closing(outcomes):
+            for place, done in outcomes:
+                results[place] = done
+                finished(place, done)
+                say()
+    except BrokenProcessPool as fault:
+        open_ones = [names[place] for place in missing if place not in results]
+        raise RunFailed(
+            "a process was ended from outside, perhaps for want of memory, while it had one of "
+            f"these: {', '.join(open_ones[:jobs])}; try fewer at a time"
+        ) from fault
+    finally:
+        tell("")
+    return [results[place].result for place in range(len(tasks))]
+
+
+def seconds_left(past: Sequence[tuple[str, float]], ahead: Sequence[str], jobs: int) -> float:
+    """An estimate: a task takes as long as those whose names share most words with its own did.
+
+    Examples
+    --------
+    >>> past = [("a9a fw seed 0", 2.0), ("a9a scgm seed 0", 10.0), ("w8a scgm seed 0", 30.0)]
+    >>> [seconds_left(past, [name], 1) for name in ("a9a scgm seed 1", "gisette scgm seed 0")]
+    [10.0, 20.0]
+    """
+
+    def expected(name: str) -> float:
+        shared = [len(set(name.split()) & set(other.split())) for other, _ in past]
+        like = zip(past, shared, strict=True)
+        return mean(seconds for (_, seconds), count in like if count == max(shared))
+
+    each = [expected(name) for name in ahead]
+    return max([sum(each) / max(jobs, 1), *each])
+
+
+def _elsewhere(calls: Sequence[tuple[Any, ...]], jobs: int) -> Any:
+    """Places and results as they come from other processes."""
+    joblib = _joblib(jobs)
+    pool = joblib.Parallel(
+        n_jobs=jobs,
+        backend="loky",
+        return_as="generator_unordered",
+        batch_size=1,
+        pre_dispatch=jobs,
+    )
+    return pool(joblib.delayed(_in_worker)(os.getpid(), *call) for call in calls)
+
+
+@cache
+def _end_with_parent(parent: int) -> None:
+    """A process whose parent was killed would go on for itself."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _in_worker(parent: int, *call: Any) -> tuple[int, Done]:
+    _end_with_parent(parent)
+    # The terminal sends Ctrl-C to all processes; the first one decides, and ends the others.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _here(*call)
+
+
+def _here(place: int, work: Callable[..., Any], task: Any, name: str) -> tuple[int, Done]:
+    try:
+        with one_thread():
+            begun = time.perf_counter()
+            return place, Done(work(*task), time.perf_counter() - begun)
+    except Exception as fault:
+        raise RunFailed(f"{name} failed: {type(fault).__name__}: {fault}") from fault
+
+
+def _checked_jobs(jobs: Any) -> int:
+    count = int(jobs) if isinstance(jobs, Integral) and not isinstance(jobs, bool) else 0
+    if not (count >= 1 or count == -1):
+        raise ValueError(
+            f"the number of jobs is {jobs!r}; expected a whole number from 1 on, or -1 for as "
+            "many as there are cores"
+        )
+    return int(_joblib(count).cpu_count()) if count == -1 else count
+
+
+def _joblib(jobs: int) -> Any:
+    try:
+        return import_module("joblib")
+    except ImportError:
+        raise ImportError(
+            f"{'several' if jobs == -1 else jobs} runs at a time need joblib: "
+            f"{pip_install('parallel')}, or run one at a time"
+        ) from None

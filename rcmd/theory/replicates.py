@@ -1,0 +1,321 @@
+"""The same run with many seeds, and what their gaps say about the theorem's bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from rcmd.model.certificate import certify
+from rcmd.model.problem import Problem
+from rcmd.reporting.progress import tell_on_terminal
+from rcmd.solver.history import StopReason
+from rcmd.solver.result import Result
+from rcmd.solver.solve import iterate
+from rcmd.theory.parallel import run_each
+
+__all__ = ["AgainstBound", "Replicates", "replicate", "sweep"]
+
+Array = npt.NDArray[Any]
+Case = Problem | tuple[Problem, dict[str, Any]]
+
+
+def replicate(
+    problem: Problem,
+    seeds: Iterable[int] = range(10),
+    *,
+    n_jobs: int = 1,
+    tell: Callable[[str], None] = tell_on_terminal,
+    **options: Any,
+) -> Replicates:
+    """Run a problem once for each seed, ``n_jobs`` at a time.
+
+    Parameters
+    ----------
+    problem
+        What to solve. Processes share its data; rows on disk stay there.
+    seeds
+        Whole numbers, all different.
+    n_jobs
+        Processes, −1 for as many as there are cores; more than one need joblib
+        (``pip install 'rcmd-opt[parallel]'``). Each run has one thread, so that results do not
+        depend on their number.
+    tell
+        Hears how far it is; by default the terminal's last line does.
+    options
+        Those of ``rcmd.solve`` but for ``seed``, ``checkpoint`` and ``every``.
+
+    Returns
+    -------
+    Replicates
+        The results in the order of the seeds, their statistics, and the mean gap beside the
+        theorem's bound.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem(np.eye(20), np.ones(20), LeastSquares(), L1Ball(1.0))
+    >>> runs = replicate(problem, range(6), tol=0.0, max_iterations=200, record_at=[50, 200])
+    >>> runs.column("gap").shape, bool((np.diff(runs.mean()) < 0).all())
+    ((6, 2), True)
+    >>> runs.against_bound().holds
+    True
+    """
+    return sweep({"": problem}, seeds, n_jobs=n_jobs, tell=tell, **options)[""]
+
+
+def sweep(
+    cases: Mapping[str, Case],
+    seeds: Iterable[int] = range(10),
+    *,
+    n_jobs: int = 1,
+    tell: Callable[[str], None] = tell_on_terminal,
+    **options: Any,
+) -> dict[str, Replicates]:
+    """``replicate`` for several cases, all their runs in one queue.
+
+    ``cases`` are problems by name, or pairs of a problem and options that are its own.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem(np.eye(9), np.ones(9), LeastSquares(), L1Ball(1.0))
+    >>> found = sweep({f"batch {b}": (problem, {"batch": b}) for b in (1, 3)}, range(2), tol=0.1)
+    >>> [(name, len(runs)) for name, runs in found.items()]
+    [('batch 1', 2), ('batch 3', 2)]
+    """
+    numbers = _checked_seeds(seeds)
+    by_name = isinstance(cases, Mapping)
+    if not (by_name and cases):
+        what = "empty" if by_name else f"of type {type(cases).__name__}"
+        raise (ValueError if by_name else TypeError)(
+            f"cases is {what}; expected problems by name, such as {{'l1': problem}}"
+        )
+    every = {name: _checked_case(name, case, options) for name, case in cases.items()}
+    tasks = [(*case, seed) for case in every.values() for seed in numbers]
+    names = [f"{name} seed {seed}".strip() for name in every for seed in numbers]
+    found = iter(run_each(_run, tasks, names, jobs=n_jobs, tell=tell))
+    return {name: _gathered(numbers, [next(found) for _ in numbers]) for name in every}
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates(Sequence[Result]):
+    """Results in the order of their seeds.
+
+    Statistics are over the records of the algorithm's own steps that every run reached:
+    past the end of the first one, the others would be a selection.
+
+    Attributes
+    ----------
+    seeds, results
+        The seeds and what each gave.
+    pair_gaps
+        For each run, P(β̄) − D(w) at its records for the pair that the theorem speaks of; empty
+        where no theorem applies.
+    """
+
+    seeds: tuple[int, ...]
+    results: tuple[Result, ...]
+    pair_gaps: tuple[tuple[float, ...], ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Result]: ...
+
+    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
+        return self.results[index]
+
+    @property
+    def iterations(self) -> Array:
+        """The records that every run reached."""
+        return np.array([row.iteration for row in self.results[0].history[: self._common]])
+
+    @property
+    def _common(self) -> int:
+        plain = [[row.iteration for row in r.history if row.phase == "plain"] for r in self.results]
+        count = 0
+        # A budget of seconds ends each run at a checkpoint of its own.
+        for reached in zip(*plain, strict=False):
+            if len(set(reached)) > 1:
+                break
+            count += 1
+        return count
+
+    def column(self, name: str = "gap") -> Array:
+        """A column of the histories, such as ``"gap"``: a row for each run."""
+        columns = [result.history.column(name)[: self._common] for result in self.results]
+        return np.array(columns)
+
+    def mean(self, name: str = "gap") -> Array:
+        """The mean over the runs at every checkpoint."""
+        return self.column(name).mean(axis=0)
+
+    def quantiles(self, levels: Sequence[float] = (0.1, 0.5, 0.9), name: str = "gap") -> Array:
+        """Quantiles over the runs at every checkpoint, a row for each level."""
+        return np.quantile(self.column(name), levels, axis=0)
+
+    def against_bound(self, confidence: float = 0.95) -> AgainstBound:
+        """The mean gap of the theorem's pair beside the theorem's bound of its expectation.
+
+        Runs for this have ``tol=0`` and a budget of iterations, so that all of them reach all
+        records.
+        """
+        count = min(self._common, *(len(gaps) for gaps in self.pair_gaps))
+        if count == 0:
+            raise ValueError(
+                "no theorem bounds these runs; expected the paper's own algorithm: no other "
+                "method, prox, schedule or warm start, and a bounded dom R"
+            )
+        gaps = np.array([gaps[:count] for gaps in self.pair_gaps])
+        bound = self.results[0].history.column("bound")[:count].astype(float)
+        return compared(self.iterations[:count], gaps, bound, confidence)
+
+    def __str__(self) -> str:
+        gaps = np.array([float(result.gap) for result in self.results])
+        passes = np.array([result.passes for result in self.results])
+        reached = sum(result.success for result in self.results)
+        return (
+            f"{len(self)} runs, {reached} of them to the tolerance; certified gap "
+            f"{np.median(gaps):.3g} (from {gaps.min():.3g} to {gaps.max():.3g}) after "
+            f"{np.median(passes):.3g} passes (from {passes.min():.3g} to {passes.max():.3g})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstBound:
+    """Student's intervals for E[gap], simultaneous over the records (Bonferroni).
+
+    With m runs, k records and t the (1 − (1 − confidence)/2k)-quantile of Student's law with
+    m − 1 degrees of freedom, the interval is mean ± t·deviation/√m. It is exact for normal gaps
+    and an approximation for others; the runs must be independent, as those of different seeds
+    are.
+
+    Attributes
+    ----------
+    iterations
+        The records.
+    mean, lower, upper
+        The mean gap of the theorem's own pair of points, and the interval around it.
+    bound
+        The theorem's bound of its expectation.
+    confidence
+        That of all intervals together.
+    """
+
+    iterations: Array
+    mean: Array
+    lower: Array
+    upper: Array
+    bound: Array
+    confidence: float
+
+    @property
+    def verdicts(self) -> list[str]:
+        """``"below"``, ``"above"`` or, where the interval contains the bound, ``"open"``."""
+        below, above = self.upper <= self.bound, self.lower > self.bound
+        return [
+            "below" if b else "above" if a else "open" for b, a in zip(below, above, strict=True)
+        ]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the expected gap is below the bound everywhere, at this confidence."""
+        return set(self.verdicts) == {"below"}
+
+    @property
+    def violated(self) -> bool:
+        """Whether it is above the bound somewhere, at this confidence."""
+        return "above" in self.verdicts
+
+    def __str__(self) -> str:
+        lines = [f"{'steps':>10} {'mean gap':>11} {'interval':>23} {'bound':>11}"]
+        columns = (self.iterations, self.mean, self.lower, self.upper, self.bound, self.verdicts)
+        for steps, mean, lower, upper, bound, verdict in zip(*columns, strict=True):
+            interval = f"{lower:.3e}…{upper:.3e}"
+            lines.append(f"{steps:>10,} {mean:>11.3e} {interval:>23} {bound:>11.3e} {verdict}")
+        return "\n".join([*lines, f"(all intervals together: {self.confidence:.0%})"])
+
+
+def compared(iterations: Array, gaps: Array, bound: Array, confidence: float) -> AgainstBound:
+    """The intervals of ``gaps``, a row for each run and a column for each checkpoint."""
+    from scipy.special import stdtrit
+
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence!r}; expected a number between 0 and 1")
+    runs, records = gaps.shape
+    if runs < 2:
+        raise ValueError(f"there is {runs} run; expected at least 2 to tell how far they spread")
+    level = 1 - (1 - confidence) / (2 * records)
+    mean = gaps.mean(axis=0)
+    reach = stdtrit(runs - 1, level) * gaps.std(axis=0, ddof=1) / math.sqrt(runs)
+    return AgainstBound(
+        iterations, mean, np.maximum(mean - reach, 0), mean + reach, bound, confidence
+    )
+
+
+class Outcome(NamedTuple):
+    """A run, and the gaps of the theorem's pair at its records."""
+
+    result: Result
+    pair_gaps: tuple[float, ...]
+
+
+def _gathered(seeds: tuple[int, ...], outcomes: Sequence[Outcome]) -> Replicates:
+    results, gaps = zip(*outcomes, strict=True)
+    return Replicates(seeds, results, gaps)
+
+
+def _run(problem: Problem, options: dict[str, Any], seed: int) -> Outcome:
+    """Theorem 3.1 speaks of w̄, Theorem 3.2 of the last w, and both of β̄."""
+    run = iterate(problem, **options, seed=seed)
+    gaps = []
+    for state in run:
+        if not math.isnan(state.bound):
+            w = state.w_average if run.progress.theorem == "sublinear" else state.w
+            gaps.append(float(certify(problem, state.beta_average, w).gap))
+    result = run.result()
+    if result.stop is StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    return Outcome(result, tuple(gaps))
+
+
+def _checked_seeds(seeds: Iterable[Any]) -> tuple[int, ...]:
+    if not isinstance(seeds, Iterable):
+        raise TypeError(f"seeds is {seeds!r}; expected several whole numbers, such as range(10)")
+    numbers = tuple(seeds)
+    odd = [s for s in numbers if isinstance(s, bool) or not isinstance(s, Integral) or s < 0]
+    if odd or not numbers or len(set(numbers)) < len(numbers):
+        what = f"hold {odd[0]!r}" if odd else "repeat each other" if numbers else "are empty"
+        raise ValueError(f"seeds {what}; expected different whole numbers from 0 on, at least one")
+    return tuple(map(int, numbers))
+
+
+def _checked_case(name: str, case: Any, options: dict[str, Any]) -> tuple[Problem, dict[str, Any]]:
+    """The problem with its constants, and its options, which a first run has checked."""
+    problem, own = case if isinstance(case, tuple) else (case, {})
+    merged: dict[str, Any] = {**options, **own}
+    taken: list[str] = [word for word in ("seed", "checkpoint", "every") if word in merged]
+    if getattr(merged.get("method"), "sampler", None) is not None:
+        taken.append("sampler")
+    if taken:
+        raise ValueError(
+            f"{' and '.join(taken)} given for all runs together; expected none of them, as each "
+            "run has a seed of its own out of seeds"
+        )
+    planned = merged.get("record_at")
+    if planned is not None and not isinstance(planned, Sequence | np.ndarray):
+        raise ValueError(
+            f"record_at is {planned!r}, which one run would use up; expected a list or a range"
+        )
+    iterate(problem, **merged)
+    return problem, merged

@@ -1,0 +1,268 @@
+"""Matrix completion from end to end, and runs that go on from earlier ones."""
+
+import json
+import subprocess
+import sys
+import tracemalloc
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_problems import data, exact_problem, problem
+
+from rcmd import L1Ball, LeastSquares, Logistic, Problem, solve
+from rcmd.applications.completion import Completion, complete
+from rcmd.engine import make_engine
+from rcmd.engine.accounting import DualAverage, PrimalAverage, Step, past_share
+from rcmd.engine.reference import AveragingReference
+from rcmd.engine.sampling import Replay
+from rcmd.model import truth
+from rcmd.model.prox import ConjugateProx
+from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule
+from rcmd.oracles import DenseAtom, RankOneAtom
+from rcmd.oracles.matrices import NuclearBall
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.matrix_rows import MatrixEntries
+
+F = Fraction
+
+
+def sampled(shape: tuple[int, int], rank: int, count: int, noise: float) -> dict[str, Any]:
+    """Noisy entries of a random matrix, some more without noise, and its nuclear norm."""
+    rng = np.random.default_rng(0)
+    left, right = rng.standard_normal((shape[0], rank)), rng.standard_normal((shape[1], rank))
+    drawn = rng.choice(shape[0] * shape[1], count + count // 2, replace=False)
+    i, k = np.divmod(drawn, shape[1])
+    values = np.einsum("tr,tr->t", left[i], right[k])
+    noisy = values + noise * rng.standard_normal(len(values))
+    core = np.linalg.qr(left)[1] @ np.linalg.qr(right)[1].T
+    return {
+        "entries": (i[:count], k[:count], noisy[:count]),
+        "held_out": (i[count:], k[count:], values[count:]),
+        "radius": float(np.linalg.norm(core, "nuc")),
+    }
+
+
+def held_out_error(done: Completion, case: dict[str, Any]) -> float:
+    i, k, values = case["held_out"]
+    return float(np.linalg.norm(done.predict(i, k) - values) / np.linalg.norm(values))
+
+
+# ---- completion --------------------------------------------------------------------------------
+
+
+def check_against_cvxpy(shape: tuple[int, int], count: int, tol: float) -> None:
+    case = sampled(shape, 2, count, 0.1)
+    done = complete(case["entries"], shape, 0.8 * case["radius"], tol=tol)
+    optimum = truth.solve(done.problem)
+    assert optimum.residuals["gap"] <= 1e-7
+    assert -1e-9 <= done.result.primal - optimum.primal <= done.result.gap <= tol
+    assert done.result.dual <= optimum.primal + 1e-9
+
+
+def test_small_completion_agrees_with_cvxpy() -> None:
+    check_against_cvxpy((12, 9), 60, 1e-3)
+
+
+@pytest.mark.slow
+def test_completion_of_50_by_40_agrees_with_cvxpy() -> None:
+    check_against_cvxpy((50, 40), 800, 1e-3)
+
+
+def test_held_out_entries_and_rank() -> None:
+    case = sampled((60, 50), 2, 900, 0.05)
+    done = complete(case["entries"], (60, 50), case["radius"], tol=1e-2)
+    assert done.result.success
+    assert held_out_error(done, case) < 0.2
+    assert 2 <= done.rank() <= 6
+    assert done.rank(0.5) <= done.rank() <= done.rank(0.999)
+    assert isinstance(done.matrix, LowRank)
+    assert done.matrix.nuclear_norm() <= case["radius"] * (1 + 1e-10)
+    assert done.certificate is done.result.certificate
+    assert repr(done).startswith("Completion(shape=(60, 50), rank=")
+
+
+def test_another_loss() -> None:
+    i, k, values = sampled((20, 15), 1, 150, 0.0)["entries"]
+    signs = np.where(values > 0, 1.0, -1.0)
+    done = complete((i, k, signs), (20, 15), 30.0, loss=Logistic(), tol=5e-2)
+    assert np.mean(np.sign(done.predict(i, k)) == signs) > 0.95
+
+
+RUN = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, "tests")
+from test_completion import complete, held_out_error, sampled
+case = sampled((1000, 800), 5, 40_000, 0.2)
+done = complete(case["entries"], (1000, 800), case["radius"], tol=0.05, max_iterations=1500)
+status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+peak = int(status["VmHWM"].split()[0]) / 1024  # ru_maxrss would count the parent before exec
+print(json.dumps({"error": held_out_error(done, case), "gap": done.result.gap, "peak": peak}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads its peak from Linux")
+def test_1000_by_800_from_one_entry_in_twenty() -> None:
+    command = [sys.executable, "-c", RUN]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
+    measured = json.loads(done.stdout)
+    print(measured)
+    assert measured["error"] < 0.2
+    assert measured["gap"] <= 0.05
+    assert measured["peak"] < 500
+
+
+def peak_of_three_steps(densify: bool) -> float:
+    """Peak megabytes of a run on a matrix of 9 · 10⁸ entries, which would take 7 GB."""
+    shape = (45_000, 20_000)
+    rng = np.random.default_rng(0)
+    i, k = rng.integers(0, shape[0], 3000), rng.integers(0, shape[1], 3000)
+    tracemalloc.start()
+    try:
+        done = complete((i, k, rng.standard_normal(3000)), shape, 50.0, max_iterations=3)
+        assert done.result.gap > 0
+        if densify:
+            RankOneAtom(np.ones(1), np.ones(10_000_000)).dense(np.empty(10_000_000))
+        return tracemalloc.get_traced_memory()[1] / 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_matrix_is_ever_formed() -> None:
+    assert peak_of_three_steps(densify=False) < 120
+    assert peak_of_three_steps(densify=True) > 120  # not even a ninetieth of it would go unseen
+
+
+@pytest.mark.parametrize(
+    ("entries", "shape", "message"),
+    [
+        (([0], [0]), (2, 2), "entries is no triple; expected"),
+        (([0, 1], [0, 1], [1.0]), (2, 2), "y has shape"),
+        (([0], [5], [1.0]), (2, 2), "columns of MatrixEntries runs from 5 to 5"),
+        (([0], [0], [np.nan]), (2, 2), "y holds nan"),
+        (([0], [0], [1.0]), 4, "shape of MatrixEntries is 4; expected the numbers of rows"),
+    ],
+)
+def test_refusals(entries: Any, shape: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        complete(entries, shape, 1.0)
+
+
+# ---- warm starts -------------------------------------------------------------------------------
+
+SCHEDULES = [SublinearSchedule(F(5, 2)), LinearSchedule(F(3), F(7, 5))]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("done", [0, 1, 4])
+def test_a_resumed_schedule_is_the_later_part_of_its_schedule(schedule: Any, done: int) -> None:
+    """Averages started at β⁰ are those of a run whose first steps all had the atom β⁰."""
+    rng = np.random.default_rng(0)
+    points = [np.array([F(int(v), 7) for v in rng.integers(-9, 9, 3)], object) for _ in range(6)]
+    resumed = Resumed(schedule, done)
+    assert (past_share(resumed) == 0) == (done == 0)
+    start = points[0]
+    whole = PrimalAverage(schedule, np.zeros(3, object))
+    later = PrimalAverage(resumed, start.copy())
+    w = [np.array([F(int(v), 5) for v in rng.integers(-9, 9, 4)], object) for _ in range(6)]
+    whole_w, later_w = DualAverage(schedule, 4, object), DualAverage(resumed, 4, object)
+    assert later.value().tolist() == start.tolist()
+    everything, nothing = np.arange(4), np.zeros(4, object)
+    for i in range(done):
+        whole.record(Step(i, DenseAtom(start), everything, nothing))
+        whole_w.record(Step(i, DenseAtom(start), everything, nothing))
+    for i in range(5):
+        step = Step(i, DenseAtom(points[i + 1]), everything, w[i + 1] - w[i])
+        same = Step(i + done, step.atom, step.batch, step.change)
+        for average in (later, later_w):
+            average.record(step)
+        for average in (whole, whole_w):
+            average.record(same)
+        assert later.value().tolist() == whole.value().tolist()
+        assert later_w.value(w[i + 1]).tolist() == whole_w.value(w[i + 1]).tolist()
+        assert resumed.step(i) == schedule.step(i + done)
+
+
+def test_a_run_starts_at_the_predictions_of_the_start() -> None:
+    exact = exact_problem("box")
+    beta = np.array([F(1), F(-1, 2), F(0), F(2)], object)
+    engine = AveragingReference(
+        exact, Resumed(SublinearSchedule(F(2)), 3), Replay([[0, 1]]), ConjugateProx(), beta
+    )
+    assert engine.s.tolist() == exact.rows.matvec(beta).tolist()
+    assert engine.w.tolist() == exact.response(beta).tolist()
+    assert engine.averages()[0].tolist() == beta.tolist()
+
+
+@pytest.mark.parametrize("oracle", ["l1-ball", "ridge", "moved-l1-ball"])  # one of each loop
+def test_engines_agree_on_warm_starts(oracle: str) -> None:
+    case = problem("least-squares", oracle, n=12, weighted=True)
+    beta = case.oracle.argmin(np.array([1.0, -2.0, 0.5, 0.1])).dense(np.zeros(4))
+    rng = np.random.default_rng(0)
+    batches = [rng.choice(12, 3, replace=False) for _ in range(2000)]
+    schedule = Resumed(LinearSchedule(4.0, 1.5), 7)  # its weights outgrow one base
+    slow, fast = (
+        make_engine(name, case, schedule, Replay(batches), ConjugateProx(), beta)
+        for name in ("reference", "compiled")
+    )
+    for steps in (0, 1, 30, 1500):
+        slow.advance(steps)
+        fast.advance(steps)
+        for mine, theirs in zip(slow.averages(), fast.averages(), strict=True):
+            assert np.allclose(mine, theirs, atol=1e-9)
+        assert np.allclose(slow.s, fast.s, atol=1e-9)
+
+
+def test_a_warm_start_helps_and_never_hurts() -> None:
+    case = sampled((60, 50), 2, 900, 0.05)
+    earlier = complete(case["entries"], (60, 50), 0.9 * case["radius"], max_iterations=200, tol=0.0)
+    for factor in (0.9, 1.0):
+        radius = factor * case["radius"]
+        cold = complete(case["entries"], (60, 50), radius, max_iterations=40, tol=0.0)
+        warm = complete(
+            case["entries"], (60, 50), radius, max_iterations=40, tol=0.0, warm_start=earlier.result
+        )
+        assert warm.result.gap < cold.result.gap / 2
+        assert warm.result.primal <= earlier.result.primal * (1 + 1e-14)  # summed anew
+        assert np.isnan(warm.result.history[-1].bound)
+    same = complete(
+        case["entries"], (60, 50), 0.9 * case["radius"], max_iterations=1, tol=0.0,
+        warm_start=earlier.result,
+    )  # fmt: skip
+    assert same.result.gap <= earlier.result.gap
+
+
+def test_warm_starts_of_vectors_go_to_larger_sets_and_other_data() -> None:
+    X, y, _ = data(40, 6)
+    earlier = solve(Problem(X, y, LeastSquares(), L1Ball(0.5)), max_iterations=4000, tol=0.0)
+    larger = Problem(X, y, LeastSquares(), L1Ball(0.6))
+    fewer = Problem(X[:30], y[:30], LeastSquares(), L1Ball(0.5))
+    for case in (larger, fewer):
+        warm, cold = (
+            solve(case, batch=5, max_iterations=100, tol=0.0, warm_start=start)
+            for start in (earlier, None)
+        )
+        assert warm.gap < cold.gap
+        assert warm.primal - truth.solve(case).primal <= warm.gap + 1e-9
+
+
+def test_warm_starts_that_do_not_fit_are_refused() -> None:
+    X, y, _ = data(40, 6)
+    earlier = solve(Problem(X, y, LeastSquares(), L1Ball(0.5)), max_iterations=40, tol=0.0)
+    smaller = Problem(X, y, LeastSquares(), L1Ball(0.1))
+    with pytest.raises(
+        ValueError, match=r"β outside dom R, .* go from smaller sets to larger ones"
+    ):
+        solve(smaller, warm_start=earlier)
+    with pytest.raises(ValueError, match=r"β of shape \(6,\); expected \(5,\), that of this"):
+        solve(Problem(X[:, :5], y, LeastSquares(), L1Ball(0.5)), warm_start=earlier)
+    matrix = Problem(MatrixEntries([0], [0], (2, 3)), [1.0], LeastSquares(), NuclearBall((2, 3), 1))
+    with pytest.raises(ValueError, match=r"β of shape \(6,\); expected \(2, 3\)"):
+        solve(matrix, warm_start=earlier)
+    with pytest.raises(TypeError, match="warm_start is of type ndarray; expected the Result"):
+        solve(smaller, warm_start=earlier.beta)

@@ -1,0 +1,603 @@
+import bz2
+import gzip
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rcmd.cli.main import COMMANDS, main, parse
+from rcmd.model.specs import parse_batch, parse_oracle
+
+LINES = ["+1 1:0.5 3:1", "-1 2:1", "+1 1:1 2:-1", "-1 3:2", "+1 1:0.25"]
+
+
+@pytest.fixture
+def libsvm(tmp_path):
+    path = tmp_path / "tiny.txt"
+    path.write_text("\n".join(LINES) + "\n")
+    return path
+
+
+def run(capsys, *words):
+    status = main(["solve", *map(str, words)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_file_is_solved_and_certified(capsys, libsvm):
+    status, out, err = run(capsys, libsvm, "--oracle", "l1:2", "--batch", "2", "--tol", "1e-2")
+    assert (status, err) == (0, "")
+    assert "indicator of ‖β‖₁ ≤ 2" in out
+    assert "gradients           P(β)           D(w)  certified gap  bound on E gap" in out
+    assert "the certified gap reached the tolerance" in out
+    assert "CVXPY" not in out
+
+
+def test_truth_is_compared_when_asked_for(capsys, libsvm):
+    _, out, _ = run(capsys, libsvm, "--oracle", "ridge:0.1", "--tol", "1e-6", "--truth")
+    assert "within the certified gap" in out
+
+
+def test_built_in_problem_compares_with_cvxpy(capsys):
+    status, out, _ = run(capsys, "--tol", "0.3")
+    assert status == 0
+    assert "n = 400" in out
+    assert "CVXPY: P* =" in out
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_compressed_files(capsys, libsvm, suffix, compress):
+    packed = libsvm.with_suffix(suffix)
+    packed.write_bytes(compress(libsvm.read_bytes()))
+    plain, packed_out = run(capsys, libsvm, "--tol", "0.1"), run(capsys, packed, "--tol", "0.1")
+    first, second = (out.splitlines()[:-4] for _, out, _ in (plain, packed_out))
+    assert first == second
+
+
+def test_other_label_pairs_are_mapped_and_said(capsys, tmp_path):
+    path = tmp_path / "mushrooms"
+    path.write_text("1 1:1\n2 1:2\n2 2:1\n")
+    status, out, _ = run(capsys, path, "--tol", "0.1")
+    assert status == 0
+    assert out.startswith("labels 1 and 2 were mapped to -1 and +1 (the larger to +1)\n")
+
+
+def test_regression_labels_are_left_alone(capsys, tmp_path):
+    path = tmp_path / "regression"
+    path.write_text("1 1:1\n2 1:2\n2 2:1\n")
+    _, out, _ = run(capsys, path, "--loss", "least-squares", "--tol", "0.1")
+    assert "mapped" not in out
+
+
+def test_budget_that_ends_first_is_status_1(capsys, libsvm):
+    status, out, _ = run(capsys, libsvm, "--tol", "0", "--max-gradients", "10")
+    assert status == 1
+    assert "the gradient budget is used up" in out
+
+
+FAULTS = {
+    "missing file": (["absent.txt"], "absent.txt cannot be read"),
+    "oracle name": (["--oracle", "l7:1"], "oracle 'l7:1' is unknown; did you mean l"),
+    "oracle number": (["--oracle", "l1:x"], "oracle 'l1:x' holds 'x'; expected a number"),
+    "oracle count": (["--oracle", "box:1"], "oracle 'box:1' has 1 parameter(s); expected box:LOW"),
+    "oracle radius": (["--oracle", "l1:-1"], "radius of L1Ball is -1.0; expected a positive"),
+    "loss name": (["--loss", "hinge"], "loss 'hinge' is unknown; did you mean"),
+    "batch word": (["--batch", "many"], "batch 'many' is neither a whole number of rows nor"),
+    "batch zero": (["--batch", "0"], "batch is 0; expected between 1 and n = 400"),
+    "batch large": (["--batch", "401"], "batch is 401; expected between 1 and n = 400"),
+    "batch share": (["--batch", "200%"], "batch '200%' is no share of all rows"),
+    "tolerance": (["--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bad_input_is_one_line_and_status_2(capsys, fault):
+    words, message = FAULTS[fault]
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rcmd: {message}")
+    assert err.count("\n") == 1
+
+
+def test_three_classes_are_refused(capsys, tmp_path):
+    path = tmp_path / "classes"
+    path.write_text("1 1:1\n2 1:2\n3 2:1\n")
+    status, _, err = run(capsys, path)
+    assert status == 2
+    assert "3 distinct values" in err
+
+
+MODULE = """
+from dataclasses import dataclass
+from rcmd import LeastSquares
+
+@dataclass(frozen=True)
+class Right(LeastSquares):
+    pass
+
+@dataclass(frozen=True)
+class Wrong(LeastSquares):
+    def derivative(self, s, y):
+        return y - s
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("Right", 0), ("Wrong", 1), ("Absent", 2)])
+def test_check_says_whether_a_contract_holds(capsys, tmp_path, name, status):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    assert main(["check", f"{path}:{name}"]) == status
+    captured = capsys.readouterr()
+    assert ("FAIL" in captured.out) == (status == 1)
+    assert captured.err.count("\n") == (status == 2)
+
+
+@pytest.mark.parametrize("loss", ["huber:1", "smoothed-hinge:1", "fair:0.5"])
+def test_built_in_data_fit_the_loss(capsys, loss):
+    status, out, err = run(capsys, "--loss", loss, "--tol", "0.5")
+    assert (status, err) == (0, "")
+    assert "within the certified gap" in out
+
+
+@pytest.mark.parametrize("words", [["--tol", "x"], ["--nonsense"], ["a", "b"]])
+def test_malformed_options_are_one_line_and_status_2(capsys, words):
+    with pytest.raises(SystemExit) as stop:
+        main(["solve", *words])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_python_dash_m_runs_the_same_command():
+    command = [sys.executable, "-m", "rcmd", "solve", "--batch", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rcmd: batch is 0")
+
+
+def test_words_become_objects():
+    assert parse_batch("1%") == 0.01
+    box = parse_oracle("box:-1:2")
+    assert np.array_equal((box.lower, box.upper), (-1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("return self.missing", "AttributeError"),
+        ("raise ZeroDivisionError('by hand')", "ZeroDivisionError: by hand"),
+    ],
+)
+def test_check_reports_what_a_users_code_raises(capsys, tmp_path, body, told):
+    path = tmp_path / "raising.py"
+    path.write_text(MODULE.replace("return y - s", body))
+    assert main(["check", f"{path}:Wrong"]) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_check_finds_the_files_beside_its_file(capsys, tmp_path):
+    (tmp_path / "helper_beside.py").write_text("HALF = 0.5\n")
+    path = tmp_path / "importing.py"
+    path.write_text("from helper_beside import HALF\n" + MODULE)
+    assert main(["check", f"{path}:Right"]) == 0
+
+
+def test_check_of_a_broken_file_is_one_line(capsys, tmp_path):
+    path = tmp_path / "broken.py"
+    path.write_text("def f(:\n")
+    assert main(["check", f"{path}:Right"]) == 2
+    assert "cannot be imported: SyntaxError" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"{sys.executable} -m rcmd solve --tol 0.3 | head -2"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_without_the_letters_still_solves():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "rcmd", "solve", "--tol", "0.3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_before_the_run_is_one_line(capsys, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rcmd.datasets.make_classification", interrupt)
+    assert main(["solve"]) == 130
+    assert capsys.readouterr().err == "rcmd: interrupted\n"
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith("rcmd ")
+
+
+# ---- matrices ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    """Most entries of a 12 × 9 matrix of rank one, counted from 1."""
+    rng = np.random.default_rng(0)
+    matrix = np.outer(rng.choice([-1.0, 1.0], 12), rng.uniform(1.0, 2.0, 9))
+    i, k = np.divmod(rng.choice(108, 80, replace=False), 9)
+    path = tmp_path / "ratings.txt"
+    np.savetxt(path, np.c_[i + 1, k + 1, matrix[i, k]], fmt=["%d", "%d", "%.6f"])
+    return path, matrix
+
+
+def said(pattern, out):
+    found = re.search(pattern, out)
+    assert found, f"{pattern} not in\n{out}"
+    return [float(group) for group in found.groups()]
+
+
+def test_entries_are_completed_and_held_out_ones_predicted(capsys, ratings):
+    path, matrix = ratings
+    radius = np.linalg.norm(matrix, "nuc")
+    status, out, err = run(
+        capsys, path, "--rows", "entries", "--oracle", f"nuclear:auto:{radius}", "--held-out", 0.2
+    )
+    assert (status, err) == (0, "")
+    assert out.startswith(f"rows and columns of {path} are counted from 1, as no 0 occurs\n")
+    assert "n = 64" in out
+    _, norm, first = said(
+        r"β is 12 × 9 of rank (\d+) and nuclear norm (\S+), .* values (\S+),", out
+    )
+    assert 0.9 * radius <= first <= norm <= radius * (1 + 1e-9)
+    (error,) = said(r"16 entries held out: relative error (\S+)", out)
+    assert error < 0.2
+    (gap,) = said(r"is at most (\S+) above the optimum", out)
+    observed = np.loadtxt(path)[:, 2]
+    assert gap <= 2e-3 * (observed**2).mean() / 2
+
+
+def test_held_out_error_is_that_of_unseen_entries(capsys, ratings):
+    """A tiny ball predicts nothing: the error is that of zero, whatever is held out."""
+    words = ["--rows", "entries", "--oracle", "nuclear:auto:1e-9", "--held-out"]
+    for share in (0.1, 0.5):
+        assert said(r"relative error (\S+)", run(capsys, ratings[0], *words, share)[1]) == [1.0]
+
+
+def test_held_out_entries_are_not_fitted(capsys, tmp_path):
+    """Signs drawn one by one can be fitted and not predicted."""
+    path, rng = tmp_path / "noise", np.random.default_rng(1)
+    places = np.argwhere(np.ones((8, 8)))
+    np.savetxt(path, np.c_[places, rng.choice([-1, 1], 64)], fmt="%d")
+    words = ["--rows", "entries", "--oracle", "nuclear:auto:30", "--held-out", "0.3"]
+    _, out, _ = run(capsys, path, *words)
+    assert "counted" not in out
+    assert said(r"P\(β\) = (\S+)", out)[0] < 1e-3
+    assert said(r"relative error (\S+)", out)[0] > 0.7
+
+
+def test_entries_agree_with_cvxpy_and_take_other_shapes(capsys, ratings):
+    words = ["--rows", "entries", "--oracle", "nuclear-penalty:13x10:0.01", "--truth"]
+    status, out, _ = run(capsys, ratings[0], *words)
+    assert status == 0
+    assert "β is 13 × 10" in out
+    assert "within the certified gap" in out
+
+
+def test_cur_chooses_the_columns_and_rows_that_matter(capsys, tmp_path):
+    """Rank two on two columns and two rows; what else there is are small copies of them."""
+    matrix = 0.1 * np.outer([1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0])
+    matrix[3, 1], matrix[0, 2] = 5.0, -4.0
+    path = tmp_path / "matrix.csv"
+    np.savetxt(path, matrix, delimiter=",")
+    words = [path, "--rows", "cur", "--oracle", "cur:auto:1", "--truth"]
+    status, out, err = run(capsys, *words, "--keep", "2x2")
+    assert (status, err) == (0, "")
+    assert "M ≈ CUR with columns 1, 2 and rows 0, 3: relative error" in out
+    assert "within the certified gap" in out
+    assert said(r"relative error (\S+)", out)[0] < 0.1
+    assert "M ≈ CUR with columns" in run(capsys, *words)[1]
+
+
+def test_an_intercept_is_found_and_said(capsys, tmp_path):
+    path = tmp_path / "shifted"
+    path.write_text("8 1:1\n6 1:-1\n")
+    words = ["--loss", "least-squares", "--oracle", "l1:5", "--batch", "2", "--intercept"]
+    assert said(r"intercept (\S+)", run(capsys, path, *words, 10)[1])[0] == pytest.approx(
+        7, abs=0.1
+    )
+    assert said(r"intercept (\S+)", run(capsys, path, *words, 2)[1])[0] == pytest.approx(2, abs=0.1)
+    assert "intercept" not in run(capsys, path, *words[:-1])[1]
+
+
+def test_counted_calls_are_said(capsys, libsvm):
+    _, out, _ = run(capsys, libsvm, "--oracle", "counting:l1:2", "--tol", "0.1")
+    assert re.search(r"calls of the oracle: argmin \d+, minimum \d+, fenchel_young \d+", out)
+
+
+MATRIX_FAULTS = {
+    "no file": (["--rows", "entries"], "--rows entries is given without a FILE"),
+    "no oracle": (["@", "--rows", "cur"], "--rows cur is given without --oracle; expected cur:SH"),
+    "vectors": (["@", "--rows", "entries", "--oracle", "l1:5"], "oracle L1Ball(radius=5.0) is ab"),
+    "held out": (
+        ["@", "--rows", "entries", "--oracle", "nuclear:auto:5", "--held-out", "1.5"],
+        "--held-out is 1.5; expected a share between 0 and 1 that leaves some of the 80 entries",
+    ),
+    "held out of rows": (["--held-out", "0.1"], "--held-out has no meaning with"),
+    "keep": (["--keep", "2x2"], "--keep has no meaning with --rows libsvm"),
+    "keep many": (
+        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "4x1"],
+        "--keep is '4x1'; expected 1x1 to 3x80",
+    ),
+    "keep word": (
+        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "two"],
+        "--keep is 'two'; expected columns x rows, such as 3x2",
+    ),
+    "turned": (
+        ["@", "--rows", "cur", "--oracle", "cur:80x3:1"],
+        "oracle 'cur:80x3:1' does not fit --rows cur and a matrix of 80 × 3; expected cur:3x80:R",
+    ),
+    "other set": (
+        ["@", "--rows", "cur", "--oracle", "nuclear:auto:1"],
+        "oracle 'nuclear:auto:1' does not fit --rows cur",
+    ),
+    "small": (
+        ["@", "--rows", "entries", "--oracle", "nuclear:5x9:1"],
+        "rows of MatrixEntries runs from 0 to 11; expected 0 to 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", MATRIX_FAULTS)
+def test_bad_matrix_input_is_one_line_and_status_2(capsys, ratings, fault):
+    words, message = MATRIX_FAULTS[fault]
+    status, out, err = run(capsys, *(ratings[0] if word == "@" else word for word in words))
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rcmd: {message}")
+    assert err.count("\n") == 1
+
+
+def help_of(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        main([*words, "--help"])
+    assert stop.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_overview_is_short_and_has_an_example_and_every_status(capsys):
+    out = help_of(capsys)
+    assert len(out.splitlines()) < 45
+    assert max(map(len, out.splitlines())) <= 80
+    assert "rcmd solve a9a.bz2 --oracle l1:5" in out
+    for status in ("  0 ", "  1 ", "  2 ", "  130 "):
+        assert status in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_and_its_statuses_in_its_help(capsys, name):
+    out = help_of(capsys, name)
+    assert f"    rcmd {name}" in out
+    assert "exit status: 0 done, 1 not reached or broken, 2 bad input, 130 interrupted" in out
+
+
+@pytest.mark.parametrize("words", [[], ["solve"], ["list"]])
+def test_a_command_starts_without_the_others_and_without_compilers(words):
+    code = f"""
+import sys
+from rcmd.cli.main import main
+try:
+    main({[*words, "--help"]})
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert {name for name in COMMANDS if f"rcmd.cli.{name}" in loaded} == set(words)
+    assert not {"numba", "cvxpy", "sympy", "matplotlib", "mpi4py"} & loaded
+
+
+SPEAKING = [[name] for name in COMMANDS if name != "bench"]
+SPEAKING += [["bench", what] for what in ("engine", "oracles", "peers", "disk", "mpi")]
+
+
+@pytest.mark.parametrize("words", SPEAKING)
+def test_help_fits_a_terminal_and_json_is_asked_for_in_one_way(capsys, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = help_of(capsys, *words)
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.search(r"--json FILE\s+write everything as JSON; - is standard output", out)
+
+
+def test_examples_of_the_help_are_understood(capsys):
+    """Every option that an example uses exists."""
+    seen = 0
+    for name in COMMANDS:
+        text = help_of(capsys, name)
+        for line in re.findall(r"^    (rcmd .*)$", text, flags=re.MULTILINE):
+            parse(shlex.split(line)[1:])
+            seen += 1
+    assert seen > 15
+    with pytest.raises(SystemExit):
+        parse(shlex.split("rcmd solve --epochs 3")[1:])
+
+
+# ---- data by name, files, JSON -----------------------------------------------------------------
+
+
+def test_data_sets_are_found_by_their_name(capsys, libsvm, monkeypatch):
+    libsvm.with_suffix(".bz2").write_bytes(bz2.compress(libsvm.read_bytes()))
+    libsvm.unlink()
+    monkeypatch.chdir("/")
+    status, out, _ = run(capsys, "tiny", "--data", libsvm.parent, "--tol", "0.1")
+    assert status == 0
+    assert "n = 5" in out
+    monkeypatch.setenv("RCMD_DATA", str(libsvm.parent))
+    assert "n = 5" in run(capsys, "tiny", "--tol", "0.1")[1]
+    assert main(["path", "tiny", "--radii", "1", "--tol", "0.1"]) == 0
+    assert "n = 5" in capsys.readouterr().out
+
+
+def test_what_is_neither_file_nor_name_is_refused(capsys, tmp_path):
+    for word, told in (
+        ("a9b", "a9b cannot be read: there is no such file here, and a9b (plain, .bz2"),
+        (tmp_path / "absent", f"{tmp_path / 'absent'} cannot be read: No such file"),
+    ):
+        status, out, err = run(capsys, word, "--data", tmp_path)
+        assert (status, out) == (2, "")
+        assert told in err
+
+
+def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
+    status, out, err = run(capsys, libsvm, "--oracle", "l1:2", "--tol", "0.01", "--json", "-")
+    assert (status, err) == (0, "")
+    data = json.loads(out, parse_constant=pytest.fail)
+    assert data["stop"] == "TOLERANCE"
+    assert data["gap"] <= 0.01
+    assert data["gap"] == pytest.approx(data["loss_gap"] + data["regularizer_gap"])
+    assert data["problem"]["loss"] == "log(1 + exp(−ys))"
+    assert data["settings"]["oracle"] == "l1:2"
+    assert data["history"][-1]["gap"] == data["gap"]
+
+
+OUTPUT_FAULTS = {
+    "json": (["--json", "no/a.json"], "'no/a.json' is in a folder that does not exist; make"),
+    "json folder": (["--json", "."], "'.' is a folder; expected the name of a file to write"),
+    "plot": (["--plot", "a.gif"], "figure 'a.gif' has no known ending; expected .png, .pdf, .svg"),
+    "save": (["--save", "no/a.rcmd"], "'no/a.rcmd' is in a folder that does not exist"),
+}
+
+
+@pytest.mark.parametrize("fault", OUTPUT_FAULTS)
+def test_files_that_cannot_be_written_are_refused_before_the_run(capsys, monkeypatch, fault):
+    monkeypatch.setattr("rcmd.cli.solve.iterate", lambda *_, **__: pytest.fail("it ran"))
+    words, message = OUTPUT_FAULTS[fault]
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rcmd: {message}")
+
+
+# ---- losses of one's own -----------------------------------------------------------------------
+
+
+def test_a_loss_may_be_a_class_of_a_file_or_a_formula(capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    named = run(capsys, "--loss", "least-squares", "--tol", "0.1")[1]
+    own = run(capsys, "--loss", f"{path}:Right", "--tol", "0.1")[1]
+    formula = run(capsys, "--loss", "expression:(s - y)**2/2", "--tol", "0.1")[1]
+
+    def numbers(text):
+        return re.findall(r"^ +[\d,]+ +\S+ +\S+ +\S+", text, flags=re.MULTILINE)
+
+    assert numbers(named)
+    assert numbers(named) == numbers(own) == numbers(formula)
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        ("expression:s**3", "not convex"),
+        ("absent.py:Loss", "absent.py cannot be read; expected a Python file"),
+        ("{path}:Absent", "has no Absent; it has Right, Wrong"),
+        ("{path}:dataclass", "expected a SeparableConjugate"),
+    ],
+)
+def test_losses_that_are_none_are_refused(capsys, tmp_path, loss, told):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    status, out, err = run(capsys, "--loss", loss.format(path=path))
+    assert (status, out) == (2, "")
+    assert told in err
+
+
+@pytest.mark.parametrize("target", ["logistic", "huber:0.5", "l1:5", "box:-1:2", "group-l2:2:1"])
+def test_named_parts_are_checked(capsys, target):
+    assert main(["check", target]) == 0
+    assert "the contract is kept" in capsys.readouterr().out
+
+
+def test_check_as_json_and_what_a_file_has(capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MODULE)
+    assert main(["check", f"{path}:Wrong", "--json", "-"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["ok"] is False
+    assert data["causes"]
+    assert any(entry["failures"] for entry in data["identities"])
+    assert main(["check", str(path)]) == 2
+    assert f"{path} has Right, Wrong; name one, {path}:NAME" in capsys.readouterr().err
+    assert main(["check", "l7:5"]) == 2
+    assert main(["check", "l1:x"]) == 2
+    assert "oracle 'l1:x' holds 'x'; expected a number" in capsys.readouterr().err
+
+
+# ---- paths -------------------------------------------------------------------------------------
+
+
+def test_path_shows_a_line_for_each_radius(capsys, libsvm, tmp_path):
+    stored, figure = tmp_path / "path.json", tmp_path / "path.png"
+    words = ["path", libsvm, "--oracle", "l1", "--radii", "0.5:2:3", "--batch", "2", "--tol"]
+    words += ["1e-6", "--json", stored, "--plot", figure]
+    assert main(list(map(str, words))) == 0
+    lines = capsys.readouterr().out.splitlines()
+    header = next(i for i, line in enumerate(lines) if line.split()[:2] == ["radius", "P(β)"])
+    table = [line.split() for line in lines[header + 1 :]]
+    data = json.loads(stored.read_text(), parse_constant=pytest.fail)["path"]
+    assert [float(line[0]) for line in table] == [entry["radius"] for entry in data]
+    assert [entry["radius"] for entry in data] == [0.5, 1.25, 2.0]
+    for line, entry in zip(table, data, strict=True):
+        assert float(line[1]) == pytest.approx(entry["primal"], abs=1e-8)
+        assert entry["gap"] <= 1e-6
+        assert int(line[3]) == len(entry["beta"]["values"])
+        assert sum(map(abs, entry["beta"]["values"])) <= entry["radius"] * (1 + 1e-9)
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_path_of_strengths_and_of_a_budget_that_ends_first(capsys, libsvm):
+    words = ["path", str(libsvm), "--oracle", "ridge", "--strengths", "0.01:1:3:log"]
+    assert main([*words, "--tol", "1e-3", "--batch", "1", "--json", "-"]) == 0
+    data = json.loads(capsys.readouterr().out)["path"]
+    assert [entry["strength"] for entry in data] == pytest.approx([0.01, 0.1, 1.0])
+    assert main([*words, "--tol", "0", "--batch", "1", "--max-gradients", "5"]) == 1
+    assert capsys.readouterr().out.count("the gradient budget is used up") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--radii", "1:2"], "values '1:2' cannot be read; expected FIRST:LAST:COUNT"),
+        (["--radii", "0:2:3"], "positive numbers"),
+        (["--radii", "1:2:3:geometric"], "cannot be read"),
+        (["--radii", "1,x"], "values '1,x' cannot be read"),
+        (["--radii", "1,-2"], "values '1,-2' cannot be read"),
+        (["--radii", "1:2:0"], "cannot be read"),
+        (["--radii", "1", "--oracle", "lp:1.5"], "has 1 parameter(s); expected lp:RADIUS:ORDER"),
+        (["--radii", "1", "--oracle", "box:-1:1"], "parameter is 'radius', which Box("),
+        (["--strengths", "1", "--oracle", "l1:1"], "parameter is 'strength', which L1Ball("),
+        (["--radii", "1", "--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
+    ],
+)
+def test_paths_that_cannot_be_had_are_refused(capsys, words, told):
+    assert main(["path", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_ctrl_c_ends_a_path_with_what_was_found(capsys, monkeypatch):
+    import signal
+
+    def press(text):
+        if "gap" in text:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("rcmd.cli.path.tell_on_terminal", press)
+    assert main(["path", "--radii", "1,2,3", "--tol", "1e-9", "--json", "-"]) == 130
+    data = json.loads(capsys.readouterr().out)["path"]
+    assert [(entry["radius"], entry["stop"]) for entry in data] == [(1.0, "INTERRUPTED")]

@@ -1,0 +1,137 @@
+"""``rcmd solve --checkpoint`` and ``rcmd resume``."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcmd import L1Ball, LeastSquares, Problem, solve
+from rcmd.cli.main import main
+from rcmd.datasets import make_classification
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    X, y = make_classification(n=80, p=6, rng=np.random.default_rng(0))
+    X = X.toarray() if hasattr(X, "toarray") else X
+    rows = [
+        f"{label:+g} " + " ".join(f"{k + 1}:{value!r}" for k, value in enumerate(row.tolist()))
+        for label, row in zip(y, X, strict=True)
+    ]
+    path = tmp_path / "samples.txt"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def told(tmp_path: Path, *words: Any) -> tuple[int, dict[str, Any]]:
+    """The exit status, and what the command writes as JSON, without what differs in every run."""
+    file = tmp_path / "told.json"
+    status = main([*map(str, words), "--json", str(file)])
+    return status, json.loads(file.read_text())
+
+
+def gaps(report: dict[str, Any]) -> list[Any]:
+    return [{k: str(v) for k, v in row.items() if k != "seconds"} for row in report["history"]]
+
+
+@pytest.mark.parametrize("words", [["--oracle", "l1:3"], ["--oracle", "ridge:0.01"], []])
+def test_resumed_is_as_in_one_go(samples: Path, tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "run.ckpt"
+    file = [str(samples)] if words else []
+    _, whole = told(tmp_path, "solve", *file, *words, "--tol", "1e-9")
+    short = ["--max-seconds", "1e-9", "--checkpoint", path]
+    status, first = told(tmp_path, "solve", *file, *words, "--tol", "1e-9", *short)
+    assert status == 1
+    status, more = told(tmp_path, "resume", path, "--max-seconds", 1e9)
+    assert status == 0
+    assert gaps(more) == gaps(whole) != gaps(first)
+
+
+def test_resumed_as_it_was(samples: Path, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "run.ckpt"
+    words = ["solve", str(samples), "--tol", "1e-3", "--checkpoint", str(path)]
+    assert main(words) == 0
+    first = capsys.readouterr().out.splitlines()
+    assert main(["resume", str(path)]) == 0
+    again = capsys.readouterr().out.splitlines()
+    assert again[-3:] == first[-3:]
+    assert main(words) == 2
+    assert "rcmd resume FILE" in capsys.readouterr().err
+
+
+def test_matrices_are_resumed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    entries = tmp_path / "entries.txt"
+    lines = [
+        f"{i} {j} {rng.normal():.3f}" for i in range(8) for j in range(6) if rng.random() < 0.7
+    ]
+    entries.write_text("\n".join(lines) + "\n")
+    words = ["solve", entries, "--rows", "entries", "--oracle", "nuclear:auto:5"]
+    words += ["--held-out", "0.2", "--tol", "1e-5"]
+    path = tmp_path / "run.ckpt"
+    _, whole = told(tmp_path, *words, "--max-gradients", 20000)
+    told(tmp_path, *words, "--checkpoint", path, "--max-gradients", 700)
+    _, more = told(tmp_path, "resume", path, "--max-gradients", 20000)
+    assert gaps(more) == gaps(whole)
+    assert more["said"] == whole["said"]
+
+
+def test_changed_and_missing_data(samples: Path, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "run.ckpt"
+    main(["solve", str(samples), "--checkpoint", str(path)])
+    kept = samples.read_text()
+    samples.write_text(kept.replace("+1", "-1", 1))
+    before = path.read_bytes()
+    assert main(["resume", str(path)]) == 2
+    assert "samples.txt has changed since the run of" in capsys.readouterr().err
+    samples.unlink()
+    assert main(["resume", str(path)]) == 2
+    assert "samples.txt, the data of" in capsys.readouterr().err
+    assert path.read_bytes() == before
+    samples.write_text(kept)
+    assert main(["resume", str(path)]) == 0
+
+
+def test_files_that_are_no_checkpoint_of_the_command(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "run.ckpt"
+    assert main(["resume", str(path)]) == 2
+    assert "there is no checkpoint" in capsys.readouterr().err
+    path.write_text("something else")
+    assert main(["resume", str(path)]) == 2
+    assert "is not a checkpoint of rcmd" in capsys.readouterr().err
+    path.unlink()
+    solve(Problem([[1.0]], [1.0], LeastSquares(), L1Ball(1.0)), checkpoint=path)
+    assert main(["resume", str(path)]) == 2
+    assert "was not written by `rcmd solve`" in capsys.readouterr().err
+    assert main(["solve", "--checkpoint", str(tmp_path / "no" / "run.ckpt")]) == 2
+    assert "expected a name in an existing folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_command_with_its_report_and_a_checkpoint(
+    number: signal.Signals, samples: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.ckpt"
+    command = ["solve", str(samples), "--batch", "1", "--tol", "0", "--checkpoint", str(path)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "rcmd", *command],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.split()[:1] == ["gradients"]:
+                break
+        assert process.stdout.readline()  # the run has begun
+        process.send_signal(number)
+        rest = process.stdout.read()
+    assert process.returncode == 130
+    assert "interrupted by Ctrl-C or a signal: certified gap" in rest
+    assert main(["resume", str(path), "--tol", "0.1"]) == 0

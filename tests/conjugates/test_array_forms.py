@@ -1,0 +1,167 @@
+"""Array forms: the same numbers as the scalar methods, for whom they are used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcmd import (
+    RCMD,
+    Corrected,
+    L1Ball,
+    Logistic,
+    Problem,
+    solve,
+)
+from rcmd.conjugates import logistic_arrays
+from rcmd.conjugates.samples import BLOCK, SampleLosses
+from rcmd.testing import ContractError, check_conjugate
+from rcmd.testing.losses import ARRAY_FORMS
+
+
+def forms(**replaced: Any) -> Any:
+    names = ("value", "derivative", "second_derivative", "conjugate", "fenchel_young")
+    more = ("bregman_radius", "expansion", "duality")
+    return SimpleNamespace(
+        **{name: getattr(logistic_arrays, name) for name in (*names, *more)} | replaced
+    )
+
+
+def changed(form: Any, part: int, factor: float) -> Any:
+    """``form`` with one of its results multiplied."""
+
+    def wrong(*arguments: Any) -> Any:
+        return tuple(factor ** (k == part) * x for k, x in enumerate(form(*arguments)))
+
+    return wrong
+
+
+def with_forms(arrays: Any) -> Any:
+    return dataclass(frozen=True)(type("Planted", (Logistic,), {"arrays": arrays}))()
+
+
+def test_the_contract_covers_them() -> None:
+    report = check_conjugate(Logistic())
+    assert ARRAY_FORMS in report.identities
+
+
+PLANTED = {
+    "value": lambda s, y: logistic_arrays.value(-s, y),
+    "derivative": lambda s, y: -logistic_arrays.derivative(s, y),
+    "second_derivative": lambda s, y: 2 * logistic_arrays.second_derivative(s, y),
+    "conjugate": lambda w, y: np.where(abs(w) == 1, 1e-9, logistic_arrays.conjugate(w, y)),
+    "fenchel_young": lambda s, w, y: logistic_arrays.fenchel_young(s, w, y) + 1e-12,
+    "bregman_radius": lambda bound: bound**2 / 8,
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_wrong_form_is_found(name: str) -> None:
+    check_conjugate(with_forms(forms()))
+    with pytest.raises(ContractError, match="array forms"):
+        check_conjugate(with_forms(forms(**{name: PLANTED[name]})))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("expansion", 0), ("expansion", 1), ("expansion", 2), ("duality", 0)]
+)
+@pytest.mark.parametrize("factor", [-1.0, 1.001])
+def test_a_wrong_part_of_several_is_found(name: str, part: int, factor: float) -> None:
+    wrong = changed(getattr(logistic_arrays, name), part, factor)
+    with pytest.raises(ContractError, match="array forms"):
+        check_conjugate(with_forms(forms(**{name: wrong})))
+
+
+def test_a_wrong_term_is_found() -> None:
+    def wrong(s: Any, w: Any, y: Any) -> Any:
+        conjugates, terms = logistic_arrays.duality(s, w, y)
+        return conjugates, terms + 1e-12
+
+    with pytest.raises(ContractError, match="array forms"):
+        check_conjugate(with_forms(forms(duality=wrong)))
+
+
+def test_several_at_once_are_the_same_numbers() -> None:
+    """Short arrays, for which nothing is compiled, go the other way."""
+    rng = np.random.default_rng(0)
+    s = np.concatenate([rng.standard_normal(3000) * 5, [0.0, -0.0, 800.0, -800.0]])
+    y = np.where(rng.random(len(s)) < 0.5, 1.0, -1.0)
+    w = -y * np.concatenate([rng.random(len(s) - 4), [0.0, 1.0, 0.0, 1.0]])
+    names = ("value", "derivative", "second_derivative")
+    for name, found in zip(names, logistic_arrays.expansion(s, y), strict=True):
+        np.testing.assert_allclose(found, getattr(logistic_arrays, name)(s, y), rtol=1e-15)
+    conjugates, terms = logistic_arrays.duality(s, w, y)
+    assert np.array_equal(conjugates, logistic_arrays.conjugate(w, y))
+    np.testing.assert_allclose(terms, logistic_arrays.fenchel_young(s, w, y), rtol=1e-14)
+    outside = logistic_arrays.duality(s, w + 2.0, y)
+    assert np.isinf(outside).all()
+
+
+def test_far_out_and_at_the_ends_nothing_overflows() -> None:
+    s = np.array([-1e300, -800.0, -0.0, 800.0, 1e300])
+    one = np.ones(5)
+    with np.errstate(all="raise", under="ignore"):
+        assert logistic_arrays.value(s, one).tolist() == [1e300, 800.0, np.log(2), 0.0, 0.0]
+        assert logistic_arrays.derivative(s, one)[[0, -1]].tolist() == [-1.0, 0.0]
+        assert logistic_arrays.conjugate(np.array([-1.0, 0.0]), one[:2]).tolist() == [0.0, 0.0]
+        ends = logistic_arrays.fenchel_young(s[[0, 4]], np.array([-1.0, 0.0]), one[:2])
+        assert ends.tolist() == [0.0, 0.0]
+    outside = np.array([-1.5, 0.5])
+    assert np.isinf(logistic_arrays.conjugate(outside, one[:2])).all()
+    assert np.isinf(logistic_arrays.fenchel_young(outside, outside, one[:2])).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_join_and_weights_enter(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    n = BLOCK + 5
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    weights = rng.uniform(0.5, 2.0, n) if weighted else None
+    s = rng.standard_normal(n)
+    fast, slow = (SampleLosses(loss, y, weights) for loss in (Logistic(), with_forms(None)))
+    w = slow.derivative(s)
+    for name, arguments in (
+        ("value", (s,)),
+        ("derivative", (s,)),
+        ("second_derivative", (s,)),
+        ("conjugate", (w,)),
+        ("fenchel_young", (s[::-1].copy(), w)),
+        ("bregman_radius", (abs(s),)),
+    ):
+        expected = getattr(slow, name)(*arguments)
+        assert getattr(fast, name)(*arguments) == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    for name, arguments in (("expansion", (s,)), ("duality", (s[::-1].copy(), w))):
+        parts = (getattr(losses, name)(*arguments) for losses in (fast, slow))
+        for found, expected in zip(*parts, strict=True):
+            assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+def test_a_subclass_does_not_inherit_them() -> None:
+    @dataclass(frozen=True)
+    class Doubled(Logistic):
+        def value(self, s: Any, y: Any) -> Any:
+            return 2 * super().value(s, y)
+
+    y = np.ones(3)
+    assert SampleLosses(Doubled(), y).value(np.zeros(3)) == pytest.approx(2 * np.log(2))
+
+
+def test_steps_never_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both engines must step by the scalar method, or they would part by a rounding."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 4))
+    problem = Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0), Logistic(), L1Ball(2.0))
+    monkeypatch.setattr(Logistic, "arrays", forms(derivative=lambda s, y: 0 * s))
+    options: Any = {"batch": 3, "max_iterations": 40, "tol": 0.0}
+    runs = [
+        solve(problem, method=Corrected(RCMD(engine=engine)), **options)
+        for engine in ("compiled", "reference")
+    ]
+    monkeypatch.undo()
+    right = solve(problem, method=Corrected(RCMD(engine="compiled")), **options)
+    for run in runs:
+        assert run.beta == pytest.approx(right.beta, rel=1e-12, abs=1e-14)

@@ -1,0 +1,756 @@
+"""Every shipped loss: its contract, planted bugs by name, 50 digits, compilation, solutions."""
+
+import math
+import types
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rcmd import (
+    RCMD,
+    L1Ball,
+    Problem,
+    Ridge,
+    conjugates,
+    solve,
+)
+from rcmd.conjugates import (
+    EpsilonInsensitive,
+    Exponential,
+    Fair,
+    Huber,
+    LeastSquares,
+    LogCosh,
+    Logistic,
+    Poisson,
+    PseudoHuber,
+    SampleLosses,
+    SeparableConjugate,
+    SmoothedHinge,
+    SmoothedQuantile,
+    SoftplusHinge,
+    SquaredHinge,
+)
+from rcmd.model import truth
+from rcmd.model.prox import CompositeProx, ConjugateProx, EuclideanProx
+from rcmd.model.specs import LOSSES, parse_loss
+from rcmd.testing import ContractError, check_conjugate, check_prox, inspect_conjugate
+
+SHIPPED: list[SeparableConjugate] = [
+    LeastSquares(),
+    Logistic(),
+    Huber(0.7),
+    PseudoHuber(1.5),
+    LogCosh(0.8),
+    Fair(1.4),
+    SmoothedHinge(0.6),
+    SquaredHinge(),
+    SoftplusHinge(0.4),
+    SmoothedQuantile(0.8, 0.5),
+    EpsilonInsensitive(0.3, 0.5),
+]
+SIGNS = (Logistic, SmoothedHinge, SquaredHinge, SoftplusHinge)
+EPS = 2.0**-52
+
+every_loss = pytest.mark.parametrize("loss", SHIPPED, ids=lambda loss: type(loss).__name__)
+
+
+def labels(loss: SeparableConjugate) -> list[float]:
+    return [1.0, -1.0] if isinstance(loss, SIGNS) else [0.0, 2.5, -0.75]
+
+
+# ---- the contract ------------------------------------------------------------------------------
+
+
+def test_every_shipped_loss_is_here() -> None:
+    names = {
+        name for name in conjugates.__all__ if name not in ("SampleLosses", "SeparableConjugate")
+    }
+    assert names == {type(loss).__name__ for loss in SHIPPED} | {"Poisson", "Exponential"}
+
+
+@every_loss
+def test_contract_is_kept(loss: SeparableConjugate) -> None:
+    report = check_conjugate(loss)
+    assert len(report.identities) >= 13
+    assert not any("safe" in note for note in report.notes), "γ must be exact"
+
+
+positive = st.floats(0.05, 20.0)
+FAMILIES = {
+    "Huber": st.builds(Huber, positive),
+    "PseudoHuber": st.builds(PseudoHuber, positive),
+    "LogCosh": st.builds(LogCosh, positive),
+    "Fair": st.builds(Fair, positive),
+    "SmoothedHinge": st.builds(SmoothedHinge, positive),
+    "SoftplusHinge": st.builds(SoftplusHinge, positive),
+    "SmoothedQuantile": st.builds(SmoothedQuantile, st.floats(0.02, 0.98), positive),
+    "EpsilonInsensitive": st.builds(EpsilonInsensitive, positive, positive),
+}
+fixed = settings(derandomize=True, deadline=None, database=None)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_contract_is_kept_for_all_parameters(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The CVXPY forms are checked above; solving them for each example would take minutes.
+    monkeypatch.setattr("rcmd.testing.losses.LossInspection.cvxpy_form", lambda self: None)
+
+    @settings(fixed, max_examples=8)
+    @given(loss=FAMILIES[family])
+    def check(loss: SeparableConjugate) -> None:
+        check_conjugate(loss)
+
+    check()
+
+
+@every_loss
+@settings(fixed, max_examples=40)
+@given(s=st.floats(-1e3, 1e3), t=st.floats(-1e3, 1e3), y=st.floats(-50, 50))
+def test_pairs_anywhere(loss: SeparableConjugate, s: float, t: float, y: float) -> None:
+    y = math.copysign(1.0, y) if isinstance(loss, SIGNS) else y
+    a, b = loss.derivative(s, y), loss.derivative(t, y)
+    assert (b - a) * (t - s) >= 0
+    assert abs(b - a) <= loss.gamma * abs(t - s) * (1 + 1e-12) + 8 * EPS * (1 + abs(a) + abs(y))
+    gap = loss.fenchel_young(s, b, y)
+    terms = loss.value(s, y), loss.conjugate(b, y), -b * s
+    assert gap >= -4 * EPS * (1 + abs(b))
+    assert gap == pytest.approx(sum(terms), abs=1e-13 * (1 + sum(map(abs, terms))))
+    low, high = loss.conjugate_domain(y)
+    assert low <= a <= high
+    assert -s * a <= loss.descent_bound(y) * (1 + 1e-12) + 1e-13 * abs(s)
+
+
+# ---- planted bugs, each caught by name ---------------------------------------------------------
+
+
+def planted(loss: SeparableConjugate, **changes: Any) -> SeparableConjugate:
+    """``loss`` with some of its methods replaced by functions of (right, *arguments)."""
+
+    def method(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, *arguments: function(loss, *arguments)
+
+    namespace = {
+        name: method(change) if callable(change) else change for name, change in changes.items()
+    }
+    cls = type("Planted", (type(loss),), namespace)
+    return cls(*(getattr(loss, field.name) for field in fields(loss)))
+
+
+def other(loss: SeparableConjugate) -> SeparableConjugate:
+    """A loss with the same kind of labels and another formula."""
+    if isinstance(loss, SIGNS):
+        return SoftplusHinge() if isinstance(loss, Logistic) else Logistic()
+    return LogCosh() if not isinstance(loss, LogCosh) else PseudoHuber(0.8)
+
+
+def twice(name: str) -> Callable[..., Any]:
+    return lambda right, *arguments: 2 * getattr(right, name)(*arguments)
+
+
+def minus(name: str) -> Callable[..., Any]:
+    return lambda right, *arguments: -getattr(right, name)(*arguments)
+
+
+HALVED = property(lambda self: super(type(self), self).gamma / 2)
+
+
+def narrowed(right: SeparableConjugate, y: float) -> tuple[float, float]:
+    low, high = right.conjugate_domain(y)
+    return (max(low, -1.0) / 2, min(high, 1.0) / 2)
+
+
+def leaking(right: SeparableConjugate, w: float, y: float) -> float:
+    """l* continued beyond its domain."""
+    inside = right.conjugate(w, y)
+    return inside if math.isfinite(inside) else w * w
+
+
+def cut(right: SeparableConjugate, w: float, y: float) -> float:
+    """l*, infinite in a part of its domain."""
+    return math.inf if abs(w) > 0.3 else right.conjugate(w, y)
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A planted bug: the cause and the identity it must be reported under."""
+
+    cause: str
+    identity: str
+    changes: dict[str, Any]
+
+
+def bent(right: SeparableConjugate, w: float, y: float) -> float:
+    """l* with a term too many on a part of its domain."""
+    wrong = abs(w) > 0.5 if isinstance(right, SIGNS) else w < -0.2
+    return right.conjugate(w, y) + (0.1 * w * w if wrong else 0)
+
+
+def shifted(right: SeparableConjugate, s: float, y: float) -> float:
+    return right.derivative(s - 0.3 if s > y - 0.1 else s, y)
+
+
+def through_exp(right: SeparableConjugate, s: float, y: float) -> float:
+    return math.log(math.exp(right.value(s, y)))
+
+
+def slope_through_exp(right: SeparableConjugate, s: float, y: float) -> float:
+    return right.derivative(s, y) * math.exp(s) / math.exp(s)
+
+
+def of_other(name: str) -> Callable[..., Any]:
+    return lambda right, *arguments: getattr(other(right), name)(*arguments)
+
+
+def swapped(name: str) -> Callable[..., Any]:
+    return lambda right, a, b, *rest: getattr(right, name)(b, a, *rest)
+
+
+def eighth(name: str) -> Callable[..., Any]:
+    return lambda right, *arguments: getattr(right, name)(*arguments) / 8
+
+
+SLOPE, CONJUGATE = "derivative is the slope", "conjugate is the supremum"
+INVERSE, GAP, FORM = "conjugate_derivative inverts", "fenchel_young is", "cvxpy_form"
+FINITE, OTHER = "finite and consistent", "function of another loss"
+
+BUGS = {
+    "derivative negated": Bug("wrong sign", SLOPE, {"derivative": minus("derivative")}),
+    "conjugate negated": Bug("wrong sign", CONJUGATE, {"conjugate": minus("conjugate")}),
+    "inverse negated": Bug(
+        "wrong sign", INVERSE, {"conjugate_derivative": minus("conjugate_derivative")}
+    ),
+    "value doubled": Bug("missing factor", SLOPE, {"value": twice("value")}),
+    "derivative doubled": Bug("missing factor", SLOPE, {"derivative": twice("derivative")}),
+    "conjugate doubled": Bug("missing factor", CONJUGATE, {"conjugate": twice("conjugate")}),
+    "inverse doubled": Bug(
+        "missing factor", INVERSE, {"conjugate_derivative": twice("conjugate_derivative")}
+    ),
+    "gap doubled": Bug("missing factor", GAP, {"fenchel_young": twice("fenchel_young")}),
+    "form doubled": Bug("missing factor", FORM, {"cvxpy_form": twice("cvxpy_form")}),
+    "γ halved": Bug("γ too small", "γ-Lipschitz", {"gamma": HALVED}),
+    "derivative shifted": Bug("wrong branch", SLOPE, {"derivative": shifted}),
+    "conjugate bent": Bug("wrong branch", CONJUGATE, {"conjugate": bent}),
+    "domain halved": Bug("wrong domain", "conjugate_domain", {"conjugate_domain": narrowed}),
+    "conjugate cut": Bug("wrong domain", CONJUGATE, {"conjugate": cut}),
+    "gap swapped": Bug("swapped arguments", GAP, {"fenchel_young": swapped("fenchel_young")}),
+    "inverse swapped": Bug(
+        "swapped arguments", INVERSE, {"conjugate_derivative": swapped("conjugate_derivative")}
+    ),
+    "value through exp": Bug("unstable form", FINITE, {"value": through_exp}),
+    "derivative through exp": Bug("unstable form", FINITE, {"derivative": slope_through_exp}),
+    "conjugate of another": Bug(OTHER, CONJUGATE, {"conjugate": of_other("conjugate")}),
+    "inverse of another": Bug(
+        OTHER, INVERSE, {"conjugate_derivative": of_other("conjugate_derivative")}
+    ),
+    "form of another": Bug(OTHER, FORM, {"cvxpy_form": of_other("cvxpy_form")}),
+    "radius too small": Bug(
+        "constant too small", "bregman_radius", {"bregman_radius": eighth("bregman_radius")}
+    ),
+    "descent too small": Bug(
+        "constant too small", "descent_bound", {"descent_bound": eighth("descent_bound")}
+    ),
+}
+
+HARMLESS = {(LeastSquares, "inverse swapped"): "w + y is the same both ways"}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+@every_loss
+def test_planted_bug_is_caught_by_name(loss: SeparableConjugate, bug: str) -> None:
+    if (type(loss), bug) in HARMLESS:
+        pytest.skip(HARMLESS[type(loss), bug])
+    plan = BUGS[bug]
+    few = labels(loss) if isinstance(loss, SIGNS) else [1.0, -1.0, 2.5]
+    report = inspect_conjugate(planted(loss, **plan.changes), few)
+    assert not report.ok, bug
+    named = [f for f in report.failures if f.cause == plan.cause and plan.identity in f.identity]
+    assert named, f"{bug}:\n{report}"
+    assert report.causes[0] == plan.cause, f"{bug}:\n{report}"
+    with pytest.raises(ContractError, match=plan.cause):
+        report.checked()
+
+
+BOUNDED = [loss for loss in SHIPPED if not isinstance(loss, LeastSquares)]
+
+
+@pytest.mark.parametrize("loss", BOUNDED, ids=lambda loss: type(loss).__name__)
+def test_conjugate_that_is_finite_beyond_its_domain(loss: SeparableConjugate) -> None:
+    report = inspect_conjugate(planted(loss, conjugate=leaking))
+    assert report.causes[0] == "wrong domain", report
+
+
+FLAT = [loss for loss in SHIPPED if not loss.strictly_convex]
+
+
+@pytest.mark.parametrize("loss", FLAT, ids=lambda loss: type(loss).__name__)
+def test_flat_losses_say_so_and_must(loss: SeparableConjugate) -> None:
+    assert "not strictly convex" in loss.note
+    assert "conjugate_derivative returns" in loss.note
+    assert loss.note in small_problem(loss, L1Ball(1.5)).describe()
+    assert inspect_conjugate(planted(loss, strictly_convex=True)).causes == ["wrong flag"]
+
+
+def test_gamma_report_says_which_value_would_do() -> None:
+    for loss in SHIPPED:
+        report = inspect_conjugate(planted(loss, gamma=HALVED))
+        (failure, *_) = report.failures
+        assert failure.expected == pytest.approx(float(loss.gamma), rel=1e-5)
+        assert "would do" in failure.remedy
+
+
+# ---- the same functions in 50 digits -----------------------------------------------------------
+
+mp = mpmath.mpf
+
+
+@dataclass(frozen=True)
+class Textbook:
+    """value(r), slope(r) and inverse(w) of one residual or margin, in mpmath's numbers."""
+
+    value: Callable[[Any], Any]
+    slope: Callable[[Any], Any]
+    inverse: Callable[[Any], Any]
+
+
+def textbook(loss: SeparableConjugate) -> Textbook:
+    """Each loss as printed in textbooks, of r = s − y or, for labels ±1, of z = ys."""
+    log, exp, sqrt = mpmath.log, mpmath.exp, mpmath.sqrt
+    k = mp(getattr(loss, "width", 1))
+    match loss:
+        case LeastSquares():
+            return Textbook(lambda r: r * r / 2, lambda r: r, lambda w: w)
+        case Logistic():
+            return Textbook(
+                lambda z: log(1 + exp(-z)), lambda z: -1 / (1 + exp(z)), lambda w: log((1 + w) / -w)
+            )
+        case Huber():
+            return Textbook(
+                lambda r: r * r / 2 if abs(r) <= k else k * abs(r) - k * k / 2,
+                lambda r: r if abs(r) <= k else k * mpmath.sign(r),
+                lambda w: w,
+            )
+        case PseudoHuber():
+            return Textbook(
+                lambda r: k * k * (sqrt(1 + (r / k) ** 2) - 1),
+                lambda r: r / sqrt(1 + (r / k) ** 2),
+                lambda w: w / sqrt(1 - (w / k) ** 2),
+            )
+        case LogCosh():
+            return Textbook(
+                lambda r: k * k * log(mpmath.cosh(r / k)),
+                lambda r: k * mpmath.tanh(r / k),
+                lambda w: k * mpmath.atanh(w / k),
+            )
+        case Fair():
+            return Textbook(
+                lambda r: k * k * (abs(r) / k - log(1 + abs(r) / k)),
+                lambda r: r / (1 + abs(r) / k),
+                lambda w: w / (1 - abs(w) / k),
+            )
+        case SmoothedHinge():
+            return Textbook(
+                lambda z: (
+                    mp(0) if z >= 1 else (1 - z) ** 2 / (2 * k) if z >= 1 - k else 1 - z - k / 2
+                ),
+                lambda z: mp(0) if z >= 1 else -(1 - z) / k if z >= 1 - k else mp(-1),
+                lambda w: 1 + k * w,
+            )
+        case SquaredHinge():
+            return Textbook(
+                lambda z: max(1 - z, 0) ** 2 / 2, lambda z: -max(1 - z, 0), lambda w: 1 + w
+            )
+        case SoftplusHinge():
+            return Textbook(
+                lambda z: k * log(1 + exp((1 - z) / k)),
+                lambda z: -1 / (1 + exp((z - 1) / k)),
+                lambda w: 1 - k * log(-w / (1 + w)),
+            )
+        case SmoothedQuantile():
+            low, high = -mp(loss.level), 1 - mp(loss.level)
+
+            def slope(r: Any) -> Any:
+                return min(max(r / k, low), high)
+
+            return Textbook(lambda r: slope(r) * r - k * slope(r) ** 2 / 2, slope, lambda w: k * w)
+        case EpsilonInsensitive():
+            edge = mp(loss.tolerance)
+
+            def excess(r: Any) -> Any:
+                return max(abs(r) - edge, 0)
+
+            return Textbook(
+                lambda r: excess(r) ** 2 / (2 * k) if excess(r) <= k else excess(r) - k / 2,
+                lambda r: mpmath.sign(r) * min(excess(r) / k, 1),
+                lambda w: k * w + edge * mpmath.sign(w),
+            )
+    raise AssertionError(loss)
+
+
+MARGINS = [0.0, 1e-12, 1e-6, 0.01, 0.31, 0.99, 1.7, 5.0, 36.0, 300.0, 1e3, 1e6]
+POINTS = [sign * r for r in MARGINS for sign in (1, -1)]
+
+
+def digits(loss: SeparableConjugate) -> int:
+    """Enough for 1 + exp(−|s|/width) to differ from 1 by 50 digits, for |s| ≤ 300."""
+    return 400 if isinstance(loss, (Logistic, SoftplusHinge, LogCosh)) else 50
+
+
+def exact(loss: SeparableConjugate, s: float, y: float) -> tuple[Any, Any]:
+    """l and l' at (s, y)."""
+    book = textbook(loss)
+    if isinstance(loss, SIGNS):
+        return book.value(mp(y) * mp(s)), mp(y) * book.slope(mp(y) * mp(s))
+    return book.value(mp(s) - mp(y)), book.slope(mp(s) - mp(y))
+
+
+def exact_conjugate(loss: SeparableConjugate, w: float, y: float) -> tuple[Any, Any]:
+    """l* and l*' at (w, y)."""
+    book = textbook(loss)
+    if isinstance(loss, SIGNS):
+        z = book.inverse(mp(y) * mp(w))
+        return mp(y) * mp(w) * z - book.value(z), mp(y) * z
+    r = book.inverse(mp(w))
+    return mp(w) * (r + mp(y)) - book.value(r), r + mp(y)
+
+
+def scale(loss: SeparableConjugate) -> float:
+    return 1 + float(getattr(loss, "width", 1.0)) ** 2
+
+
+@every_loss
+def test_values_in_digits(loss: SeparableConjugate) -> None:
+    with mpmath.workdps(digits(loss)):
+        for y in labels(loss):
+            for s in [y + r for r in POINTS if abs(r) <= 300] + [*POINTS[:-4]]:
+                value, slope = exact(loss, s, y)
+                # One rounding of s − y or 1 − ys moves l by eps·(|s| + |y|)·|l'|.
+                moved = EPS * (abs(s) + abs(y) + 1)
+                assert (
+                    abs(loss.value(s, y) - value) <= 8 * EPS * value + moved * abs(slope) + moved**2
+                )
+                assert (
+                    abs(loss.derivative(s, y) - slope)
+                    <= 4 * EPS * abs(slope) + 4 * moved * float(loss.gamma) + 1e-300
+                )
+
+
+@every_loss
+def test_conjugates_in_digits(loss: SeparableConjugate) -> None:
+    shares = [1e-300, 1e-12, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.99, 1 - 1e-6, 1 - 1e-12, 1 - EPS / 2]
+    with mpmath.workdps(360):
+        for y in labels(loss):
+            low, high = loss.conjugate_domain(y)
+            for share in shares:
+                for end in (max(low, -50.0), min(high, 50.0)):
+                    w = share * end
+                    if w == 0:
+                        continue
+                    wanted, inverse = exact_conjugate(loss, w, y)
+                    room = 8 * EPS * (abs(wanted) + abs(w) * (1 + abs(y)) + w * w)
+                    assert abs(loss.conjugate(w, y) - wanted) <= room * scale(loss), (w, y)
+                    room = 16 * EPS * (1 + abs(y) + abs(inverse))
+                    assert abs(loss.conjugate_derivative(w, y) - inverse) <= room, (w, y)
+
+
+@every_loss
+def test_gap_in_digits(loss: SeparableConjugate) -> None:
+    with mpmath.workdps(digits(loss)):
+        for y in labels(loss):
+            for t in [y + r for r in POINTS if abs(r) <= 5]:
+                w = loss.derivative(t, y)
+                low, high = loss.conjugate_domain(y)
+                if w in (low, high) or w == 0:
+                    continue
+                conjugate, _ = exact_conjugate(loss, w, y)
+                for s in [s for s in POINTS if abs(s) <= 300]:
+                    value, slope = exact(loss, s, y)
+                    wanted = value + conjugate - mp(w) * mp(s)
+                    moved = EPS * (abs(s) + abs(y) + 1)
+                    room = 16 * EPS * wanted + 2 * moved * abs(slope - w) + moved**2
+                    entropy = isinstance(loss, (Logistic, SoftplusHinge, LogCosh))
+                    room += 8 * EPS * scale(loss) if entropy else 8 * EPS**2
+                    found = loss.fenchel_young(s, w, y)
+                    assert abs(found - wanted) <= room, (s, w, y)
+
+
+@every_loss
+def test_gap_keeps_its_digits_near_equality(loss: SeparableConjugate) -> None:
+    """At states close to each other the gap is of second order, and so is its error."""
+    if isinstance(loss, (Logistic, SoftplusHinge)):
+        pytest.skip("a relative entropy of terms of order one, accurate to rounding of one")
+    with mpmath.workdps(60):
+        for y in (1.0, -1.0):
+            t, s = (0.7 * y, 0.7 * y + 1e-6) if isinstance(loss, SIGNS) else (y + 0.4, y + 0.4001)
+            w = loss.derivative(t, y)
+            if isinstance(loss, SmoothedQuantile):
+                t, s = y - 0.3, y - 0.3001
+                w = loss.derivative(t, y)
+            wanted = exact(loss, s, y)[0] + exact_conjugate(loss, w, y)[0] - mp(w) * mp(s)
+            assert wanted > 0
+            assert abs(loss.fenchel_young(s, w, y) / wanted - 1) <= 1e-9
+
+
+# ---- compiled: plain functions of a record of fields -------------------------------------------
+
+METHODS = ("value", "derivative", "conjugate", "conjugate_derivative")
+
+
+def compiled(function: Any, done: dict[Any, Any]) -> Any:
+    """``function`` by numba, with the module-level functions it names compiled the same way."""
+    import numba
+
+    if function not in done:
+        names = {
+            name: compiled(value, done)
+            for name in function.__code__.co_names
+            if isinstance(value := function.__globals__.get(name), types.FunctionType)
+        }
+        copy = types.FunctionType(
+            function.__code__, {**function.__globals__, **names}, function.__name__
+        )
+        done[function] = numba.njit(copy)
+    return done[function]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> dict[Any, Any]:
+    """The functions compiled so far."""
+    return {}
+
+
+@every_loss
+def test_methods_compile_to_the_same_numbers(
+    loss: SeparableConjugate, kernels: dict[Any, Any]
+) -> None:
+    names = [field.name for field in fields(loss)]
+    record = namedtuple("record", names)(*(float(getattr(loss, name)) for name in names))
+    for y in labels(loss)[:2]:
+        slopes = [loss.derivative(y + r, y) for r in POINTS]
+        for name in (*METHODS, "fenchel_young"):
+            kernel = compiled(getattr(type(loss), name), kernels)
+            points = slopes if name.startswith("conjugate") else [y + r for r in POINTS]
+            for a in points:
+                arguments = (a, slopes[9], y) if name == "fenchel_young" else (a, y)
+                wanted = getattr(loss, name)(*map(float, arguments))
+                found = kernel(record, *map(float, arguments))
+                assert found == pytest.approx(wanted, rel=1e-15, abs=1e-15), (name, a, y)
+
+
+# ---- any number type ---------------------------------------------------------------------------
+
+F = Fraction
+RATIONAL = [
+    Huber(F(2, 3)),
+    SmoothedHinge(F(3, 5)),
+    SquaredHinge(),
+    SmoothedQuantile(F(4, 5), F(1, 2)),
+    EpsilonInsensitive(F(1, 3), F(1, 2)),
+]
+
+
+@pytest.mark.parametrize("loss", RATIONAL, ids=lambda loss: type(loss).__name__)
+def test_piecewise_quadratic_losses_run_in_fractions(loss: SeparableConjugate) -> None:
+    for y in (F(1), F(-1)):
+        for s in [F(k, 7) for k in range(-20, 21, 3)]:
+            w = loss.derivative(s, y)
+            assert loss.value(s, y) + loss.conjugate(w, y) == w * s
+            assert loss.fenchel_young(s, w, y) == 0
+            assert loss.derivative(loss.conjugate_derivative(w, y), y) == w
+            other = loss.derivative(s + F(1, 3), y)
+            gap = loss.value(s, y) + loss.conjugate(other, y) - other * s
+            assert loss.fenchel_young(s, other, y) == gap >= 0
+            assert all(isinstance(v, Fraction) for v in (w, gap, loss.descent_bound(y)))
+
+
+@pytest.mark.parametrize("loss", RATIONAL, ids=lambda loss: type(loss).__name__)
+def test_exact_problem_is_solved_exactly(loss: SeparableConjugate) -> None:
+    X = np.array([[F(1), F(-2)], [F(1, 2), F(1)], [F(-1), F(1, 3)]], dtype=object)
+    y = np.array([F(1), F(-1), F(1)], dtype=object)
+    result = solve(Problem(X, y, loss, L1Ball(F(1))), max_iterations=12, tol=0)
+    assert isinstance(result.gap, Fraction)
+    assert result.primal - result.dual == result.gap >= 0
+
+
+# ---- constants ---------------------------------------------------------------------------------
+
+
+def brute_radius(loss: SeparableConjugate, bound: float) -> float:
+    ys = (
+        labels(loss) if isinstance(loss, SIGNS) else np.linspace(-2 * bound - 3, 2 * bound + 3, 801)
+    )
+    return max(
+        loss.value(0.0, y) - loss.value(a, y) + a * loss.derivative(a, y)
+        for y in map(float, ys)
+        for a in (bound, -bound)
+    )
+
+
+@pytest.mark.parametrize("bound", [1e-4, 0.05, 0.3, 0.9, 1.6, 7.0, 40.0])
+@every_loss
+def test_bregman_radius_holds_for_all_labels(loss: SeparableConjugate, bound: float) -> None:
+    radius, brute = float(loss.bregman_radius(bound)), brute_radius(loss, bound)
+    assert brute * (1 - 1e-9) - 1e-14 <= radius <= loss.gamma * bound * bound / 2 * (1 + 1e-12)
+    if isinstance(loss, (LeastSquares, Huber, SmoothedHinge, SquaredHinge, SmoothedQuantile)):
+        assert radius <= brute * 1.01 + 1e-12, "the sup over labels, not only a bound of it"
+    if isinstance(loss, (Logistic, SoftplusHinge)):
+        assert radius <= brute * (1 + 1e-6) + 1e-15 or bound < 1e-3
+
+
+EXACT_DESCENT = (LeastSquares, Logistic, Huber, Fair, *SIGNS, SmoothedQuantile, EpsilonInsensitive)
+
+
+@every_loss
+def test_descent_bound_is_the_supremum(loss: SeparableConjugate) -> None:
+    for y in labels(loss) if isinstance(loss, SIGNS) else [0.0, 0.4, 2.5, -0.75, -9.0]:
+        grid = np.linspace(-12, 12, 24001)
+        brute = max(-s * loss.derivative(s, y) for s in grid.tolist())
+        bound = loss.descent_bound(y)
+        assert bound >= brute * (1 - 1e-12)
+        if isinstance(loss, EXACT_DESCENT):
+            assert bound <= brute + 1e-6
+
+
+def test_softplus_descent_is_lamberts_number() -> None:
+    for width in (0.02, 0.4, 1.0, 7.0):
+        with mpmath.workdps(50):
+            wanted = mp(width) * mpmath.lambertw(mpmath.exp(1 / mp(width) - 1)).real
+            found = SoftplusHinge(width).descent_bound(1.0)
+            assert wanted <= found <= wanted * (1 + mp(10) ** -13)
+
+
+@every_loss
+def test_weighted_ends_of_the_domain_are_inside(loss: SeparableConjugate) -> None:
+    """w = ω·l'(s) divided by ω may miss the end by rounding; l* must not jump to +inf."""
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.1, 3.0, 200)
+    y = np.full(200, labels(loss)[-1])
+    losses = SampleLosses(loss, y, weights)
+    for s in (-40.0, 40.0):
+        w = losses.clip(losses.derivative(np.full(200, s)))
+        assert np.isfinite(losses.conjugate(w)).all()
+        assert np.isfinite(losses.fenchel_young(np.full(200, s), w)).all()
+
+
+# ---- parameters, labels, refusals --------------------------------------------------------------
+
+PARAMETRIC = [loss for loss in SHIPPED if fields(loss)]
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("loss", PARAMETRIC, ids=lambda loss: type(loss).__name__)
+def test_bad_parameters_are_refused(loss: SeparableConjugate, bad: float) -> None:
+    for field in fields(loss):
+        with pytest.raises(
+            ValueError, match=f"{field.name} of {type(loss).__name__} is .*; expected"
+        ):
+            type(loss)(**{field.name: bad})
+        with pytest.raises(TypeError, match=f"{field.name} of {type(loss).__name__} is '1'"):
+            type(loss)(**{field.name: "1"})
+
+
+def test_quantile_levels_lie_between_0_and_1() -> None:
+    with pytest.raises(
+        ValueError, match=r"level of SmoothedQuantile is 1\.0; expected a number str"
+    ):
+        SmoothedQuantile(1.0)
+
+
+@pytest.mark.parametrize("loss", [o for o in SHIPPED if isinstance(o, SIGNS)], ids=repr)
+def test_classification_losses_share_their_labels(loss: SeparableConjugate) -> None:
+    assert loss.label_fault([1.0, -1.0]) is None
+    fault = loss.label_fault([0.0, 1.0])
+    assert fault is not None
+    assert "y holds the labels 0, 1; the" in fault
+    assert "expects -1 and +1" in fault
+
+
+@pytest.mark.parametrize("cls", [Poisson, Exponential])
+def test_losses_without_gamma_are_refused_with_the_reason(cls: Any) -> None:
+    with pytest.raises(
+        ValueError, match=f"the {cls.__name__} loss is refused: .* not γ-smooth .*use"
+    ):
+        cls()
+    with pytest.raises(TypeError, match=f"loss is the class {cls.__name__}"):
+        Problem(np.eye(2), np.ones(2), cls, L1Ball(1.0))
+
+
+def test_words_become_losses() -> None:
+    assert parse_loss("huber:0.5") == Huber(0.5)
+    assert parse_loss("quantile:0.9:2") == SmoothedQuantile(0.9, 2.0)
+    assert parse_loss("squared-hinge") == SquaredHinge()
+    with pytest.raises(
+        ValueError, match=r"loss 'quantile' has 0 param.*expected quantile:LEVEL\[:WI"
+    ):
+        parse_loss("quantile")
+    with pytest.raises(ValueError, match="loss 'huber:x' holds 'x'; expected a number"):
+        parse_loss("huber:x")
+    with pytest.raises(ValueError, match="the Poisson loss is refused"):
+        parse_loss("poisson")
+    assert {type(parse_loss(word)) for word in PLAIN} == {type(loss) for loss in SHIPPED}
+
+
+PLAIN = [
+    *(w for w in LOSSES if w not in ("quantile", "insensitive")),
+    "quantile:0.5",
+    "insensitive:1",
+]
+
+
+# ---- solutions ---------------------------------------------------------------------------------
+
+
+def small_problem(loss: SeparableConjugate, oracle: Any, weighted: bool = False) -> Problem:
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((12, 3))
+    y = X @ [1.0, -2.0, 0.5] + rng.standard_normal(12)
+    if isinstance(loss, SIGNS):
+        y = np.where(y > 0, 1.0, -1.0)
+    return Problem(X, y, loss, oracle, weights=rng.uniform(0.3, 2.0, 12) if weighted else None)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("oracle", "tol"), [(L1Ball(1.5), 2e-3), (Ridge(0.3), 1e-6)], ids=["l1", "ridge"]
+)
+@every_loss
+def test_certified_gap_holds_against_the_truth(
+    loss: SeparableConjugate, oracle: Any, tol: float, weighted: bool
+) -> None:
+    problem = small_problem(loss, oracle, weighted)
+    result = solve(problem, batch=4, tol=tol, max_gradients=40_000)
+    assert result.success, result.gap
+    optimum = truth.solve(problem)
+    assert optimum.residuals["loss"] <= 1e-6
+    distance = float(result.primal) - optimum.primal
+    assert -1e-7 <= distance <= float(result.gap) + 1e-7
+    # D(w) of the truth is a lower bound that rests on nothing but l*.
+    assert float(result.primal) >= optimum.dual - 1e-9
+    assert float(result.dual) <= optimum.primal + 1e-7
+
+
+@pytest.mark.parametrize("loss", [FLAT[0], FLAT[-1]], ids=lambda loss: type(loss).__name__)
+def test_flat_losses_also_run_on_the_euclidean_prox(loss: SeparableConjugate) -> None:
+    """Its states come from conjugate_derivative: the selection at flat stretches is enough."""
+    problem = small_problem(loss, L1Ball(1.5))
+    result = solve(
+        problem, batch=12, tol=0.1, method=RCMD(prox=EuclideanProx()), max_gradients=40_000
+    )
+    assert result.success, result.gap
+    distance = float(result.primal) - truth.solve(problem).primal
+    assert -1e-7 <= distance <= float(result.gap) + 1e-7
+
+
+@pytest.mark.parametrize(
+    "prox", [ConjugateProx(), EuclideanProx(), CompositeProx(eta=0.5)], ids=repr
+)
+@every_loss
+def test_every_prox_keeps_its_contract(loss: SeparableConjugate, prox: Any) -> None:
+    check_prox(prox, loss)

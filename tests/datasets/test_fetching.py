@@ -1,0 +1,176 @@
+"""Data sets by name: where they are looked for, and what happens where they are not."""
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import os
+import socket
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from rcmd.datasets import DataError, fetching, load, locate
+
+SMALL = b"+1 1:0.5 3:2\n-1 2:1\n"
+AT_HAND = Path(os.environ.get("RCMD_DATA", Path(__file__).parents[3] / "shared" / "data"))
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path, monkeypatch):
+    """Three empty folders, of which the last is the cache; the network is out of reach."""
+
+    def refuse(*_):
+        raise AssertionError("a test reached for the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setenv("RCMD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("RCMD_DATA", str(tmp_path / "data"))
+    folders = (tmp_path / "given", tmp_path / "data", tmp_path / "cache" / "datasets")
+    for folder in folders:
+        folder.mkdir(parents=True)
+    return folders
+
+
+@pytest.fixture
+def downloads(monkeypatch):
+    """Put a stand-in for pooch, whose ``retrieve`` is the given function."""
+
+    def install(retrieve):
+        module = ModuleType("pooch")
+        module.retrieve = retrieve
+        monkeypatch.setitem(sys.modules, "pooch", module)
+
+    return install
+
+
+def test_folders_in_order(places):
+    for folder in reversed(places):
+        (folder / "toy").write_bytes(SMALL)
+        assert locate("toy", places[0]) == folder / "toy"
+    assert locate("toy") == places[1] / "toy"
+
+
+def test_the_variable_may_be_missing(places, monkeypatch):
+    monkeypatch.delenv("RCMD_DATA")
+    (places[1] / "toy").write_bytes(SMALL)
+    (places[2] / "toy").write_bytes(SMALL)
+    assert locate("toy") == places[2] / "toy"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"),
+    [
+        ("", bytes),
+        (".txt", bytes),
+        (".gz", gzip.compress),
+        (".bz2", bz2.compress),
+        (".xz", lzma.compress),
+    ],
+)
+def test_plain_and_compressed_files(places, suffix, pack):
+    (places[1] / f"toy{suffix}").write_bytes(pack(SMALL))
+    X, y = load("toy")
+    assert_array_equal(X.toarray(), [[0.5, 0, 2], [0, 1, 0]])
+    assert_array_equal(y, [1, -1])
+
+
+def test_what_is_there_is_not_downloaded(places, downloads):
+    downloads(lambda **_: pytest.fail("downloaded although it is there"))
+    (places[1] / "a9a.bz2").write_bytes(bz2.compress(SMALL))
+    assert load("a9a").X.shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", fetching.PUBLISHED)
+def test_download_with_its_checksum_into_the_cache(places, downloads, name):
+    asked = []
+
+    def retrieve(url, known_hash, fname, path):
+        asked.append((url, known_hash))
+        file = Path(path) / fname
+        file.write_bytes(SMALL)
+        return str(file)
+
+    downloads(retrieve)
+    published = fetching.PUBLISHED[name]
+    assert load(name).X.shape == (2, 3)
+    assert asked == [(fetching.SITE + published.file, f"sha256:{published.sha256}")]
+    assert locate(name) == places[2] / published.file
+    assert len(asked) == 1  # the second time it is there
+
+
+def test_offline(places, downloads):
+    def retrieve(**_):
+        raise ConnectionError("no route\nto host")
+
+    downloads(retrieve)
+    with pytest.raises(DataError) as caught:
+        load("a9a", places[0])
+    assert str(caught.value) == (
+        f"a9a (plain, .bz2, .xz or .gz) is not in {places[0]} or {places[1]} or {places[2]} and "
+        "cannot be downloaded (no route to host): put a9a from "
+        "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/a9a into "
+        f"{places[2]}"
+    )
+
+
+def test_without_pooch(places, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    expected = r"needs pooch: pip install 'rcmd-opt\[data\]', or put gisette_scale\.t\.bz2 from "
+    with pytest.raises(DataError, match=expected):
+        load("gisette_scale.t")
+
+
+def test_a_wrong_checksum(downloads):
+    def retrieve(**_):
+        raise ValueError("SHA256 hash of downloaded file does not match")
+
+    downloads(retrieve)
+    with pytest.raises(DataError, match=r"binary/w8a came without its SHA-256 6a9f.*try again"):
+        load("w8a")
+
+
+def test_a_name_that_nobody_published(places):
+    expected = r"toy \(plain.*\) is not in .*; expected it there, or one of a9a, gisette_scale\.t"
+    with pytest.raises(DataError, match=expected):
+        load("toy")
+
+
+@pytest.mark.parametrize("name", ["", "folder/a9a", "/a9a"])
+def test_a_name_is_no_path(name):
+    with pytest.raises(DataError, match="expected that of a data set, such as 'a9a', no path"):
+        load(name)
+
+
+@pytest.mark.parametrize("content", [SMALL, b"something else"])
+def test_pooch_itself_compares_the_checksum(places, monkeypatch, content):
+    pooch = pytest.importorskip("pooch")
+
+    def write(self, url, output_file, pooch, **_):
+        assert url == fetching.SITE + "toy"
+        Path(output_file).write_bytes(content)
+
+    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", write)
+    published = fetching.Published("toy", hashlib.sha256(SMALL).hexdigest())
+    monkeypatch.setitem(fetching.PUBLISHED, "toy", published)
+    if content == SMALL:
+        assert load("toy").X.shape == (2, 3)
+        assert (places[2] / "toy").read_bytes() == SMALL
+    else:
+        with pytest.raises(DataError, match="came without its SHA-256"):
+            load("toy")
+        assert list(places[2].iterdir()) == []
+
+
+@pytest.mark.parametrize("name", fetching.PUBLISHED)
+def test_checksums_are_those_of_the_files_at_hand(name):
+    path = AT_HAND / f"{name}.bz2"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not at hand; name its directory in RCMD_DATA")
+    content, published = path.read_bytes(), fetching.PUBLISHED[name]
+    if not published.file.endswith(".bz2"):
+        content = bz2.decompress(content)
+    assert hashlib.sha256(content).hexdigest() == published.sha256

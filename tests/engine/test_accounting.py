@@ -1,0 +1,241 @@
+"""Averages against direct weighted sums, in fractions, through every rescaling."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from rcmd.engine import accounting
+from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
+from rcmd.model.schedules import LinearSchedule, Schedule, SublinearSchedule
+from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
+
+F = Fraction
+STEPS = 30
+SCHEDULES = [
+    SublinearSchedule(F(5, 2)),
+    LinearSchedule(F(5, 2), F(9, 8)),
+    LinearSchedule(F(3), F(1, 3) + F(1, 10**60)),  # q = 10^60: the base moves every other step
+]
+
+
+def weights(schedule: Schedule, count: int) -> list[Fraction]:
+    if isinstance(schedule, SublinearSchedule):
+        return [2 * schedule.blocks + i for i in range(count)]
+    total = schedule.blocks * schedule.sigma
+    return [(total / (total - 1)) ** i for i in range(count)]
+
+
+def fractions(seed: int, *shape: int) -> Any:
+    numbers = np.random.default_rng(seed).integers(-50, 50, size=shape)
+    return np.vectorize(lambda k: F(int(k), 7), otypes=[object])(numbers)
+
+
+def atoms(count: int) -> Iterator[Any]:
+    """Atoms of all three kinds on p = 4, with fractions in them."""
+    vectors = fractions(1, count, 4)
+    for i, v in enumerate(vectors):
+        kinds = (SparseAtom((i % 4,), (v[0],)), DenseAtom(v), RankOneAtom(v[:2], v[2:]))
+        yield kinds[i % 3] if i % 7 else SparseAtom((), ())
+
+
+def steps(count: int = STEPS) -> list[Step]:
+    changes = fractions(2, count, 2)
+    batches = [np.array([i % 6, (i + 1 + i % 5) % 6]) for i in range(count)]
+    listed = enumerate(zip(atoms(count), batches, changes, strict=True))
+    return [Step(i, atom, batch, change) for i, (atom, batch, change) in listed]
+
+
+def check_primal(average: PrimalAverage, schedule: Schedule) -> None:
+    assert list(average.value()) == [0, 0, 0, 0]
+    zero = np.array([F(0)] * 4, dtype=object)
+    total = zero.copy()
+    mass = F(0)
+    for step, weight in zip(steps(), weights(schedule, STEPS), strict=True):
+        average.record(step)
+        total = total + weight * step.atom.dense(zero)
+        mass += weight
+        assert list(average.value()) == list(total / mass), step.i
+        assert all(isinstance(entry, (Fraction, int)) for entry in average.value())
+
+
+def check_dual(average: DualAverage, schedule: Schedule) -> None:
+    w = fractions(3, 6)
+    assert list(average.value(w)) == list(w)
+    total = 0 * w
+    mass = F(0)
+    for step, weight in zip(steps(), weights(schedule, STEPS), strict=True):
+        total = total + weight * w
+        mass += weight
+        w[step.batch] += step.change
+        average.record(step)
+        assert list(average.value(w)) == list(total / mass), step.i
+        assert all(isinstance(entry, (Fraction, int)) for entry in average.value(w))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=["sublinear", "linear", "explosive"])
+@pytest.mark.parametrize("threshold", [F(3, 2), 10, 1e100])
+def test_averages_are_the_weighted_sums(
+    schedule: Schedule, threshold: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounting, "RESCALE_ABOVE", threshold)
+    check_primal(PrimalAverage(schedule, np.zeros(4, object)), schedule)
+    check_dual(DualAverage(schedule, 6, object), schedule)
+
+
+class ShiftedWeight(PrimalAverage):
+    """Weights C_i where c_i belong."""
+
+    def record(self, step: Step) -> None:
+        unit = self._sum.unit(step.i)
+        step.atom.add_to(self._sum.total, unit * self._sum.schedule.mixing(step.i + 1))
+        self._last = step.i
+
+
+class AfterTheStep(DualAverage):
+    """The average of w^{i+1} instead of w^i."""
+
+    def record(self, step: Step) -> None:
+        total = self._sum.unit(step.i) * (1 - self._sum.schedule.mixing(step.i))
+        self._sum.total[step.batch] += total * step.change
+        self._last = step.i
+
+
+class ReadsTooEarly(DualAverage):
+    """Reads the entries of the batch before ``unit`` rescales them."""
+
+    def record(self, step: Step) -> None:
+        self._sum.total[step.batch] += self._sum.unit(step.i) * step.change
+        self._last = step.i
+
+
+class ForgetsToRescale(PrimalAverage):
+    def record(self, step: Step) -> None:
+        base, total = self._sum.base, self._sum.total.copy()
+        super().record(step)
+        if self._sum.base != base:
+            step.atom.add_to(total, 1)
+            self._sum.total = total
+
+
+def test_averages_fail_on_planted_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = SCHEDULES[0]
+    with pytest.raises(AssertionError):
+        check_primal(ShiftedWeight(schedule, np.zeros(4, object)), schedule)
+    with pytest.raises(AssertionError):
+        check_dual(AfterTheStep(schedule, 6, object), schedule)
+    with pytest.raises(AssertionError):
+        check_primal(PrimalAverage(SCHEDULES[1], np.zeros(4, object)), schedule)
+    monkeypatch.setattr(accounting, "RESCALE_ABOVE", 10)
+    with pytest.raises(AssertionError):
+        check_primal(ForgetsToRescale(schedule, np.zeros(4, object)), schedule)
+    with pytest.raises(AssertionError):
+        check_dual(ReadsTooEarly(schedule, 6, object), schedule)
+
+
+def test_rescaling_happens() -> None:
+    average = PrimalAverage(SCHEDULES[2], np.zeros(4, object))
+    for step in steps(6):
+        average.record(step)
+    assert average._sum.base > 0
+
+
+def test_asking_does_not_change_the_answer() -> None:
+    schedule = SCHEDULES[1]
+    asked, silent = (PrimalAverage(schedule, np.zeros(4, object)) for _ in range(2))
+    for step in steps():
+        asked.record(step)
+        silent.record(step)
+        assert list(asked.value()) == list(asked.value())
+    assert list(asked.value()) == list(silent.value())
+
+
+@pytest.mark.parametrize("one", [1.0, F(1)])
+def test_with_one_block_and_no_data_the_last_term_is_the_average(one: Any) -> None:
+    schedule = LinearSchedule(one, one)
+    number_type = object if isinstance(one, Fraction) else float
+    primal = PrimalAverage(schedule, np.zeros(4, number_type))
+    dual = DualAverage(schedule, 6, number_type)
+    w = fractions(3, 6).astype(number_type)
+    for exact in steps(8):
+        last = exact.atom.dense(fractions(0, 4)).astype(number_type)
+        change = exact.change.astype(number_type)
+        before = w.copy()
+        w[exact.batch] += change
+        for average in (primal, dual):
+            average.record(Step(exact.i, DenseAtom(last), exact.batch, change))
+        assert list(primal.value()) == list(last)
+        np.testing.assert_allclose(
+            dual.value(w).astype(float), before.astype(float), rtol=0, atol=1e-14
+        )
+        if number_type is object:
+            assert list(dual.value(w)) == list(before)
+
+
+# ---- floats ------------------------------------------------------------------------------------
+
+FLOAT_SCHEDULES = [
+    (SublinearSchedule(7.5), SublinearSchedule(F(15, 2))),
+    (LinearSchedule(7.5, 1.25), LinearSchedule(F(15, 2), F(5, 4))),
+    (LinearSchedule(1.5, 1.25), LinearSchedule(F(3, 2), F(5, 4))),  # q = 15/7: 1e100 at i = 303
+]
+
+
+def check_floats(schedule: Schedule, exact: Schedule, count: int = 1200) -> None:
+    rng = np.random.default_rng(0)
+    primal, dual = PrimalAverage(schedule, np.zeros(3)), DualAverage(schedule, 5)
+    w = rng.normal(size=5)
+    sums = [[mpmath.mpf(0)] * 3, [mpmath.mpf(0)] * 5]
+    mass = mpmath.mpf(0)
+    with mpmath.workdps(40):
+        for i in range(count):
+            atom, batch = DenseAtom(rng.normal(size=3)), rng.permutation(5)[:2]
+            weight = _digits(weights_at(exact, i))
+            mass += weight
+            for total, terms in zip(sums, (atom.vector, w), strict=True):
+                total[:] = [t + weight * mpmath.mpf(x) for t, x in zip(total, terms, strict=True)]
+            # Steps that shrink, as those of a run do.
+            after = w[batch] + rng.normal(size=2) / (1 + i)
+            change, w[batch] = after - w[batch], after
+            step = Step(i, atom, batch, change)
+            primal.record(step)
+            dual.record(step)
+            if i % 100 == 99 or i < 5:
+                for found, total in zip((primal.value(), dual.value(w)), sums, strict=True):
+                    for a, b in zip(found, total, strict=True):
+                        assert abs(a - b / mass) <= 1e-13, i
+
+
+def weights_at(schedule: Schedule, i: int) -> Fraction:
+    if isinstance(schedule, SublinearSchedule):
+        return 2 * schedule.blocks + i
+    total = schedule.blocks * schedule.sigma
+    return (total / (total - 1)) ** i
+
+
+def _digits(value: Fraction) -> Any:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+@pytest.mark.parametrize(("schedule", "exact"), FLOAT_SCHEDULES)
+def test_floats_agree_to_1e_13(schedule: Schedule, exact: Schedule) -> None:
+    check_floats(schedule, exact)
+
+
+def test_floats_fail_on_a_slightly_wrong_weight() -> None:
+    with pytest.raises(AssertionError):
+        check_floats(LinearSchedule(7.5, 1.25 + 1e-9), FLOAT_SCHEDULES[1][1])
+
+
+def test_far_out_nothing_overflows() -> None:
+    schedule = LinearSchedule(2.0, 1.5)
+    average = PrimalAverage(schedule, np.zeros(1))
+    for i in range(10**9, 10**9 + 50):
+        average.record(Step(i, DenseAtom(np.array([float(i - 10**9)])), np.array([0]), np.zeros(1)))
+    # The terms of a geometric average: Σ i q^i / Σ q^i with q = 3/2 over i < 50.
+    q = F(3, 2)
+    exact = sum(i * q**i for i in range(50)) / sum(q**i for i in range(50))
+    assert average.value()[0] == pytest.approx(float(exact), abs=1e-6)

@@ -1,0 +1,789 @@
+"""The compiled engine takes the very steps of the reference engine."""
+
+import itertools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rcmd import (
+    RCMD,
+    Box,
+    CompositeProx,
+    ConjugateProx,
+    Corrected,
+    EuclideanProx,
+    L1Ball,
+    L1Penalty,
+    L2Ball,
+    LeastSquares,
+    LinearMinOracle,
+    Logistic,
+    Problem,
+    Ridge,
+    SeparableConjugate,
+    Simplex,
+    Translated,
+    conjugates,
+    solve,
+)
+from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.kernels import coordinatewise, tournament
+from rcmd.engine.kernels.layout import LAG, rows_tuple
+from rcmd.engine.kernels.vertex import run_vertex
+from rcmd.engine.loops import CoordinateLoop, OracleLoop, VertexLoop
+from rcmd.engine.reference import AveragingReference
+from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.jit.records import CannotCompile
+from rcmd.jit.scalars import method_scalar
+from rcmd.model.prox import BregmanProx
+from rcmd.model.schedules import LinearSchedule, Schedule, SublinearSchedule
+from rcmd.oracles import Atom, DenseAtom, RankOneAtom, SparseAtom
+from rcmd.oracles.base import first_largest
+
+N = 40
+
+# ---- classes such as a user writes --------------------------------------------------------------
+
+
+def root(u: Any) -> Any:
+    return math.sqrt(1.0 + u * u)
+
+
+def slope(u: Any, size: Any = 1.0) -> Any:
+    return size * u / root(u)
+
+
+@dataclass(frozen=True)
+class Bowl(SeparableConjugate):
+    """√(1 + (s−y)²), said in a roundabout way: every kind of field, and helpers of helpers."""
+
+    size: float = 1.5
+    parts: int = 3
+    signed: bool = True
+
+    @property
+    def gamma(self) -> Any:
+        return self.size
+
+    def value(self, s: Any, y: Any) -> Any:
+        return self.size * root(s - y)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        total = 0.0
+        for _ in range(self.parts):
+            total += slope(s - y, self.size)
+        return total / self.parts if self.signed else abs(total) / self.parts
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        v = w / self.size
+        return w * y - self.size * math.sqrt(1.0 - v * v) if abs(v) <= 1.0 else math.inf
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        v = w / self.size
+        return y + v / math.sqrt(1.0 - v * v)
+
+    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
+        return (-self.size, self.size)
+
+
+@dataclass(frozen=True)
+class Scaled(SeparableConjugate):
+    """scale·(s−y)²/2, its methods calling each other through ``self``."""
+
+    scale: float = 0.5
+    quadratic = True
+
+    @property
+    def gamma(self) -> Any:
+        return self.scale
+
+    def residual(self, s: Any, y: Any) -> Any:
+        return s - y
+
+    def value(self, s: Any, y: Any) -> Any:
+        return self.scale * self.residual(s, y) * self.residual(s, y) / 2
+
+    def derivative(self, s: Any, y: Any, power: Any = 1) -> Any:
+        return self.scale * self.residual(s, y) * power
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return w * w / (2 * self.scale) + w * y
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        return w / self.scale + y
+
+
+@dataclass(frozen=True)
+class Written(LinearMinOracle):
+    """A set written by a user, its argmin in Python."""
+
+    radius: float = 2.0
+
+    def argmin(self, c: Any) -> Atom:
+        raise NotImplementedError
+
+    def minimum(self, c: Any) -> Any:
+        return c @ self.argmin(c).dense(c)
+
+    def violation(self, beta: Any) -> Any:
+        return 0.0
+
+
+class Corners(Written):
+    """The box |β_k| ≤ radius, as dense atoms."""
+
+    def argmin(self, c: Any) -> DenseAtom:
+        return DenseAtom(np.where(c > 0, -self.radius, self.radius))
+
+
+class Halves(Written):
+    """An l1 ball for the even coordinates and one for the odd: atoms of two pairs."""
+
+    def argmin(self, c: Any) -> SparseAtom:
+        places = (2 * int(abs(c[::2]).argmax()), 2 * int(abs(c[1::2]).argmax()) + 1)
+        return SparseAtom(places, tuple(-self.radius * np.sign(c[k]) for k in places))
+
+
+class Nuclear(Written):
+    """The ball of the nuclear norm on matrices with 20 columns."""
+
+    def argmin(self, c: Any) -> RankOneAtom:
+        left, _, right = np.linalg.svd(c.reshape(-1, 20))
+        return RankOneAtom(-self.radius * left[:, 0], right[0])
+
+
+# ---- the choices, and a design in which every two of them meet ----------------------------------
+
+
+def matrix(layout: str, p: int, seed: int = 0) -> Any:
+    """N rows, some of them empty, with about 20 entries each; dense or CSR."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, p)) * (rng.random((N, p)) < 20 / p)
+    X[[3, N - 1]] = 0.0
+    kind, number, index = (*layout.split("-"), "")[:3]
+    X = X.astype(number)
+    if kind == "dense":
+        return X
+    rows = sp.csr_array(X)
+    rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+    return rows
+
+
+def labels(seed: int = 0) -> Any:
+    return np.where(np.random.default_rng(seed).random(N) < 0.5, 1.0, -1.0)
+
+
+LOSSES = {"squares": LeastSquares(), "logistic": Logistic(), "bowl": Bowl(), "scaled": Scaled()}
+
+ORACLES: dict[str, Any] = {
+    "l1-ball": lambda p: L1Ball(3.0),
+    "l1-penalty": lambda p: L1Penalty(0.05, 3.0),
+    "simplex": lambda p: Simplex(2.0),
+    "l2-ball": lambda p: L2Ball(1.5),
+    "ridge-free": lambda p: Ridge(0.5, 50.0),
+    "ridge-cut": lambda p: Ridge(0.1, 0.3),
+    "box": lambda p: Box(-0.5, 1.0),
+    "box-vectors": lambda p: Box(-np.linspace(0.5, 1.0, p), 1.0),
+    "translated": lambda p: Translated(L1Ball(2.0), np.linspace(-0.1, 0.1, p)),
+    "python-dense": lambda p: Corners(0.5),
+    "python-pairs": lambda p: Halves(),
+    "python-rank-one": lambda p: Nuclear(),
+}
+
+SCHEDULES: dict[str, Any] = {
+    "sublinear": SublinearSchedule,
+    "linear": lambda blocks: LinearSchedule(blocks, 1.5),
+    "steep": lambda blocks: LinearSchedule(1.1, 1.2),  # weights grow by 4 a step: bases move
+}
+
+CHOICES: dict[str, list[Any]] = {
+    "loss": list(LOSSES),
+    "oracle": list(ORACLES),
+    "layout": ["dense-f8", "dense-f4", "csr-f8-i4", "csr-f4-i8"],
+    "p": [40, 200, 600],  # a short scan, a scan, and the incremental search
+    "batch": [1, 2, N],
+    "prox": [ConjugateProx(), EuclideanProx(), CompositeProx(20.0)],
+    "weighted": [False, True],
+    "schedule": list(SCHEDULES),
+}
+
+
+def covering(choices: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Cases in which every pair of choices occurs, each case chosen to meet many new pairs."""
+    rng = np.random.default_rng(0)
+    factors = {name: range(len(values)) for name, values in choices.items()}
+    missing = {
+        ((a, i), (b, j))
+        for a, b in itertools.combinations(factors, 2)
+        for i in factors[a]
+        for j in factors[b]
+    }
+
+    def new_pairs(case: dict[str, int]) -> int:
+        return sum(pair in missing for pair in itertools.combinations(case.items(), 2))
+
+    cases = []
+    while missing:
+        fixed = dict(min(missing))
+        tries = []
+        for _ in range(40):
+            case = {
+                name: fixed.get(name, int(rng.integers(len(factors[name])))) for name in factors
+            }
+            tries.append((new_pairs(case), sorted(case.items()), case))
+        best = max(tries)[2]
+        missing -= set(itertools.combinations(best.items(), 2))
+        cases.append({name: choices[name][i] for name, i in best.items()})
+    return cases
+
+
+CASES = covering(CHOICES)
+
+
+def name_of(case: dict[str, Any]) -> str:
+    return "/".join(str(value).partition("(")[0] for value in case.values())
+
+
+def make_problem(
+    loss: str = "logistic",
+    oracle: str = "l1-ball",
+    layout: str = "csr-f8-i4",
+    p: int = 200,
+    weighted: bool = False,
+    **_: Any,
+) -> Problem:
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, N) if weighted else None
+    return Problem(matrix(layout, p), labels(), LOSSES[loss], ORACLES[oracle](p), weights=weights)
+
+
+def engine(
+    kind: Any,
+    problem: Problem,
+    batch: int = 1,
+    schedule: str | Schedule = "sublinear",
+    prox: BregmanProx | None = None,
+    **_: Any,
+) -> Any:
+    if isinstance(schedule, str):
+        schedule = SCHEDULES[schedule](problem.n / batch)
+    prox = (prox or ConjugateProx()).bind(problem.constants(batch))
+    return kind(problem, schedule, UniformSampler(problem.n, batch, np.random.default_rng(7)), prox)
+
+
+def iterates(engine: Any) -> dict[str, Any]:
+    beta, w_average = engine.averages()
+    parts = {"s": engine.s, "w": engine.w, "d": engine.d, "beta": beta, "w average": w_average}
+    return {name: np.array(part) for name, part in parts.items()}
+
+
+def agree(
+    fast: Any, plain: Any, pieces: tuple[int, ...] = (1, 44, 55), tolerance: float = 1e-12
+) -> None:
+    for steps in pieces:
+        fast.advance(steps)
+        plain.advance(steps)
+        assert fast.iteration == plain.iteration
+        ours, theirs = iterates(fast), iterates(plain)
+        for name in ours:
+            close = {"rtol": tolerance, "atol": tolerance, "err_msg": name}
+            np.testing.assert_allclose(ours[name], theirs[name], **close)
+
+
+# ---- agreement ----------------------------------------------------------------------------------
+
+
+def test_every_two_choices_meet() -> None:
+    for a, b in itertools.combinations(CHOICES, 2):
+        met = {(repr(case[a]), repr(case[b])) for case in CASES}
+        assert len(met) == len(CHOICES[a]) * len(CHOICES[b])
+    assert len(CASES) < 150
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_agree(case: dict[str, Any]) -> None:
+    problem = make_problem(**case)
+    fast = engine(CompiledEngine, problem, **case)
+    agree(fast, engine(AveragingReference, problem, **case))
+    kinds = {"l1-ball": VertexLoop, "l1-penalty": VertexLoop, "simplex": VertexLoop}
+    kinds |= dict.fromkeys(["box", "l2-ball", "ridge-free", "ridge-cut"], CoordinateLoop)
+    assert type(fast._loop) is kinds.get(case["oracle"], OracleLoop)
+
+
+SHIPPED = [
+    getattr(conjugates, name)(*parameters)
+    for name, *parameters in (
+        ("EpsilonInsensitive", 0.3),
+        ("Fair",),
+        ("Huber",),
+        ("LeastSquares",),
+        ("LogCosh",),
+        ("Logistic",),
+        ("PseudoHuber",),
+        ("SmoothedHinge",),
+        ("SmoothedQuantile", 0.7),
+        ("SoftplusHinge",),
+        ("SquaredHinge",),
+    )
+]
+
+
+def test_no_shipped_loss_is_left_out() -> None:
+    others = {"Poisson", "Exponential", "SampleLosses", "SeparableConjugate"}
+    assert {type(loss).__name__ for loss in SHIPPED} == set(conjugates.__all__) - others
+
+
+@pytest.mark.parametrize("layout", ["dense-f8", "csr-f8-i4"])
+@pytest.mark.parametrize("loss", SHIPPED, ids=lambda loss: type(loss).__name__)
+def test_every_loss_agrees_on_every_oracle_and_batch(loss: SeparableConjugate, layout: str) -> None:
+    for make_oracle, batch in itertools.product(ORACLES.values(), [1, 2, N]):
+        problem = Problem(matrix(layout, 40), labels(), loss, make_oracle(40))
+        engines = (engine(kind, problem, batch) for kind in (CompiledEngine, AveragingReference))
+        agree(*engines, pieces=(30,))
+
+
+@pytest.mark.parametrize(
+    ("p", "batch", "layout", "incremental"),
+    [
+        (600, 1, "csr-f8-i4", True),
+        (600, 2, "csr-f4-i8", True),
+        (600, N, "csr-f8-i4", False),
+        (600, 1, "dense-f8", False),
+        (200, 1, "csr-f8-i4", False),
+        (40, 1, "csr-f8-i4", False),
+    ],
+)
+def test_which_search_runs(p: int, batch: int, layout: str, incremental: bool) -> None:
+    fast = engine(CompiledEngine, make_problem(p=p, layout=layout), batch)
+    assert (fast._loop._bounds.size > 0) == incremental
+
+
+@pytest.mark.parametrize("layout", ["csr-f8-i4", "csr-f4-i8", "csr-f8-i8", "csr-f4-i4"])
+def test_number_and_index_types_are_kept(layout: str) -> None:
+    """No copy of the data: narrow values and indices stay narrow."""
+    problem = make_problem(layout=layout)
+    values, columns, offsets = rows_tuple(problem.rows)
+    assert values.dtype == layout[4:6]
+    assert columns.dtype == layout[7:].replace("i", "u")
+    assert offsets.dtype == np.uint64
+    assert np.shares_memory(values, problem.rows.matrix.data)  # type: ignore[attr-defined]
+    assert np.shares_memory(columns, problem.rows.matrix.indices)  # type: ignore[attr-defined]
+
+
+def test_penalty_takes_both_kinds_of_atoms() -> None:
+    """The threshold of the penalty lies where atoms are sometimes zero."""
+    problem = make_problem(oracle="l1-penalty", p=600)
+    plain = engine(AveragingReference, problem)
+    atoms = []
+    for _ in range(100):
+        atoms.append(problem.oracle.argmin(plain.d))
+        plain.step()
+    assert 0 < sum(not atom.indices for atom in atoms) < 100
+
+
+@pytest.mark.parametrize("oracle", ["ridge-free", "ridge-cut"])
+def test_ridge_is_where_its_name_says(oracle: str) -> None:
+    problem = make_problem(oracle=oracle)
+    atom = problem.oracle.argmin(engine(AveragingReference, problem).d).vector
+    inside = bool(np.linalg.norm(atom) < 0.999 * problem.oracle.radius)
+    assert inside == (oracle == "ridge-free")
+
+
+def test_few_entries_and_long_rows() -> None:
+    """Fewer than 16 entries in all, and rows that are halved several times."""
+    # With int64 indices and float64 values, the mixture missing above.
+    tiny = sp.csr_array(([1.0, -2.0, 3.0], [0, 99, 5], [0, 0, 1, 2, 2, 3]), shape=(5, 100))
+    full = sp.random_array((20, 3000), density=0.2, rng=np.random.default_rng(0), format="csr")
+    for X in (tiny, full):
+        y = labels()[: X.shape[0]]
+        problem = Problem(X, y, Logistic(), L1Ball(3.0))
+        agree(engine(CompiledEngine, problem), engine(AveragingReference, problem), (7, 53))
+
+
+# ---- slices -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schedule", [*SCHEDULES, "forgetful"])
+@pytest.mark.parametrize("oracle", ["l1-ball", "ridge-cut", "python-pairs"])
+def test_slices_do_not_matter(oracle: str, schedule: Any) -> None:
+    """Bit for bit, across refreshes (after 20, 40, 80 steps) and moves of the base."""
+    if schedule == "forgetful":  # C_i/C_0 is infinite
+        schedule = LinearSchedule(1.0, 1.0)
+    problem = make_problem(oracle=oracle, p=600)
+    runs = []
+    for pieces in ([400], [1] * 400, [3, 150, 247]):
+        fast = engine(CompiledEngine, problem, 2, schedule)
+        for steps in pieces:
+            fast.advance(steps)
+        assert fast.iteration == 400
+        moves = fast._base > 0
+        assert moves == (schedule not in ("sublinear", "linear"))
+        runs.append(iterates(fast))
+    for run in runs[1:]:
+        for name, part in run.items():
+            assert np.isfinite(part).all()
+            np.testing.assert_array_equal(part, runs[0][name], err_msg=name)
+    agree(
+        engine(CompiledEngine, problem, 2, schedule),
+        engine(AveragingReference, problem, 2, schedule),
+        (400,),
+    )
+
+
+def test_chunks_do_not_matter() -> None:
+    one, other = (engine(CompiledEngine, make_problem(p=600)) for _ in range(2))
+    other._chunk = 7
+    for fast in (one, other):
+        fast.advance(200)
+    for name, part in iterates(one).items():
+        np.testing.assert_array_equal(part, iterates(other)[name], err_msg=name)
+
+
+# ---- planted faults -----------------------------------------------------------------------------
+
+
+def wrong_gain(fast: Any) -> None:
+    fast._gain = fast._gain * (1 + 1e-9)
+
+
+def skipped_lag(fast: Any) -> None:
+    take = fast._take
+
+    def without_lag(batches: Any, numbers: Any) -> None:
+        lag = fast._samples[:, LAG].copy()
+        take(batches, numbers)
+        fast._samples[:, LAG] = lag
+
+    fast._take = without_lag
+
+
+def loose_ends(fast: Any) -> None:
+    """Bounds that nobody made tight at the start, as after a forgotten refresh."""
+    fast._loop._bounds[:] = 0.0
+
+
+def late_weights(fast: Any) -> None:
+    tabulate = fast._tabulate
+
+    def shifted(start: int, stop: int) -> Any:
+        eta, weights, total = tabulate(start, stop)
+        return eta, weights, np.append(total[1:], total[-1])
+
+    fast._tabulate = shifted
+
+
+def stale_functions(fast: Any) -> None:
+    """The derivative of another parameter."""
+    other = method_scalar(Bowl(1.5 + 1e-9), "derivative")
+    fast._functions, fast._kept = (other.address, other.theta, 0, 0), other
+
+
+@pytest.mark.parametrize(
+    "plant", [wrong_gain, skipped_lag, loose_ends, late_weights, stale_functions]
+)
+def test_planted_faults_are_seen(plant: Any) -> None:
+    problem = make_problem("bowl", p=600)
+    agree(engine(CompiledEngine, problem), engine(AveragingReference, problem))
+    fast = engine(CompiledEngine, problem)
+    plant(fast)
+    with pytest.raises(AssertionError):
+        agree(fast, engine(AveragingReference, problem))
+
+
+# ---- parameters ---------------------------------------------------------------------------------
+
+
+def test_parameters_neither_recompile_nor_leak() -> None:
+    """Ten parameter values interleaved in one process: one kernel, ten right answers."""
+
+    def engines(value: float) -> tuple[Any, Any]:
+        problem = Problem(matrix("dense-f8", 40), labels(), Bowl(value), Ridge(value, 0.5))
+        return engine(CompiledEngine, problem), engine(AveragingReference, problem)
+
+    pairs = [engines(value) for value in np.linspace(0.5, 1.5, 10)]
+    kernels = {fast._loop._kernel for fast, _ in pairs}
+    addresses = {fast._functions[0] for fast, _ in pairs}
+    assert len(kernels) == len(addresses) == 1
+    for fast, plain in pairs:
+        agree(fast, plain, (50,))
+    signatures = len(next(iter(kernels)).signatures)
+    vertex = len(run_vertex.signatures)
+    fast, plain = engines(0.77)
+    agree(fast, plain, (50,))
+    assert len(next(iter(kernels)).signatures) == signatures
+    for radius in (1.0, 2.0):
+        problem = Problem(matrix("dense-f8", 40), labels(), Bowl(radius), L1Ball(radius))
+        agree(engine(CompiledEngine, problem), engine(AveragingReference, problem), (50,))
+    assert len(run_vertex.signatures) <= vertex + 1
+
+
+def test_fields_of_every_kind_are_read() -> None:
+    for loss in (Bowl(), Bowl(2.0, 5), Bowl(1.0, 1, False), Bowl(2, np.int64(4), np.bool_(False))):
+        derivative = method_scalar(loss, "derivative")
+        for s in (-2.0, 0.5, 3.0):
+            assert derivative(s, 0.25)[0] == pytest.approx(loss.derivative(s, 0.25), rel=1e-15)
+
+
+def test_arguments_with_defaults_keep_them() -> None:
+    assert method_scalar(Scaled(), "derivative")(3.0, 1.0)[0] == Scaled().derivative(3.0, 1.0)
+
+
+# ---- the search for the largest entry -----------------------------------------------------------
+
+
+def keys(d: Any, signs: Any) -> Any:
+    """What counts of |d| or −d, its leading 44 bits with the implicit one, by arithmetic."""
+    fraction, exponent = np.frexp(abs(d) if signs == tournament.BOTH_SIGNS else -d)
+    return np.ldexp(np.trunc(np.ldexp(fraction, 44)), exponent - 44)
+
+
+def climb(p: int, signs: Any, seed: int, lifting: bool = True) -> None:
+    """Entries that move up and down, with many ties, against ``argmax``."""
+    rng = np.random.default_rng(seed)
+    d = np.round(rng.standard_normal(p), 1)
+    offsets = tournament.level_offsets(p)
+    bounds = np.zeros(int(offsets[-1]))
+    tournament.tighten_all(d, *signs, bounds, offsets)
+    for turn in range(120):
+        for k in rng.integers(p, size=8):
+            d[k] = round(rng.standard_normal() * rng.choice([0.1, 1.0, 1.5]), 1)
+            d[k] *= 1 + rng.choice([0.0, 1e-15, 1e-12])  # equal, as good as equal, different
+            if lifting:
+                tournament.raise_bounds(bounds, offsets, np.uint64(k), keys(d, signs)[k])
+        if turn % 30 == 29:
+            d[keys(d, signs) == keys(d, signs).max()] = 0.0  # every largest key falls
+        expected = (keys(d, signs).argmax(), keys(d, signs).max())
+        assert tournament.find_largest(d, *signs, bounds, offsets) == expected
+        assert tournament.scan(d, *signs) == expected
+        assert tournament.scan_short(d, *signs) == expected
+        assert first_largest(abs(d) if signs == tournament.BOTH_SIGNS else -d) == expected[0]
+        if signs == tournament.BOTH_SIGNS and p <= tournament.LOW_BITS:
+            assert tournament.scan_coded(d, signs[0]) == expected
+
+
+@pytest.mark.parametrize(
+    "signs", [tournament.BOTH_SIGNS, tournament.POSITIVE], ids=["both", "positive"]
+)
+@pytest.mark.parametrize("p", [64, 65, 127, 128, 511, 512, 513, 4097, 20000])
+def test_the_largest_key_is_found_first(p: int, signs: Any) -> None:
+    climb(p, signs, seed=p)
+
+
+def test_a_tournament_of_many_levels() -> None:
+    p = 64**3 + 1
+    d = np.zeros(p)
+    offsets = tournament.level_offsets(p)
+    bounds = np.zeros(int(offsets[-1]))
+    tournament.tighten_all(d, *tournament.BOTH_SIGNS, bounds, offsets)
+    for k in (p - 1, 70000, 69999, 0):
+        d[k] = -1.0
+        tournament.raise_bounds(bounds, offsets, np.uint64(k), 1.0)
+        assert tournament.find_largest(d, *tournament.BOTH_SIGNS, bounds, offsets) == (k, 1.0)
+
+
+def test_a_place_off_by_one_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    coded = tournament.scan_coded
+
+    def next_place(d: Any, keep: Any) -> Any:
+        k, key = coded(d, keep)
+        return k + 1, key
+
+    monkeypatch.setattr(tournament, "scan_coded", next_place)
+    with pytest.raises(AssertionError):
+        climb(127, tournament.BOTH_SIGNS, seed=0)
+
+
+def test_a_forgotten_lift_is_seen() -> None:
+    with pytest.raises(AssertionError):
+        climb(513, tournament.BOTH_SIGNS, seed=0, lifting=False)
+
+
+# ---- numbers that are none ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Broken(LeastSquares):
+    """Its derivative turns bad once predictions leave the neighbourhood of zero."""
+
+    bad: float = math.nan
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return self.bad if abs(s) > 0.5 else s - y
+
+
+class Strict(Corners):
+    """An oracle that refuses what is no number, as solvers do."""
+
+    def argmin(self, c: Any) -> DenseAtom:
+        if not np.isfinite(c).all():
+            raise ValueError("no number")
+        return super().argmin(c)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("p", [40, 200, 600])
+@pytest.mark.parametrize("layout", ["csr-f8-i4", "dense-f8"])
+def test_nan_is_told_and_hangs_nothing(layout: str, p: int, bad: float) -> None:
+    oracles = [L1Ball(3.0), Simplex(3.0), Ridge(0.1, 3.0), Box(-1.0, 1.0), Strict(1.0)]
+    for oracle in oracles:
+        problem = Problem(matrix(layout, p), labels(), Broken(bad), oracle)
+        fast = engine(CompiledEngine, problem)
+        with pytest.raises(
+            FloatingPointError, match=r"NaN or infinite before .*derivative of Broken\("
+        ):
+            fast.advance(1000)
+
+
+def test_nan_ends_a_run_with_the_sentence() -> None:
+    problem = Problem(matrix("csr-f8-i4", 600), labels(), Broken(), L1Ball(3.0))
+    with pytest.raises(FloatingPointError, match="expected finite numbers"):
+        solve(problem, method=Corrected(RCMD(engine="compiled")), max_iterations=1000, tol=0)
+
+
+# ---- arrays as they come ------------------------------------------------------------------------
+
+
+def test_unsorted_and_duplicate_entries() -> None:
+    rng = np.random.default_rng(3)
+    tidy = matrix("csr-f8-i4", 600)
+    values, columns, offsets = [], [], [0]
+    for j in range(N):
+        here = slice(tidy.indptr[j], tidy.indptr[j + 1])
+        # Every entry in two parts, in any order.
+        order = rng.permutation(2 * (here.stop - here.start))
+        share = rng.random(here.stop - here.start)
+        x = tidy.data[here]
+        values.append(np.concatenate([share * x, x - share * x])[order])
+        columns.append(np.tile(tidy.indices[here], 2)[order])
+        offsets.append(offsets[-1] + len(order))
+    untidy = sp.csr_array(
+        (np.concatenate(values), np.concatenate(columns), offsets), shape=tidy.shape
+    )
+    assert not untidy.has_canonical_format
+    for oracle in (L1Ball(3.0), Ridge(0.1, 0.3)):
+        problems = [Problem(X, labels(), Logistic(), oracle) for X in (untidy, tidy)]
+        agree(engine(CompiledEngine, problems[0]), engine(AveragingReference, problems[1]))
+
+
+def test_entries_that_are_not_contiguous() -> None:
+    tidy = matrix("csr-f8-i4", 600)
+    spread = sp.csr_array(
+        (np.repeat(tidy.data, 2)[::2], np.repeat(tidy.indices, 2)[::2], tidy.indptr),
+        shape=tidy.shape,
+    )
+    assert not spread.indices.flags.c_contiguous
+    problems = [Problem(X, labels(), Logistic(), L1Ball(3.0)) for X in (spread, tidy)]
+    agree(engine(CompiledEngine, problems[0]), engine(AveragingReference, problems[1]))
+    columns = Problem(np.asfortranarray(tidy.toarray()), labels(), Logistic(), L1Ball(3.0))
+    agree(engine(CompiledEngine, columns), engine(AveragingReference, problems[1]))
+
+
+def test_read_only_arrays_and_memory_maps(tmp_path: Path) -> None:
+    dense, rows = matrix("dense-f8", 200), matrix("csr-f8-i4", 200)
+    np.save(tmp_path / "X.npy", dense)
+    for name in ("data", "indices", "indptr"):
+        np.save(tmp_path / f"{name}.npy", getattr(rows, name))
+    mapped = [np.load(tmp_path / f"{name}.npy", "r") for name in ("data", "indices", "indptr")]
+    y = labels()
+    y.setflags(write=False)
+    frozen = rows.copy()
+    for array in (frozen.data, frozen.indices, frozen.indptr):
+        array.setflags(write=False)
+    locked = dense.copy()
+    locked.setflags(write=False)
+    kinds = [
+        np.load(tmp_path / "X.npy", "r"),
+        locked,
+        sp.csr_array(tuple(mapped), shape=rows.shape),
+        frozen,
+    ]
+    plain = Problem(dense, labels(), Logistic(), L1Ball(3.0))
+    for X in kinds:
+        problem = Problem(X, y, Logistic(), L1Ball(3.0))
+        agree(engine(CompiledEngine, problem), engine(AveragingReference, plain))
+
+
+# ---- batches from elsewhere ---------------------------------------------------------------------
+
+
+class Fixed:
+    """A sampler written by a user, who thinks little of number types."""
+
+    batch = 2
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def draw(self, steps: int) -> Any:
+        return np.broadcast_to(self.rows, (steps, 2))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])
+def test_batches_of_any_integers(dtype: Any) -> None:
+    problem = make_problem(p=40)
+    rows = np.array([1, 4], dtype)
+    engines = [
+        kind(problem, SCHEDULES["sublinear"](N / 2), Fixed(rows), ConjugateProx())
+        for kind in (CompiledEngine, AveragingReference)
+    ]
+    agree(*engines)
+
+
+@pytest.mark.parametrize("row", [N, 10**9])
+def test_rows_that_are_none_are_refused(row: int) -> None:
+    """Machine code would read beyond the array."""
+    problem = make_problem(p=40)
+    fast = CompiledEngine(problem, SCHEDULES["sublinear"](N), Replay([[0], [row]]), ConjugateProx())
+    with pytest.raises(IndexError, match="the sampler drew rows"):
+        fast.advance(2)
+
+
+# ---- layouts without kernels --------------------------------------------------------------------
+
+
+def test_fractions_do_not_compile() -> None:
+    from small_problems import exact_problem
+
+    problem = exact_problem("l1-ball")
+    with pytest.raises(CannotCompile, match="no compiled layout"):
+        solve(problem, method=Corrected(RCMD(engine="compiled")), max_iterations=1)
+    assert solve(problem, max_iterations=3, tol=0).nit == 3
+
+
+def test_oracles_share_kernels_by_kind() -> None:
+    """Compilations grow with losses plus kinds of oracles, not with their product."""
+    kinds = {
+        coordinatewise._compiled(coordinatewise.record_of(oracle)[0])
+        for oracle in (Ridge(0.1, 1.0), Ridge(2.0, 3.0), L2Ball(1.0), L2Ball(2), Box(0.0, 1.0))
+    }
+    assert len(kinds) == 3
+
+
+def test_every_block_may_fall_in_one_step() -> None:
+    """More blocks than one level holds, all lowered by one dense row."""
+    x = np.zeros(8192)
+    x[::64] = 1 + np.arange(128) * 1e-6
+    X = sp.csr_array(np.tile(x, (4, 1)))
+    problem = Problem(X, np.ones(4), LeastSquares(), L1Ball(0.5))
+    sequence = [[0], [1], [2], [3]]
+    fast, plain = (
+        kind(problem, SublinearSchedule(4.0), Replay(sequence), ConjugateProx())
+        for kind in (CompiledEngine, AveragingReference)
+    )
+    fast._loop = VertexLoop(L1Ball(0.5).vertex_rule(), problem.p, touched=1.0, dense=False)
+    fast._loop.refresh(fast._gradient())
+    agree(fast, plain, pieces=(1, 1, 1, 1))
+
+
+@pytest.mark.parametrize("e", np.geomspace(2e-9, 6e-8, 12))
+def test_a_vanishing_gradient_keeps_its_norm(e: float) -> None:
+    problem = Problem([[1.0], [1.0]], [0.4 + e, 0.4 + e], LeastSquares(), L2Ball(1.0))
+    engines = (
+        kind(problem, SublinearSchedule(2.0), Replay([[0], [1]]), ConjugateProx())
+        for kind in (CompiledEngine, AveragingReference)
+    )
+    agree(*engines, pieces=(1, 1))

@@ -1,0 +1,845 @@
+"""From a class to machine code: never stale, never required, compiled once."""
+
+import importlib
+import math
+import os
+import pkgutil
+import statistics
+import subprocess
+import sys
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rcmd
+from rcmd import (
+    RCMD,
+    Corrected,
+    L1Ball,
+    LeastSquares,
+    Problem,
+    solve,
+)
+from rcmd.jit.caching import KERNEL_OPTIONS, fingerprint
+from rcmd.jit.records import CannotCompile, RecordType
+from rcmd.jit.scalars import method_scalar
+
+ROOT = Path(__file__).parents[2]
+
+# ---- the fingerprint ----------------------------------------------------------------------------
+
+MODULE = """
+import enum
+import math
+import numpy as np
+import numba
+import {other} as other
+import {package}.inner
+
+CONSTANT = {constant}
+WHOLE = np.int64({whole})
+
+class Mode(enum.Enum):
+    A = {member}
+
+def make(closed):
+    def inside(s):
+        return s + closed
+    return inside
+
+closure = make({closed})
+
+def deep(s):
+    return {deep}
+
+def shallow(s, factor={default}):
+    return deep(s) * factor
+
+@numba.njit
+def jitted(s):
+    return {jitted}
+
+def function(s, y):
+    part = shallow(s) + CONSTANT + WHOLE + closure(y) + Mode.A.value + jitted(s)
+    bent = sum([{comprehension} for t in (1.0, 2.0)])
+    return {body} + part + bent + other.helper(s) + {package}.inner.NUMBER
+"""
+
+PLAIN = {
+    "constant": "1.5",
+    "whole": "3",
+    "member": "4",
+    "closed": "0.5",
+    "deep": "s + 1.0",
+    "default": "2.0",
+    "jitted": "s * 2.0",
+    "comprehension": "t * t",
+    "body": "math.sqrt(y)",
+}
+EDITS = {
+    "constant": "1.25",
+    "whole": "2",
+    "member": "5",
+    "closed": "0.25",
+    "deep": "s - 1.0",
+    "default": "3.0",
+    "jitted": "s * 3.0",
+    "comprehension": "t * t * t",
+    "body": "math.exp(y)",
+    "other": "s / 4.0",
+    "inner": "8.0",
+}
+
+
+def build(lines_before: int = 0, file: str = "<stdin>", **edits: str) -> Any:
+    """``function`` of the module above, as a fresh process would have it."""
+    other, package, inner = (types.ModuleType(name) for name in ("other", "pack", "pack.inner"))
+    exec(f"def helper(s): return {edits.get('other', 's / 2.0')}", vars(other))
+    exec(f"NUMBER = {edits.get('inner', '7.0')}", vars(inner))
+    package.inner = inner  # type: ignore[attr-defined]
+    names = {"other": "other_module", "package": "pack_module"}
+    source = "\n" * lines_before + MODULE.format(**{**PLAIN, **edits, **names})
+    modules = {"other_module": other, "pack_module": package, "pack_module.inner": inner}
+    scope: dict[str, Any] = {"__name__": "made"}
+    before = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(modules)
+    try:
+        exec(compile(source, file, "exec"), scope)
+    finally:
+        for name, module in before.items():
+            if module is None:
+                del sys.modules[name]
+    return scope["function"]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_changes_the_fingerprint(edit: str) -> None:
+    assert fingerprint(build(**{edit: EDITS[edit]})) != fingerprint(build())
+
+
+def test_the_same_code_elsewhere_has_the_same_fingerprint() -> None:
+    assert fingerprint(build()) == fingerprint(build())
+    assert fingerprint(build(17, "/somewhere/else.py")) == fingerprint(build())
+
+
+def test_globals_that_only_share_a_name_with_an_attribute_do_not_count() -> None:
+    """In a notebook ``width = 0.5`` must not change what reads ``self.width``."""
+
+    def make(scope: dict[str, Any]) -> Any:
+        exec("def derivative(self, s): return s * self.width", scope)
+        return scope["derivative"]
+
+    assert fingerprint(make({})) == fingerprint(make({"width": 0.5}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (1, True),
+        (0.0, -0.0),
+        ("1", 1),
+        (None, 0),
+        ((1, 2), (2, 1)),
+        ((1, (2,)), (1, 2)),
+        (np.float32(1), np.float64(1)),
+        (np.int64(1), np.int64(2)),
+        (np.arange(3), np.arange(3.0)),
+        (np.arange(3), np.arange(3)[::-1]),
+        ({1, 2}, {1, 3}),
+    ],
+)
+def test_values_that_differ_have_different_fingerprints(one: Any, other: Any) -> None:
+    assert fingerprint(one) == fingerprint(one)
+    assert fingerprint(one) != fingerprint(other)
+
+
+# ---- the cache, across processes ----------------------------------------------------------------
+
+
+Runner = Callable[..., str]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Runner:
+    """Run Python code in a process with a cache of its own, in a folder of its own."""
+    return lambda code, **options: run_in(tmp_path, code, **options)
+
+
+def run_in(folder: Path, code: str, script: bool = False) -> str:
+    if script:
+        (folder / "script.py").write_text(code)
+    command = ["script.py"] if script else ["-c", code]
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+HELPERS = """
+import numba
+NUMBER = {number}
+def deep(s):
+    return {deep}
+def half(s):
+    return 0.5 * deep(s)
+def third(y):
+    return {third}
+@numba.njit
+def jitted(s):
+    return {jitted}
+"""
+
+# One class for every way in which an edit can reach a method, so that one pair of processes
+# shows them all.
+LOSSES = """
+import enum
+from dataclasses import dataclass
+import numpy as np
+import helpers
+import folder.helpers
+from helpers import half
+
+FACTOR = {factor}
+WHOLE = np.int64({whole})
+
+class Mode(enum.Enum):
+    A = {member}
+
+def with_default(s, extra={default}):
+    return s + extra
+
+def closed_over(extra):
+    def add(s):
+        return s + extra
+    return add
+
+added = closed_over({closed})
+
+class Base:
+    flag = True
+    def derivative(self, s, y):
+        raise NotImplementedError
+
+@dataclass(frozen=True)
+class Untouched(Base):
+    width: float = 2.0
+    def derivative(self, s, y): return self.width * s
+
+@dataclass(frozen=True)
+class Body(Base):
+    width: float = 2.0
+    def derivative(self, s, y): return {body}
+
+@dataclass(frozen=True)
+class Constant(Base):
+    def derivative(self, s, y): return s * FACTOR
+
+@dataclass(frozen=True)
+class Whole(Base):
+    def derivative(self, s, y): return s * WHOLE
+
+@dataclass(frozen=True)
+class Member(Base):
+    def derivative(self, s, y): return s * Mode.A.value
+
+@dataclass(frozen=True)
+class Default(Base):
+    def derivative(self, s, y): return with_default(s)
+
+@dataclass(frozen=True)
+class Closed(Base):
+    def derivative(self, s, y): return added(s)
+
+@dataclass(frozen=True)
+class Imported(Base):
+    def derivative(self, s, y): return half(s)
+
+@dataclass(frozen=True)
+class Attribute(Base):
+    def derivative(self, s, y): return helpers.third(y)
+
+@dataclass(frozen=True)
+class Jitted(Base):
+    def derivative(self, s, y): return helpers.jitted(s)
+
+@dataclass(frozen=True)
+class Nested(Base):
+    def derivative(self, s, y): return s * folder.helpers.NUMBER
+
+@dataclass(frozen=True)
+class Method(Base):
+    def inner(self, s): return {inner}
+    def derivative(self, s, y): return self.inner(s)
+
+@dataclass(frozen=True)
+class Number(Base):
+    weight = {attribute}
+    def derivative(self, s, y): return self.weight * s
+
+ALL = [
+    Untouched, Body, Constant, Whole, Member, Default, Closed, Imported, Attribute, Jitted, Nested,
+    Method, Number,
+]
+"""
+
+USE = """
+import losses
+from rcmd.jit.scalars import method_scalar
+for kind in losses.ALL:
+    scalar = method_scalar(kind(), "derivative")
+    plain, compiled = kind().derivative(4.0, 3.0), float(scalar(4.0, 3.0)[0])
+    print(kind.__name__, plain, compiled, scalar.from_cache)
+"""
+
+BEFORE = {
+    "factor": "1.0",
+    "whole": "2",
+    "member": "3",
+    "default": "1.0",
+    "closed": "1.0",
+    "body": "s + y",
+    "inner": "s * 2.0",
+    "attribute": "2.0",
+    "number": "2.0",
+    "deep": "s",
+    "third": "y / 3.0",
+    "jitted": "s * 2.0",
+}
+AFTER = {
+    "factor": "1.5",
+    "whole": "3",
+    "member": "4",
+    "default": "2.0",
+    "closed": "2.0",
+    "body": "s - y",
+    "inner": "s * 3.0",
+    "attribute": "3.0",
+    "number": "4.0",
+    "deep": "s + 1.0",
+    "third": "y / 4.0",
+    "jitted": "s * 3.0",
+}
+
+
+def write(folder: Path, texts: dict[str, str]) -> None:
+    (folder / "folder").mkdir(exist_ok=True)
+    (folder / "folder" / "__init__.py").write_text("")
+    for name in ("helpers.py", "folder/helpers.py"):
+        (folder / name).write_text(HELPERS.format(**texts))
+    (folder / "losses.py").write_text(LOSSES.format(**texts))
+
+
+def table(output: str) -> dict[str, tuple[float, float, bool]]:
+    rows = (line.split() for line in output.splitlines())
+    return {name: (float(a), float(b), hit == "True") for name, a, b, hit in rows}
+
+
+def test_edits_are_seen_and_the_unedited_is_cached(run: Runner, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE)
+    first, second = table(run(USE)), table(run(USE))
+    assert len(first) == 13
+    # numba adds to an index without a lock, and processes that share one may swap their code.
+    for kind in ("nbi", "nbc"):
+        assert len(list((tmp_path / "cache").rglob(f"*of_two*.{kind}"))) == 13
+    for name in first:
+        assert first[name] == (first[name][0], first[name][0], False), name
+        assert second[name] == (first[name][0], first[name][0], True), name
+    write(tmp_path, AFTER)
+    third = table(run(USE))
+    for name, (plain, compiled, hit) in third.items():
+        assert compiled == plain, name
+        assert (plain != first[name][0]) == (name != "Untouched"), name
+        # A number of the class travels as a parameter: new value, same code.
+        assert hit == (name in ("Untouched", "Number")), name
+
+
+BLIND = """
+from rcmd.jit import caching
+from rcmd.jit import records
+caching.fingerprint = records.fingerprint = lambda *values: "always the same"
+"""
+
+
+def test_without_fingerprints_stale_code_would_be_seen(run: Runner, tmp_path: Path) -> None:
+    """The planted fault of the test above."""
+    for texts in (BEFORE, AFTER):
+        write(tmp_path, texts)
+        code = USE.replace("losses.ALL", "[losses.Constant]")
+        found = table(run(BLIND + code))["Constant"]
+    assert found == (6.0, 4.0, True)
+
+
+SWEEP = """
+import numpy as np
+from losses import Untouched
+from rcmd.jit import scalars
+made = [scalars.method_scalar(Untouched(width), "derivative") for width in np.linspace(1, 2, 10)]
+print(scalars._compile.cache_info().misses, len({scalar.address for scalar in made}))
+print(*(float(scalar(3.0, 0.0)[0]) / 3.0 for scalar in made))
+"""
+
+
+def test_ten_parameter_values_are_one_compilation(run: Runner, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE)
+    compilations, values = run(SWEEP).splitlines()
+    assert compilations == "1 1"
+    assert [float(value) for value in values.split()] == pytest.approx(np.linspace(1, 2, 10))
+
+
+# ---- classes that live in no file ---------------------------------------------------------------
+
+PROMPT = """
+import math
+from dataclasses import dataclass
+from rcmd import SeparableConjugate
+
+@dataclass(frozen=True)
+class Soft(SeparableConjugate):
+    width: float = 2.0
+    @property
+    def gamma(self): return 1.0 / self.width
+    def value(self, s, y): return self.width * (math.sqrt(1.0 + ((s - y) / self.width) ** 2) - 1.0)
+    def derivative(self, s, y): return (s - y) / math.sqrt(self.width ** 2 + (s - y) ** 2)
+    def conjugate(self, w, y):
+        return w * y + self.width * (1.0 - math.sqrt(1.0 - w * w)) if abs(w) <= 1.0 else math.inf
+    def conjugate_derivative(self, w, y): return y + self.width * w / math.sqrt(1.0 - w * w)
+    def conjugate_domain(self, y): return (-1.0, 1.0)
+"""
+
+TAIL = """
+import numpy as np
+from rcmd import RCMD, L1Ball, Problem, solve
+from rcmd.jit.scalars import method_scalar
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
+gaps = [
+    solve(
+        Problem(X, y, Soft(), L1Ball(1.0)), method=RCMD(engine=engine), max_iterations=300, tol=0
+    ).gap
+    for engine in ("compiled", "reference")
+]
+assert abs(gaps[0] - gaps[1]) < 1e-12 and gaps[0] < 0.1, gaps
+print(method_scalar(Soft(), "derivative").from_cache)
+"""
+
+
+def test_classes_without_a_file(run: Runner) -> None:
+    """``python -c``, ``exec``, a prompt and a script: one code, compiled once for all."""
+    assert run(PROMPT + TAIL) == "False"
+    at_prompt = f"exec(compile({PROMPT!r}, '<stdin>', 'exec'))"
+    assert run(f"exec({PROMPT!r})" + TAIL + at_prompt + TAIL) == "True\nTrue"
+    assert run("# further down\n" + PROMPT + TAIL, script=True) == "True"
+
+
+NOWHERE = """
+from numba.core import caching
+def refuse(self): raise OSError("read-only file system")
+for name in dir(caching):
+    if name.endswith("Locator") and hasattr(getattr(caching, name), "ensure_cache_path"):
+        getattr(caching, name).ensure_cache_path = refuse
+"""
+
+
+ASK = """
+from rcmd.jit.scalars import method_scalar
+scalar = method_scalar(Soft(), "value")
+print(scalar(0.0, 0.0), scalar.from_cache)
+"""
+
+
+def test_nowhere_to_write(run: Runner, tmp_path: Path) -> None:
+    assert run(NOWHERE + PROMPT + ASK) == "[0.] False"
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+PARTS = """
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from rcmd.jit.instructions import by_type
+
+NUMBER = {number}
+
+@njit(inline="always")
+def inlined(x):
+    return x + {inlined}
+
+@njit
+def deep(x):
+    return {deep}
+
+@njit
+def called(x):
+    return deep(x) * 2.0
+
+@by_type(inline="always")
+def resolved(x):
+    return lambda x: x + {resolved}
+
+def build(builder, x):
+    return builder.{instruction}(x, x)
+
+@intrinsic
+def instruction(typing_context, x):
+    def generate(context, builder, signature, arguments):
+        return build(builder, arguments[0])
+    return types.float64(types.float64), generate
+"""
+
+# One kernel for every way in which an edit can reach it.
+KERNELS = """
+import parts
+from parts import NUMBER, called, inlined, instruction, resolved
+from rcmd.jit.caching import kernel
+
+@kernel
+def untouched(x): return x * 2.0
+@kernel
+def own(x): return x * {own}
+@kernel
+def of_constant(x): return x * NUMBER
+@kernel
+def of_inlined(x): return inlined(x)
+@kernel
+def of_called(x): return called(x)
+@kernel
+def of_resolved(x): return resolved(x)
+@kernel
+def of_instruction(x): return instruction(x)
+@kernel
+def of_module(x): return parts.called(x)
+@kernel
+def of_kernel(x): return of_called(x)
+
+ALL = [untouched, own, of_constant, of_inlined, of_called, of_resolved, of_instruction, of_module,
+       of_kernel]
+"""
+
+RUN_KERNELS = """
+import kernels
+for kernel in kernels.ALL:
+    print(kernel.__name__, kernel(3.0), kernel(3.0), bool(kernel.stats.cache_hits))
+"""
+
+BEFORE_EDITS = {
+    "number": "2.0",
+    "inlined": "1.0",
+    "deep": "x",
+    "resolved": "1.0",
+    "instruction": "fadd",
+    "own": "2.0",
+}
+AFTER_EDITS = {
+    "number": "3.0",
+    "inlined": "2.0",
+    "deep": "x + 1.0",
+    "resolved": "2.0",
+    "instruction": "fmul",
+}
+
+
+def write_kernels(folder: Path, **texts: str) -> None:
+    for name, source in (("parts.py", PARTS), ("kernels.py", KERNELS)):
+        text = source.format(**{**BEFORE_EDITS, **texts})
+        if not (folder / name).exists() or (folder / name).read_text() != text:
+            (folder / name).write_text(text)
+
+
+def test_edits_reach_kernels_and_the_unedited_are_cached(run: Runner, tmp_path: Path) -> None:
+    write_kernels(tmp_path)
+    first, second = table(run(RUN_KERNELS)), table(run(RUN_KERNELS))
+    assert len(first) == 9
+    assert not any(hit for _, _, hit in first.values())
+    assert second == {name: (a, b, True) for name, (a, b, _) in first.items()}
+    write_kernels(tmp_path, **AFTER_EDITS)  # another file than that of the kernels
+    third = table(run(RUN_KERNELS))
+    for name, (found, _, hit) in third.items():
+        assert hit == (name in ("untouched", "own")), name
+        assert (found != first[name][0]) == (not hit), name
+    write_kernels(tmp_path, **AFTER_EDITS, own="3.0")
+    assert table(run(RUN_KERNELS))["own"] == (9.0, 9.0, False)
+
+
+def test_without_fingerprints_stale_kernels_would_be_seen(run: Runner, tmp_path: Path) -> None:
+    """The planted fault of the test above."""
+    write_kernels(tmp_path)
+    first = table(run(BLIND + RUN_KERNELS))
+    write_kernels(tmp_path, **AFTER_EDITS)
+    assert table(run(BLIND + RUN_KERNELS)) == {n: (a, b, True) for n, (a, b, _) in first.items()}
+
+
+def shipped_kernels() -> dict[str, Any]:
+    """All kernels of rcmd, by their names."""
+    found = {}
+    for module in pkgutil.walk_packages(rcmd.__path__, "rcmd."):
+        spec = module.module_finder.find_spec(module.name, None)
+        assert spec is not None
+        assert spec.origin is not None
+        if "@kernel" in Path(spec.origin).read_text():
+            members = vars(importlib.import_module(module.name))
+            found |= {f"{module.name}.{n}": v for n, v in members.items() if hasattr(v, "py_func")}
+    return found
+
+
+def test_a_fingerprint_knew_all_that_its_kernel_names() -> None:
+    """What is defined below a kernel would be missing from its cached name."""
+    stamped = 0
+    for name, dispatcher in shipped_kernels().items():
+        _, dot, stamp = dispatcher.py_func.__qualname__.rpartition(".")
+        if dot:
+            options = sorted(KERNEL_OPTIONS.items())
+            assert stamp == fingerprint(dispatcher.py_func, options), name
+            stamped += 1
+    assert stamped > 20
+
+
+# ---- what changes within a process --------------------------------------------------------------
+
+NOTEBOOK = """
+from dataclasses import dataclass
+FACTOR = 1.0
+def scaled(s): return FACTOR * s
+"""
+
+CELL = """
+@dataclass(frozen=True)
+class Mine:
+    def derivative(self, s, y): return scaled(s) + y
+"""
+
+
+def test_a_global_that_changes_is_not_ignored() -> None:
+    """numba would go on with the old number, and cache that under the new fingerprint."""
+    scope: dict[str, Any] = {"__name__": "notebook"}
+    exec(NOTEBOOK + CELL, scope)
+    assert method_scalar(scope["Mine"](), "derivative")(4.0, 0.0)[0] == 4.0
+    scope["FACTOR"] = 2.0
+    with pytest.raises(CannotCompile, match="has changed since it was compiled"):
+        method_scalar(scope["Mine"](), "derivative")
+    exec(CELL, scope)  # the class anew, but not its helper
+    with pytest.raises(CannotCompile, match="scaled reads or calls has changed"):
+        method_scalar(scope["Mine"](), "derivative")
+    exec(NOTEBOOK.replace("1.0", "2.0") + CELL, scope)
+    assert method_scalar(scope["Mine"](), "derivative")(4.0, 0.0)[0] == 8.0
+
+
+def test_a_helper_or_method_that_changes_is_not_ignored() -> None:
+    scope: dict[str, Any] = {"__name__": "notebook"}
+    exec(NOTEBOOK + CELL, scope)
+    method_scalar(scope["Mine"](), "derivative")
+    exec("def scaled(s): return 5.0 * s", scope)
+    with pytest.raises(CannotCompile, match="has changed"):
+        method_scalar(scope["Mine"](), "derivative")
+    exec(CELL, scope)
+    assert method_scalar(scope["Mine"](), "derivative")(4.0, 0.0)[0] == 20.0
+    scope["Mine"].derivative = lambda self, s, y: s
+    with pytest.raises(CannotCompile, match="has changed"):
+        method_scalar(scope["Mine"](), "derivative")
+
+
+def test_a_check_that_sees_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RecordType, "check", lambda self: None)
+    with pytest.raises(pytest.fail.Exception):
+        test_a_global_that_changes_is_not_ignored()
+
+
+REACHED = """
+import math
+import numpy as np
+import helpers
+TABLE = np.zeros(2)
+def inner(s): return math.exp(s) * FACTOR
+def outer(s): return inner(s) + 1.0
+def of_module(s): return helpers.half(s)
+def of_array(s): return TABLE[0] + s
+FACTOR = 2.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("outer", "FACTOR = 3.0"),
+        ("outer", "def inner(s): return s"),
+        ("outer", "inner.__code__ = outer.__code__"),
+        ("outer", "inner.__defaults__ = (1.0,)"),
+        ("of_module", "helpers.half = math.sqrt"),
+        ("of_array", "TABLE[0] = 1.0"),
+    ],
+)
+def test_changes_of_what_a_function_reaches(
+    name: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helpers = types.ModuleType("helpers")
+    exec("def half(s): return s / 2", vars(helpers))
+    monkeypatch.setitem(sys.modules, "helpers", helpers)
+    scope: dict[str, Any] = {"__name__": "notebook"}
+    exec(REACHED, scope)
+    before = fingerprint(scope[name])
+    exec("unrelated = 1", scope)
+    assert fingerprint(scope[name]) == before
+    exec(change, scope)
+    assert fingerprint(scope[name]) != before
+
+
+# ---- classes that cannot be compiled ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WithTable(LeastSquares):
+    table: dict[str, float] = field(default_factory=lambda: {"one": 1.0}, hash=False)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return (s - y) * self.table["one"]
+
+
+@dataclass(frozen=True)
+class WithList(LeastSquares):
+    numbers: list[float] = field(default_factory=lambda: [1.0], hash=False)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return (s - y) * self.numbers[0]
+
+
+@dataclass(frozen=True)
+class WithStatistics(LeastSquares):
+    def derivative(self, s: Any, y: Any) -> Any:
+        return 2 * statistics.mean([s, -y])
+
+
+@dataclass(frozen=True)
+class WithContext(LeastSquares):
+    def derivative(self, s: Any, y: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return s - y
+
+
+def recursive(s: Any) -> Any:
+    return s if s < 1e9 else recursive(s / 2)
+
+
+@dataclass(frozen=True)
+class WithRecursion(LeastSquares):
+    def derivative(self, s: Any, y: Any) -> Any:
+        return recursive(s) - y
+
+
+def decorated(method: Any) -> Any:
+    def wrapper(*arguments: Any) -> Any:
+        return method(*arguments)
+
+    return wrapper
+
+
+@dataclass(frozen=True)
+class WithDecorator(LeastSquares):
+    @decorated
+    def derivative(self, s: Any, y: Any) -> Any:
+        return s - y
+
+
+class Callable_:
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self
+
+    def __call__(self, s: Any, y: Any) -> Any:
+        return s - y
+
+
+@dataclass(frozen=True)
+class WithObject(LeastSquares):
+    derivative = Callable_()
+
+
+@dataclass(frozen=True)
+class WithStatic(LeastSquares):
+    @staticmethod
+    def difference(a: Any, b: Any) -> Any:
+        return a - b
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return self.difference(s, y)
+
+
+CANNOT = {
+    WithTable: "table of WithTable is",
+    WithList: "numbers of WithList is",
+    WithStatistics: "WithStatistics does not compile",
+    WithContext: "WithContext does not compile",
+    WithRecursion: "WithRecursion does not compile",
+    WithDecorator: "WithDecorator does not compile",
+    WithObject: "derivative of WithObject is no plain method",
+    WithStatic: "WithStatic does not compile: TypingError: too many positional arguments",
+}
+
+
+@pytest.mark.parametrize("kind", CANNOT, ids=lambda kind: kind.__name__)
+def test_what_cannot_be_compiled_runs_on_the_reference_path(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((8, 3)), rng.standard_normal(8)
+    options = {"max_iterations": 30, "tol": 0}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        result = solve(Problem(X, y, kind(), L1Ball(1.0)), **options)
+    assert [warning.category for warning in told] == [RuntimeWarning]
+    assert "running on the slower reference engine, because" in str(told[0].message)
+    assert CANNOT[kind] in str(told[0].message)
+    assert told[0].filename == __file__
+    plain = solve(
+        Problem(X, y, LeastSquares(), L1Ball(1.0)),
+        method=Corrected(RCMD(engine="reference")),
+        **options,
+    )
+    assert result.gap == pytest.approx(plain.gap, abs=1e-12)
+    with pytest.raises(CannotCompile, match=CANNOT[kind]):
+        solve(
+            Problem(X, y, kind(), L1Ball(1.0)), method=Corrected(RCMD(engine="compiled")), **options
+        )
+
+
+def test_what_can_be_compiled_says_nothing() -> None:
+    X, y = np.eye(3), np.ones(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solve(Problem(X, y, LeastSquares(), L1Ball(1.0)), max_iterations=3, tol=0)
+
+
+def test_whole_arrays() -> None:
+    value = method_scalar(LeastSquares(), "value")
+    s, y = np.linspace(-1.0, 1.0, 7), np.arange(7.0)
+    np.testing.assert_array_equal(value(s, y), (s - y) ** 2 / 2)
+    np.testing.assert_array_equal(value(s[::2], 1.0), (s[::2] - 1.0) ** 2 / 2)
+    assert math.isnan(value(math.nan, 1.0)[0])
+
+
+def test_a_branch_that_returns_nothing_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Forgetful(LeastSquares):
+        def derivative(self, s: Any, y: Any) -> Any:
+            if s < 0.8:
+                return s - y
+            return None
+
+    with pytest.raises(CannotCompile, match="a branch returns nothing"):
+        method_scalar(Forgetful(), "derivative")

@@ -1,0 +1,309 @@
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rcmd import L1Ball, Logistic, Problem
+from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.lab.bench import contenders, packages, workloads
+from rcmd.lab.bench import engine as bench
+from rcmd.lab.bench.contenders import RADIUS, Settings, make_engine
+from rcmd.lab.bench.costs import drift_of, starting
+from rcmd.lab.bench.ladder import NotInstalled
+from rcmd.lab.bench.timing import Contender, race
+from rcmd.model.prox import ConjugateProx
+from rcmd.model.schedules import SublinearSchedule
+from rcmd.reporting.tables import Section, Target, nanoseconds
+
+TINY = Settings(
+    repeats=2,
+    seconds=1e-4,
+    zipf_p=(120, 700),
+    zipf_n=(60, 90),
+    dense=(20, 70),
+    empty=500,
+    starts=1,
+    start_problems=("l1-sparse",),
+    memory=(60, 120),
+    drift=200.0,
+)
+
+needs_compiler = pytest.mark.skipif(
+    contenders.compiler_version() is None, reason="no C compiler on this machine"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a tiny a9a and mushrooms, and no w8a."""
+    monkeypatch.delenv("RCMD_DATA", raising=False)
+    rng = np.random.default_rng(0)
+    for name in ("a9a", "mushrooms"):
+        lines = []
+        for label in rng.choice([1, 2], 120):
+            columns = np.sort(rng.choice(30, 5, replace=False)) + 1
+            lines.append(f"{label} " + " ".join(f"{c}:{rng.uniform(-1, 1):.3f}" for c in columns))
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def report(folder):
+    quick = ("gradients", "growth", "ridge", "dense", "memory", "drift")
+    settings = replace(TINY, data=str(folder), sections=quick)
+    heard = []
+    report = bench.bench_engine(settings, heard.append)
+    assert "gradients: a9a, batch 1" in heard
+    assert heard[-1] == ""
+    return report
+
+
+def sections(report):
+    return {section["name"]: section for section in report.as_dict()["sections"]}
+
+
+def test_json_says_where_and_how_it_was_made(report, tmp_path):
+    report.write(tmp_path / "bench.json")
+    read = json.loads((tmp_path / "bench.json").read_text())
+    assert {"date", "command", "seed", "settings", "machine", "versions", "sections"} == set(read)
+    assert {"cpu", "cores", "system", "load"} == set(read["machine"])
+    assert read["versions"]["numba"] is not None
+    assert read["settings"]["repeats"] == TINY.repeats
+    assert [s["name"] for s in read["sections"]] == list(read["settings"]["sections"])
+    assert all(s["rows"] and s["title"] for s in read["sections"])
+
+
+def test_ratios_are_those_of_the_times(report):
+    made = sections(report)
+    for row in made["gradients"]["rows"] + made["growth"]["rows"]:
+        best = {name: time["best_ns"] for name, time in row["times"].items()}
+        for time in row["times"].values():
+            assert time["best_ns"] == min(time["samples_ns"]) > 0
+            assert 2 <= len(time["samples_ns"]) <= TINY.repeats
+        if "C" in best:
+            assert row["ratios"]["rcmd/C"] == best["rcmd"] / best["C"]
+        if "COPT" in best:
+            assert row["ratios"]["COPT/rcmd"] == best["COPT"] / best["rcmd"]
+        for name, target in row["targets"].items():
+            assert target["value"] == row["ratios"][name]
+            limit = target.get("at_most", math.inf)
+            assert target["met"] == (target.get("at_least", 0) <= target["value"] <= limit)
+    for name in ("growth", "ridge"):
+        rows = made[name]["rows"]
+        first = rows[0]["times"]["rcmd"]["best_ns"]
+        for row in rows:
+            assert row["ratios"]["to first"] == row["times"]["rcmd"]["best_ns"] / first
+
+
+def test_every_size_and_data_set_is_there(report):
+    made = sections(report)
+    batches = [(row["data"], row["batch"]) for row in made["gradients"]["rows"]]
+    assert batches == [("a9a", 1), ("mushrooms", 1)]  # 1 % of 120 rows is one row
+    assert any("w8a is left out" in note for note in made["gradients"]["notes"])
+    assert [(r["n"], r["p"]) for r in made["growth"]["rows"]] == [(60, 120), (60, 700), (90, 120)]
+    assert [row["p"] for row in made["ridge"]["rows"]] == [30, 530]
+    assert len(made["dense"]["rows"]) == 2
+    assert all(row["vectors"] > 0 for row in made["memory"]["rows"])
+    for row in made["drift"]["rows"]:
+        assert row["drift"] < 1e-10
+        assert row["updates"] >= TINY.drift
+
+
+def test_tables_fit_the_page(report):
+    lines = report.text().splitlines()
+    assert max(map(len, lines)) <= 100
+    assert any(line.startswith("a9a ") for line in lines)
+
+
+def test_start_is_measured_in_processes_of_their_own():
+    section = starting(TINY, lambda text: None)
+    first, numba = section.rows
+    assert first["later"] > 0
+    assert first["cold"] > 0
+    assert numba["later"] > 0
+    assert "import numba alone" in section.text()
+
+
+def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(Settings, "quick", lambda self: replace(TINY, sections=("ridge",)))
+    monkeypatch.delenv("RCMD_DATA", raising=False)
+    path = tmp_path / "out.json"
+    assert bench.run_bench(None, str(path), True, None) == 0
+    out, err = capsys.readouterr()
+    assert "Theorem 3.2's schedule" in out
+    assert "a9a is left out: a9a needs --data DIR or the variable RCMD_DATA" in out
+    assert err == ""
+    assert json.loads(path.read_text())["sections"][0]["name"] == "ridge"
+
+
+@needs_compiler
+@pytest.mark.parametrize("batch", [1, 7, 60])
+@pytest.mark.parametrize("p", [110, 3000])
+def test_plain_c_and_the_engine_do_the_same_work(p, batch):
+    data = workloads.zipf(60, p, 50, np.random.default_rng(1))
+    steps = 400
+    batches = UniformSampler(60, batch, np.random.default_rng(2)).draw(steps)
+    problem = Problem(data.X, data.y, Logistic(), L1Ball(RADIUS))
+    schedule = SublinearSchedule(60 / batch)
+    engine = CompiledEngine(problem, schedule, Replay(batches), ConjugateProx())
+    loop = contenders.PlainC(data.X, data.y, batch, RADIUS)
+    for part in np.split(batches, [150]):
+        engine.advance(len(part))
+        loop.advance(len(part), part)
+    np.testing.assert_allclose(loop.s, engine.s, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(loop.d, engine.d, rtol=0, atol=1e-10)
+    for theirs, mine in zip(loop.averages(), engine.averages(), strict=True):
+        np.testing.assert_allclose(theirs, mine, rtol=0, atol=1e-10)
+
+
+@needs_compiler
+def test_plain_c_draws_uniform_batches_of_its_own():
+    data = workloads.zipf(12, 100, 50, np.random.default_rng(1))
+    loop = contenders.PlainC(data.X, data.y, 5, RADIUS)
+    counts, pairs = np.zeros(12), 0
+    for _ in range(6000):
+        loop.advance(1)
+        rows = set(loop._buffer.tolist())
+        assert len(rows) == 5
+        counts[list(rows)] += 1
+        pairs += {0, 1} <= rows
+    # Means 2500 and 6000·(5·4)/(12·11) = 909; four standard deviations.
+    assert abs(counts - 2500).max() < 4 * math.sqrt(6000 * 5 / 12 * 7 / 12)
+    assert abs(pairs - 909) < 4 * math.sqrt(909)
+    assert not loop._taken.any()
+
+
+@needs_compiler
+def test_plain_c_refuses_batches_of_another_shape():
+    data = workloads.zipf(12, 100, 50, np.random.default_rng(1))
+    with pytest.raises(ValueError, match=r"batches has shape \(3, 2\); expected \(3, 5\)"):
+        contenders.PlainC(data.X, data.y, 5, 1.0).advance(3, np.zeros((3, 2)))
+
+
+def test_without_a_compiler_the_column_is_left_out(monkeypatch, folder):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    contenders._built.cache_clear()
+    try:
+        settings = replace(TINY, data=str(folder), sections=("gradients",))
+        section = bench.bench_engine(settings).sections[0]
+    finally:
+        contenders._built.cache_clear()
+    assert "C" not in section.rows[0]["times"]
+    assert "no plain C: no C compiler was found (CC, cc, gcc, clang)" in section.notes
+
+
+def test_compiler_that_fails_is_no_compiler(monkeypatch):
+    monkeypatch.setenv("CC", f"{sys.executable} -c pass")
+    monkeypatch.setattr(contenders, "FLAG_SETS", (["--no-such-flag"],))
+    monkeypatch.setattr(
+        contenders.subprocess,
+        "run",
+        lambda words, **_: subprocess.CompletedProcess(words, 1, "", "sorry\nmore"),
+    )
+    contenders._built.cache_clear()
+    data = workloads.zipf(4, 100, 50, np.random.default_rng(1))
+    try:
+        with pytest.raises(contenders.NoCompiler, match=r"does not compile baseline\.c: sorry"):
+            contenders.PlainC(data.X, data.y, 1, 1.0)
+    finally:
+        contenders._built.cache_clear()
+
+
+def test_zipf_rows_have_so_many_different_columns_and_common_ones():
+    X, y = workloads.zipf(3000, 1000, 50, np.random.default_rng(0))
+    assert set(np.diff(X.indptr)) == {50}
+    assert X.has_canonical_format
+    assert set(y) == {-1.0, 1.0}
+    counts = np.sort(np.bincount(X.indices, minlength=1000))[::-1]
+    assert counts[0] > 2900
+    assert counts[500] < 200
+
+
+def test_zipf_needs_room():
+    with pytest.raises(ValueError, match="p is 60; expected at least twice the 50 nonzeros"):
+        workloads.zipf(3, 60, 50, np.random.default_rng(0))
+
+
+def test_data_are_found_by_folder_and_by_variable(folder, monkeypatch):
+    assert workloads.load("a9a", folder).X.shape == (120, 30)
+    assert set(workloads.load("a9a", folder).y) == {-1.0, 1.0}
+    monkeypatch.setenv("RCMD_DATA", str(folder))
+    assert workloads.load("mushrooms", None).X.shape == (120, 30)
+    with pytest.raises(workloads.NotFound, match=r"w8a \(plain, \.bz2, \.xz or \.gz\) is not in"):
+        workloads.load("w8a", None)
+
+
+def test_slow_contenders_sit_out():
+    turns = []
+
+    def slow(amount):
+        turns.append(amount)
+        return sum(range(200_000)) and 1
+
+    timings = race([Contender("slow", slow, limit=1)], repeats=9, seconds=1e-4, budget=1e-9)
+    assert len(timings["slow"].samples) == 2
+    assert set(turns) == {1}
+
+
+def test_amount_of_work_grows_to_the_time_asked_for():
+    amounts = []
+
+    def work(amount):
+        amounts.append(amount)
+        return sum(range(amount * 100)) and amount
+
+    race([Contender("quick", work)], repeats=1, seconds=1e-2)
+    assert amounts[0] == 1
+    assert amounts[-1] > 1
+
+
+def test_drift_sees_a_wrong_d(folder):
+    engine = make_engine(workloads.load("a9a", folder), L1Ball(5.0), 1, 0)
+    engine.advance(50)
+    assert drift_of(engine) < 1e-13
+    engine.d[3] += 1e-6 * abs(engine.d).max()
+    assert drift_of(engine) == pytest.approx(1e-6, rel=1e-3)
+
+
+def test_sections_align_and_wrap():
+    section = Section("x", "Title", ("name", "time"), notes=["why " * 40])
+    section.add(["a", "1"], a=1)
+    section.add(["longer", "12.5"], a=2)
+    lines = section.text().splitlines()
+    assert lines[2:5] == ["name    time", "a          1", "longer  12.5"]
+    assert max(map(len, lines)) <= 100
+
+
+def test_targets_and_units():
+    assert Target(2.0).met(2.0)
+    assert not Target(2.0).met(2.1)
+    assert Target(2.0, at_least=True).as_dict(3.0) == {"at_least": 2.0, "value": 3.0, "met": True}
+    assert nanoseconds(999.4) == "999 ns"
+
+
+@pytest.mark.skipif(
+    __import__("importlib.util").util.find_spec("copt") is None, reason="COPT is not installed"
+)
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("batch", "part"), [(1, True), (1, False), (4, False)])
+def test_copt_counts_its_gradients(batch, part):
+    data = workloads.zipf(12, 100, 50, np.random.default_rng(1))
+    work, limit = packages.copt_lf(data.X, data.y, batch, 5.0, part=part)
+    assert work(2) == (2 if part else 24)
+    assert limit >= 2
+
+
+def test_absent_copt_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "copt", None)
+    packages.copt.cache_clear()
+    try:
+        with pytest.raises(NotInstalled, match="COPT cannot be imported: it is not installed"):
+            packages.copt()
+    finally:
+        packages.copt.cache_clear()

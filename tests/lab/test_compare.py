@@ -1,0 +1,260 @@
+import json
+import signal
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from small_problems import problem
+
+from rcmd import methods
+from rcmd.cli.compare import HELP as COMPARE_HELP
+from rcmd.cli.main import main
+from rcmd.lab import racing
+from rcmd.lab.compare import compare, excess, fit_slope
+from rcmd.lab.racing import PLAIN, Entrant, fitting, parse_entrants, trace
+from rcmd.model import truth
+
+
+def small(oracle="l1-ball", n=40):
+    return problem("logistic", oracle, n=n)
+
+
+def test_every_method_has_a_name():
+    others = {"Method", "Progress", "NAMED", "method_named"}
+    named = {type(methods.method_named(name)).__name__ for name in methods.NAMED}
+    assert named == set(methods.__all__) - others
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sfv", r"method 'sfv' is unknown; expected one of .*; did you mean sfw"),
+        ("zzz", "method 'zzz' is unknown; expected one of rcmd, corrected, fw,"),
+        ("fw,rcmd,fw", "name fw more than once"),
+        ("rcmd:exact", "method 'rcmd:exact' has a step rule; expected rcmd alone"),
+        ("sfw:exact", "method 'sfw:exact' has a step rule; expected sfw alone"),
+        ("fw:exakt", "rule of FrankWolfe is 'exakt'; expected one of open-loop, exact"),
+    ],
+)
+def test_unknown_methods_are_refused_in_a_sentence(text, words):
+    with pytest.raises(ValueError, match=words):
+        parse_entrants(text)
+
+
+def test_a_rule_after_a_colon():
+    (entrant,) = parse_entrants("fw:exact")
+    assert entrant.method == methods.FrankWolfe("exact")
+
+
+def test_methods_that_do_not_fit_are_told_apart():
+    fit, refused = fitting(small(), parse_entrants(",".join(methods.NAMED)), 4, 1000)
+    assert set(refused) == {"sdca", "apcg"}
+    assert len(fit) == len(methods.NAMED) - 2
+    assert "strongly convex" in refused["sdca"]
+    _, refused = fitting(small(), parse_entrants("rcmd,svrf"), 4, 50)
+    assert list(refused) == ["svrf"]
+
+
+def test_curve_of_frank_wolfe_is_that_of_five_lines():
+    task = small()
+    points = trace(
+        task,
+        Entrant("fw", methods.FrankWolfe()),
+        batch=1,
+        seed=0,
+        tol=0.0,
+        max_gradients=20 * task.n,
+        record_at=range(1, 100),
+    )
+    beta, X, y = np.zeros(task.p), task.rows.as_matrix(), task.losses.y
+    for k, point in enumerate(points):
+        slope = X.T @ (-y / (1 + np.exp(y * (X @ beta)))) / task.n
+        atom = np.zeros(task.p)
+        i = np.argmax(abs(slope))
+        atom[i] = -4.0 * np.sign(slope[i])
+        beta += 2 / (k + 2) * (atom - beta)
+        assert point.value == pytest.approx(np.logaddexp(0, -y * (X @ beta)).mean(), abs=1e-12)
+        assert (point.iteration, point.oracle_calls) == (k + 1, k + 1)
+        assert point.gradients == (k + 1) * task.n
+    assert len(points) == 20
+    assert any(b.value > a.value for a, b in pairwise(points))
+    assert all(b.primal <= a.primal for a, b in pairwise(points))
+
+
+def test_a_listener_ends_the_run():
+    points = trace(
+        small(),
+        PLAIN,
+        batch=4,
+        seed=0,
+        tol=0.0,
+        max_gradients=4000,
+        record_at=range(1, 2000),
+        listener=lambda point: point.iteration == 7,
+    )
+    assert [point.iteration for point in points] == list(range(1, 8))
+
+
+@pytest.mark.parametrize("exponent", [-0.5, -1.0, -2.0])
+def test_slope_of_a_power_is_its_exponent(exponent):
+    x = np.geomspace(1, 1e4, 60)
+    slope = fit_slope([(x, 3 * x**exponent), (x, 3 * x**exponent)], noise=0.0)
+    assert slope.exponent == pytest.approx(exponent, abs=1e-9)
+    assert slope.low >= 1e3
+    assert slope.high == pytest.approx(1e4)
+
+
+def test_slope_leaves_out_the_beginning_and_the_noise():
+    x = np.geomspace(1, 1e4, 200)
+    y = np.where(x < 50, x**-3.0, 50**-2.0 * (x / 50) ** -1.0 / 50)
+    assert fit_slope([(x, y)], noise=0.0).exponent == pytest.approx(-1, abs=1e-6)
+    assert np.polyfit(np.log(x), np.log(y), 1)[0] < -1.3  # what a fit of everything would say
+    floor = x**-1.0 + 1e-2
+    assert fit_slope([(x, floor)], noise=0.0).exponent > -0.2
+    cut = fit_slope([(x, np.where(x < 100, x**-1.0, 1e-4))], noise=1e-3)
+    assert cut.exponent == pytest.approx(-1, abs=1e-6)
+    assert cut.high <= 100
+
+
+def test_no_slope_without_points():
+    assert fit_slope([], noise=0.0) is None
+    assert fit_slope([([1, 2, 3], [1.0, 0.5, 0.3])], noise=0.0) is None
+    assert fit_slope([([5] * 6, [1.0] * 6)], noise=0.0) is None
+    assert fit_slope([([1, 2, 3, 4, 5], [-1.0] * 5)], noise=0.0) is None
+
+
+def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
+    task = small()
+    entrants = parse_entrants("rcmd,fw,away,sfw,svrf,storc,scgm,scgs,sag,sarah,online")
+    result = compare(task, entrants, batch=4, budget=2000, seeds=[5, 6], tol=1e-10)
+    assert result.best == pytest.approx(truth.solve(task).primal, abs=1e-8)
+    assert result.noise <= 1e-10
+    for standing in result.standings:
+        assert len(standing.curves) == (2 if standing.entrant.random else 1)
+        for curve in standing.curves:
+            assert 1000 < curve[-1].gradients <= 2000
+            assert min(excess(curve, result.best)) >= 0
+            assert curve[-1].gap >= curve[-1].primal - result.best - 1e-12
+    first, second = result.standings[0].curves
+    assert first[-1].value != second[-1].value
+
+
+def test_best_known_value_is_the_least_of_all(monkeypatch):
+    task = small()
+    found = [
+        compare(task, parse_entrants("fw"), batch=4, budget=400, seeds=[0], tol=tol)
+        for tol in (0.5, 1e-3)
+    ]
+    points = [[p.primal for s in r.standings for c in s.curves for p in c] for r in found]
+    assert found[0].best <= min(points[0])
+    assert found[1].best < min(points[1])  # the run for the best known value beats fw
+    honest = racing.solve
+
+    def poor(*arguments, **options):
+        result = honest(*arguments, **options)
+        return replace(result, certificate=replace(result.certificate, primal=9.0))
+
+    monkeypatch.setattr(racing, "solve", poor)
+    result = compare(task, parse_entrants("fw"), batch=4, budget=400, seeds=[0], tol=1e-3)
+    assert result.best == min(points[1])
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = (f"{rng.choice([1, 2])} 1:{a:.3f} 3:{b:.3f}" for a, b in rng.standard_normal((40, 2)))
+    path = tmp_path / "tiny"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(capsys, *words):
+    status = main(["compare", *map(str, words)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_command_prints_writes_and_draws(capsys, tmp_path, file):
+    stored, figure = tmp_path / "all.json", tmp_path / "all.png"
+    options = ("--methods", "rcmd,corrected,fw", "--batch", "4", "--passes", "30", "--seeds", "2")
+    status, out, err = run(capsys, file, *options, "--json", stored, "--plot", figure)
+    assert (status, err) == (0, "")
+    assert "labels 1 and 2 were mapped" in out
+    assert "n = 40, p = 3, logistic, l1:5; at most 1,200 gradients" in out
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    data = json.loads(stored.read_text())
+    assert data["seed"] == 0
+    assert data["versions"]["numpy"] == np.__version__
+    assert data["machine"]["cores"]
+    assert data["settings"]["passes"] == 30
+    rows = {row["method"]: row for row in data["sections"][0]["rows"]}
+    assert list(rows) == ["rcmd", "corrected", "fw"]
+    assert [len(rows[name]["curves"]) for name in rows] == [2, 2, 1]
+    assert rows["fw"]["gradients"] == 1200
+    assert rows["fw"]["excess"] == rows["fw"]["primal"] - data["best_known"]["primal"]
+    slope = rows["fw"]["slopes"]["gradients"]
+    assert 120 <= slope["low"] < slope["high"] <= 1200
+    assert f"{slope['exponent']:.2f}" in out
+
+
+def test_data_sets_by_name(capsys, file):
+    options = ("--methods", "fw", "--passes", "5", "--data", file.parent)
+    status, out, _ = run(capsys, "tiny", *options)
+    assert status == 0
+    assert out.count("\nfw ") == 1
+
+
+def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
+    status, out, _ = run(capsys, file, "--passes", "8", "--seeds", "1", "--oracle", "ridge:0.1")
+    assert status == 0
+    assert "\nsdca " in out
+    assert "\napcg " in out
+    assert "(left out, away: " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--methods", "fww"], "did you mean fw"),
+        (["--passes", "0"], "--passes is 0.0; expected a number above 0"),
+        (["--seeds", "0"], "--seeds is 0; expected at least 1"),
+        (["--json", "no/such/a.json"], "'no/such/a.json' is in a folder that does not exist"),
+        (["--plot", "a.jpeg2"], "figure 'a.jpeg2' has no known ending; expected .png, .pdf, .svg"),
+        (["--methods", "fw,sdca"], "sdca: method Sdca got L1Ball(radius=5.0), which has μ = 0"),
+        (["--oracle", "l3:1"], "oracle 'l3:1' is unknown"),
+        (["--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
+    ],
+)
+def test_bad_input_is_refused_before_any_run(capsys, monkeypatch, words, message):
+    monkeypatch.setattr(Entrant, "solve", lambda *_, **__: pytest.fail("it ran"))
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_unknown_data_set_is_refused(capsys, tmp_path):
+    status, _, err = run(capsys, "a9b", "--data", tmp_path)
+    assert status == 2
+    assert "a9b (plain, .bz2, .xz or .gz) is not in" in err
+
+
+def test_help_names_every_method():
+    known = COMPARE_HELP.partition("--methods:")[2].replace(",", " ").replace(";", " ").split()
+    assert set(methods.NAMED) <= set(known)
+
+
+def test_an_interrupted_run_is_no_curve():
+    def press(point):
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        trace(
+            small(),
+            PLAIN,
+            batch=4,
+            seed=0,
+            tol=0.0,
+            max_gradients=4000,
+            listener=press,
+        )

@@ -1,0 +1,787 @@
+"""Corrections: the pieces against brute force, whole runs against CVXPY to 1e-9."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rcmd import (
+    RCMD,
+    Box,
+    CappedSimplex,
+    Corrected,
+    Counting,
+    ElasticNet,
+    EntropySimplex,
+    EpsilonInsensitive,
+    Fair,
+    GroupL2Ball,
+    GroupLasso,
+    Huber,
+    KSparseBall,
+    KSupportBall,
+    L1Ball,
+    L1Penalty,
+    L2Ball,
+    LeastSquares,
+    LinearMinOracle,
+    LInfBall,
+    LogCosh,
+    Logistic,
+    OWLBall,
+    Problem,
+    PseudoHuber,
+    Result,
+    Ridge,
+    Scaled,
+    SeparableConjugate,
+    Simplex,
+    SmoothedHinge,
+    SmoothedQuantile,
+    SoftplusHinge,
+    SquaredHinge,
+    StopReason,
+    Translated,
+    certify,
+    iterate,
+    path,
+    solve,
+)
+from rcmd.conjugates import SampleLosses
+from rcmd.methods import FrankWolfe
+from rcmd.methods.corrected import worth_correcting
+from rcmd.methods.corrective import ball, simplex_qp
+from rcmd.methods.corrective.atom_weights import AtomWeights
+from rcmd.methods.corrective.columns import (
+    EntryColumns,
+    PredictedColumns,
+    beside,
+    gram,
+    single_entries,
+)
+from rcmd.methods.corrective.hull import correction_for
+from rcmd.methods.corrective.newton import solve_definite
+from rcmd.model import truth
+from rcmd.model.prox import EuclideanProx
+from rcmd.oracles import DenseAtom, SparseAtom
+from rcmd.rows import as_rows
+from rcmd.rows.sparse import SomeColumns
+from rcmd.solver.history import Record
+
+LOSSES: list[SeparableConjugate] = [
+    LeastSquares(),
+    Logistic(),
+    Huber(0.5),
+    PseudoHuber(0.7),
+    LogCosh(),
+    Fair(),
+    SmoothedHinge(),
+    SquaredHinge(),
+    SoftplusHinge(),
+    SmoothedQuantile(0.3),
+    EpsilonInsensitive(0.1),
+]
+POLYTOPES: list[LinearMinOracle] = [
+    L1Ball(1.5),
+    L1Ball(50.0),
+    Simplex(1.0),
+    Box(-0.4, 0.7),
+    LInfBall(0.5),
+    CappedSimplex(1.0, 0.4),
+    KSparseBall(2, 0.5),
+    OWLBall((1.0, 0.8, 0.5, 0.2), 1.2),
+    L1Penalty(0.05),
+]
+
+
+def data(seed: int, n: int = 12, p: int = 4) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.8)
+    return X, np.where(X @ rng.standard_normal(p) + rng.standard_normal(n) > 0, 1.0, -1.0)
+
+
+def reaches(result: Result, problem: Problem, tol: float) -> None:
+    """The gap is reached, and it is true."""
+    optimum = truth.solve(problem)
+    assert result.stop is StopReason.TOLERANCE
+    assert result.gap <= tol
+    assert result.primal == pytest.approx(optimum.primal, abs=max(1e-7, tol))
+
+
+CASES = (
+    [
+        (seed, loss, oracle)
+        for seed, (loss, oracle) in enumerate(itertools.product(LOSSES, POLYTOPES))
+    ]
+    + [
+        (seed + 99, loss, oracle)
+        for seed, (loss, oracle) in enumerate(itertools.product(LOSSES, POLYTOPES))
+    ]
+    + [(seed + 198, LOSSES[1], oracle) for seed, oracle in enumerate(POLYTOPES[:2])]
+)
+
+
+def test_two_hundred_cases_are_two_hundred() -> None:
+    assert len(CASES) == 200
+
+
+@pytest.mark.parametrize(("seed", "loss", "oracle"), CASES)
+def test_every_loss_and_polytope_reaches_nine_digits(
+    seed: int, loss: SeparableConjugate, oracle: LinearMinOracle
+) -> None:
+    X, y = data(seed)
+    problem = Problem(sp.csr_array(X) if seed % 2 else X, y, loss, oracle)
+    reaches(solve(problem, batch=3, tol=1e-9, max_seconds=20.0), problem, 1e-9)
+
+
+@pytest.mark.parametrize("oracle", [Ridge(0.1), Ridge(0.01, 0.3), L2Ball(0.5), L2Ball(50.0)])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_balls_reach_nine_digits(loss: SeparableConjugate, oracle: LinearMinOracle) -> None:
+    X, y = data(7)
+    problem = Problem(X, y, loss, oracle)
+    reaches(solve(problem, batch=3, tol=1e-9, max_seconds=20.0), problem, 1e-9)
+
+
+def test_weights_and_single_precision() -> None:
+    X, y = data(1)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    problem = Problem(X.astype(np.float32), y, Logistic(), L1Ball(2.0), weights=weights)
+    reaches(solve(problem, tol=1e-9), problem, 1e-9)
+
+
+@pytest.mark.parametrize("oracle", [L1Ball(1.0), L1Penalty(0.05)])
+def test_an_intercept_is_corrected_too(oracle: LinearMinOracle) -> None:
+    X, y = data(2)
+    problem = Problem(X, y, Logistic(), oracle, intercept=3.0)
+    reaches(solve(problem, tol=1e-7, max_seconds=20.0), problem, 1e-7)
+
+
+def beside_an_intercept(layout: Any, oracle: LinearMinOracle, bound: float) -> Problem:
+    X, y = data(2)
+    return Problem(layout(X), y, Logistic(), oracle, intercept=bound)
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["formed", "products"])
+@pytest.mark.parametrize("bound", [3.0, 0.01], ids=["inside", "at its end"])
+@pytest.mark.parametrize("oracle", [Ridge(0.1), Ridge(0.1, 0.05), L2Ball(0.5)], ids=repr)
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_an_intercept_beside_a_ball(
+    layout: Any,
+    oracle: LinearMinOracle,
+    bound: float,
+    small: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not small:
+        monkeypatch.setattr(ball, "_small_matrix", lambda rows: None)
+    problem = beside_an_intercept(layout, oracle, bound)
+    result = solve(problem, batch=3, tol=1e-12, max_iterations=60)
+    reaches(result, problem, 1e-12)
+    assert abs(result.beta[-1]) == bound or bound == 3.0
+
+
+def everything_in_the_norm(self: Any) -> Any:
+    """The intercept shrunk with the rest."""
+    self._in_norm[-1] = 1.0
+    return np.ones(self.problem.p)
+
+
+def always_moving(self: Any) -> Any:
+    """Newton's step for an intercept that then goes nowhere."""
+    return np.ones(self.problem.p)
+
+
+@pytest.mark.parametrize(
+    ("planted", "bound"), [(everything_in_the_norm, 3.0), (always_moving, 0.01)]
+)
+def test_a_wrong_intercept_is_noticed(
+    planted: Any, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ball.BallCorrection, "_moving", planted)
+    problem = beside_an_intercept(np.asarray, Ridge(0.1), bound)
+    assert not solve(problem, batch=3, tol=1e-12, max_iterations=60).success
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_the_last_step_beside_ridge_is_exact(loss: SeparableConjugate) -> None:
+    """β has all its digits where P has half of them; weighted and repeated samples give one β."""
+    X, y = data(2)
+    weights = np.arange(len(y)) % 3 + 1
+    repeated = Problem(X.repeat(weights, axis=0), y.repeat(weights), loss, Ridge(1e-3))
+    weighted = Problem(X, y, loss, Ridge(1e-3), weights=weights / weights.mean())
+    one, other = (solve(problem, batch=3, tol=1e-10) for problem in (weighted, repeated))
+    assert one.history[-1].phase == other.history[-1].phase == "corrective"
+    exact = solve(weighted, batch=3, tol=1e-15, max_iterations=60)
+    for beta in (one.beta, other.beta):
+        np.testing.assert_allclose(beta, exact.beta, rtol=1e-9, atol=1e-11)
+
+
+def test_without_the_last_step_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ball, "LAST_FALL", -1.0)
+    with pytest.raises(AssertionError):
+        test_the_last_step_beside_ridge_is_exact(Logistic())
+
+
+SMOOTH = [
+    ElasticNet(0.05, 0.1),
+    Counting(Ridge(0.1)),
+    Scaled(L1Ball(1.0), 1.5),
+    Scaled(Ridge(0.3), 2.0),
+    Translated(L1Ball(1.0), np.array([0.3, 0.0, -0.2, 0.1])),
+    Translated(Ridge(0.2), np.array([0.3, 0.0, -0.2, 0.1])),
+    GroupL2Ball([[0, 1], [2, 3]], 0.7),
+    GroupLasso([[0, 1], [2, 3]], 0.05),
+    KSupportBall(2, 0.6),
+    EntropySimplex(0.1),
+]
+
+
+@pytest.mark.parametrize("oracle", SMOOTH, ids=repr)
+def test_other_regularizers_reach_their_tolerance(oracle: LinearMinOracle) -> None:
+    X, y = data(5)
+    problem = Problem(X, y, Logistic(), oracle)
+    reaches(solve(problem, batch=3, tol=1e-6, max_seconds=20.0), problem, 1e-6)
+
+
+def test_dependent_atoms_of_very_different_size() -> None:
+    """Where the reduced Hessian of the weights cancels to an indefinite one."""
+    rng = np.random.default_rng(0)
+    thin = rng.standard_normal((80, 3))
+    Z = np.hstack([1e3 * thin @ rng.standard_normal((3, 1)), thin @ rng.standard_normal((3, 79))])
+    matrix = Z.T @ Z + 1e-13 * np.trace(Z.T @ Z) / 80 * np.eye(80)
+    start = np.full(80, 0.1 / 79)
+    start[0] = 0.9
+    slope = rng.standard_normal(80)
+    x = simplex_qp.minimize_on_simplex(matrix, slope, start)
+    assert (x >= 0).all()
+    assert x.sum() == pytest.approx(1.0, abs=1e-9)
+    value = x @ matrix @ x / 2 + slope @ x
+    assert value <= start @ matrix @ start / 2 + slope @ start
+
+
+@pytest.mark.parametrize("oracle", [Ridge(1e-4), L2Ball(50.0), L1Ball(3.0)])
+def test_gradient_budgets_hold_in_rounds_of_every_kind(oracle: LinearMinOracle) -> None:
+    problem = medium().with_oracle(oracle)
+    result = solve(problem, batch=4, tol=1e-13, max_gradients=6_000)
+    # A round that was begun within the budget is finished.
+    assert result.history[-1].gradients <= 6_000 + 40 * 400
+
+
+def test_corrections_follow_the_plain_method_only() -> None:
+    with pytest.raises(TypeError, match=r"plain is FrankWolfe\(.*\); expected an RCMD"):
+        Corrected(FrankWolfe())  # type: ignore[arg-type]
+
+
+# ---- the run around them ------------------------------------------------------------------------
+
+
+def medium(layout: Any = np.asarray) -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 30))
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(400) > 0, 1.0, -1.0)
+    return Problem(layout(X), y, Logistic(), L1Ball(3.0))
+
+
+def test_the_history_marks_phases_and_counts_all_work() -> None:
+    result = solve(medium(), batch=4, tol=1e-9)
+    phases = [row.phase for row in result.history]
+    first = phases.index("corrective")
+    assert set(phases[:first]) == {"plain"}
+    assert set(phases[first:]) == {"corrective"}
+    work = result.history.column("gradients")
+    # A step looks at all rows for the atoms' Gram matrix, and at all losses where it leads to.
+    assert (np.diff(work)[first:] >= 2 * 400).all()
+    assert (np.diff(result.history.column("oracle_calls"))[first:] == 1).all()
+    assert (np.diff(result.history.column("iteration"))[first:] == 1).all()
+    assert all(math.isnan(row.bound) for row in result.history[first:])
+    assert (np.diff(result.history.column("gap")) <= 0).all()
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_gradients_of_rounds_are_not_understated(
+    layout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at all losses, and at all rows for the sake of the atoms, is counted."""
+    problem = medium(layout)
+    average = solve(problem, batch=4, max_iterations=200, method="rcmd").beta
+    looks = []
+
+    def counted(owner: Any, name: str) -> None:
+        honest = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *a: looks.append(name) or honest(*a))
+
+    counted(SampleLosses, "expansion")
+    counted(AtomWeights, "_between")
+    for columns in (EntryColumns, PredictedColumns):
+        counted(columns, "gram")
+        counted(columns, "own_slopes")
+    counted(type(problem.rows), "predict_at")
+    correction = correction_for(problem, np.zeros(problem.p), average)
+    assert correction.gradients == len(looks) * problem.n
+    for _ in range(3):
+        correction.round(math.inf, 1e-9)
+    assert {"expansion", "gram", "own_slopes"} <= set(looks)
+    assert correction.gradients == len(looks) * problem.n
+
+
+def test_the_plain_algorithm_is_still_there() -> None:
+    plain = solve(medium(), batch=4, tol=1e-9, max_iterations=300, method="rcmd")
+    budget = solve(medium(), batch=4, tol=0.0, max_iterations=300)
+    assert {row.phase for row in plain.history} == {"plain"}
+    assert np.array_equal(plain.beta, budget.beta)
+    assert plain.stop is StopReason.ITERATIONS
+
+
+def test_runs_repeat_themselves() -> None:
+    first, second = (solve(medium(), batch=4, tol=1e-8, seed=3) for _ in range(2))
+    assert np.array_equal(first.beta, second.beta)
+    assert [row.gap for row in first.history] == [row.gap for row in second.history]
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [({"max_gradients": 4_000}, "GRADIENTS"), ({"max_iterations": 27}, "ITERATIONS")],
+)
+def test_budgets_hold_in_rounds(budget: Any, reason: str) -> None:
+    result = solve(medium(), batch=4, tol=1e-30, **budget)
+    last = result.history[-1]
+    assert result.stop.name == reason
+    assert last.phase == "corrective"
+    # A round that was begun within the budget is finished.
+    assert last.gradients <= budget.get("max_gradients", math.inf) + 10 * 400
+    assert last.iteration <= budget.get("max_iterations", math.inf)
+
+
+def test_a_tolerance_below_rounding_ends_with_the_budget() -> None:
+    result = solve(medium(), batch=40, tol=1e-30, max_iterations=600)
+    assert result.stop is StopReason.ITERATIONS
+    assert result.history[-1].phase == "plain"
+    assert result.gap < 1e-13
+
+
+# ---- when to begin ------------------------------------------------------------------------------
+
+
+def line(gradients: int, gap: float) -> Record:
+    return Record(gradients, gradients, gradients, 0.0, gap, 0.0, gap, math.nan, "plain")
+
+
+@pytest.mark.parametrize(
+    ("history", "tol", "expected"),
+    [
+        ([line(400, 1.0)], 1e-9, True),  # as 1/k: 10⁹ times as long
+        ([line(400, 1.0)], 0.0, False),
+        ([line(400, 1.0)], 2.0, False),
+        ([line(400, 1.0)], 0.5, False),  # four more passes
+        ([line(40, 1.0)], 0.045, False),  # nine more passes
+        ([line(2000, 1.0), line(2500, 1e-4)], 1e-9, False),  # linear convergence
+        ([line(400, 1.0), line(500, 1.0)], 1e-9, True),  # no progress at all
+        ([line(400, math.inf), line(500, 1.0)], 1e-9, True),
+    ],
+)
+def test_the_forecast(history: Any, tol: float, expected: bool) -> None:
+    *before, now = [(row.gradients, row.gap) for row in history]
+    assert worth_correcting(before[0] if before else None, now, 100, tol) is expected
+
+
+# ---- quadratic programmes on the simplex --------------------------------------------------------
+
+
+def programme(seed: int, m: int) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((m, m))
+    start = rng.random(m) * (rng.random(m) < 0.7)
+    start[0] += 0.1
+    return root @ root.T + 0.1 * np.eye(m), 3 * rng.standard_normal(m), start / start.sum()
+
+
+def best_on_simplex(matrix: Any, slope: Any) -> float:
+    """The minimum over all supports, by their equality-constrained minimizers."""
+    best = math.inf
+    for size in range(1, len(slope) + 1):
+        for places in map(list, itertools.combinations(range(len(slope)), size)):
+            border = np.ones((size + 1, size + 1))
+            border[:size, :size], border[size, size] = matrix[np.ix_(places, places)], 0.0
+            x = np.linalg.solve(border, np.append(-slope[places], 1.0))[:size]
+            if (x >= 0).all():
+                best = min(best, x @ matrix[np.ix_(places, places)] @ x / 2 + slope[places] @ x)
+    return best
+
+
+def solved(seed: int) -> bool:
+    """Whether the method finds the minimum, at a point of the simplex."""
+    matrix, slope, start = programme(seed, 2 + seed % 6)
+    x = simplex_qp.minimize_on_simplex(matrix, slope, start)
+    value, best = x @ matrix @ x / 2 + slope @ x, best_on_simplex(matrix, slope)
+    return (x >= 0).all() and abs(x.sum() - 1) <= 1e-12 and abs(value - best) <= 1e-10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_programmes_against_all_supports(seed: int) -> None:
+    assert solved(seed)
+
+
+def test_a_forgotten_multiplier_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simplex_qp, "DUAL_ROUNDING", 1e3)  # never frees an entry
+    assert not all(solved(seed) for seed in range(40))
+
+
+def furthest_from_optimal() -> float:
+    """The largest Frank–Wolfe gap of ill-scaled programmes, relative to their numbers."""
+    gaps = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        m = rng.integers(2, 12)
+        A = rng.standard_normal((m, m)) * 10.0 ** rng.uniform(-2, 2, m)
+        matrix, slope = A @ A.T + 1e-9 * np.eye(m), 10 * rng.standard_normal(m)
+        start = rng.dirichlet(np.full(m, 0.3))
+        x = simplex_qp.minimize_on_simplex(matrix, slope, start)
+        gradient = matrix @ x + slope
+        gaps.append((gradient @ x - gradient.min()) / (abs(matrix).max() + abs(slope).max()))
+    return max(gaps)
+
+
+def test_ill_scaled_programmes_end_at_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert furthest_from_optimal() < 1e-14
+    # Going inside wherever an entry turns negative, though the value rises.
+    monkeypatch.setattr(simplex_qp, "_falls", lambda *arguments: True)
+    assert furthest_from_optimal() > 0.1
+
+
+def test_an_ill_conditioned_programme_keeps_the_sum() -> None:
+    matrix, slope = 1e-13 * np.eye(3), np.array([1.0, 1.0 + 1e-15, 1.0])
+    x = simplex_qp.minimize_on_simplex(matrix, slope, np.full(3, 1 / 3))
+    assert x.sum() == pytest.approx(1.0, abs=1e-15)
+
+
+# ---- second derivatives, Gram matrices, predictions at atoms ------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_second_derivatives_integrate_to_first_ones(loss: SeparableConjugate) -> None:
+    grid = np.linspace(-4.0, 4.0, 8001)
+    for y in (-1.0, 1.0):
+        losses = SampleLosses(loss, np.full(len(grid), y))
+        slopes = losses.derivative(grid)
+        curved = losses.second_derivative(grid)
+        integral = np.concatenate([[0], np.cumsum((curved[1:] + curved[:-1]) / 2)]) * 1e-3
+        assert np.allclose(integral, slopes - slopes[0], atol=2e-3 * loss.gamma)
+        assert (curved >= 0).all()
+        assert (curved <= loss.gamma).all()
+
+
+def test_second_derivatives_of_expressions_are_exact() -> None:
+    made = SeparableConjugate.from_expression("log(1 + exp(-y*s))", labels="±1")
+    s = np.linspace(-8.0, 8.0, 33)
+    for y in (-1.0, 1.0):
+        exact = [Logistic().second_derivative(x, y) for x in s]
+        assert np.allclose([made.second_derivative(x, y) for x in s], exact, rtol=1e-12)
+
+
+def test_gram_matrices() -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((300, 7)) * (rng.random((300, 7)) < 0.4)
+    Z[:, 3] = 0
+    c = rng.random(300)
+    expected = Z.T @ np.diag(c) @ Z
+    assert np.allclose(gram(Z, c), expected, atol=1e-12)
+    assert np.allclose(gram(sp.csr_array(Z), c), expected, atol=1e-12)
+    unsorted = sp.csr_array(Z)[:, [4, 2, 6, 0, 3, 1, 5]]
+    order = [4, 2, 6, 0, 3, 1, 5]
+    assert np.allclose(gram(sp.csr_array(unsorted), c), expected[np.ix_(order, order)], atol=1e-12)
+    assert not np.allclose(gram(Z, 2 * c), expected)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+def test_predictions_at_atoms(make: Any) -> None:
+    X, _ = data(3)
+    rows = as_rows(make(X))
+    atoms = [SparseAtom((1,), (2.0,)), SparseAtom((), ()), SparseAtom((1,), (-2.0,))]
+    several = [*atoms, SparseAtom((0, 3), (1.0, -1.5))]
+    dense = [*several, DenseAtom(np.arange(4.0))]
+    for group in (atoms, several, dense):
+        columns = rows.predict_at(group)
+        expected = np.stack([X @ atom.dense(np.zeros(4)) for atom in group], axis=1)
+        assert np.allclose(columns @ np.eye(len(group)), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("oracle", [*POLYTOPES, Ridge(0.1, 2.0), L2Ball(2.0)], ids=repr)
+def test_decompositions_and_offers(oracle: LinearMinOracle) -> None:
+    rng = np.random.default_rng(0)
+    X, y = data(0)
+    bound = Problem(X, y, LeastSquares(), oracle).oracle
+    atoms = [bound.argmin(rng.standard_normal(4)).dense(np.zeros(4)) for _ in range(5)]
+    beta = rng.dirichlet(np.ones(5)) @ np.stack(atoms)
+    parts = bound.decompose(beta)
+    weights = [weight for weight, _ in parts]
+    assert sum(weights) == pytest.approx(1.0)
+    assert min(weights) >= 0
+    total = sum(weight * atom.dense(np.zeros(4)) for weight, atom in parts)
+    assert np.allclose(total, beta)
+    c = rng.standard_normal(4)
+    offered = bound.best_atoms(c, 3)
+    assert np.array_equal(offered[0].dense(c), bound.argmin(c).dense(c))
+    for atom in [*offered, *(atom for _, atom in parts)]:
+        assert not math.isinf(bound.value(atom.dense(np.zeros(4))))
+
+
+def passes_to(tol: float, layout: Any) -> float:
+    """Passes over the data that a fixed problem takes."""
+    return solve(medium(layout), batch=4, tol=tol, max_iterations=200).passes
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_a_wrong_curvature_is_seen(layout: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert passes_to(1e-9, layout) <= 20
+    for columns in (EntryColumns, PredictedColumns):
+        honest = columns.gram
+        monkeypatch.setattr(columns, "gram", lambda *a, honest=honest: 30 * honest(*a))
+    assert passes_to(1e-9, layout) > 60
+
+
+# ---- warm starts and paths ----------------------------------------------------------------------
+
+
+def test_a_path_is_certified_and_agrees_with_single_solves() -> None:
+    problem = medium()
+    radii = [4.0, 0.5, 2.0]
+    found = path(problem, radii, tol=1e-9)
+    assert found.values == (4.0, 0.5, 2.0)
+    assert (found.gaps <= 1e-9).all()
+    for radius, result in zip(radii, found, strict=True):
+        alone = solve(problem.with_oracle(L1Ball(radius)), tol=1e-9)
+        assert result.primal == pytest.approx(alone.primal, abs=2e-9)
+    assert found.betas.shape == (3, 30)
+    assert len(found[1:]) == 2
+    assert repr(found).startswith("Path(3 values, largest certified gap ")
+
+
+def test_a_path_of_strengths() -> None:
+    problem = medium().with_oracle(L1Penalty(0.1))
+    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-9)
+    alone = solve(problem, tol=1e-9)
+    assert found[1].primal == pytest.approx(alone.primal, abs=2e-9)
+
+
+def test_a_radius_that_was_given_stays() -> None:
+    problem = medium().with_oracle(L1Penalty(0.1, 0.2))
+    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-8)
+    assert (abs(found.betas).sum(axis=1) <= 0.2 + 1e-12).all()
+
+
+def test_a_path_over_sets_that_are_not_nested() -> None:
+    found = path(medium().with_oracle(Simplex(1.0)), [2.0, 1.0], tol=1e-8)
+    assert found.betas.sum(axis=1) == pytest.approx([2.0, 1.0])
+
+
+def test_a_path_with_an_intercept() -> None:
+    X, y = data(2)
+    problem = Problem(X, y, Logistic(), L1Ball(1.0), intercept=3.0)
+    found = path(problem, [0.5, 1.0], tol=1e-8)
+    assert found[1].primal == pytest.approx(solve(problem, tol=1e-8).primal, abs=2e-8)
+    assert found.betas.shape == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([],), {}, "values is empty"),
+        (([1.0],), {"parameter": "strength"}, "parameter is 'strength', which L1Ball"),
+        (([1.0],), {"parameter": "size"}, "expected 'radius' or 'strength'"),
+        (([-1.0],), {}, "radius of L1Ball is -1.0"),
+        (([1.0],), {"method": FrankWolfe()}, "which starts from scratch; expected RCMD"),
+    ],
+)
+def test_refused_paths(arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        path(medium(), *arguments, **options)
+
+
+# ---- fewer samples first ------------------------------------------------------------------------
+
+
+def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On more than 16000 rows: a better start than 0, and no work left out of the counts."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((17000, 60), density=0.1, format="csr", rng=rng)
+    y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(17000) > 0, 1.0, -1.0)
+    problem = Problem(X, y, Logistic(), L1Ball(5.0))
+    looked: list[int] = []
+    honest = SampleLosses.expansion
+    monkeypatch.setattr(
+        SampleLosses, "expansion", lambda self, s: looked.append(len(s)) or honest(self, s)
+    )
+    correction = correction_for(problem, np.zeros(60), np.zeros(60))
+    monkeypatch.undo()
+    assert looked.count(17000) == 1
+    assert looked.count(2125) == len(looked) - 1 > 1
+    assert correction.gradients >= sum(looked)
+    best = solve(problem, batch=170, tol=1e-8).primal
+    assert correction.here.loss - best < 0.05 * (problem.primal(np.zeros(60)) - best)
+    monkeypatch.setattr("rcmd.methods.corrective.hull.FEWEST_SAMPLES", 10**9)
+    assert correction_for(problem, np.zeros(60), np.zeros(60)).here.loss == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_other_sample_is_a_problem_of_its_own(sparse: bool) -> None:
+    X, y = data(3, n=11)
+    weights = np.arange(1.0, 12.0)
+    layout = sp.csr_array if sparse else np.asarray
+    problem = Problem(layout(X), y, Logistic(), L1Ball(2.0), weights=weights, intercept=1.0)
+    problem.constants(2)
+    fewer = problem.every(2)
+    own = Problem(
+        layout(X[::2]), y[::2], Logistic(), L1Ball(2.0), weights=weights[::2], intercept=1.0
+    )
+    assert fewer is not None
+    beta = np.array([0.5, -0.2, 0.0, 0.1, 0.7])
+    assert fewer.n == 6
+    assert fewer.primal(beta) == pytest.approx(own.primal(beta), rel=1e-14)
+    w = own.response(beta)
+    assert fewer.dual(w) == pytest.approx(own.dual(w), rel=1e-14)
+    assert fewer.constants(2) == own.constants(2)
+    assert problem.constants(2) != own.constants(2)
+
+
+# ---- columns ------------------------------------------------------------------------------------
+
+
+def single_atoms() -> list[SparseAtom]:
+    """The same column with both signs, others, and 0."""
+    entries = [(3, 2.0), (0, -1.5), (3, -2.0), (5, 1.0)]
+    return [*(SparseAtom((k,), (v,)) for k, v in entries), SparseAtom((), ())]
+
+
+def columns_agree() -> None:
+    """Columns taken from X, against predictions at the atoms."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((200, 7), density=0.4, format="csr", rng=rng)
+    rows, atoms = as_rows(X), single_atoms()
+    taken, predicted = EntryColumns(atoms), PredictedColumns(atoms, rows.predict_at(atoms))
+    w, c, weights = rng.standard_normal(200), rng.random(200), rng.dirichlet(np.ones(5))
+    np.testing.assert_allclose(taken.gram(rows, c), predicted.gram(rows, c), rtol=1e-13, atol=1e-13)
+    expected = predicted.own_slopes(rows, w)
+    np.testing.assert_allclose(taken.own_slopes(rows, w), expected, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(taken.slopes(X.T @ w / 200), expected, rtol=1e-13, atol=1e-14)
+    beta = taken.point(np.zeros(7), weights)
+    np.testing.assert_allclose(beta, predicted.point(np.zeros(7), weights), rtol=1e-14)
+    # To the bit: certificates take it for Xβ.
+    assert np.array_equal(taken.predict(rows, beta), X @ beta)
+    again = EntryColumns([*atoms, SparseAtom((1,), (4.0,))], taken.known)
+    assert again.gram(rows, c).shape == (6, 6)
+    assert again.known is not taken.known
+
+
+def test_columns_of_single_entries_are_predictions_at_atoms() -> None:
+    columns_agree()
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        ("gram", lambda self, c: np.diag(np.diag(honest_gram(self, c)))),
+        ("rmatvec", lambda self, w: -honest_rmatvec(self, w)),
+        ("matvec", lambda self, beta: honest_matvec(self, np.roll(beta, 1))),
+    ],
+)
+def test_wrong_columns_are_noticed(
+    name: str, planted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SomeColumns, name, planted)
+    with pytest.raises(AssertionError):
+        columns_agree()
+
+
+honest_gram, honest_rmatvec = SomeColumns.gram, SomeColumns.rmatvec
+honest_matvec = SomeColumns.matvec
+
+
+def test_single_entries_are_told_from_others() -> None:
+    assert single_entries(single_atoms()) == single_atoms()
+    assert single_entries([*single_atoms(), SparseAtom((0, 1), (1.0, 1.0))]) is None
+    assert single_entries([DenseAtom(np.ones(7))]) is None
+
+
+def test_atoms_that_are_held_are_not_taken_twice() -> None:
+    X, y = data(0)
+    hull = AtomWeights(
+        Problem(X, y, LeastSquares(), Box(-1.0, 1.0)), [DenseAtom(np.ones(4))], np.ones(1)
+    )
+    assert hull.add([DenseAtom(np.ones(4))]) == 1
+    assert hull.add([SparseAtom((1,), (0.5,)), DenseAtom(-np.ones(4))]) == 1
+    assert hull.add([SparseAtom((1,), (0.5,)), SparseAtom((2,), (0.5,))]) == 3
+    assert len(hull.atoms) == 4
+
+
+# ---- where corrections begin --------------------------------------------------------------------
+
+
+def test_checkpoints_that_were_asked_for_are_certified() -> None:
+    """By the averages, though the start says already that corrections are next."""
+    problem = medium()
+    state = next(iterate(problem, batch=4, tol=1e-9, record_at=[300]))
+    assert state.gap <= certify(problem, state.beta_average, state.w_average).gap
+    w = problem.losses.derivative(np.zeros(problem.n))
+    assert state.gap < certify(problem, np.zeros(problem.p), w).gap
+
+
+def test_no_row_is_above_its_bound() -> None:
+    """With small predictions the gap of the start is; then the averages are looked at."""
+    rng = np.random.default_rng(0)
+    X = 1e-3 * rng.standard_normal((60, 4))
+    problem = Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0), Logistic(), L1Ball(1.0))
+    w = problem.losses.derivative(np.zeros(60))
+    first = solve(problem, batch=6, tol=1e-12).history[0]
+    assert first.gap <= first.bound < certify(problem, np.zeros(4), w).gap
+
+
+def test_other_geometries_do_not_begin_at_0() -> None:
+    """Their w⁰ is no response to it, and differs from sample to sample."""
+    problem = medium()
+    result = solve(problem, batch=4, tol=1e-9, method=Corrected(RCMD(prox=EuclideanProx())))
+    assert result.success
+    assert result.gap == pytest.approx(certify(problem, result.beta, result.w).gap, abs=1e-15)
+
+
+def test_sets_without_0_begin_at_the_average() -> None:
+    X, y = data(0)
+    problem = Problem(X, y, Logistic(), Simplex(2.0))
+    result = solve(problem, batch=3, tol=1e-9)
+    assert result.success
+    assert math.isfinite(result.history[0].gap)
+
+
+def test_the_atoms_of_the_average_are_in_the_hull() -> None:
+    problem = medium()
+    average = solve(problem, batch=4, max_iterations=50, method="rcmd").beta
+    hull = correction_for(problem, np.zeros(problem.p), average)._hull
+    assert {atom for _, atom in problem.oracle.decompose(average)} <= set(hull.atoms)
+
+
+# ---- columns put beside each other --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_are_kept_and_put_beside(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left = rng.standard_normal((7, 5)) * (rng.random((7, 5)) < 0.5)
+    right = rng.standard_normal((7, 3)) * (rng.random((7, 3)) < 0.5)
+    kept = np.flatnonzero(rng.random(5) < 0.6)
+    expected = np.hstack([left[:, kept], right])
+    joined = beside(sp.csr_array(left), kept, sp.csr_array(right))
+    assert np.array_equal(joined.toarray(), expected)
+    assert joined.has_canonical_format
+    assert np.array_equal(beside(sp.csr_array(left), kept, right), expected)
+    assert np.array_equal(beside(left, kept, right), expected)
+
+
+def test_spoilt_systems_are_still_solved() -> None:
+    """A matrix that rounding left indefinite is raised to a definite one."""
+    good = np.array([[2.0, 1.0], [1.0, 3.0]])
+    assert solve_definite(good, good @ [1.0, -2.0]) == pytest.approx([1.0, -2.0])
+    spoilt = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-15]])
+    solution = solve_definite(spoilt, np.array([2.0, 2.0]))
+    assert spoilt @ solution == pytest.approx([2.0, 2.0])

@@ -1,0 +1,331 @@
+"""One contract for all methods: counts, starts, callbacks, and what is refused in a sentence."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from small_problems import EXACT_ORACLES, exact_problem, problem
+
+from rcmd import (
+    Counting,
+    L1Ball,
+    LeastSquares,
+    Logistic,
+    MatrixEntries,
+    NuclearBall,
+    Problem,
+    Ridge,
+    Simplex,
+    Spectrahedron,
+    iterate,
+    solve,
+)
+from rcmd.engine.kernels.accelerated import LASTING
+from rcmd.methods import (
+    SCGM,
+    SCGS,
+    SFW,
+    STORC,
+    SVRF,
+    Apcg,
+    AwayStep,
+    BlendedPairwise,
+    FrankWolfe,
+    Method,
+    OnlineFrankWolfe,
+    Pairwise,
+    SagFrankWolfe,
+    SarahFrankWolfe,
+    Sdca,
+)
+from rcmd.methods.base import Progress
+from rcmd.methods.batches import Batches
+from rcmd.methods.scgm import _SCGM
+from rcmd.rows import DenseRows
+
+SAMPLED: list[Method] = [
+    SCGM(),
+    SFW(),
+    SVRF(),
+    SagFrankWolfe(),
+    SCGS(),
+    STORC(),
+    OnlineFrankWolfe(),
+    SarahFrankWolfe(),
+]
+CORRECTIVE: list[Method] = [AwayStep(), Pairwise(), BlendedPairwise()]
+PRIMAL = [FrankWolfe(), *CORRECTIVE, *SAMPLED]
+DUAL: list[Method] = [Sdca(), Apcg()]
+
+
+def named(methods: list[Any]) -> Any:
+    return pytest.mark.parametrize("method", methods, ids=lambda m: type(m).__name__)
+
+
+# Counts
+
+SEEN: list[float] = []
+
+
+@dataclass(frozen=True)
+class Counted(LeastSquares):
+    """Every derivative leaves a trace, which no compiled code can do."""
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        SEEN.append(s)
+        return s - y
+
+
+def counted_run(method: Method, batch: int | None = None, oracle: Any = None) -> Any:
+    X, y = np.random.default_rng(0).standard_normal((40, 6)), np.linspace(-1.0, 1.0, 40)
+    instance = Problem(X, y, Counted(), Counting(oracle or L1Ball(5.0)))
+    run = method.start(instance, batch, np.random.default_rng(0))
+    SEEN.clear()
+    return run
+
+
+def check_counts(run: Any, steps: int = 60) -> None:
+    for _ in range(steps):
+        announced = run.gradients + run.step_gradients
+        run.advance(1)
+        assert announced == run.gradients == len(SEEN)
+    assert run.oracle_calls == run.problem.oracle.calls["argmin"]
+
+
+@named(SAMPLED)
+@pytest.mark.parametrize("batch", [None, 7])
+@pytest.mark.parametrize("oracle", [L1Ball(5.0), Simplex(2.0)], ids=["ball", "simplex"])
+def test_counts_are_what_was_done_and_was_announced(
+    method: Method, batch: int | None, oracle: Any
+) -> None:
+    check_counts(counted_run(method, batch, oracle))
+
+
+@named([FrankWolfe(), FrankWolfe("short-step"), *(type(m)("short-step") for m in CORRECTIVE)])
+def test_counts_of_full_gradients(method: Method) -> None:
+    check_counts(counted_run(method))
+
+
+class Forgetful(_SCGM):
+    def slope_at(self, beta: Any, batch: Any) -> Any:
+        slope = super().slope_at(beta, batch)
+        self.gradients -= 1
+        return slope
+
+
+class Secretive(_SCGM):
+    def lowest_atom(self, c: Any) -> Any:
+        return self.problem.oracle.argmin(c)
+
+
+@pytest.mark.parametrize("wrong", [Forgetful, Secretive])
+def test_a_wrong_count_is_noticed(wrong: Any) -> None:
+    instance = counted_run(SCGM(), 7).problem
+    SEEN.clear()
+    run = wrong(SCGM(), instance, 7, np.random.default_rng(0))
+    with pytest.raises(AssertionError):
+        check_counts(run)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_sdca_touches_the_rows_that_it_counts(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = exact_problem(Counting(EXACT_ORACLES["ridge"]))
+    run: Any = Sdca().start(instance, batch, np.random.default_rng(0))
+    touched, plain = [], DenseRows.predict
+
+    def counted(rows: Any, chosen: Any, atom: Any) -> Any:
+        touched.extend(chosen)
+        return plain(rows, chosen, atom)
+
+    monkeypatch.setattr(DenseRows, "predict", counted)
+    run.advance(20)
+    assert run.gradients == len(touched) == 20 * batch == 20 * run.step_gradients
+    assert run.oracle_calls == instance.oracle.calls["argmin"] == 20
+
+
+def test_apcg_touches_one_row_a_step() -> None:
+    run: Any = Apcg().start(problem("logistic", "ridge", n=9), None, np.random.default_rng(0))
+    for step in range(1, 30):
+        before = run.engine._records[:, LASTING:].copy()
+        run.advance(1)
+        assert np.count_nonzero((run.engine._records[:, LASTING:] != before).any(axis=1)) <= 1
+        assert run.gradients == run.oracle_calls == step
+        assert run.step_gradients == 1
+
+
+# Compiled batches
+
+
+def batch_errors(layout: str, weighted: bool) -> float:
+    """How far compiled derivatives and sums are from those of NumPy, relative."""
+    instance = problem("logistic", "l1-ball", n=30, layout=layout, weighted=weighted)
+    compiled, plain = Batches(instance), Batches(instance)
+    assert compiled._kernels is not None
+    plain._kernels = None
+    rng = np.random.default_rng(1)
+    worst = 0.0
+    for size in (1, 7, 30):
+        beta, batch = rng.standard_normal(4), rng.choice(30, size, replace=False)
+        found, expected = compiled.derivatives(beta, batch), plain.derivatives(beta, batch)
+        one, two = np.ones(4), np.ones(4)
+        compiled.scatter(batch, found, one)
+        plain.scatter(batch, found, two)
+        worst = max(worst, abs(found - expected).max(), abs(one - two).max())
+    return worst
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_compiled_batches_are_those_of_numpy(layout: str, weighted: bool) -> None:
+    assert batch_errors(layout, weighted) <= 1e-14
+
+
+def test_a_wrong_weight_in_compiled_batches_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Batches.derivatives
+
+    def wrong(self: Any, beta: Any, batch: Any) -> Any:
+        factor = 1.0 if self._kernels is None else 1.001
+        return factor * right(self, beta, batch)
+
+    monkeypatch.setattr(Batches, "derivatives", wrong)
+    assert batch_errors("csr", True) > 1e-5
+
+
+def test_classes_that_do_not_compile_run_in_plain_python() -> None:
+    assert counted_run(SCGM()).batches._kernels is None
+
+
+def test_apcg_refuses_what_does_not_compile() -> None:
+    instance = Problem(np.eye(3), [1.0, 2.0, 3.0], Counted(), Ridge(0.1))
+    with pytest.raises(ValueError, match=r"loss of Apcg cannot be compiled: .*Counted .*Sdca\(\)"):
+        iterate(instance, method=Apcg())
+
+
+# Starts
+
+
+@named(PRIMAL)
+@pytest.mark.parametrize("oracle", ["simplex", "moved-l1-ball"])
+def test_runs_start_inside(method: Method, oracle: str) -> None:
+    instance = problem("least-squares", oracle)
+    zero_is_inside = math.isfinite(instance.oracle.value(np.zeros(4)))
+    run = method.start(instance, None, np.random.default_rng(0))
+    assert isinstance(run, Progress)
+    assert instance.oracle.value(run.beta) == 0
+    assert run.oracle_calls == (0 if zero_is_inside else 1)
+
+
+def test_exact_and_matrix_runs_start_inside() -> None:
+    instance = exact_problem("simplex")
+    run: Any = FrankWolfe().start(instance, None, np.random.default_rng(0))
+    assert instance.oracle.value(run.beta) == 0
+    assert (run.s == instance.rows.matvec(run.beta)).all()
+    entries = MatrixEntries([0, 1, 2], [1, 0, 2], shape=(3, 3))
+    matrices = Problem(entries, [1.0, 2.0, 0.5], LeastSquares(), Spectrahedron(3))
+    run = FrankWolfe().start(matrices, None, np.random.default_rng(0))
+    assert matrices.oracle.value(run.beta) == 0
+    assert run.oracle_calls == 1
+
+
+# What every method says of the other kinds of problems
+
+
+def matrix_problem() -> Problem:
+    entries = MatrixEntries([0, 1], [1, 0], shape=(2, 2))
+    return Problem(entries, [1.0, 2.0], LeastSquares(), NuclearBall((2, 2), 1.0))
+
+
+KINDS = {
+    "penalty": lambda: problem("logistic", "l1-penalty"),
+    "ridge": lambda: problem("logistic", "ridge"),
+    "fractions": lambda: exact_problem("l1-ball"),
+    "ridge in fractions": lambda: exact_problem("ridge"),
+    "matrix": matrix_problem,
+}
+REFUSED = {
+    "penalty": [*CORRECTIVE, *DUAL],
+    "ridge": CORRECTIVE,
+    "fractions": [*SAMPLED, *DUAL],
+    "ridge in fractions": [*CORRECTIVE, *SAMPLED, Apcg()],
+    "matrix": [*CORRECTIVE, *SAMPLED, *DUAL],
+}
+
+
+@named([*PRIMAL, *DUAL])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_problem_runs_or_is_refused_in_a_sentence(method: Method, kind: str) -> None:
+    instance = KINDS[kind]()
+    if method not in REFUSED[kind]:
+        result = solve(instance, method=method, tol=0.0, max_iterations=5)
+        assert result.nit == 5
+        assert 0 <= result.gap < math.inf
+        return
+    with pytest.raises(ValueError, match="; expected ") as caught:
+        iterate(instance, method=method)
+    assert type(method).__name__ in str(caught.value)
+
+
+# Runs
+
+
+def run_of(method: Method, seed: int = 3, **options: Any) -> tuple[Any, list[Any]]:
+    oracle: Any = "ridge" if method in DUAL else L1Ball(5.0)
+    instance, states = problem("logistic", oracle, n=40), []
+    result = solve(
+        instance,
+        method=method,
+        seed=seed,
+        **{"tol": 0.0, "max_gradients": 1000} | options,
+        callbacks=[states.append],
+    )
+    return result, states
+
+
+@named([*PRIMAL, *DUAL])
+def test_runs_keep_budgets_repeat_and_tell(method: Method) -> None:
+    (result, states), (again, _) = run_of(method), run_of(method)
+    line_search = 5 * 40 if method in CORRECTIVE else 0  # its price is not known beforehand
+    assert 900 - line_search < result.history[-1].gradients <= 1000
+    assert result.beta.tolist() == again.beta.tolist()
+    assert [state.gap for state in states] == result.history.column("gap").tolist()
+    for name in ("iteration", "gradients", "oracle_calls"):
+        assert (np.diff(result.history.column(name)) > 0).all()
+    assert (np.diff(result.history.column("gap")) <= 0).all()
+    assert np.isnan(result.history.column("bound")).all()
+    assert result.note == method.note != ""
+    if method in [*SAMPLED, *DUAL]:
+        assert result.beta.tolist() != run_of(method, seed=4)[0].beta.tolist()
+
+
+@named([*PRIMAL, *DUAL])
+def test_a_callback_ends_the_run(method: Method) -> None:
+    instance = problem("logistic", "ridge" if method in DUAL else L1Ball(5.0), n=40)
+    result = solve(instance, method=method, tol=0.0, callbacks=[lambda state: True])
+    assert result.stop.name == "CALLBACK"
+    assert len(result.history) == 1
+
+
+def test_a_class_of_ones_own_is_a_method() -> None:
+    """What the contract asks for, and no more."""
+
+    class Projected(Progress):
+        step_gradients = 5
+
+        def step(self) -> None:
+            self.beta = self.beta - 0.1 * self.slope_at(self.beta, self.draw(5))
+            self.beta *= min(1, 4 / abs(self.beta).sum())
+
+    @dataclass(frozen=True)
+    class Own(Method):
+        note = "a projected gradient of a kind"
+
+        def start(self, problem: Any, batch: Any, rng: Any) -> Progress:
+            return Projected(problem, rng)
+
+    instance = problem("logistic", "l1-ball")
+    assert isinstance(instance.loss, Logistic)
+    result = solve(instance, method=Own(), tol=0.0, max_iterations=200)
+    assert result.history[-1].gradients == 1000
+    assert result.gap < 0.1

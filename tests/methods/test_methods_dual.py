@@ -1,0 +1,339 @@
+"""SDCA and APCG against their papers' own words, CVXPY, scikit-learn and their rates."""
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from scipy.optimize import brentq
+
+from rcmd import (
+    RCMD,
+    CompositeProx,
+    LeastSquares,
+    Logistic,
+    OperatorRows,
+    Problem,
+    Ridge,
+    Translated,
+    iterate,
+    solve,
+)
+from rcmd.datasets import make_classification, map_labels, read_libsvm
+from rcmd.methods.apcg import Apcg
+from rcmd.methods.sdca import Sdca
+from rcmd.model import truth
+from tests import small_problems as small
+
+METHODS = {"sdca": Sdca(), "apcg": Apcg()}
+EDGE = 1e-15
+
+
+def drawn(steps, n, seed):
+    """The rows that batches of one take from a generator."""
+    rng = np.random.default_rng(seed)
+    return [int(rng.random() * n) for _ in range(steps)]
+
+
+def duals(problem, method, steps, seed=0, **options):
+    options = {"tol": 0.0, "max_iterations": steps, "record_at": range(1, steps + 1)} | options
+    return [state.w for state in iterate(problem, method=method, seed=seed, **options)]
+
+
+def root_in_domain(problem, j, function):
+    """The v in dom l_j* at which an increasing function of it is 0."""
+    low, high = (end[j] for end in problem.losses.domain)
+    margin = EDGE * (high - low) if math.isfinite(high - low) else 0.0
+    low, high = max(low + margin, -1e6), min(high - margin, 1e6)
+    return brentq(function, low, high, xtol=1e-16, rtol=1e-15, maxiter=1000)
+
+
+def conjugate_slope(problem, j, v):
+    weight = 1.0 if problem.losses.weights is None else problem.losses.weights[j]
+    return problem.loss.conjugate_derivative(v / weight, problem.losses.y[j])
+
+
+def sdca_transcript(problem, order, start, curvature_factor=1.0):
+    """Shalev-Shwartz and Zhang in their words: α = −w, β = Xᵀα/(λn), one α_j at a time."""
+    X, n, strength = small.dense(problem), problem.n, problem.oracle.mu
+    kappas = curvature_factor * (X * X).sum(axis=1) / (n * strength)
+    alpha = -start
+    for j in order:
+        prediction = X[j] @ (X.T @ alpha) / (strength * n)
+
+        def rise(v, j=j, prediction=prediction):
+            return conjugate_slope(problem, j, v) - prediction + kappas[j] * (v + alpha[j])
+
+        alpha[j] = -root_in_domain(problem, j, rise)
+        yield -alpha
+
+
+def apcg_transcript(problem, order, start, momentum=1.0):
+    """Lin, Lu and Xiao's three sequences, each of length n and written out."""
+    X, n, strength = small.dense(problem), problem.n, problem.oracle.mu
+    gammas = problem.losses.gammas
+    L = (X * X).sum(axis=1) / (n**2 * strength) + 1 / (n * gammas)
+    convexity = (1 / (n * gammas * L)).min()
+    alpha = momentum * math.sqrt(convexity) / n
+    x, z = start.copy(), start.copy()
+    for j in order:
+        y = (x + alpha * z) / (1 + alpha)
+        slope = X[j] @ (X.T @ y) / (n**2 * strength) + y[j] / (n * gammas[j])
+        middle = (1 - alpha) * z + alpha * y
+
+        def rise(v, j=j, slope=slope, middle=middle):
+            psi = (conjugate_slope(problem, j, v) - v / gammas[j]) / n
+            return n * alpha * L[j] * (v - middle[j]) + slope + psi
+
+        new = middle.copy()
+        new[j] = root_in_domain(problem, j, rise)
+        x = y + n * alpha * (new - z) + n * alpha**2 * (z - y)
+        z = new
+        yield x.copy()
+
+
+TRANSCRIPTS = {"sdca": (sdca_transcript, 1e9), "apcg": (apcg_transcript, None)}
+
+
+def transcribed(name, loss, layout="dense", weighted=False):
+    """A problem, 50 duals by the method, and the start and rows for its transcript.
+
+    SDCA's ball is so large that no atom touches it: the papers have none.
+    """
+    transcript, radius = TRANSCRIPTS[name]
+    ridge = Ridge(0.02, radius)
+    problem = small.problem(loss, ridge, n=7, layout=layout, weighted=weighted)
+    order = drawn(50, problem.n, seed=3)
+    start = sdca_start(problem) if name == "sdca" else problem.losses.derivative(np.zeros(7))
+    return problem, np.array(duals(problem, METHODS[name], 50, seed=3)), transcript, order, start
+
+
+def sdca_start(problem):
+    """The prox centre: κ_j v + l_j*'(v) = 0."""
+    kappas = problem.rows.square_norms() / (problem.n * problem.oracle.mu)
+    pieces = [
+        root_in_domain(problem, j, lambda v, j=j: kappas[j] * v + conjugate_slope(problem, j, v))
+        for j in range(problem.n)
+    ]
+    return np.array(pieces)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("loss", ["least-squares", "logistic"])
+@pytest.mark.parametrize("name", METHODS)
+def test_fifty_steps_of_the_paper(name, loss, layout, weighted):
+    problem, found, transcript, order, start = transcribed(name, loss, layout, weighted)
+    expected = np.array(list(transcript(problem, order, start)))
+    assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_transcript_tells_a_wrong_step(name):
+    problem, found, transcript, order, start = transcribed(name, "logistic")
+    wrong = np.array(list(transcript(problem, order, start, 0.9)))
+    assert abs(found - wrong).max() > 1e-3
+
+
+def badly_conditioned(strength=2e-4):
+    """σ is about 700: what acceleration is for."""
+    X, y = make_classification(80, 20, density=0.5, rng=4)
+    return Problem(X, y, Logistic(), Ridge(strength))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_cvxpy_optimum_is_reached(name):
+    problem = badly_conditioned(0.01)
+    result = solve(problem, method=METHODS[name], tol=1e-9)
+    optimum = truth.solve(problem)
+    assert result.success
+    assert abs(result.primal - optimum.primal) <= 1e-7
+    assert_allclose(result.beta, optimum.beta, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["least-squares", "logistic"])
+@pytest.mark.parametrize("oracle", ["ridge-cut", "moved-ridge"])
+def test_sdca_for_other_strongly_convex_regularizers(loss, oracle):
+    problem = small.problem(loss, oracle, n=12)
+    result = solve(problem, method=Sdca(), tol=1e-10)
+    assert result.success
+    assert abs(result.primal - truth.solve(problem).primal) <= 1e-6
+
+
+def fitted_rate(problem, method, steps, seeds):
+    """The slope of log E[D* − D(w^k)] in k, over the last two thirds of the marks."""
+    best = solve(problem, method=Apcg(), tol=1e-14).dual
+    marks = np.linspace(steps // 24, steps, 24).astype(int)
+    runs = []
+    for seed in range(seeds):
+        run = duals(problem, method, steps, seed=seed, record_at=marks)
+        runs.append([best - problem.dual(w) for w in run])
+    errors = np.mean(runs, axis=0)[8:]
+    assert errors.min() > 1e-12  # above rounding, so that the slope is the method's
+    return np.polyfit(marks[8:], np.log(errors), 1)[0]
+
+
+def test_published_rates():
+    problem = badly_conditioned()
+    n, sigma = problem.n, problem.constants(1).sigma
+    assert sigma > 500
+    sdca = fitted_rate(problem, Sdca(), round(4 * n * sigma), seeds=4)
+    apcg = fitted_rate(problem, Apcg(), round(5 * n * math.sqrt(sigma)), seeds=4)
+    assert sdca <= 0.8 * math.log1p(-1 / (n * sigma))
+    accelerated = 0.8 * math.log1p(-1 / (n * math.sqrt(sigma)))
+    assert apcg <= accelerated < sdca  # and a method without acceleration would be told
+
+
+def test_acceleration_saves_passes():
+    problem = badly_conditioned()
+    plain, accelerated = (solve(problem, method=m, tol=1e-9) for m in (Sdca(), Apcg()))
+    assert plain.success
+    assert accelerated.success
+    assert accelerated.passes < plain.passes / 2
+
+
+def test_each_row_has_its_own_curvature():
+    """Rows of very different lengths: one κ for all would be that of the longest."""
+    X, y = make_classification(80, 20, density=0.5, rng=4)
+    lengths = np.random.default_rng(0).choice([1.0, 10.0], 80, p=[0.95, 0.05])
+    problem = Problem(sp.diags_array(lengths) @ X, y, Logistic(), Ridge(1e-2))
+    own = solve(problem, method=Sdca(), tol=1e-6)
+    one = solve(problem, method=RCMD(prox=CompositeProx()), tol=1e-6, max_gradients=10**7)
+    assert own.success
+    assert own.passes < one.passes / 3
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_counts(name):
+    problem = small.problem("logistic", "ridge")
+    state = next(iterate(problem, method=METHODS[name], tol=0.0, max_iterations=7, record_at=[7]))
+    assert (state.iteration, state.gradients, state.oracle_calls) == (7, 7, 7)
+
+
+def test_sdca_counts_batches():
+    problem = small.problem("logistic", "ridge")
+    options = {"tol": 0.0, "batch": 3, "max_iterations": 7, "record_at": [7]}
+    state = next(iterate(problem, method=Sdca(), **options))
+    assert (state.iteration, state.gradients, state.oracle_calls) == (7, 21, 7)
+
+
+@pytest.mark.parametrize("batch", [2, 12])
+def test_sdca_in_batches(batch):
+    problem = small.problem("logistic", "ridge", n=12)
+    assert solve(problem, method=Sdca(), batch=batch, tol=1e-10).success
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_slices_do_not_matter(name):
+    problem = small.problem("logistic", "ridge", n=9)
+    steps = 40 * problem.n
+    one_by_one = duals(problem, METHODS[name], steps)[-1]
+    at_once = duals(problem, METHODS[name], steps, record_at=[steps])[-1]
+    assert_allclose(one_by_one, at_once, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_pair_belongs_together(name):
+    problem = small.problem("logistic", "ridge")
+    state = next(iterate(problem, method=METHODS[name], tol=0.0, max_iterations=9, record_at=[9]))
+    assert_allclose(state.d, problem.gradient(state.w), atol=1e-15)
+    atom = problem.oracle.argmin(state.d).vector
+    assert_allclose(state.beta_average, atom, atol=1e-14)
+
+
+def test_apcg_on_one_row_and_on_rows_of_zeros():
+    one = Problem([[2.0]], [3.0], LeastSquares(), Ridge(1.0))
+    assert_allclose(solve(one, method=Apcg(), tol=1e-12).beta, [6 / 5], atol=1e-6)
+    zeros = Problem([[0.0], [0.0]], [3.0, 1.0], LeastSquares(), Ridge(1.0))
+    assert solve(zeros, method=Apcg(), tol=1e-12).beta == [0.0]
+    single = Problem([[0.0]], [3.0], LeastSquares(), Ridge(1.0))
+    assert solve(single, method=Apcg(), tol=1e-12, max_iterations=200).primal == 0.5 * 9
+
+
+@dataclass(frozen=True)
+class Broken(LeastSquares):
+    """No number beyond s = 1/10."""
+
+    def derivative(self, s, y):
+        return s - y if s < 0.1 else math.nan
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_loss_that_breaks_is_named(name):
+    problem = Problem([[1.0], [2.0]], [3.0, 1.0], Broken(), Ridge(0.1))
+    method = METHODS[name].start(problem, None, np.random.default_rng(0))
+    for _ in range(2):  # and again, instead of going on from numbers that are none
+        with pytest.raises(FloatingPointError, match=r"became NaN or infinite.*Broken"):
+            method.advance(20)
+
+
+def test_sdca_in_fractions_is_the_closed_form():
+    """For l = (s − y)²/2 a step is α_j ← α_j + (y_j − x_jᵀβ − α_j)/(1 + κ_j), α = −w."""
+    problem = small.exact_problem("ridge")
+    X, y, n, strength = small.dense(problem), problem.losses.y, problem.n, problem.oracle.mu
+    kappas = (X * X).sum(axis=1) / (n * strength)
+    alpha = y / (1 + kappas)
+    found = duals(problem, Sdca(), 30, seed=5)
+    for j, w in zip(drawn(30, n, seed=5), found, strict=True):
+        alpha[j] += (y[j] - X[j] @ (X.T @ alpha) / (strength * n) - alpha[j]) / (1 + kappas[j])
+        assert (w == -alpha).all()
+    assert all(isinstance(number, small.F) for number in found[-1])
+
+
+def test_refusals():
+    set_problem = small.problem("logistic", "l1-ball")
+    with pytest.raises(ValueError, match=r"Sdca got L1Ball.*μ = 0; expected a strongly convex R"):
+        solve(set_problem, method=Sdca())
+    with pytest.raises(ValueError, match=r"Apcg got R = L1Ball.*expected a Ridge\(strength\)"):
+        solve(set_problem, method=Apcg())
+    for oracle in (Ridge(0.1, 3.0), Translated(Ridge(0.5), np.ones(4))):
+        with pytest.raises(ValueError, match="whose radius is left open, and no intercept"):
+            solve(small.problem("logistic", oracle), method=Apcg())
+    X, y, _ = small.data()
+    lifted = Problem(X, y, LeastSquares(), Ridge(0.1), intercept=2.0)
+    with pytest.raises(ValueError, match=r"got R = Ridge\(.*with an intercept; expected"):
+        solve(lifted, method=Apcg())
+    with pytest.raises(ValueError, match="batch is 3 rows for Apcg; expected 1"):
+        solve(small.problem("logistic", "ridge"), method=Apcg(), batch=3)
+    rows = OperatorRows(sp.linalg.aslinearoperator(X))
+    with pytest.raises(ValueError, match="held as OperatorRows for Apcg; expected dense or sparse"):
+        solve(Problem(rows, y, LeastSquares(), Ridge(0.1)), method=Apcg())
+    with pytest.raises(ValueError, match="batch is 9; expected between 1 and n = 5"):
+        solve(small.problem("logistic", "ridge"), method=Sdca(), batch=9)
+
+
+def a9a():
+    root = Path(__file__).parents[2]
+    path = Path(os.environ.get("RCMD_DATA", root.parent / "shared" / "data")) / "a9a.bz2"
+    if not path.exists():
+        pytest.skip("a9a.bz2 is not at hand; name its directory in RCMD_DATA")
+    X, y = read_libsvm(path)
+    return X, map_labels(y)[0]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a9a_to_eight_digits(name):
+    X, y = a9a()
+    result = solve(Problem(X, y, Logistic(), Ridge(1e-4)), method=METHODS[name], tol=1e-8)
+    assert result.success
+    assert result.gap <= 1e-8
+    assert result.passes < 60
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_scikit_learn_agrees_on_a9a(name):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y = a9a()
+    strength = 1e-4
+    result = solve(Problem(X, y, Logistic(), Ridge(strength)), method=METHODS[name], tol=1e-10)
+    model = linear_model.LogisticRegression(
+        C=1 / (strength * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-12
+    ).fit(sp.csr_matrix(X).toarray(), y)
+    beta = model.coef_[0]
+    theirs = np.logaddexp(0, -y * (X @ beta)).mean() + strength / 2 * beta @ beta
+    assert abs(result.primal - theirs) <= 1e-9
+    assert_allclose(result.beta, beta, atol=1e-4)

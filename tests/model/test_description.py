@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from rcmd import Box, L1Ball, LeastSquares, Logistic, Problem, Ridge, Simplex
+from rcmd.model import bounds
+
+X = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.0]])
+Y = np.array([1.0, -1.0, 1.0])
+
+
+def test_formulas_and_constants_are_shown():
+    text = Problem(X, Y, Logistic(), L1Ball(5.0)).describe(batch=2)
+    for piece in (
+        "min over β ∈ R^2 of  1/n Σ_j l(x_jᵀβ; y_j) + R(β),  n = 3",
+        "l(s; y) = log(1 + exp(−ys))",
+        "indicator of ‖β‖₁ ≤ 5",
+        "holds, γ = 0.25",
+        "holds, |x_jᵀβ| ≤ 10",
+        "batches of 2 out of 3 rows",
+        "Theorem 3.1's schedule",
+    ):
+        assert piece in text
+
+
+@pytest.mark.parametrize(("oracle", "verdict"), [(L1Ball(1.0), "holds"), (Simplex(), "fails")])
+def test_zero_in_the_domain_gets_its_verdict(oracle, verdict):
+    (line,) = [
+        line
+        for line in Problem(X, Y, LeastSquares(), oracle).describe().splitlines()
+        if "(3) 0 ∈ dom R" in line
+    ]
+    assert verdict in line
+
+
+def test_strong_convexity_selects_the_linear_theorem_and_its_valid_bounds():
+    problem = Problem(X, Y, Logistic(), Ridge(0.5))
+    text = problem.describe()
+    assert "Theorem 3.2's schedule" in text
+    assert "σ_b" in text
+    refuted = [b.name for b in bounds.all_bounds() if b.verdict is bounds.Verdict.REFUTED]
+    assert refuted
+    assert not any(name in text for name in refuted)
+
+
+def test_weights_show_in_the_formula():
+    weighted = Problem(X, Y, LeastSquares(), Box(-1.0, 1.0), weights=[1.0, 2.0, 3.0])
+    assert "ω_j l(x_jᵀβ; y_j)" in weighted.describe()
+    assert "γ     3 " in weighted.describe()

@@ -1,0 +1,686 @@
+"""Numbers at the ends of what doubles hold: the right answer or a clear error, never NaN.
+
+Certificates are recomputed in 60-digit arithmetic from nothing but the data and the pair.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from mpmath import mpf
+
+from rcmd import (
+    RCMD,
+    Box,
+    Corrected,
+    ElasticNet,
+    GroupL2Ball,
+    GroupLasso,
+    Huber,
+    L1Ball,
+    L1Penalty,
+    L2Ball,
+    LeastSquares,
+    LinearMinOracle,
+    LInfBall,
+    Logistic,
+    LpBall,
+    NuclearBall,
+    Problem,
+    Result,
+    Ridge,
+    SeparableConjugate,
+    Simplex,
+    SmoothedHinge,
+    iterate,
+    solve,
+)
+from rcmd.model import truth
+from rcmd.model.certificate import certify
+from rcmd.oracles import (
+    CappedSimplex,
+    DenseAtom,
+    Ellipsoid,
+    KSparseBall,
+    KSupportBall,
+    NuclearPenalty,
+    OWLBall,
+)
+
+mpmath.mp.dps = 60
+LAYOUTS: dict[str, Any] = {"dense": np.array, "csr": sp.csr_array}
+ENGINES = ("compiled", "reference")
+
+
+def numbers(n: int = 8, p: int = 4) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, p)), rng.normal(size=n)
+
+
+# ---- P and D again, in 60 digits ---------------------------------------------------------------
+
+
+def positive_part(q: Any) -> Any:
+    return q if q > 0 else mpf(0)
+
+
+def quadratic_then_linear(r: Any, width: Any) -> Any:
+    """min(|r|, width)·(|r| − min(|r|, width)/2)."""
+    inner = min(abs(r), width)
+    return inner * (abs(r) - inner / 2)
+
+
+def entropy(v: Any) -> Any:
+    return sum((u * mpmath.log(u) for u in (v, 1 - v) if u > 0), mpf(0))
+
+
+VALUES: dict[type, Callable[..., Any]] = {
+    LeastSquares: lambda loss, s, y: (s - y) ** 2 / 2,
+    Logistic: lambda loss, s, y: mpmath.log1p(mpmath.exp(-y * s)),
+    Huber: lambda loss, s, y: quadratic_then_linear(s - y, mpf(loss.width)),
+    SmoothedHinge: lambda loss, s, y: (
+        quadratic_then_linear(positive_part(1 - y * s), mpf(loss.width)) / loss.width
+    ),
+}
+CONJUGATES: dict[type, Callable[..., Any]] = {
+    LeastSquares: lambda loss, w, y: w * w / 2 + w * y,
+    Logistic: lambda loss, w, y: entropy(-y * w),
+    Huber: lambda loss, w, y: w * w / 2 + w * y,
+    SmoothedHinge: lambda loss, w, y: mpf(loss.width) * w * w / 2 + y * w,
+}
+LOSSES = (LeastSquares(), Logistic(), Huber(0.5), SmoothedHinge(1.0))
+
+
+def one(v: Any) -> Any:
+    return mpmath.fsum(abs(x) for x in v)
+
+
+def two(v: Any) -> Any:
+    return mpmath.sqrt(mpmath.fsum(x * x for x in v))
+
+
+def grouped(v: Any) -> list[Any]:
+    return [two(v[:2]), two(v[2:])]
+
+
+def singular_values(v: Any) -> list[Any]:
+    """Of a 2 × 2 matrix, from its Frobenius norm and its determinant."""
+    square, determinant = sum(x * x for x in v), abs(v[0] * v[3] - v[1] * v[2])
+    plus, minus = (mpmath.sqrt(abs(square + t * 2 * determinant)) for t in (1, -1))
+    return [(plus + minus) / 2, (plus - minus) / 2]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """R on its domain, min cᵀβ + R(β), and how far β is from the middle, 1 at the border."""
+
+    penalty: Callable[[Any, Any], Any]
+    lowest: Callable[[Any, Any], Any]
+    reach: Callable[[Any, Any], Any]
+
+
+def no_penalty(r: Any, b: Any) -> Any:
+    return mpf(0)
+
+
+def ball(norm: Any, dual: Any) -> Exact:
+    return Exact(no_penalty, lambda r, c: -r.radius * dual(c), lambda r, b: norm(b) / r.radius)
+
+
+def penalized(norm: Any, dual: Any) -> Exact:
+    return Exact(
+        lambda r, b: r.strength * norm(b),
+        lambda r, c: -r.radius * positive_part(dual(c) - mpf(r.strength)),
+        lambda r, b: norm(b) / r.radius,
+    )
+
+
+def ridge_minimum(r: Any, c: Any) -> Any:
+    size, strength, radius = two(c), mpf(r.strength), mpf(r.radius)
+    if size <= strength * radius:
+        return -size * size / (2 * strength)
+    return radius * (strength * radius / 2 - size)
+
+
+def largest(v: Any) -> Any:
+    return max(abs(x) for x in v)
+
+
+EXACT: dict[type, Exact] = {
+    L1Ball: ball(one, largest),
+    LInfBall: ball(largest, one),
+    L2Ball: ball(two, two),
+    GroupL2Ball: ball(lambda v: sum(grouped(v)), lambda v: max(grouped(v))),
+    NuclearBall: ball(lambda v: sum(singular_values(v)), lambda v: max(singular_values(v))),
+    L1Penalty: penalized(one, largest),
+    GroupLasso: penalized(lambda v: sum(grouped(v)), lambda v: max(grouped(v))),
+    Simplex: Exact(
+        no_penalty, lambda r, c: r.radius * min(c), lambda r, b: one(b) / mpmath.fsum(b)
+    ),
+    Box: Exact(
+        no_penalty,
+        lambda r, c: mpmath.fsum(min(x * mpf(r.lower), x * mpf(r.upper)) for x in c),
+        lambda r, b: max(max(x / r.upper, x / r.lower) for x in b),
+    ),
+    Ridge: Exact(
+        lambda r, b: mpf(r.strength) * two(b) ** 2 / 2,
+        ridge_minimum,
+        lambda r, b: two(b) / r.radius,
+    ),
+}
+ORACLES: tuple[LinearMinOracle, ...] = (
+    L1Ball(2.0), Simplex(1.5), Box(-1.0, 2.0), L2Ball(2.0), LInfBall(0.5), Ridge(0.5),
+    Ridge(0.25, 3.0), L1Penalty(0.1), L1Penalty(0.1, 2.0), GroupL2Ball([0, 0, 1, 1], 2.0),
+    GroupLasso([0, 0, 1, 1], 0.1), NuclearBall((2, 2), 2.0),
+)  # fmt: skip
+
+
+def check_pair(problem: Problem, result: Any) -> None:
+    """The certificate is that of the pair, to the rounding of its own terms."""
+    reported = [result.primal, result.dual, result.gap, *result.beta, *result.w]
+    assert all(math.isfinite(number) for number in reported)
+    exact, loss = EXACT[type(problem.oracle)], problem.loss
+    X = [[mpf(float(x)) for x in problem.rows.row(j)] for j in range(problem.n)]
+    y, w, beta = (
+        [mpf(float(v)) for v in part] for part in (problem.losses.y, result.w, result.beta)
+    )
+    n, columns = problem.n, range(problem.p)
+    s = [mpmath.fdot(row, beta) for row in X]
+    c = [mpmath.fsum(w[j] * X[j][k] for j in range(n)) / n for k in columns]
+    values = [VALUES[type(loss)](loss, s[j], y[j]) for j in range(n)]
+    conjugates = [CONJUGATES[type(loss)](loss, w[j], y[j]) for j in range(n)]
+    penalty, lowest = exact.penalty(problem.oracle, beta), exact.lowest(problem.oracle, c)
+    primal, dual = mpmath.fsum(values) / n + penalty, lowest - mpmath.fsum(conjugates) / n
+    # Xᵀw rounds in terms of |X|ᵀ|w|, and D in those times the size of dom R.
+    products = [abs(w[j]) * float(problem.prediction_bounds[j]) for j in range(n)]
+    size = (one(values) + one(conjugates) + one(products)) / n + abs(penalty) + abs(lowest)
+    # Xβ rounds in terms of |X||β|, which one loss may magnify by its slope and its curvature.
+    steep = abs(problem.response(result.beta)) + abs(result.w)
+    for j in range(n):
+        unsure = mpf("1e-15") * mpmath.fsum(abs(X[j][k] * beta[k]) for k in columns)
+        size += mpf("1e13") * (float(steep[j]) + loss.gamma * unsure) * unsure / n
+    rounding = mpf("1e-13") * size + mpf("1e-300")
+    assert exact.reach(problem.oracle, beta) <= 1 + mpf("3e-10")
+    assert abs(mpf(float(result.primal)) - primal) <= rounding
+    assert abs(mpf(float(result.dual)) - dual) <= rounding
+    assert abs(mpf(float(result.gap)) - (primal - dual)) <= rounding
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A result with one number changed."""
+
+    primal: Any
+    dual: Any
+    gap: Any
+    beta: Any
+    w: Any
+
+
+@pytest.mark.parametrize("change", ["gap", "primal", "dual", "beta", "w"])
+@pytest.mark.parametrize("scale", [1.0, 1e150])
+def test_the_check_of_pairs_fails_on_a_changed_number(change: str, scale: float) -> None:
+    X, y = numbers()
+    problem = Problem(scale * X, y, LeastSquares(), L1Ball(2.0))
+    found = solve(problem, tol=0.0, max_iterations=5)
+    fields = ("primal", "dual", "gap", "beta", "w")
+    right = Planted(*(np.array(getattr(found, name)) for name in fields))
+    check_pair(problem, right)
+    with pytest.raises(AssertionError):
+        check_pair(problem, replace(right, **{change: getattr(right, change) * (1 + 1e-9)}))
+    with pytest.raises(AssertionError):
+        check_pair(problem, replace(right, **{change: getattr(right, change) * math.nan}))
+
+
+# ---- columns and rows of any size --------------------------------------------------------------
+
+
+def large(X: Any) -> Any:
+    return X * 1e150
+
+
+def small(X: Any) -> Any:
+    return X * 1e-150
+
+
+def one_column_large(X: Any) -> Any:
+    return X * [1e150, 1, 1, 1]
+
+
+def one_column_small(X: Any) -> Any:
+    return X * [1e-150, 1, 1, 1]
+
+
+def columns_mixed(X: Any) -> Any:
+    return X * [1e150, 1e-150, 1, 1e-300]
+
+
+def rows_mixed(X: Any) -> Any:
+    return X * np.array([1e150, 1e-150, 0, 1, 1, 1, 1e-310, 1])[:, None]
+
+
+def near_the_smallest_squares(X: Any) -> Any:
+    return X * 1e-160
+
+
+def subnormal(X: Any) -> Any:
+    return X * 1e-310
+
+
+def zero(X: Any) -> Any:
+    return 0 * X
+
+
+def constant(X: Any) -> Any:
+    return 0 * X + 3.0
+
+
+def one_row_again_and_again(X: Any) -> Any:
+    return 0 * X + X[0]
+
+
+def whole(X: Any) -> Any:
+    return np.round(X)
+
+
+HABITS = (
+    large, small, one_column_large, one_column_small, columns_mixed, rows_mixed,
+    near_the_smallest_squares, subnormal, zero, constant, one_row_again_and_again, whole,
+)  # fmt: skip
+
+
+def problem_of(X: Any, y: Any, loss: SeparableConjugate, oracle: LinearMinOracle) -> Problem:
+    return Problem(X, np.where(y > 0, 1.0, -1.0) if loss.label_fault(y) else y, loss, oracle)
+
+
+@pytest.mark.parametrize("habit", HABITS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_certificates_hold(habit: Any, engine: Any) -> None:
+    X, y = numbers()
+    for k, oracle in enumerate(ORACLES):
+        for loss in (LOSSES[k % 4], LOSSES[(k + 1) % 4]):
+            layout = LAYOUTS["dense" if k % 4 < 2 else "csr"]
+            problem = problem_of(layout(habit(X)), y, loss, oracle)
+            check_pair(
+                problem,
+                solve(
+                    problem,
+                    batch=2,
+                    tol=1e-6,
+                    max_iterations=40,
+                    method=Corrected(RCMD(engine=engine)),
+                ),
+            )
+
+
+# ---- the same problem in other units -----------------------------------------------------------
+
+
+def in_units(oracle: LinearMinOracle, unit: float) -> LinearMinOracle:
+    """The oracle for β·unit: radii grow by the unit, slopes shrink by it."""
+    powers = {"radius": 1, "lower": 1, "upper": 1, "total": 1, "cap": 1}
+    powers |= {"strength": -2 if isinstance(oracle, Ridge) else -1}
+    powers |= {"l1_strength": -1, "l2_strength": -2}
+    changes = {
+        name: getattr(oracle, name) * unit**power
+        for name, power in powers.items()
+        if getattr(oracle, name, None) is not None
+    }
+    return replace(oracle, **changes)  # type: ignore[type-var]
+
+
+UNIT_ORACLES: tuple[LinearMinOracle, ...] = (
+    *ORACLES, ElasticNet(0.1, 0.5), ElasticNet(0.1, 0.5, 0.3), NuclearPenalty(0.1, (2, 2)),
+    KSparseBall(2, 1.0), KSupportBall(2, 1.0), LpBall(2.0, 3.0), CappedSimplex(2.5, 1.0),
+    OWLBall([2.0, 1.0, 1.0, 0.0], 2.0), Ellipsoid([9.0, 4.0, 1.0, 1.0], 0.5),
+)  # fmt: skip
+BITS_KEPT = (L1Ball, Simplex, Box, LInfBall, L1Penalty, KSparseBall)
+"""Oracles that only compare and multiply by the radius."""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("exponent", [-500, 500])
+def test_units_do_not_matter(exponent: int, engine: Any) -> None:
+    # Powers of two round nothing: X·2ᵏ and β/2ᵏ have the predictions of X and β, to the last bit.
+    X, y = numbers()
+    unit = 2.0**exponent
+    for k, oracle in enumerate(UNIT_ORACLES):
+        loss, layout = LOSSES[k % 4], LAYOUTS["csr" if k % 2 else "dense"]
+        plain = problem_of(layout(X), y, loss, oracle)
+        other = problem_of(layout(X * unit), y, loss, in_units(oracle, 1 / unit))
+        options: Any = {"batch": 2, "tol": 0.0, "max_iterations": 30, "method": RCMD(engine=engine)}
+        here, there = (next(iterate(p, record_at=[30], **options)) for p in (plain, other))
+        exact = isinstance(oracle, BITS_KEPT)
+        for name in ("s", "w", "w_average", "primal", "dual", "gap"):
+            a, b = getattr(here, name), getattr(there, name)
+            assert np.array_equal(a, b) or not exact, (oracle, name)
+            np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12, err_msg=f"{oracle} {name}")
+        np.testing.assert_allclose(
+            there.beta_average * unit, here.beta_average, rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_allclose(other.prediction_bounds, plain.prediction_bounds, rtol=1e-12)
+
+
+@dataclass(frozen=True)
+class ByPlainSquares(L2Ball):
+    """The l2 ball as one would write it first."""
+
+    def argmin(self, c: Any) -> Any:
+        return DenseAtom(-self.radius * c / np.sqrt(c @ c))
+
+    def fenchel_young(self, beta: Any, c: Any) -> Any:
+        gap = beta - self.argmin(c).vector
+        room = max(self.radius * self.radius - beta @ beta, 0)
+        return np.sqrt(c @ c) / self.radius * (gap @ gap + room) / 2
+
+
+@pytest.mark.parametrize("exponent", [-540, 540])
+def test_units_matter_to_plain_squares(exponent: int) -> None:
+    unit, beta, c = 2.0**exponent, np.array([0.1, -0.2]), np.array([1.0, 3.0])
+
+    def gaps(ball: type[L2Ball]) -> tuple[float, float]:
+        there = ball(2.0 / unit).fenchel_young(beta / unit, c * unit)
+        return ball(2.0).fenchel_young(beta, c), there
+
+    here, there = gaps(L2Ball)
+    assert there == pytest.approx(here, rel=1e-12)
+    with np.errstate(all="ignore"):
+        planted_here, planted_there = gaps(ByPlainSquares)
+    assert planted_here == pytest.approx(here, rel=1e-12)
+    assert planted_there != pytest.approx(here)
+
+
+@pytest.mark.parametrize("exponent", [-500, 500])
+def test_solutions_in_other_units_are_those_of_cvxpy(exponent: int) -> None:
+    X, y = numbers()
+    unit = 2.0**exponent
+    for oracle in UNIT_ORACLES[:12]:
+        for loss in (LeastSquares(), Logistic()):
+            best = truth.solve(problem_of(X, y, loss, oracle)).primal
+            problem = problem_of(X * unit, y, loss, in_units(oracle, 1 / unit))
+            found = solve(problem, batch=2, tol=1e-7, max_iterations=3000)
+            assert found.success, (oracle, found)
+            assert -1e-8 <= found.primal - best <= found.gap + 1e-8, (oracle, found, best)
+
+
+@pytest.mark.parametrize("exponent", [-250, 250])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_labels_in_other_units(exponent: int, engine: Any) -> None:
+    # The squared loss of X·2ᵏ and y·2ᵏ is 4ᵏ times that of X and y.
+    X, y = numbers()
+    unit = 2.0**exponent
+    options: Any = {"batch": 2, "tol": 0.0, "max_iterations": 30, "method": RCMD(engine=engine)}
+    for oracle in ORACLES[:5]:
+        plain = Problem(X, y, LeastSquares(), oracle)
+        other = Problem(X * unit, y * unit, LeastSquares(), oracle)
+        here, there = (next(iterate(p, record_at=[30], **options)) for p in (plain, other))
+        assert there.gap == pytest.approx(here.gap * unit * unit, rel=1e-9, abs=0)
+        np.testing.assert_allclose(there.beta_average, here.beta_average, rtol=1e-9)
+
+
+# ---- radii -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("radius", [1e-12, 1e12, 1e-300, 1e140])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_radii(radius: float, engine: Any) -> None:
+    X, y = numbers()
+    for k, oracle in enumerate(ORACLES):
+        loss = LOSSES[k % 4]
+        if isinstance(oracle, Box):
+            oracle = Box(-radius, 2 * radius)
+        elif getattr(oracle, "radius", None) is not None:
+            oracle = replace(oracle, radius=radius)  # type: ignore[type-var]
+        else:
+            oracle = replace(oracle, strength=1 / radius)  # type: ignore[type-var]
+        problem = problem_of(X, y, loss, oracle)
+        check_pair(
+            problem,
+            solve(problem, batch=2, max_iterations=40, method=Corrected(RCMD(engine=engine))),
+        )
+
+
+# ---- one variable: the optimum by bisection ----------------------------------------------------
+
+
+def optimum_of_one(problem: Problem) -> Any:
+    """P* for p = 1, where P is convex between the two ends of dom R."""
+    exact, oracle, loss = EXACT[type(problem.oracle)], problem.oracle, problem.loss
+    X = [mpf(float(problem.rows.row(j)[0])) for j in range(problem.n)]
+    y = [mpf(float(v)) for v in problem.losses.y]
+
+    def value(b: Any) -> Any:
+        values = [VALUES[type(loss)](loss, x * b, v) for x, v in zip(X, y, strict=True)]
+        return mpmath.fsum(values) / problem.n + exact.penalty(oracle, [b])
+
+    ends = -oracle.minimum(np.array([1.0])), -oracle.minimum(np.array([-1.0]))
+    if not oracle.indicator:
+        ends = oracle.radius, oracle.radius  # type: ignore[attr-defined]
+    low, high = -mpf(float(ends[0])), mpf(float(ends[1]))
+    for _ in range(130):
+        third = (high - low) / 3
+        a, b = low + third, high - third
+        low, high = (low, b) if value(a) < value(b) else (a, high)
+    return min(value(low), value(mpf(0)) if not isinstance(oracle, Simplex) else value(low))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e150, 1e-150])
+@pytest.mark.parametrize("n", [1, 5])
+def test_one_variable(scale: float, n: int) -> None:
+    X, y = numbers(n, 1)
+    # The optimum is inside for the first radius, and at the border for the second.
+    for radius in (10.0 / scale, 0.01 / scale):
+        oracles: tuple[LinearMinOracle, ...] = (
+            L1Ball(radius), L2Ball(radius), Simplex(radius), Box(-radius, 2 * radius),
+            L1Penalty(0.1 * scale, radius), Ridge(0.1 * scale * scale, radius), LInfBall(radius),
+        )  # fmt: skip
+        for oracle, loss in itertools.product(oracles, LOSSES[1:] if scale == 1.0 else LOSSES[:2]):
+            problem = problem_of(X * scale, y, loss, oracle)
+            found = solve(problem, tol=1e-9, max_iterations=2000)
+            check_pair(problem, found)
+            assert found.success, (oracle, loss, found)
+            short = mpf(float(found.primal)) - optimum_of_one(problem)
+            assert -1e-12 <= short <= found.gap + 1e-12, (oracle, loss)
+
+
+# ---- labels ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_huge_labels_of_a_loss_that_grows_linearly(engine: Any) -> None:
+    X, y = numbers()
+    for oracle in ORACLES[:6]:
+        problem = Problem(X, 1e300 * y, Huber(0.5), oracle)
+        found = solve(
+            problem, batch=2, tol=0.0, max_iterations=30, method=Corrected(RCMD(engine=engine))
+        )
+        check_pair(problem, found)
+        assert found.gap < 10  # beside a P of 1e300
+
+
+@pytest.mark.parametrize("size", [1e155, 1e300])
+def test_labels_whose_squares_overflow_are_refused(size: float) -> None:
+    X, y = numbers()
+    for oracle in (L1Ball(1.0), L1Penalty(1.0), Ridge(1.0), GroupLasso([0, 0, 1, 1], 1.0)):
+        with pytest.raises(ValueError, match=r"y holds .* divide y by a power of ten"):
+            Problem(X, y * size, LeastSquares(), oracle)
+    assert solve(Problem(X, y * 1e150, LeastSquares(), L1Ball(1.0)), max_iterations=3).gap >= 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_data_whose_squares_overflow_are_refused(engine: Any) -> None:
+    X, y = numbers()
+    for oracle in (L1Ball(2.0), Box(-1.0, 1.0), L2Ball(1.0)):
+        with pytest.raises(ValueError, match=r"predictions reach .* divide X by a power of ten"):
+            solve(
+                Problem(1e300 * X, y, LeastSquares(), oracle), method=Corrected(RCMD(engine=engine))
+            )
+        problem = Problem(1e300 * X, np.sign(y), Logistic(), oracle)
+        check_pair(
+            problem,
+            solve(problem, batch=2, max_iterations=30, method=Corrected(RCMD(engine=engine))),
+        )
+    with pytest.raises(ValueError, match=r"squares overflow.*strongly convex.*divide X"):
+        solve(
+            Problem(1e300 * X, np.sign(y), Logistic(), Ridge(1.0)),
+            method=Corrected(RCMD(engine=engine)),
+        )
+    with pytest.raises(ValueError, match=r"predictions reach .* divide X by a power of ten"):
+        solve(
+            Problem(1e162 * X, y, LeastSquares(), L1Ball(1e-14)),
+            method=Corrected(RCMD(engine=engine)),
+        )
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SmoothedHinge(1.0)])
+def test_one_positive_in_ten_thousand(loss: SeparableConjugate) -> None:
+    X, _ = numbers(10_000, 4)
+    y = np.where(np.arange(10_000) == 77, 1.0, -1.0)
+    problem = Problem(X, y, loss, L1Ball(2.0), intercept=20.0)
+    found = solve(problem, batch=100, tol=1e-5, max_iterations=3000)
+    best = truth.solve(problem).primal
+    assert found.success
+    assert -1e-8 <= found.primal - best <= found.gap + 1e-8
+
+
+# ---- how numbers are handed over ---------------------------------------------------------------
+
+WHOLE = np.round(3 * numbers()[0])
+LABELS = np.round(3 * numbers()[1])
+
+
+class Frame:
+    """What a table of another library looks like to NumPy."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.values, dtype=dtype)
+
+
+def read_only(X: Any) -> Any:
+    copy = X.copy()
+    copy.setflags(write=False)
+    return copy
+
+
+def coo_with_duplicates(X: Any) -> Any:
+    rows, columns = np.divmod(np.arange(X.size), X.shape[1])
+    half = X.ravel() / 2
+    twice = (np.concatenate([half, half]), (np.tile(rows, 2), np.tile(columns, 2)))
+    return sp.coo_array(twice, shape=X.shape)
+
+
+def unsorted(X: Any) -> Any:
+    n, p = X.shape
+    columns = np.tile(np.arange(p)[::-1], n)
+    return sp.csr_array((X[:, ::-1].ravel(), columns, np.arange(n + 1) * p), shape=X.shape)
+
+
+def wide_indices(X: Any) -> Any:
+    matrix = sp.csr_array(X)
+    wide = (matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64))
+    return sp.csr_array(wide, shape=X.shape)
+
+
+def narrow(kind: Any) -> Any:
+    return lambda X: X.astype(kind)
+
+
+DENSE: dict[str, Callable[[Any], Any]] = {
+    "lists": lambda X: X.tolist(),
+    "tuples": lambda X: tuple(tuple(row) for row in X.tolist()),
+    "Fortran order": np.asfortranarray,
+    "every second": lambda X: np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2],
+    "negative strides": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
+    "transposed": lambda X: X.T.copy().T,
+    "read-only": read_only,
+    "unaligned": lambda X: np.frombuffer(b"x" + X.tobytes(), offset=1).reshape(X.shape),
+    "big-endian": narrow(">f8"),
+    "table": Frame,
+    "masked, nothing missing": np.ma.MaskedArray,
+    "np.matrix": lambda X: X.view(np.matrix),
+    "longdouble": narrow(np.longdouble),
+    "float32": narrow(np.float32),
+    "float16": narrow(np.float16),
+    "int8": narrow(np.int8),
+    "int64": narrow(np.int64),
+    "Python integers": lambda X: X.astype(int).tolist(),
+}
+SPARSE: dict[str, Callable[[Any], Any]] = {
+    "csc": sp.csc_array,
+    "coo": sp.coo_array,
+    "coo with duplicates": coo_with_duplicates,
+    "unsorted indices": unsorted,
+    "wide indices": wide_indices,
+    "csr_matrix": sp.csr_matrix,
+    "lil": sp.lil_array,
+    "dok": sp.dok_array,
+    "bsr": sp.bsr_array,
+    "dia": sp.dia_array,
+    "float32": lambda X: sp.csr_array(X.astype(np.float32)),
+    "integers": lambda X: sp.csr_array(X.astype(int)),
+    "explicit zeros": unsorted,
+}
+
+
+def outcome(X: Any, y: Any, engine: Any) -> Result:
+    problem = Problem(X, y, LeastSquares(), L1Ball(2.0))
+    return solve(
+        problem, batch=2, tol=1e-9, max_iterations=300, method=Corrected(RCMD(engine=engine))
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", [*DENSE, *(f"sparse {name}" for name in SPARSE)])
+def test_the_same_numbers_give_the_same_bits(name: str, engine: Any) -> None:
+    forms, plain = (SPARSE, sp.csr_array(WHOLE)) if name.startswith("sparse ") else (DENSE, WHOLE)
+    given = forms[name.removeprefix("sparse ")](WHOLE)
+    found, expected = outcome(given, LABELS, engine), outcome(plain, LABELS, engine)
+    assert np.array_equal(found.beta, expected.beta)
+    assert np.array_equal(found.w, expected.w)
+    assert found.gap == expected.gap <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_memory_maps(tmp_path: Path, engine: Any) -> None:
+    np.save(tmp_path / "X.npy", WHOLE)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert isinstance(mapped, np.memmap)
+    found, expected = outcome(mapped, LABELS, engine), outcome(WHOLE, LABELS, engine)
+    assert np.array_equal(found.beta, expected.beta)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_booleans(engine: Any) -> None:
+    found = outcome(WHOLE > 0, LABELS > 0, engine)
+    expected = outcome((WHOLE > 0) * 1.0, (LABELS > 0) * 1.0, engine)
+    assert np.array_equal(found.beta, expected.beta)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max <= np.finfo(float).max, reason="long is no longer")
+def test_numbers_beyond_doubles_are_refused() -> None:
+    X = WHOLE.astype(np.longdouble)
+    X[2, 1] = np.longdouble("1e400")
+    with pytest.raises(ValueError, match=r"X holds 1e\+400 at position \(2, 1\), beyond the range"):
+        Problem(X, LABELS, LeastSquares(), L1Ball(1.0))
+    with pytest.raises(ValueError, match=r"y holds 1e\+400 at position \(2,\), beyond the range"):
+        Problem(WHOLE, X[:, 1], LeastSquares(), L1Ball(1.0))
+
+
+def test_fractions_have_no_limits() -> None:
+    tiny, huge = Fraction(1, 10**400), Fraction(10**400)
+    X = np.array([[huge, 0], [0, tiny]], dtype=object)
+    problem = Problem(X, [Fraction(1), Fraction(2)], LeastSquares(), Box(Fraction(0), tiny))
+    found = solve(problem, batch=2, tol=0, max_iterations=3)
+    again = certify(problem, found.beta, found.w)
+    assert again.gap == problem.primal(found.beta) - problem.dual(found.w) == found.gap

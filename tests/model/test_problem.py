@@ -1,0 +1,390 @@
+"""The functions P, D and φ and the constants, against their definitions."""
+
+import copy
+import itertools
+import math
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from small_problems import (
+    EXACT_ORACLES,
+    LOSSES,
+    ORACLES,
+    data,
+    dense,
+    exact_problem,
+    fractions,
+    problem,
+)
+
+from rcmd import (
+    Box,
+    Huber,
+    L1Ball,
+    L1Penalty,
+    LeastSquares,
+    LinearMinOracle,
+    Logistic,
+    NuclearBall,
+    Problem,
+    Ridge,
+    Simplex,
+    Translated,
+    iterate,
+)
+from rcmd.model import truth
+from rcmd.model.constants import Constants
+from rcmd.rows import MatrixEntries
+
+F = Fraction
+CASES = list(itertools.product(LOSSES, ORACLES))
+
+
+def atoms(problem: Problem, rng: np.random.Generator, count: int = 4) -> list[Any]:
+    minimizers = [problem.oracle.argmin(rng.standard_normal(4)) for _ in range(count)]
+    return [atom.dense(np.zeros(4)) for atom in minimizers]
+
+
+# ---- P, D, φ -----------------------------------------------------------------------------------
+
+
+def close(left: float, right: float) -> None:
+    assert left == pytest.approx(right, rel=1e-12, abs=1e-12)
+
+
+def is_a_saddle(problem: Problem) -> None:
+    """P(β) = φ(β, ∇L(Xβ)) ≥ φ(β, w) ≥ φ(β̃(w), w) = D(w)."""
+    rng = np.random.default_rng(1)
+    for beta in atoms(problem, rng):
+        for _ in range(4):
+            w = problem.losses.derivative(rng.standard_normal(problem.n))
+            answer = problem.response(beta)
+            atom = problem.oracle.argmin(problem.gradient(w)).dense(np.zeros(4))
+            close(problem.primal(beta), problem.saddle(beta, answer))
+            close(problem.dual(w), problem.saddle(atom, w))
+            assert problem.saddle(beta, w) <= problem.primal(beta) + 1e-12
+            assert problem.saddle(beta, w) >= problem.dual(w) - 1e-12
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize(("loss", "oracle"), CASES)
+def test_saddle_inequalities(loss: str, oracle: str, layout: str, weighted: bool) -> None:
+    is_a_saddle(problem(loss, oracle, layout=layout, weighted=weighted))
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("oracle", EXACT_ORACLES)
+def test_values_written_out_in_fractions(oracle: str, weighted: bool) -> None:
+    small = exact_problem(oracle, n=3, weighted=weighted)
+    X, y, w = dense(small), small.losses.y, fractions([0.5, -0.25, 1.0])
+    weights = small.losses.weights if weighted else [1, 1, 1]
+    beta = small.oracle.argmin(X.T @ w / 3).dense(X[0])
+    prediction = [sum(X[j][k] * beta[k] for k in range(4)) for j in range(3)]
+    penalty = small.oracle.penalty(beta)
+    loss = sum(weights[j] * (prediction[j] - y[j]) ** 2 / 2 for j in range(3)) / 3
+    # With ω l: (ω l)*(w) = ω l*(w/ω) = w²/(2ω) + wy.
+    conjugate = sum(w[j] ** 2 / (2 * weights[j]) + w[j] * y[j] for j in range(3)) / 3
+    slope = [sum(X[j][k] * w[j] for j in range(3)) / F(3) for k in range(4)]
+    coupling = sum(w[j] * prediction[j] for j in range(3)) / 3
+    assert small.primal(beta) == loss + penalty
+    assert list(small.gradient(w)) == slope
+    assert small.dual(w) == coupling + penalty - conjugate
+    assert small.saddle(beta, w) == coupling - conjugate + penalty
+    assert list(small.response(beta)) == [weights[j] * (prediction[j] - y[j]) for j in range(3)]
+
+
+def test_values_written_out_for_logistic_ridge() -> None:
+    small = problem("logistic", Ridge(0.25, 100.0), weighted=True)
+    X, y, weights = dense(small), small.losses.y, small.losses.weights
+    beta, v = 0.1 * np.ones(4), np.array([0.1, 0.5, 0.9, 0.3, 1.0])
+    penalty = 0.125 * (beta @ beta)
+    close(small.primal(beta), weights @ np.logaddexp(0, -y * (X @ beta)) / 5 + penalty)
+    w = -y * weights * v
+    entropy = [p * math.log(p) + (1 - p) * math.log(1 - p) if p < 1 else 0.0 for p in v]
+    slope = X.T @ w / 5
+    close(small.dual(w), -(slope @ slope) / 0.5 - weights @ entropy / 5)
+
+
+@pytest.mark.parametrize(("loss", "oracle"), CASES)
+def test_infinite_outside_the_domains(loss: str, oracle: str) -> None:
+    small = problem(loss, oracle)
+    assert small.primal(np.full(4, 50.0)) == math.inf
+    if loss == "logistic":
+        assert small.dual(2.0 * small.losses.y) == -math.inf
+
+
+def test_sparse_and_single_precision_data_give_the_same_values() -> None:
+    X, y, _ = data()
+    single = X.astype(np.float32)
+    parts = (LeastSquares(), L1Ball(2.0))
+    wide = Problem(single.astype(float), y, *parts)
+    beta, w = np.array([0.5, -0.5, 0.25, 0.0]), np.linspace(-1, 1, 5)
+    for X in (single, sp.csr_array(single), sp.csc_matrix(single), sp.coo_array(single)):
+        small = Problem(X, y, *parts)
+        close(small.primal(beta), wide.primal(beta))
+        close(small.dual(w), wide.dual(w))
+        assert small.gradient(w).dtype == float
+
+
+@dataclass(frozen=True)
+class Negated(LeastSquares):
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return w * w / 2 - w * y
+
+
+@dataclass(frozen=True)
+class Halved(Box):
+    def minimum(self, c: Any) -> Any:
+        return super().minimum(c) / 2
+
+
+@pytest.mark.parametrize(
+    ("loss", "oracle"), [(Negated(), Box(-2.0, 3.0)), (LeastSquares(), Halved(-2.0, 3.0))]
+)
+def test_planted_conjugates_are_caught(loss: LeastSquares, oracle: LinearMinOracle) -> None:
+    X, y, _ = data()
+    with pytest.raises(AssertionError):
+        is_a_saddle(Problem(X, y, loss, oracle))
+
+
+# ---- the constants -----------------------------------------------------------------------------
+
+
+def vertices(name: str, centre: Any = 0.0) -> Any:
+    """All extreme points of the sets that have finitely many."""
+    if "box" in name:
+        return np.array(list(itertools.product([-2.0, 3.0], repeat=4)))
+    if "simplex" in name:
+        return 4.0 * np.eye(4)
+    return 4.0 * np.vstack([np.eye(4), -np.eye(4)]) + centre
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("oracle", ["l1-ball", "box", "simplex", "moved-l1-ball"])
+def test_prediction_bounds_of_polytopes(oracle: str, layout: str) -> None:
+    small = problem("logistic", oracle, layout=layout)
+    centre = np.array([0.5, -0.25, 1.0, 0.0]) if "moved" in oracle else 0.0
+    largest = abs(vertices(oracle, centre) @ dense(small).T).max(axis=0)
+    np.testing.assert_allclose(small.prediction_bounds, largest, rtol=1e-14)
+
+
+@pytest.mark.parametrize("oracle", ["l2-ball", "ridge", "ridge-cut"])
+def test_prediction_bounds_of_balls(oracle: str) -> None:
+    small = problem("logistic", oracle)
+    largest = small.oracle.radius * np.linalg.norm(dense(small), axis=1)
+    np.testing.assert_allclose(small.prediction_bounds, largest, rtol=1e-14)
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_no_point_of_the_domain_predicts_more(oracle: str) -> None:
+    small, rng = problem("logistic", oracle), np.random.default_rng(0)
+    for beta in atoms(small, rng, 100):
+        assert (abs(dense(small) @ beta) <= small.prediction_bounds * (1 + 1e-12)).all()
+
+
+def agree(problem: Problem, batch: int, constants: Constants) -> None:
+    """The constants, from X, the weights and M_j by NumPy."""
+    n, X, bounds = problem.n, dense(problem), problem.prediction_bounds
+    weights = np.ones(n) if problem.losses.weights is None else problem.losses.weights
+    gammas = weights * (0.25 if isinstance(problem.loss, Logistic) else 1.0)
+    rows = gammas * (X * X).sum(axis=1)
+    assert (constants.n, constants.batch) == (n, batch)
+    close(constants.blocks, n / batch)
+    close(constants.gamma, gammas.max())
+    close(constants.prediction_bound, bounds.max())
+    close(constants.prediction_energy, (gammas * bounds**2).mean())
+    assert constants.row_energy is None or constants.mu > 0
+    if constants.mu > 0:
+        close(constants.row_energy, rows.max())
+    assert constants.mu == problem.oracle.mu
+    assert constants.quadratic == isinstance(problem.loss, LeastSquares)
+    if isinstance(problem.loss, LeastSquares):
+        close(constants.bregman_radius, (weights * bounds**2).mean() / 2)
+    else:
+        v = 1 / (1 + np.exp(-bounds))
+        entropy = -v * np.log(v) - (1 - v) * np.log(1 - v)
+        close(constants.bregman_radius, (weights * (math.log(2) - entropy)).mean())
+    if constants.mu == 0:
+        assert constants.spectral_energy is None
+        return
+    spectral = np.linalg.norm(np.sqrt(gammas)[:, None] * X, 2) ** 2
+    assert spectral <= constants.spectral_energy * (1 + 1e-12)
+    assert constants.spectral_energy == pytest.approx(spectral, rel=2e-9)
+    mixed = ((n - batch) * rows.max() + (batch - 1) * spectral) / (n - 1)
+    assert constants.sigma_printed == pytest.approx(1 + rows.max() / (n * constants.mu), rel=1e-12)
+    assert constants.sigma == pytest.approx(1 + mixed / (n * constants.mu), rel=2e-9)
+    assert constants.sigma_full == pytest.approx(1 + spectral / (n * constants.mu), rel=2e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize(("loss", "oracle"), CASES)
+def test_constants(loss: str, oracle: str, layout: str, weighted: bool) -> None:
+    small = problem(loss, oracle, layout=layout, weighted=weighted)
+    for batch in (1, 2, 5):
+        agree(small, batch, small.constants(batch))
+
+
+def test_planted_constants_are_caught() -> None:
+    small = problem("logistic", "ridge", weighted=True)
+    plain = problem("logistic", "ridge")
+    for batch, wrong in ((1, plain.constants(1)), (2, small.constants(1))):
+        with pytest.raises(AssertionError):
+            agree(small, batch, wrong)
+
+
+def test_constants_in_fractions() -> None:
+    small = Problem(
+        fractions([[1, 2], [-3, 0]]), [F(1), F(2)], LeastSquares(), Box(F(-1), F(2)), weights=[1, 3]
+    )
+    constants = small.constants(2)
+    assert list(small.prediction_bounds) == [6, 6]
+    assert (constants.blocks, constants.gamma, constants.prediction_bound) == (F(1), 3, 6)
+    assert (constants.prediction_energy, constants.bregman_radius) == (72, 36)
+    assert constants.row_energy is None
+    assert isinstance(constants.blocks, Fraction)
+    assert isinstance(constants.prediction_energy, Fraction)
+
+
+def test_sigma_b_bounds_the_expected_curvature() -> None:
+    """E‖Xᵀ√γ Δ_B‖² ≤ (b/n)·n μ (σ_b − 1)‖Δ‖² over batches B, for every Δ."""
+    small = problem("logistic", "ridge", weighted=True)
+    X = np.sqrt(small.losses.gammas)[:, None] * dense(small)
+    rng = np.random.default_rng(0)
+    for batch in range(1, 6):
+        constants = small.constants(batch)
+        energy = (constants.sigma - 1) * constants.n * constants.mu
+        for delta in rng.standard_normal((50, 5)):
+            batches = list(itertools.combinations(range(5), batch))
+            moved = [X[list(rows)].T @ delta[list(rows)] for rows in batches]
+            expected = sum(float(v @ v) for v in moved) / len(batches)
+            assert expected <= batch / 5 * energy * (delta @ delta) * (1 + 1e-12)
+
+
+def test_constants_are_computed_once_per_batch_size() -> None:
+    small = problem("logistic", "ridge")
+    assert small.constants(2) is small.constants(2)
+    assert small.constants(2) != small.constants(1)
+
+
+# ---- the radii that problems fill in -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_open_radii_hold_every_optimum(loss: str) -> None:
+    """A large explicit radius has the same optimum, so the open one cuts nothing off."""
+    for seed in range(3):
+        for narrow, wide in (
+            (L1Penalty(0.05), L1Penalty(0.05, 1e3)),
+            (Ridge(0.25), Ridge(0.25, 1e3)),
+            (
+                Translated(Ridge(0.25), np.ones(4)),
+                Translated(Ridge(0.25, 1e3), np.ones(4)),
+            ),
+        ):
+            left = truth.solve(problem(loss, narrow, seed=seed)).primal
+            right = truth.solve(problem(loss, wide, seed=seed)).primal
+            assert left == pytest.approx(right, abs=1e-7)
+
+
+# ---- input -------------------------------------------------------------------------------------
+
+
+def faulty(**changes: Any) -> Callable[[], Problem]:
+    parts = {"X": [[1.0, 2.0], [0.0, 1.0]], "y": [1.0, -1.0], "loss": Logistic()}
+    return lambda: Problem(**(parts | {"oracle": L1Ball(1.0)} | changes))
+
+
+SENTENCES = [
+    ({"loss": Logistic}, TypeError, r"loss is the class Logistic; expected an object: Logistic\("),
+    ({"loss": 0.5}, TypeError, r"loss is 0.5 of type float; expected a Separable"),
+    ({"loss": "hubber:1"}, ValueError, r"loss 'hubber:1' is unknown; did you mean huber"),
+    ({"oracle": "l1"}, ValueError, r"oracle 'l1' has 0 parameter\(s\); expected l1:RADIUS"),
+    ({"oracle": "nuclear:auto:3"}, ValueError, r"SHAPE is auto, but the data are \d+ features"),
+    ({"oracle": L1Ball}, TypeError, r"oracle is the class L1Ball; expected an object: L1Ball\("),
+    ({"oracle": 1.0}, TypeError, r"oracle is 1.0 of type float; expected a LinearMinOracle"),
+    ({"y": [1.0]}, ValueError, r"y has shape \(1,\); expected \(2,\), one number for each row"),
+    ({"y": [1.0, 0.0]}, ValueError, r"labels 0, 1; the logistic loss expects -1 and \+1"),
+    ({"y": [F(1), F(-1)]}, ValueError, r"y holds fractions while X holds floats"),
+    ({"y": [1.0, math.nan]}, ValueError, r"y holds nan at position"),
+    ({"X": [1.0, 2.0]}, ValueError, r"X has 1 dimension\(s\)"),
+    ({"X": [[1.0, math.inf], [0.0, 1.0]]}, ValueError, r"X holds inf at position \(0, 1\)"),
+    ({"weights": [1.0, 0.0]}, ValueError, r"weights holds 0.0; expected positive numbers"),
+    ({"weights": [1.0]}, ValueError, r"weights has shape \(1,\); expected \(2,\)"),
+    ({"oracle": Box([0.0] * 3, 1.0)}, ValueError, r"lower of Box has shape \(3,\)"),
+    ({"oracle": Translated(Simplex(), [1.0])}, ValueError, r"shift of Translated has shape \(1,\)"),
+]
+
+
+@pytest.mark.parametrize(("changes", "kind", "sentence"), SENTENCES)
+def test_faults_are_sentences(changes: Any, kind: type[Exception], sentence: str) -> None:
+    faulty()()
+    with pytest.raises(kind, match=sentence):
+        faulty(**changes)()
+
+
+def test_words_stand_for_losses_and_oracles() -> None:
+    X, y = np.arange(8.0).reshape(2, 4), [1.0, -1.0]
+    words = Problem(X, y, "huber:0.5", "group-l2:2:3", intercept=2.0)
+    assert words.loss == Huber(0.5)
+    assert words.regularizer.groups.tolist() == [0, 0, 1, 1]  # type: ignore[attr-defined]
+    assert words.p == 5
+    assert words.with_oracle("l1:5").regularizer == L1Ball(5.0)
+    entries = MatrixEntries([0, 1], [2, 0], (2, 3))
+    assert Problem(entries, y, "logistic", "nuclear:auto:3").oracle == NuclearBall((2, 3), 3.0)
+
+
+def test_labels_become_fractions_with_the_data() -> None:
+    exact = Problem([[F(1)]], [0.5], LeastSquares(), Box(F(-1), F(1)), weights=[2])
+    assert exact.exact
+    assert exact.losses.y[0] == F(1, 2)
+    assert isinstance(exact.losses.weights[0], Fraction)
+
+
+def test_copies_are_equal() -> None:
+    small = problem("logistic", "ridge", weighted=True)
+    beta = 0.1 * np.ones(4)
+    assert copy.deepcopy(small).primal(beta) == small.primal(beta)
+
+
+def test_problems_travel_between_processes() -> None:
+    small = problem("logistic", "ridge", weighted=True)
+    copied = pickle.loads(pickle.dumps(small))
+    assert copied.constants(2) == small.constants(2)
+    assert copied.primal(0.1 * np.ones(4)) == small.primal(0.1 * np.ones(4))
+
+
+def test_labels_and_weights_are_the_problems_own() -> None:
+    y, weights = np.array([1.0, -1.0]), np.array([1.0, 2.0])
+    own = Problem(np.eye(2), y, Logistic(), L1Ball(1.0), weights=weights)
+    before = own.primal(np.zeros(2))
+    y[:], weights[:] = 5.0, -1.0
+    assert own.primal(np.zeros(2)) == before
+    with pytest.raises(ValueError, match="read-only"):
+        own.losses.y[0] = 7.0
+
+
+def test_constants_take_shares_and_refuse_what_solve_refuses() -> None:
+    own = Problem(np.eye(4), np.ones(4), LeastSquares(), L1Ball(1.0))
+    assert own.constants(0.5) is own.constants(2)
+    for batch in (0, 5, 1.5):
+        with pytest.raises(ValueError, match="batch is"):
+            own.constants(batch)
+        with pytest.raises(ValueError, match="batch is"):
+            own.describe(batch)
+
+
+def test_reprs_are_short() -> None:
+    own = Problem(np.ones((50, 40)), np.ones(50), LeastSquares(), Ridge(0.5))
+    run = iterate(own, max_iterations=3, record_at=[3])
+    state = next(run)
+    result = run.result()
+    things = [own, state, result, result.certificate, result.history, truth.solve(own)]
+    assert all("array" not in repr(thing) and len(repr(thing)) < 400 for thing in things)

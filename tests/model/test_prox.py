@@ -1,0 +1,322 @@
+"""The three geometries against their definitions, by minimisation in one variable."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcmd.conjugates import LeastSquares, Logistic, SampleLosses, SeparableConjugate
+from rcmd.model.constants import Constants
+from rcmd.model.prox import BregmanProx, CompositeProx, ConjugateProx, EuclideanProx
+
+F = Fraction
+LOSSES: list[SeparableConjugate] = [LeastSquares(), Logistic()]
+PROXES: list[BregmanProx] = [
+    ConjugateProx(),
+    EuclideanProx(),
+    CompositeProx(eta=0.5, rows=2),
+    CompositeProx(eta=40.0, rows=2),
+]
+WEIGHTS = [1.0, 0.25, 3.0]
+LABELS = [1.0, -1.0]
+STATES = [0.0, 0.4, -1.5, 3.0]
+BOUND = 4.0
+# The last two end just inside and just outside the responses to |s| ≤ BOUND.
+STEPS = [(1.3, 0.5), (-2.0, 1.0), (-7.0, 1.0), (7.0, 1.0), (1e-9, 0.1), (0.113, 1.0), (0.16, 1.0)]
+COMBINATIONS = [(p, loss, y, w) for p in PROXES for loss in LOSSES for y in LABELS for w in WEIGHTS]
+
+
+def h(prox: BregmanProx, loss: SeparableConjugate, w: float, y: float, weight: float) -> float:
+    """h_j(w), written once more from l and l*."""
+    conjugate = weight * loss.conjugate(w / weight, y)
+    if isinstance(prox, EuclideanProx):
+        return (w - weight * loss.derivative(0.0, y)) ** 2 / (2 * weight * loss.gamma)
+    if isinstance(prox, CompositeProx):
+        return prox.rows / prox.eta * w * w / 2 + conjugate
+    return conjugate
+
+
+def slope(prox: BregmanProx, loss: SeparableConjugate, w: float, y: float, weight: float) -> float:
+    """h_j'(w)."""
+    conjugate = loss.conjugate_derivative(w / weight, y)
+    if isinstance(prox, EuclideanProx):
+        return (w - weight * loss.derivative(0.0, y)) / (weight * loss.gamma)
+    if isinstance(prox, CompositeProx):
+        return prox.rows / prox.eta * w + conjugate
+    return conjugate
+
+
+def domain(
+    prox: BregmanProx, loss: SeparableConjugate, y: float, weight: float
+) -> tuple[float, float]:
+    """dom l_j*, or the responses to |s| ≤ BOUND that the Euclidean prox projects onto."""
+    if isinstance(prox, EuclideanProx):
+        return weight * loss.derivative(-BOUND, y), weight * loss.derivative(BOUND, y)
+    low, high = loss.conjugate_domain(y)
+    return max(weight * low, -400.0), min(weight * high, 400.0)
+
+
+def minimizer(function: Callable[[float], float], low: float, high: float) -> float:
+    """Of a convex function, by grids that close in on the best point."""
+    for _ in range(60):
+        grid = np.linspace(low, high, 17)
+        best = int(np.argmin([function(w) for w in grid]))
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 16)]
+    return (low + high) / 2
+
+
+def samples(loss: SeparableConjugate, y: float, weight: float) -> SampleLosses:
+    return SampleLosses(loss, np.array([y]), np.array([weight]))
+
+
+def response(loss: SeparableConjugate, s: float, y: float, weight: float) -> float:
+    return weight * loss.derivative(s, y)
+
+
+def rounding(loss: SeparableConjugate, *states: float) -> float:
+    """What rounding w = l'(s) costs in s: eps·|w|/l''(s) ≤ eps·exp|s| for the logistic loss."""
+    if isinstance(loss, LeastSquares):
+        return 1e-13
+    return 4 * 2.0**-52 * math.exp(max(abs(s) for s in states)) + 1e-14
+
+
+# ---- centre, step, divergence ------------------------------------------------------------------
+
+
+def check_centre(prox: BregmanProx, loss: SeparableConjugate, y: float, weight: float) -> None:
+    s = prox.centre(samples(loss, y, weight), np.array([BOUND]))[0]
+    best = minimizer(lambda w: h(prox, loss, w, y, weight), *domain(prox, loss, y, weight))
+    # A minimum is flat: the minimiser of rounded values is known to the root of their rounding.
+    assert abs(response(loss, s, y, weight) - best) <= 1e-7 * (1 + abs(best))
+    assert abs(slope(prox, loss, response(loss, s, y, weight), y, weight)) <= 1e-14
+
+
+def check_step(prox: BregmanProx, loss: SeparableConjugate, y: float, weight: float) -> None:
+    losses, bounds = samples(loss, y, weight), np.array([BOUND])
+    low, high = domain(prox, loss, y, weight)
+    for s in STATES:
+        here = response(loss, s, y, weight)
+        for gap, eta in STEPS:
+            at = slope(prox, loss, here, y, weight)
+            after = prox.step(losses, bounds, np.array([0]), np.array([s]), np.array([gap]), eta)[0]
+            found = response(loss, after, y, weight)
+            best = minimizer(
+                lambda w: h(prox, loss, w, y, weight) - (at + eta * gap) * w,  # noqa: B023
+                low,
+                high,
+            )
+            assert low <= found <= high
+            assert abs(found - best) <= 2e-7 * (1 + abs(best)), (s, gap)
+            # First-order optimality is sharper than values: zero slope, or pushing at an end.
+            push = at + eta * gap - slope(prox, loss, found, y, weight)
+            if isinstance(prox, EuclideanProx) and abs(after) == BOUND:
+                assert push * after >= 0
+            else:
+                assert abs(push) <= rounding(loss, s, after), (s, gap)
+
+
+def check_divergence(prox: BregmanProx, loss: SeparableConjugate, y: float, weight: float) -> None:
+    for s in STATES:
+        here = response(loss, s, y, weight)
+        for t in STATES:
+            w = response(loss, t, y, weight)
+            direct = h(prox, loss, w, y, weight) - h(prox, loss, here, y, weight)
+            direct -= slope(prox, loss, here, y, weight) * (w - here)
+            found = prox.divergence(loss, w, s, y, weight)
+            assert abs(found - direct) <= 1e-13 * (1 + abs(direct)), (s, t)
+            assert found >= (0 if s != t else -1e-15)
+            total = prox.distance(samples(loss, y, weight), np.array([w]), np.array([s]))
+            assert total == found
+
+
+def check_mirror(prox: BregmanProx, loss: SeparableConjugate, y: float, weight: float) -> None:
+    for s in STATES:
+        m = prox.mirror(loss, s, y, weight)
+        assert abs(m - slope(prox, loss, response(loss, s, y, weight), y, weight)) <= 1e-13
+        for guess in (s, 0.0, -3.5):
+            back = prox.inverse(loss, m, guess, y, weight, BOUND)
+            # Only the Euclidean way back passes through w.
+            room = rounding(loss, s) if isinstance(prox, EuclideanProx) else 4e-15
+            assert abs(back - s) <= room, (s, guess)
+
+
+CHECKS = [check_centre, check_step, check_divergence, check_mirror]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize(("prox", "loss", "y", "weight"), COMBINATIONS)
+def test_prox(
+    check: Callable[..., None], prox: BregmanProx, loss: SeparableConjugate, y: float, weight: float
+) -> None:
+    check(prox, loss, y, weight)
+
+
+class WrongDirection(ConjugateProx):
+    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
+        return -s
+
+
+class WrongGamma(EuclideanProx):
+    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
+        return super().mirror(loss, s, y, weight) * loss.gamma
+
+    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+        return super().inverse(loss, m / loss.gamma, s, y, weight, bound)
+
+
+class Unprojected(EuclideanProx):
+    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+        return super().inverse(loss, m, s, y, weight, 2 * bound)
+
+
+class UnweightedStep(CompositeProx):
+    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
+        return super().mirror(loss, s, y, 1.0)
+
+    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+        return super().inverse(loss, m, s, y, 1.0, bound)
+
+
+class OneNewtonStep(CompositeProx):
+    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+        kappa = self.rows / self.eta * weight
+        return s - (s + kappa * loss.derivative(s, y) - m) / (1 + kappa * loss.gamma)
+
+
+class HalvedDivergence(ConjugateProx):
+    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        return super().divergence(loss, w, s, y, weight) / 2
+
+
+class ForgottenWeight(ConjugateProx):
+    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        return loss.fenchel_young(s, w / weight, y)
+
+
+class OffCentre(ConjugateProx):
+    def centre(self, losses: Any, bounds: Any) -> Any:
+        return losses.y
+
+
+@pytest.mark.parametrize(
+    ("check", "planted"),
+    [
+        (check_centre, OffCentre()),
+        (check_centre, UnweightedStep(eta=0.5, rows=2)),
+        (check_step, WrongDirection()),
+        (check_step, WrongGamma()),
+        (check_step, Unprojected()),
+        (check_step, UnweightedStep(eta=0.5, rows=2)),
+        (check_step, OneNewtonStep(eta=0.5, rows=2)),
+        (check_divergence, HalvedDivergence()),
+        (check_divergence, ForgottenWeight()),
+        (check_mirror, WrongDirection()),
+        (check_mirror, WrongGamma()),
+        (check_mirror, OneNewtonStep(eta=0.5, rows=2)),
+    ],
+)
+def test_prox_fails_on(check: Callable[..., None], planted: BregmanProx) -> None:
+    with pytest.raises(AssertionError):
+        check(planted, Logistic(), 1.0, 0.25)
+
+
+# ---- relations between the three ---------------------------------------------------------------
+
+
+def test_euclidean_is_conjugate_for_the_squared_loss() -> None:
+    y, weights = (np.array(v, dtype=object) for v in ([F(1), F(-2)], [F(1, 3), F(5)]))
+    losses = SampleLosses(LeastSquares(), y, weights)
+    bounds = np.array([F(9), F(9)], dtype=object)
+    s, gap = (np.array(v, dtype=object) for v in ([F(1, 7), F(-3)], [F(2, 3), F(1)]))
+    w = np.array([F(1), F(2)], dtype=object)
+    batch = np.array([1, 0])
+    proxes = ConjugateProx(), EuclideanProx()
+    steps = [list(p.step(losses, bounds, batch, s[batch], gap[batch], F(1, 2))) for p in proxes]
+    assert steps[0] == steps[1] == [F(-5, 2), F(1, 7) + F(1, 3)]
+    distances = [p.distance(losses, w, s) for p in proxes]
+    assert distances[0] == distances[1]
+    centres = [list(p.centre(losses, bounds)) for p in proxes]
+    assert centres[0] == centres[1] == [0, 0]
+
+
+def test_composite_is_exact_in_fractions() -> None:
+    y, weights = (np.array(v, dtype=object) for v in ([F(1), F(-2)], [F(1, 3), F(5)]))
+    losses = SampleLosses(LeastSquares(), y, weights)
+    prox = CompositeProx(eta=F(3, 7), rows=2)
+    kappa = F(14, 3)
+    s, gap = (np.array(v, dtype=object) for v in ([F(1, 7), F(-3)], [F(2, 3), F(1)]))
+    after = prox.step(losses, s, np.array([0, 1]), s, gap, 1)
+    for j in range(2):
+        curve = kappa * weights[j]
+        m = s[j] + curve * (s[j] - y[j]) + gap[j]
+        assert after[j] == (m + curve * y[j]) / (1 + curve)
+        assert type(after[j]) is Fraction
+    centre = prox.centre(losses, s)
+    assert [c + kappa * o * (c - b) for c, o, b in zip(centre, weights, y, strict=True)] == [0, 0]
+    here, w = losses.derivative(s), losses.derivative(s + 1)
+    quadratic = kappa * ((w - here) ** 2).sum() / 4
+    assert prox.distance(losses, w, s) == losses.fenchel_young(s, w).sum() / 2 + quadratic
+
+
+@pytest.mark.parametrize("kappa", [1e-8, 1.0, 1e4, 1e12])
+@pytest.mark.parametrize("guess", [0.0, 30.0, -800.0, 1e6])
+@pytest.mark.parametrize("root", [0.0, 1e-12, -3.0, 35.0, -700.0])
+def test_composite_equation_is_solved_from_anywhere(
+    kappa: float, guess: float, root: float
+) -> None:
+    prox, loss = CompositeProx(eta=1.0 / kappa, rows=1), Logistic()
+    m = prox.mirror(loss, root, 1.0, 1.0)
+    s = prox.inverse(loss, m, guess, 1.0, 1.0, math.inf)
+    # m is rounded: the residual cannot be told from that of the true root.
+    assert abs(prox.mirror(loss, s, 1.0, 1.0) - m) <= 8 * 2.0**-52 * max(abs(m), kappa, abs(s))
+
+
+# ---- what a prox says about itself -------------------------------------------------------------
+
+
+def constants(**changes: Any) -> Constants:
+    values = {
+        "n": 4, "batch": 2, "gamma": F(2), "prediction_bound": F(1), "prediction_energy": F(1),
+        "bregman_radius": F(1), "mu": F(2), "row_energy": F(3), "spectral_energy": F(6),
+        "quadratic": True,
+    }  # fmt: skip
+    return Constants(**(values | changes))
+
+
+def test_composite_takes_the_largest_safe_eta() -> None:
+    # σ_b = 1 + (⅔·3 + ⅓·6)/(4·2) = 3/2 and η = n γ/(σ_b − 1).
+    assert CompositeProx().bind(constants()) == CompositeProx(eta=F(16), rows=4)
+    assert CompositeProx(eta=0.5).bind(constants(mu=0)) == CompositeProx(eta=0.5, rows=4)
+    empty = constants(row_energy=F(0), spectral_energy=F(0))
+    assert CompositeProx().bind(empty).eta == math.inf
+    assert CompositeProx().bind(empty).mirror(LeastSquares(), F(3), F(1), F(1)) == 3
+
+
+def test_composite_refuses_a_regularizer_without_strong_convexity() -> None:
+    with pytest.raises(ValueError, match=r"CompositeProx got a regularizer with μ = 0; SDCA exp"):
+        CompositeProx().bind(constants(mu=0))
+
+
+@pytest.mark.parametrize("eta", [0, -1.0, math.nan])
+def test_composite_refuses_a_step_that_is_not_positive(eta: float) -> None:
+    with pytest.raises(ValueError, match=r"eta of CompositeProx is .*; expected a positive number"):
+        CompositeProx(eta=eta).bind(constants())
+
+
+def test_only_the_papers_prox_carries_bounds() -> None:
+    assert [type(p) for p in PROXES if p.carries_bounds] == [ConjugateProx]
+    assert not BregmanProx.carries_bounds
+    assert all(p.note for p in PROXES)
+    assert ConjugateProx().bind(constants()) == ConjugateProx()
+
+
+def test_unweighted_samples_have_weight_one() -> None:
+    y = np.array([1.0, -1.0])
+    plain, ones = SampleLosses(Logistic(), y), SampleLosses(Logistic(), y, np.ones(2))
+    s, bounds = np.array([0.3, -2.0]), np.full(2, BOUND)
+    for prox in PROXES:
+        found = [prox.step(o, bounds, np.array([0, 1]), s, s + 1, 0.5) for o in (plain, ones)]
+        np.testing.assert_array_equal(*found)

@@ -1,0 +1,221 @@
+"""Schedules against direct sums in fractions, the paper's printed formulas and mpmath."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+
+from rcmd.model.constants import Constants
+from rcmd.model.schedules import (
+    LinearSchedule,
+    Schedule,
+    SublinearSchedule,
+    UnitStepSchedule,
+    default_schedule,
+)
+
+F = Fraction
+BLOCKS = [F(1), F(3, 2), F(2), F(7), F(100, 3)]
+SIGMAS = [F(1), F(9, 8), F(2), F(31, 7)]
+PAIRS = [(N, s) for N in BLOCKS for s in SIGMAS if N * s > 1]
+
+
+def sublinear_weights(blocks: Fraction, count: int) -> list[Fraction]:
+    return [2 * blocks + i for i in range(count)]
+
+
+def geometric_weights(blocks: Fraction, sigma: Fraction, count: int) -> list[Fraction]:
+    q = blocks * sigma / (blocks * sigma - 1)
+    return [q**i for i in range(count)]
+
+
+def check_sums(schedule: Schedule, weights: list[Fraction]) -> None:
+    totals = [sum(weights[: i + 1]) for i in range(len(weights))]
+    for i, (weight, total) in enumerate(zip(weights, totals, strict=True)):
+        assert schedule.mixing(i) == weight / total, i
+        for base in (0, 1, i // 2, i, len(weights) - 1):
+            assert schedule.growth(i, base) == total / totals[base], (i, base)
+
+
+@pytest.mark.parametrize("blocks", BLOCKS, ids=str)
+def test_sublinear_sums(blocks: Fraction) -> None:
+    check_sums(SublinearSchedule(blocks), sublinear_weights(blocks, 31))
+
+
+@pytest.mark.parametrize(("blocks", "sigma"), PAIRS, ids=str)
+def test_linear_sums(blocks: Fraction, sigma: Fraction) -> None:
+    for kind in (LinearSchedule, UnitStepSchedule):
+        check_sums(kind(blocks, sigma), geometric_weights(blocks, sigma, 31))
+
+
+class ShiftedMixing(SublinearSchedule):
+    def mixing(self, i: int) -> Any:
+        return super().mixing(i + 1)
+
+
+class ShiftedGrowth(LinearSchedule):
+    def growth(self, i: int, base: int) -> Any:
+        return super().growth(i + 1, base + 1)
+
+
+class WrongShare(LinearSchedule):
+    def mixing(self, i: int) -> Any:
+        return super().mixing(i + 1)
+
+
+@pytest.mark.parametrize(
+    ("planted", "weights"),
+    [
+        (ShiftedMixing(F(2)), sublinear_weights(F(2), 9)),
+        (SublinearSchedule(F(2)), sublinear_weights(F(3), 9)),
+        (ShiftedGrowth(F(2), F(2)), geometric_weights(F(2), F(2), 9)),
+        (WrongShare(F(2), F(2)), geometric_weights(F(2), F(2), 9)),
+        (LinearSchedule(F(2), F(2)), geometric_weights(F(2), F(9, 8), 9)),
+    ],
+)
+def test_sums_fail_on(planted: Schedule, weights: list[Fraction]) -> None:
+    with pytest.raises(AssertionError):
+        check_sums(planted, weights)
+
+
+# ---- the printed formulas ----------------------------------------------------------------------
+
+
+def check_theorem_31(schedule: Schedule, n: int) -> None:
+    for i in range(40):
+        assert schedule.mixing(i) == F(2 * (2 * n + i), (i + 1) * (4 * n + i))
+        assert schedule.step(i) == F(2 * n, 2 * n + i + 1)
+
+
+def check_theorem_32(schedule: Schedule, n: int, sigma: Fraction) -> None:
+    for i in range(40):
+        printed = F(1, n) * sigma**i / (sigma ** (i + 1) - (sigma - F(1, n)) ** (i + 1))
+        assert schedule.mixing(i) == printed
+        assert schedule.step(i) == 1 / sigma
+
+
+@pytest.mark.parametrize("n", [1, 2, 17])
+def test_printed_formulas(n: int) -> None:
+    check_theorem_31(SublinearSchedule(F(n)), n)
+    for sigma in SIGMAS:
+        check_theorem_32(LinearSchedule(F(n), sigma), n, sigma)
+
+
+def test_printed_formulas_fail_on_planted_bugs() -> None:
+    with pytest.raises(AssertionError):
+        check_theorem_31(ShiftedMixing(F(3)), 3)
+    with pytest.raises(AssertionError):
+        check_theorem_31(SublinearSchedule(F(6)), 3)
+    with pytest.raises(AssertionError):
+        check_theorem_32(WrongShare(F(3), F(2)), 3, F(2))
+    with pytest.raises(AssertionError):
+        check_theorem_32(UnitStepSchedule(F(3), F(2)), 3, F(2))
+
+
+def test_first_term_is_taken_whole_and_shares_stay_in_the_unit_interval() -> None:
+    for schedule in (SublinearSchedule(F(5)), LinearSchedule(F(5), F(9, 8))):
+        assert schedule.mixing(0) == 1
+        assert all(0 < schedule.mixing(i) < 1 for i in range(1, 100))
+        assert all(0 < schedule.step(i) <= 1 for i in range(100))
+
+
+# ---- floats at large i -------------------------------------------------------------------------
+
+FAR = [0, 1, 10, 1000, 10**6, 10**9]
+FLOATS = [(1.0, 1.5), (1.5, 1.1), (50.0, 1.25), (1e4 / 3, 7.7), (1e6, 1.0), (1e9, 3.0)]
+
+
+def exact_linear(blocks: float, sigma: float, i: int, base: int) -> tuple[Any, Any]:
+    share = 1 / (mpmath.mpf(blocks) * mpmath.mpf(sigma))
+    mixing = share / (1 - (1 - share) ** (i + 1))
+    growth = ((1 - share) ** -(i + 1) - 1) / ((1 - share) ** -(base + 1) - 1)
+    return mixing, growth
+
+
+def check_linear_floats(schedule: LinearSchedule) -> None:
+    with mpmath.workdps(50):
+        for i in FAR:
+            for base in {0, max(i - 100, 0), i, i + 50}:
+                mixing, growth = exact_linear(schedule.blocks, schedule.sigma, i, base)
+                assert abs(schedule.mixing(i) / mixing - 1) <= 1e-12, i
+                found = schedule.growth(i, base)
+                if growth < mpmath.mpf(10) ** 300:
+                    assert abs(found / growth - 1) <= 1e-12, (i, base)
+                else:
+                    assert found > 1e299
+
+
+class NaivePower(LinearSchedule):
+    def mixing(self, i: int) -> Any:
+        share = 1 / (self.blocks * self.sigma)
+        return share / (1 - (1 - share) ** (i + 1))
+
+
+@pytest.mark.parametrize(("blocks", "sigma"), FLOATS)
+def test_linear_floats(blocks: float, sigma: float) -> None:
+    check_linear_floats(LinearSchedule(blocks, sigma))
+
+
+def test_linear_floats_fail_on_a_naive_power() -> None:
+    with pytest.raises(AssertionError):
+        check_linear_floats(NaivePower(1e9, 3.0))
+
+
+@pytest.mark.parametrize("blocks", [1.0, 1.5, 1e4 / 3, 1e9])
+def test_sublinear_floats(blocks: float) -> None:
+    schedule = SublinearSchedule(blocks)
+    exact = SublinearSchedule(F(blocks))
+    for i in FAR:
+        assert abs(F(schedule.mixing(i)) / exact.mixing(i) - 1) <= 1e-15 * 2
+        assert abs(F(schedule.step(i)) / exact.step(i) - 1) <= 1e-15
+        for base in (0, i // 2, i):
+            assert abs(F(schedule.growth(i, base)) / exact.growth(i, base) - 1) <= 1e-15 * 2
+
+
+def test_growth_beyond_the_number_range_is_infinite() -> None:
+    schedule = LinearSchedule(2.0, 1.5)
+    assert all(schedule.growth(i, 0) == math.inf for i in (1750, 1760, 1900, 10**9))
+    assert schedule.growth(0, 10**9) == 0
+
+
+# ---- Nσ = 1, and the choice of a schedule ------------------------------------------------------
+
+
+@pytest.mark.parametrize("one", [1.0, F(1)])
+def test_a_single_block_without_data_forgets_everything(one: Any) -> None:
+    schedule = LinearSchedule(one, one)
+    assert [schedule.mixing(i) for i in (0, 1, 10**9)] == [1, 1, 1]
+    assert schedule.growth(5, 5) == 1
+    assert schedule.growth(5, 4) == math.inf
+    assert schedule.growth(4, 5) == 0
+
+
+def constants(mu: Any) -> Constants:
+    one = F(1)
+    return Constants(4, 2, one, one, one, one, mu, F(3), F(6), True)
+
+
+def test_default_schedule() -> None:
+    assert default_schedule(constants(0)) == SublinearSchedule(F(2))
+    # σ_b = 1 + (⅔·3 + ⅓·6)/(4·2) = 3/2.
+    assert default_schedule(constants(F(2))) == LinearSchedule(F(2), F(3, 2))
+    assert default_schedule(constants(F(2)), unit_steps=True) == UnitStepSchedule(F(2), F(3, 2))
+    assert default_schedule(constants(F(2))) != UnitStepSchedule(F(2), F(3, 2))
+    assert UnitStepSchedule(F(2), F(3, 2)).step(7) == 1
+    kinds = [SublinearSchedule.theorem, LinearSchedule.theorem, UnitStepSchedule.theorem]
+    assert kinds == ["sublinear", "linear", None]
+
+
+@pytest.mark.parametrize(
+    "schedule", [SublinearSchedule(3.5), LinearSchedule(3.5, 1.25), UnitStepSchedule(2.0, 1.5)]
+)
+@pytest.mark.parametrize(("start", "base"), [(0, 0), (17, 5), (10**9, 10**9 - 3)])
+def test_the_table_holds_the_same_numbers(schedule: Any, start: int, base: int) -> None:
+    eta, weights, total = schedule.table(start, start + 20, base)
+    for place, i in enumerate(range(start, start + 20)):
+        growth = schedule.growth(i, base)
+        assert eta[place] == pytest.approx(schedule.step(i), rel=1e-14)
+        assert weights[place] == pytest.approx(schedule.mixing(i) * growth, rel=1e-13)
+        assert total[place] == pytest.approx(growth, rel=1e-13)

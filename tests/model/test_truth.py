@@ -1,0 +1,167 @@
+"""CVXPY ground truth: its residuals, an independent formulation, and what it refuses."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from small_problems import EXACT_ORACLES, LOSSES, ORACLES, dense, exact_problem, problem
+
+from rcmd import L1Ball, LeastSquares, LinearMinOracle, Logistic, Problem
+from rcmd.model import truth
+from rcmd.oracles import DenseAtom
+
+
+def is_optimum(problem: Problem, optimum: truth.Truth) -> None:
+    assert set(optimum.residuals) == {"feasibility", "loss", "regularizer", "gap"}
+    for name, residual in optimum.residuals.items():
+        assert abs(residual) < 1e-7, (name, residual)
+    assert optimum.dual <= optimum.primal + 1e-9
+    w = np.asarray(problem.response(optimum.beta), dtype=float)
+    np.testing.assert_allclose(np.asarray(optimum.w, dtype=float), w, atol=1e-4)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_kkt(loss: str, oracle: str, layout: str, weighted: bool) -> None:
+    small = problem(loss, oracle, n=8, seed=3, layout=layout, weighted=weighted)
+    is_optimum(small, truth.solve(small))
+
+
+@pytest.mark.parametrize("oracle", EXACT_ORACLES)
+def test_kkt_for_fractions(oracle: str) -> None:
+    small = exact_problem(oracle)
+    optimum = truth.solve(small)
+    assert optimum.beta.dtype == float
+    is_optimum(small, optimum)
+
+
+def test_no_point_of_the_set_is_better() -> None:
+    small = problem("logistic", "simplex", n=8)
+    optimum, rng = truth.solve(small), np.random.default_rng(0)
+    for share in rng.dirichlet(np.ones(4), 50):
+        assert small.primal(4.0 * share) >= optimum.dual - 1e-12
+
+
+# ---- the same programmes, written out by hand --------------------------------------------------
+
+
+def solved_by_hand(objective: Any, constraints: list[Any]) -> float:
+    programme = cp.Problem(cp.Minimize(objective), constraints)
+    tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
+    return float(programme.solve(solver=cp.CLARABEL, **tolerances))
+
+
+def test_lasso_by_hand() -> None:
+    small = problem("least-squares", "l1-ball", n=8, weighted=True)
+    X, y, weights = dense(small), small.losses.y, small.losses.weights
+    beta = cp.Variable(4)
+    loss = cp.sum_squares(cp.multiply(np.sqrt(weights), X @ beta - y)) / 16
+    value = solved_by_hand(loss, [cp.norm1(beta) <= 4.0])
+    optimum = truth.solve(small)
+    assert optimum.primal == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(optimum.beta, beta.value, atol=1e-5)
+
+
+def test_ridge_logistic_by_hand() -> None:
+    small = problem("logistic", "ridge", n=8)
+    X, y = dense(small), small.losses.y
+    beta = cp.Variable(4)
+    value = solved_by_hand(
+        sum(cp.logistic(-y[j] * (X[j] @ beta)) for j in range(8)) / 8
+        + 0.125 * cp.sum_squares(beta),
+        [],
+    )
+    optimum = truth.solve(small)
+    assert optimum.primal == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(optimum.beta, beta.value, atol=1e-5)
+
+
+def test_normal_equations() -> None:
+    small = problem("least-squares", "ridge", n=8)
+    X, y = dense(small), small.losses.y
+    beta = np.linalg.solve(X.T @ X / 8 + 0.25 * np.eye(4), X.T @ y / 8)
+    np.testing.assert_allclose(truth.solve(small).beta, beta, atol=1e-6)
+
+
+# ---- what it says no to ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plain(LeastSquares):
+    cvxpy_form = LeastSquares.__base__.cvxpy_form
+
+
+@dataclass(frozen=True)
+class Segment(LinearMinOracle):
+    def argmin(self, c: Any) -> DenseAtom:
+        return DenseAtom((c < 0) * 1.0)
+
+    def minimum(self, c: Any) -> Any:
+        return np.minimum(c, 0).sum()
+
+    def violation(self, beta: Any) -> Any:
+        return max(-beta.min(), beta.max() - 1, 0)
+
+
+def test_a_loss_without_a_form() -> None:
+    small = Problem([[1.0]], [1.0], Plain(), L1Ball(1.0))
+    with pytest.raises(NotImplementedError, match=r"Plain has no CVXPY form; define cvxpy_form"):
+        truth.solve(small)
+
+
+def test_an_oracle_without_a_form() -> None:
+    small = Problem([[1.0]], [1.0], LeastSquares(), Segment())
+    with pytest.raises(NotImplementedError, match=r"Segment has no CVXPY form; define cvxpy_form"):
+        truth.solve(small)
+
+
+def test_an_infeasible_programme() -> None:
+    @dataclass(frozen=True)
+    class Empty(Segment):
+        def cvxpy_form(self, beta: Any) -> Any:
+            return 0, [beta >= 1, beta <= 0]
+
+    with pytest.raises(RuntimeError, match="status 'infeasible' instead of an optimum"):
+        truth.solve(Problem([[1.0]], [1.0], LeastSquares(), Empty()))
+
+
+# ---- residuals see a wrong form ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mistaken(LeastSquares):
+    """Says it is the squared loss, but hands CVXPY another."""
+
+    form: str = "double"
+
+    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+        forms = {
+            "double": cp.square(predictions - y),
+            "moved": cp.square(predictions + y) / 2,
+            "logistic": Logistic().cvxpy_form(predictions, np.sign(y)),
+        }
+        return forms[self.form]
+
+
+@pytest.mark.parametrize("form", ["double", "moved", "logistic"])
+def test_planted_form_is_caught(form: str) -> None:
+    right = problem("least-squares", "l1-ball", n=8)
+    wrong = Problem(dense(right), right.losses.y, Mistaken(form), L1Ball(4.0))
+    with pytest.raises(AssertionError):
+        is_optimum(wrong, truth.solve(wrong))
+
+
+def test_planted_set_is_caught() -> None:
+    @dataclass(frozen=True)
+    class Wide(L1Ball):
+        def cvxpy_form(self, beta: Any) -> Any:
+            return 0, [cp.norm1(beta) <= 1.01 * self.radius]
+
+    right = problem("least-squares", "l1-ball", n=8)
+    wrong = Problem(dense(right), right.losses.y, LeastSquares(), Wide(0.5))
+    with pytest.raises(AssertionError):
+        is_optimum(wrong, truth.solve(wrong))

@@ -1,0 +1,1102 @@
+"""Norm balls, polytopes and penalties of vectors against vertices, CVXPY, fractions and kin."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import cvxpy as cp
+import mpmath
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rcmd import RCMD, Corrected, Problem, solve
+from rcmd.conjugates import LeastSquares, Logistic, SampleLosses, SeparableConjugate
+from rcmd.engine.kernels.layout import rows_tuple
+from rcmd.engine.loops import CoordinateLoop, loop_for
+from rcmd.model import truth
+from rcmd.model.certificate import certify
+from rcmd.oracles import L1Ball, L2Ball, LinearMinOracle, Ridge, Simplex, Translated
+from rcmd.oracles.ellipsoid import Ellipsoid
+from rcmd.oracles.groups import GroupL2Ball, GroupLasso
+from rcmd.oracles.l2 import ElasticNet
+from rcmd.oracles.lp import LInfBall, LpBall
+from rcmd.oracles.simplex import CappedSimplex, EntropySimplex
+from rcmd.oracles.sparse_balls import KSparseBall, KSupportBall, OWLBall
+from rcmd.oracles.vectors import direction, largest, norm
+from rcmd.rows import as_rows
+from rcmd.testing import ContractError, check_oracle
+
+F = Fraction
+P = 5
+FULL = np.array(
+    [
+        [2.0, 0.5, 0.0, 0.1, 0.0],
+        [0.5, 1.0, -0.4, 0.0, 0.0],
+        [0.0, -0.4, 3.0, 0.2, 1.0],
+        [0.1, 0.0, 0.2, 0.5, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 1.5],
+    ]
+)
+GROUPS = [[0, 3], [1, 2, 4]]
+ORACLES: dict[str, LinearMinOracle] = {
+    "linf": LInfBall(2.5),
+    "lp below 2": LpBall(2.5, 1.25),
+    "lp above 2": LpBall(0.5, 3),
+    "lp high": LpBall(2.5, 40.0),
+    "capped simplex": CappedSimplex(2.5, 1.0),
+    "capped simplex, whole": CappedSimplex(2.0, 1.0),
+    "capped simplex, many": CappedSimplex(0.9, 0.2),
+    "k-sparse": KSparseBall(2, 1.5),
+    "k-support": KSupportBall(3, 1.5),
+    "group ball": GroupL2Ball(GROUPS, 2.0),
+    "group ball, weighted": GroupL2Ball([0, 1, 1, 0, 2], 2.0, [1.0, 2.0, 0.5]),
+    "group lasso": GroupLasso([0, 1, 1, 0, 2], 0.8, 2.0, [1.0, 2.0, 0.5]),
+    "owl": OWLBall([3.0, 2.0, 1.0, 1.0, 0.0], 2.0),
+    "ellipsoid, diagonal": Ellipsoid([1.0, 4.0, 0.1, 9.0, 2.0], 2.0),
+    "ellipsoid": Ellipsoid(FULL, 0.7),
+    "elastic net": ElasticNet(0.5, 0.8, 1.0),
+    "entropy": EntropySimplex(0.7, 2.0),
+}
+SHIFT = np.array([1.0, -3.0, 0.0, 0.5, 2.0])
+
+
+def slopes(count: int = 50, p: int = P) -> list[np.ndarray]:
+    """Random c, small and large, some with ties and zeros."""
+    rng = np.random.default_rng(0)
+    sizes = itertools.cycle((0.3, 1.0, 4.0))
+    drawn = [size * rng.normal(size=p) for size, _ in zip(sizes, range(count - 5), strict=False)]
+    return [*drawn, *rng.integers(-2, 3, size=(5, p)).astype(float)]
+
+
+def regularizer(oracle: LinearMinOracle, beta: np.ndarray) -> float:
+    """R(β) on dom R, once more from its formula."""
+    if isinstance(oracle, GroupLasso):
+        norms = [np.linalg.norm(beta[oracle.groups == g]) for g in range(oracle.groups.max() + 1)]
+        return float(oracle.strength * (norms @ oracle.weights))
+    if isinstance(oracle, ElasticNet):
+        return float(
+            oracle.l1_strength * np.abs(beta).sum() + oracle.l2_strength / 2 * np.sum(beta**2)
+        )
+    if isinstance(oracle, EntropySimplex):
+        return float(
+            oracle.strength * sum(b * math.log(b / oracle.radius) for b in beta.tolist() if b > 0)
+        )
+    return 0.0
+
+
+# ---- the contract, CVXPY, vertices -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_contract(name: str) -> None:
+    check_oracle(ORACLES[name], P)
+
+
+def test_contract_of_a_single_point() -> None:
+    # Its rounded width is not zero.
+    check_oracle(CappedSimplex(1.0, 0.2), P)
+
+
+@pytest.mark.parametrize("name", ["capped simplex", "group lasso", "ellipsoid"])
+def test_contract_elsewhere(name: str) -> None:
+    check_oracle(Translated(ORACLES[name], SHIFT), P)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_minimum_is_what_cvxpy_finds(name: str) -> None:
+    oracle = ORACLES[name]
+    for c in slopes():
+        room = 1e-7 * (1 + abs(c).sum())
+        assert abs(oracle.minimum(c) - truth.linear_minimum(oracle, c)) <= room, c
+        beta = oracle.argmin(c).dense(c)
+        assert abs(c @ beta + regularizer(oracle, beta) - oracle.minimum(c)) <= 1e-7 * room
+        assert oracle.value(beta) == pytest.approx(regularizer(oracle, beta), rel=1e-13)
+
+
+def signed(vector: Any) -> Iterator[np.ndarray]:
+    """The vector with every choice of signs for its nonzeros."""
+    places = np.flatnonzero(vector)
+    for signs in itertools.product([1, -1], repeat=len(places)):
+        out = np.array(vector)
+        out[places] = out[places] * np.array(signs)
+        yield out
+
+
+def on(places: Any, value: Any, p: int) -> np.ndarray:
+    out = np.array([0 * value] * p)
+    out[list(places)] = value
+    return out
+
+
+def vertices(oracle: LinearMinOracle, p: int) -> list[np.ndarray]:
+    """Points whose hull is the set, for polytopes."""
+    every = range(p)
+    if isinstance(oracle, LInfBall):
+        return list(signed(np.array([oracle.radius] * p)))
+    if isinstance(oracle, KSparseBall):
+        chosen = itertools.combinations(every, oracle.k)
+        return [v for places in chosen for v in signed(on(places, oracle.radius, p))]
+    if isinstance(oracle, OWLBall):
+        sums = list(itertools.accumulate(oracle.weights.tolist()))
+        return [
+            v
+            for k in every
+            for places in itertools.combinations(every, k + 1)
+            for v in signed(on(places, oracle.radius / sums[k], p))
+        ]
+    assert isinstance(oracle, CappedSimplex)
+    full = int(oracle.total // oracle.cap)
+    found = []
+    for places in itertools.combinations(every, full):
+        for last in set(every) - set(places):
+            vertex = on(places, oracle.cap, p)
+            vertex[last] = oracle.total - full * oracle.cap
+            found.append(vertex)
+    return found
+
+
+POLYTOPES = [name for name in ORACLES if name.startswith(("linf", "capped", "k-sparse", "owl"))]
+
+
+@pytest.mark.parametrize("name", POLYTOPES)
+def test_polytopes_against_their_vertices(name: str) -> None:
+    oracle = ORACLES[name]
+    points = np.array(vertices(oracle, P))
+    assert max(oracle.violation(point) for point in points) <= 1e-15
+    for c in slopes():
+        assert oracle.minimum(c) == pytest.approx((points @ c).min(), rel=1e-14, abs=1e-14)
+        nearest = abs(points - oracle.argmin(c).dense(c)).max(axis=1).min()
+        assert nearest <= 1e-15
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_the_k_support_ball_against_all_supports(k: int) -> None:
+    for c in slopes():
+        norms = [np.linalg.norm(c[list(on)]) for on in itertools.combinations(range(P), k)]
+        assert KSupportBall(k, 1.5).minimum(c) == pytest.approx(-1.5 * max(norms), rel=1e-14)
+
+
+def k_support_norm(beta: np.ndarray, k: int) -> float:
+    """√ min Σ β²/θ over 0 ≤ θ ≤ 1, Σθ ≤ k, by CVXPY."""
+    shares = cp.Variable(len(beta))
+    cost = sum(cp.quad_over_lin(beta[j], shares[j]) for j in range(len(beta)))
+    programme = cp.Problem(cp.Minimize(cost), [shares <= 1, cp.sum(shares) <= k])
+    return math.sqrt(programme.solve(solver=cp.CLARABEL))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_the_k_support_norm(k: int) -> None:
+    rng = np.random.default_rng(k)
+    for beta in rng.normal(size=(8, P)) ** 3:
+        norm = k_support_norm(beta, k)
+        small = KSupportBall(k, 1e-3)
+        assert 1e-3 * (1 + small.violation(beta)) == pytest.approx(norm, rel=1e-6)
+
+
+KIN: list[tuple[LinearMinOracle, LinearMinOracle]] = [
+    (KSparseBall(P, 1.5), LInfBall(1.5)),
+    (KSparseBall(1, 1.5), L1Ball(1.5)),
+    (KSupportBall(1, 1.5), L1Ball(1.5)),
+    (KSupportBall(P, 1.5), L2Ball(1.5)),
+    (OWLBall(np.ones(P), 1.5), L1Ball(1.5)),
+    (OWLBall(on([0], 1.0, P), 1.5), LInfBall(1.5)),
+    (GroupL2Ball(range(P), 1.5), L1Ball(1.5)),
+    (GroupL2Ball(np.zeros(P), 1.5), L2Ball(1.5)),
+    (CappedSimplex(1.5, 2.0), Simplex(1.5)),
+    (Ellipsoid(np.ones(P), 1.5), L2Ball(1.5)),
+    (Ellipsoid(np.diag([1.0, 4.0, 0.1, 9.0, 2.0]), 2.0), ORACLES["ellipsoid, diagonal"]),
+    (ElasticNet(1e-300, 0.8, 1.0), Ridge(0.8, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), KIN, ids=lambda o: repr(o)[:40])
+def test_special_cases_are_the_simpler_classes(one: Any, other: Any) -> None:
+    rows = as_rows(np.array(slopes()))
+    np.testing.assert_allclose(one.prediction_range(rows), other.prediction_range(rows), rtol=1e-13)
+    members = [one.argmin(c).dense(c) / (1 + j % 2) for j, c in enumerate(slopes())]
+    for c, beta in zip(slopes(), reversed(members), strict=True):
+        room = 1e-13 * (1 + abs(c).sum())
+        assert abs(one.minimum(c) - other.minimum(c)) <= room
+        assert abs(one.fenchel_young(beta, c) - other.fenchel_young(beta, c)) <= room
+        if other.violation(3 * beta) < 1e-15:
+            assert one.violation(3 * beta) < 1e-15
+        else:
+            assert one.violation(3 * beta) > 1e-15
+
+
+def reach(oracle: LinearMinOracle, centre: np.ndarray, ray: np.ndarray) -> float:
+    """How far the ray stays in dom R, by CVXPY."""
+    t = cp.Variable()
+    beta = cp.Variable(P)
+    inside = oracle.cvxpy_form(beta)[1]
+    programme = cp.Problem(cp.Maximize(t), [beta == centre + t * ray, *inside])
+    return float(programme.solve(solver=cp.CLARABEL))
+
+
+def check_domain(oracle: LinearMinOracle) -> None:
+    """``violation`` begins where dom R ends, at its corners and in other directions."""
+    rng = np.random.default_rng(2)
+    corners = [oracle.argmin(1e4 * c).dense(c) for c in slopes()[:20]]
+    assert max(oracle.violation(corner) for corner in corners) <= 2e-15
+    centre = np.mean(corners, axis=0)
+    mixtures = rng.dirichlet(np.full(20, 0.2), size=12) @ np.array(corners)
+    for point in [*corners[:5], *mixtures]:
+        ray = point - centre
+        edge = reach(oracle, centre, ray)
+        assert oracle.violation(centre + (edge - 1e-5) * ray) <= 1e-15
+        assert oracle.violation(centre + (edge + 1e-5) * ray) > 1e-8
+        assert oracle.value(centre + (edge + 1e-5) * ray) == math.inf
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_domain(name: str) -> None:
+    check_domain(ORACLES[name])
+
+
+class NoCap(CappedSimplex):
+    def violation(self, beta: Any) -> Any:
+        return Simplex(self.total).violation(beta)
+
+
+class OnlyL1(KSparseBall):
+    def violation(self, beta: Any) -> Any:
+        return L1Ball(self.k * self.radius).violation(beta)
+
+
+class PlainL2(KSupportBall):
+    def violation(self, beta: Any) -> Any:
+        return L2Ball(self.radius).violation(beta)
+
+
+class TooStrict(LpBall):
+    def violation(self, beta: Any) -> Any:
+        return L1Ball(self.radius).violation(beta)
+
+
+@pytest.mark.parametrize(
+    "planted", [NoCap(2.5, 1.0), OnlyL1(2, 1.5), PlainL2(3, 1.5), TooStrict(2.5, 1.25)], ids=repr
+)
+def test_domain_fails_on(planted: LinearMinOracle) -> None:
+    with pytest.raises(AssertionError):
+        check_domain(planted)
+
+
+# ---- ties --------------------------------------------------------------------------------------
+
+
+def check_first_places(select: Any) -> None:
+    rng = np.random.default_rng(0)
+    for count in range(1, 9):
+        for keys in rng.integers(0, 3, size=(20, 8)).astype(float):
+            wanted = sorted(sorted(range(8), key=lambda j: (-keys[j], j))[:count])
+            assert select(keys, count).tolist() == wanted
+
+
+def test_the_largest_are_the_first_of_equals() -> None:
+    check_first_places(largest)
+
+
+def test_first_places_are_missed_by_argpartition() -> None:
+    with pytest.raises(AssertionError):
+        check_first_places(lambda keys, count: np.sort(np.argpartition(-keys, count - 1)[:count]))
+
+
+def test_ties_take_the_first() -> None:
+    c = np.array([1.0, -1.0, 1.0, -1.0, 0.0])
+    zero = 0 * c
+    np.testing.assert_array_equal(LInfBall(2.0).argmin(c).vector, [-2, 2, -2, 2, 2])
+    assert KSparseBall(3, 2.0).argmin(c).indices == (0, 1, 2)
+    assert KSparseBall(3, 2.0).argmin(zero).values == (2.0, 2.0, 2.0)
+    assert KSupportBall(2, 2.0).argmin(c).indices == (0, 1)
+    assert not KSupportBall(2, 2.0).argmin(zero).dense(c).any()
+    assert CappedSimplex(2.5, 1.0).argmin(abs(c)).indices == (0, 1, 4)
+    assert CappedSimplex(2.5, 1.0).argmin(abs(c)).values == (1.0, 0.5, 1.0)
+    assert CappedSimplex(2.0, 1.0).argmin(zero).indices == (0, 1)
+    assert GroupL2Ball([1, 0, 1, 0, 2], 2.0).argmin(c).indices == (1, 3)
+    assert GroupLasso([1, 0, 1, 0, 2], math.sqrt(2.0), 2.0).argmin(c).indices == ()
+    # Sums 1, 2, 3, 4 over 1, 2, 3, 3: the first best has four.
+    assert OWLBall([1.0, 1.0, 1.0, 0.0, 0.0], 2.0).argmin(c).indices == (0, 1, 2, 3)
+    assert OWLBall(np.ones(P), 2.0).argmin(c).indices == (0,)
+    np.testing.assert_array_equal(EntropySimplex(1.0).argmin(zero).vector, np.full(P, 0.2))
+
+
+def test_many_entries_are_a_vector() -> None:
+    c = np.random.default_rng(0).normal(size=100)
+    for oracle in (KSparseBall(40, 1.0), KSupportBall(40, 1.0), CappedSimplex(39.5, 1.0)):
+        beta = oracle.argmin(c).vector
+        assert np.count_nonzero(beta) == 40
+        assert c @ beta == pytest.approx(oracle.minimum(c), rel=1e-14)
+
+
+# ---- problems solved ---------------------------------------------------------------------------
+
+
+def small_problem(oracle: LinearMinOracle, logistic: bool, n: int = 12) -> Problem:
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(n, P)), rng.normal(size=n)
+    if logistic:
+        return Problem(X, np.where(y > 0, 1.0, -1.0), Logistic(), oracle)
+    return Problem(X, y, LeastSquares(), oracle)
+
+
+def check_certificate(problem: Problem) -> None:
+    result = solve(problem, max_iterations=300, tol=0.0, batch=3)
+    optimum = truth.solve(problem)
+    assert optimum.residuals["gap"] <= 1e-6
+    assert result.primal - optimum.primal >= -1e-9
+    assert result.gap >= result.primal - optimum.primal - 1e-9
+    assert result.dual <= optimum.primal + 1e-9
+    start = certify(problem, problem.oracle.argmin(problem.rows.zero()).dense(SHIFT), result.w)
+    assert result.gap <= start.gap
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("logistic", [False, True])
+def test_certified_gaps_hold(name: str, logistic: bool) -> None:
+    check_certificate(small_problem(ORACLES[name], logistic))
+
+
+class HalfTheSet(LInfBall):
+    """Consistent with itself, but not with the set that it was meant to be."""
+
+    def cvxpy_form(self, beta: Any) -> Any:
+        return LInfBall(2 * self.radius).cvxpy_form(beta)
+
+
+def test_certified_gaps_fail_on_a_planted_bug() -> None:
+    with pytest.raises(AssertionError):
+        check_certificate(small_problem(HalfTheSet(0.05), False))
+
+
+@pytest.mark.parametrize("name", ["linf", "elastic net"])
+def test_coordinatewise_oracles_are_compiled_and_agree_with_the_reference(name: str) -> None:
+    problem = small_problem(ORACLES[name], False)
+    rows = rows_tuple(problem.rows)
+    assert isinstance(loop_for(problem, 3, rows), CoordinateLoop)
+    runs = [
+        solve(problem, max_iterations=200, tol=0.0, batch=3, method=Corrected(RCMD(engine=engine)))
+        for engine in ("compiled", "reference")
+    ]
+    np.testing.assert_allclose(runs[0].beta, runs[1].beta, rtol=1e-11, atol=1e-13)
+
+
+# ---- the range of predictions ------------------------------------------------------------------
+
+
+def uneven(p: int) -> np.ndarray:
+    """Rows of very different lengths, one empty and some full."""
+    rng = np.random.default_rng(6)
+    shares = np.array([0.0, 0.1, 0.2, 0.4, 0.7, 1.0] * 4)
+    return rng.normal(size=(24, p)) * (rng.random((24, p)) < shares[:, None])
+
+
+def domain(oracle: LinearMinOracle) -> LinearMinOracle:
+    """The indicator of dom R."""
+    if isinstance(oracle, GroupLasso):
+        return GroupL2Ball(oracle.groups, oracle.radius, oracle.weights)
+    if isinstance(oracle, ElasticNet):
+        return L2Ball(oracle.radius)
+    return Simplex(oracle.radius) if isinstance(oracle, EntropySimplex) else oracle
+
+
+def check_range(oracle: LinearMinOracle, dense: np.ndarray, layout: Any) -> None:
+    rows = as_rows(layout(dense))
+    low, high = oracle.bind(rows, SampleLosses(LeastSquares(), np.zeros(rows.n))).prediction_range(
+        rows
+    )
+    inner = domain(oracle)
+    wanted = [(inner.minimum(x), -inner.minimum(-x)) for x in dense]
+    np.testing.assert_allclose(np.stack([low, high], axis=1), wanted, rtol=1e-13, atol=1e-15)
+    assert low.dtype == high.dtype == float
+
+
+WIDE: dict[str, LinearMinOracle] = {
+    "capped simplex, few": CappedSimplex(2.5, 1.0),
+    "capped simplex, most": CappedSimplex(17.5, 1.0),
+    "capped simplex, all": CappedSimplex(20.0, 1.0),
+    "k-sparse": KSparseBall(7, 1.5),
+    "k-support": KSupportBall(7, 1.5),
+    "lp": LpBall(1.5, 3.0),
+    "owl": OWLBall(np.linspace(1, 0, 20), 1.5),
+    "groups": GroupL2Ball(np.arange(20) % 6, 1.5, np.linspace(1, 2, 6)),
+    "ellipsoid": Ellipsoid(np.linspace(1, 2, 20)),
+    "ellipsoid, full": Ellipsoid(np.eye(20) + 0.5),
+}
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("name", [*ORACLES, *WIDE])
+def test_prediction_range(name: str, layout: Any) -> None:
+    if name in WIDE:
+        check_range(WIDE[name], uneven(20), layout)
+    if name in ORACLES:
+        check_range(ORACLES[name], uneven(P), layout)
+
+
+class ForgetsZeros(CappedSimplex):
+    """Takes the zeros that a sparse row leaves out for no entries at all."""
+
+    def prediction_range(self, rows: Any) -> Any:
+        lows = rows.reduce(lambda entries, _: [self.minimum(x) for x in entries])
+        return lows, rows.reduce(lambda entries, _: [-self.minimum(-x) for x in entries])
+
+
+class ForgetsWeights(GroupL2Ball):
+    def prediction_range(self, rows: Any) -> Any:
+        return GroupL2Ball(self.groups, self.radius).prediction_range(rows)
+
+
+def test_prediction_range_fails_on_planted_bugs() -> None:
+    check_range(ForgetsZeros(2.5, 1.0), uneven(20), np.asarray)
+    with pytest.raises(AssertionError):
+        check_range(ForgetsZeros(2.5, 1.0), uneven(20), sp.csr_array)
+    with pytest.raises(AssertionError):
+        check_range(
+            ForgetsWeights(np.arange(20) % 2, 1.5, np.array([1.0, 3.0])), uneven(20), np.asarray
+        )
+
+
+# ---- planted bugs that the contract catches ----------------------------------------------------
+
+
+class SelfDual(LInfBall):
+    def minimum(self, c: Any) -> Any:
+        return -self.radius * abs(c).max()
+
+
+class PrimalOrder(LpBall):
+    def argmin(self, c: Any) -> Any:
+        return LpBall(self.radius, self.dual).argmin(c)
+
+
+class NoRest(CappedSimplex):
+    def _split(self, p: int) -> Any:
+        return super()._split(p)[0], 0
+
+
+class OneTooMany(KSparseBall):
+    def argmin(self, c: Any) -> Any:
+        return KSparseBall(self.k + 1, self.radius).argmin(c)
+
+
+class NoShares(KSupportBall):
+    def fenchel_young(self, beta: Any, c: Any) -> Any:
+        return L2Ball(self.radius).fenchel_young(beta, c)
+
+
+class WrongSign(KSupportBall):
+    def argmin(self, c: Any) -> Any:
+        return super().argmin(-c)
+
+
+class Unweighted(GroupL2Ball):
+    def norm(self, beta: Any) -> Any:
+        return self.group_norms(beta).sum()
+
+
+class LargestEntry(GroupL2Ball):
+    def argmin(self, c: Any) -> Any:
+        return self.steepest_group(c, np.bincount(self.groups, abs(c)))
+
+
+class NoThreshold(GroupLasso):
+    def minimum(self, c: Any) -> Any:
+        return -self.radius * self.dual_norm(c)
+
+
+class AlwaysAll(OWLBall):
+    def argmin(self, c: Any) -> Any:
+        return LInfBall(self.radius / self.sums[-1]).argmin(c)
+
+
+class Unsorted(OWLBall):
+    def norm(self, beta: Any) -> Any:
+        return self.weights @ abs(beta)
+
+
+class Transposed(Ellipsoid):
+    def _pull(self, c: Any) -> Any:
+        return self.factor @ c
+
+
+class NotSquared(Ellipsoid):
+    @property
+    def ball(self) -> Any:
+        return L2Ball(self.radius**2)
+
+    def prediction_range(self, rows: Any) -> Any:
+        return Ellipsoid(self.matrix, self.radius).prediction_range(rows)
+
+
+class HardThreshold(ElasticNet):
+    def _thresholded(self, c: Any) -> Any:
+        return np.where(abs(c) > self.l1_strength, c, 0)
+
+
+class TooConvex(ElasticNet):
+    @property
+    def mu(self) -> Any:
+        return 1.01 * self.l2_strength
+
+
+class Softmax(EntropySimplex):
+    def argmin(self, c: Any) -> Any:
+        return EntropySimplex(1.0, self.radius).argmin(c)
+
+
+class DoublyConvex(EntropySimplex):
+    @property
+    def mu(self) -> Any:
+        return 4 * self.strength / self.radius
+
+
+class NoL1(KSparseBall):
+    def violation(self, beta: Any) -> Any:
+        return LInfBall(self.radius).violation(beta)
+
+
+class NoBall(ElasticNet):
+    def violation(self, beta: Any) -> Any:
+        return LInfBall(self.radius).violation(beta)
+
+
+class NoSigns(EntropySimplex):
+    def violation(self, beta: Any) -> Any:
+        return abs(beta.sum() / self.radius - 1)
+
+
+LENIENT: list[LinearMinOracle] = [
+    NoCap(2.5, 1.0),
+    OnlyL1(2, 1.5),
+    NoL1(2, 1.5),
+    PlainL2(3, 1.5),
+    NoBall(0.5, 0.8, 1.0),
+    NoSigns(0.7, 2.0),
+]
+
+
+@pytest.mark.parametrize("planted", LENIENT, ids=lambda o: type(o).__name__)
+def test_contract_fails_on_a_lenient_violation(planted: LinearMinOracle) -> None:
+    with pytest.raises(ContractError) as raised:
+        check_oracle(planted, P)
+    failure = raised.value.report.failures[-1]
+    assert failure.identity == "points beyond dom R have a violation and infinite R"
+    assert failure.cause == "wrong domain"
+    beta = failure.point["β"]
+    assert planted.violation(beta) <= 1e-15
+    assert type(planted).__base__.violation(planted, beta) > 1e-3
+
+
+PLANTED: list[LinearMinOracle] = [
+    SelfDual(2.5),
+    PrimalOrder(2.5, 1.25),
+    NoRest(2.5, 1.0),
+    OneTooMany(2, 1.5),
+    NoShares(3, 1.5),
+    WrongSign(3, 1.5),
+    Unweighted([0, 1, 1, 0, 2], 2.0, [1.0, 2.0, 0.5]),
+    LargestEntry(GROUPS, 2.0),
+    NoThreshold(GROUPS, 0.8, 2.0),
+    AlwaysAll([3.0, 2.0, 1.0, 1.0, 0.0], 2.0),
+    Unsorted([3.0, 2.0, 1.0, 1.0, 0.0], 2.0),
+    Transposed(FULL, 0.7),
+    NotSquared(FULL, 0.7),
+    HardThreshold(0.5, 0.8, 1.0),
+    TooConvex(0.5, 0.8, 1.0),
+    Softmax(0.7, 2.0),
+]
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda o: type(o).__name__)
+def test_contract_fails_on(planted: LinearMinOracle) -> None:
+    with pytest.raises(ContractError):
+        check_oracle(planted, P)
+
+
+def test_the_strong_convexity_of_entropy_is_the_largest() -> None:
+    # Attained at the middle of an edge, along it; so in two variables.
+    step = 1e-3 * np.array([1.0, -1.0])
+    for strength, radius in ((0.7, 2.0), (3.0, 1.0)):
+        oracle = EntropySimplex(strength, radius)
+        middle = np.full(2, radius / 2)
+        ends = oracle.penalty(middle + step) + oracle.penalty(middle - step)
+        curve = (ends - 2 * oracle.penalty(middle)) / (step @ step)
+        assert oracle.mu <= curve <= oracle.mu * (1 + 1e-5)
+        check_oracle(oracle, 2)
+    with pytest.raises(ContractError):
+        check_oracle(DoublyConvex(0.7, 2.0), 2)
+
+
+# ---- radii left open ---------------------------------------------------------------------------
+
+
+def free_optimum(problem: Problem, labels: np.ndarray) -> np.ndarray:
+    """β* − shift of the penalised problem without any ball."""
+    oracle: Any = problem.oracle
+    shift = oracle.shift if isinstance(oracle, Translated) else 0
+    inner = replace(oracle.oracle if isinstance(oracle, Translated) else oracle, radius=1.0)
+    u = cp.Variable(P)
+    fit = problem.loss.cvxpy_form(problem.rows.as_matrix() @ (u + shift), labels)
+    cp.Problem(cp.Minimize(cp.sum(fit) / problem.n + inner.cvxpy_form(u)[0])).solve(
+        solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9
+    )
+    return np.asarray(u.value)
+
+
+def check_radius(loss: SeparableConjugate, oracle: Any, seed: int) -> float:
+    """The optimum lies in dom R; returns the share of the radius it needs."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(3 + 5 * seed, P)) * 10 ** rng.uniform(-1, 1)
+    y = np.sign(rng.normal(size=len(X))) if isinstance(loss, Logistic) else rng.normal(size=len(X))
+    problem = Problem(X, y, loss, oracle)
+    bound: Any = problem.oracle
+    inner = bound.oracle if isinstance(bound, Translated) else bound
+    optimum = free_optimum(problem, y)
+    norm = inner.norm(optimum) if isinstance(inner, GroupLasso) else np.linalg.norm(optimum)
+    assert norm <= inner.radius, (norm, inner.radius)
+    return float(norm / inner.radius)
+
+
+OPEN = [
+    ElasticNet(0.05, 0.3),
+    ElasticNet(0.01, 0.01),
+    GroupLasso(GROUPS, 0.1),
+    GroupLasso(GROUPS, 0.01, None, [1.0, 3.0]),
+]
+
+
+@pytest.mark.parametrize("loss", [LeastSquares(), Logistic()], ids=repr)
+@pytest.mark.parametrize("oracle", OPEN, ids=lambda o: type(o).__name__)
+@pytest.mark.parametrize("moved", [False, True])
+def test_default_radius_keeps_the_optimum(loss: Any, oracle: Any, moved: bool) -> None:
+    for seed in range(3):
+        check_radius(loss, Translated(oracle, SHIFT) if moved else oracle, seed)
+
+
+class TooSmall(ElasticNet):
+    share = 1.0
+
+    def bind(self, rows: Any, losses: Any, offset: Any = None) -> Any:
+        bound = super().bind(rows, losses, offset)
+        return replace(bound, radius=self.share * bound.radius)
+
+
+class ForgetsOffset(GroupLasso):
+    def bind(self, rows: Any, losses: Any, offset: Any = None) -> Any:
+        return super().bind(rows, losses)
+
+
+def test_default_radius_fails_on_planted_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
+    share = check_radius(LeastSquares(), ElasticNet(0.05, 0.3), 0)
+    monkeypatch.setattr(TooSmall, "share", 1.01 * share)
+    check_radius(LeastSquares(), TooSmall(0.05, 0.3), 0)
+    monkeypatch.setattr(TooSmall, "share", 0.99 * share)
+    with pytest.raises(AssertionError):
+        check_radius(LeastSquares(), TooSmall(0.05, 0.3), 0)
+    with pytest.raises(AssertionError):
+        check_radius(LeastSquares(), Translated(ForgetsOffset(GROUPS, 0.01), 20 * SHIFT), 1)
+
+
+@pytest.mark.parametrize(("x", "y", "first"), [(2.0, 3.0, 1.0), (0.5, 6.0, 1.0), (7.0, 1.0, 2.0)])
+def test_the_elastic_radius_is_tight_by_descent(x: float, y: float, first: float) -> None:
+    # One sample, and xβ* = y/2, where −s l'(s) is largest: x·y/2 = λ1 + λ2 β*.
+    optimum = y / (2 * x)
+    second = (x * y / 2 - first) / optimum
+    problem = Problem([[x]], [y], LeastSquares(), ElasticNet(first, second))
+    assert optimum <= problem.oracle.radius <= optimum * (1 + 1e-11)
+
+
+def test_the_elastic_radius_is_tight_by_slope_for_weak_data() -> None:
+    problem = Problem([[1e-3]], [3.0], LeastSquares(), ElasticNet(1e-3, 1.0))
+    optimum = (3e-3 - 1e-3) / (1e-6 + 1)
+    assert optimum <= problem.oracle.radius <= optimum * (1 + 2e-6)
+
+
+def test_the_group_radius_is_tight() -> None:
+    # λ = xy/2: the optimum is at xβ* = y/2, where −s l'(s) = y²/4 is largest.
+    problem = Problem([[2.0]], [3.0], LeastSquares(), GroupLasso([0], 3.0))
+    assert 0.75 <= problem.oracle.radius <= 0.75 * (1 + 1e-11)
+
+
+@pytest.mark.parametrize("oracle", [ElasticNet(1.0, 2.0), GroupLasso([0], 2.0)])
+def test_an_optimum_at_zero_gets_a_unit_ball(oracle: Any) -> None:
+    assert Problem([[1.0], [2.0]], [0.0, 0.0], LeastSquares(), oracle).oracle.radius == 1
+
+
+@pytest.mark.parametrize("oracle", [ElasticNet(1.0, 2.0, 7.0), GroupLasso([0], 2.0, 7.0)])
+def test_a_given_radius_is_kept(oracle: Any) -> None:
+    assert Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), oracle).oracle is oracle
+
+
+# ---- fractions ---------------------------------------------------------------------------------
+
+
+def exact_vector(*entries: Any) -> np.ndarray:
+    return np.array([F(entry) for entry in entries], dtype=object)
+
+
+EXACT: list[LinearMinOracle] = [
+    LInfBall(F(5, 2)),
+    CappedSimplex(F(5, 2), F(1)),
+    CappedSimplex(F(4, 3), F(2, 3)),
+    KSparseBall(2, F(5, 3)),
+    OWLBall(exact_vector(3, F(1, 2), F(1, 7)), F(5, 3)),
+    ElasticNet(F(1), F(4, 5), F(100)),
+    ElasticNet(F(1, 2), F(1, 5), F(1)),
+]
+
+
+@pytest.mark.parametrize("oracle", EXACT, ids=repr)
+def test_oracles_are_exact(oracle: LinearMinOracle) -> None:
+    # Thresholded by 1/2 these have rational lengths, so that the elastic net stays rational too.
+    costs = [
+        exact_vector(F(5, 2), 0, -2),
+        exact_vector(F(5, 2), F(3, 2), F(-5, 2)),
+        exact_vector(0, 0, 0),
+    ]
+    for c in costs:
+        beta = oracle.argmin(c).dense(c)
+        assert oracle.violation(beta) == 0
+        assert c @ beta + oracle.value(beta) == oracle.minimum(c)
+        assert oracle.fenchel_young(beta, c) == 0
+        assert all(isinstance(entry, (Fraction, int)) for entry in beta)
+        assert isinstance(oracle.minimum(c), (Fraction, int))
+        inner = F(1, 3) * oracle.argmin(exact_vector(1, 0, 0)).dense(c) + F(2, 3) * beta
+        gap = oracle.penalty(inner) + c @ inner - oracle.minimum(c)
+        assert oracle.fenchel_young(inner, c) == gap >= 0
+    if oracle.indicator:
+        points = vertices(oracle, 3)
+        assert all(oracle.minimum(c) == min(c @ point for point in points) for c in costs)
+
+
+@pytest.mark.parametrize("oracle", [*EXACT[:5], ElasticNet(F(1), F(4, 5))], ids=repr)
+def test_exact_problems(oracle: LinearMinOracle) -> None:
+    rng = np.random.default_rng(0)
+    X = np.array([[F(int(e), 3) for e in row] for row in rng.integers(-4, 5, (4, 3))])
+    problem = Problem(X, exact_vector(1, -2, F(1, 3), 0), LeastSquares(), oracle)
+    result = solve(problem, max_iterations=4, tol=0.0, method=Corrected(RCMD(engine="reference")))
+    assert isinstance(result.gap, Fraction)
+    assert result.primal - result.dual == result.gap >= 0
+    low, high = problem.oracle.prediction_range(problem.rows)
+    if oracle.indicator:
+        assert [list(low), list(high)] == [
+            [oracle.minimum(x) for x in X],
+            [-oracle.minimum(-x) for x in X],
+        ]
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        LpBall(F(1), F(3)),
+        KSupportBall(2, F(1)),
+        GroupL2Ball([0, 0, 1], F(1)),
+        GroupLasso([0, 0, 1], F(1), F(1), exact_vector(1, 2)),
+        EntropySimplex(F(1), F(1)),
+        Ellipsoid(exact_vector(1, 2, 3), F(1)),
+        Ellipsoid(np.diag([1, 2, 3]), 1),
+    ],
+    ids=lambda o: type(o).__name__,
+)
+def test_fractions_are_refused_where_they_cannot_last(oracle: LinearMinOracle) -> None:
+    X = np.array([[F(1), F(2), F(3)]], dtype=object)
+    sentence = f"{type(oracle).__name__} needs irrational numbers while X holds fractions; expected"
+    with pytest.raises(ValueError, match=sentence):
+        Problem(X, exact_vector(1), LeastSquares(), oracle)
+    Problem(X.astype(float), [1.0], LeastSquares(), oracle)
+
+
+# ---- numbers near their ends -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-200, 1e200, 1e300])
+def test_balls_at_both_ends_of_the_number_range(scale: float) -> None:
+    c = np.array([0.0, -scale, scale, scale])
+    third = np.array([0.0, 1.0, -1.0, -1.0]) / math.sqrt(3)
+    for oracle in (
+        KSupportBall(3, 5.0),
+        GroupL2Ball([0, 1, 1, 1], 5.0),
+        Ellipsoid(np.ones(4), 5.0),
+    ):
+        np.testing.assert_allclose(oracle.argmin(c).dense(c), 5 * third, rtol=1e-15)
+        # Subnormal numbers are 5e-324 apart, times the radius.
+        assert oracle.minimum(c) == pytest.approx(-5 * math.sqrt(3) * scale, rel=1e-15, abs=3e-323)
+    for order in (1.0001, 1.5, 7.0, 1e6, 1e300):
+        ball = LpBall(5.0, order)
+        wanted = np.array([0.0, 5.0, -5.0, -5.0]) / 3 ** (1 / order)
+        np.testing.assert_allclose(ball.argmin(c).vector, wanted, rtol=1e-13)
+        minimum = -5 * scale * 3 ** (1 / ball.dual)
+        assert ball.minimum(c) == pytest.approx(minimum, rel=1e-12, abs=3e-323)
+        assert 0 <= ball.fenchel_young(wanted, c / scale) <= 1e-12
+        assert ball.violation(wanted) <= 1e-12
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-99, 1.0, 1e99, 1e150])
+@pytest.mark.parametrize("radius", [1e-250, 1.0, 1e250])
+def test_directions_where_squares_end(scale: float, radius: float) -> None:
+    c = scale * np.array([2.0, -1.0, 0.0, 2.0])
+    wanted = radius * (np.array([-2.0, 1.0, 0.0, -2.0]) / 3)
+    np.testing.assert_allclose(direction(c, -radius), wanted, rtol=1e-15)
+    assert norm(c) == pytest.approx(3 * scale, rel=1e-15)
+    np.testing.assert_allclose(L2Ball(radius).argmin(c).vector, wanted, rtol=1e-15)
+    # Ridge inside its ball, and on it.
+    np.testing.assert_allclose(Ridge(scale, 10.0).argmin(c).vector, -c / scale, rtol=1e-15)
+    np.testing.assert_allclose(Ridge(1e-9 * scale, 3.0).argmin(c).vector, 3 * wanted / radius)
+
+
+LAYOUTS = {
+    "even": [0, 0, 1, 1, 2, 2],
+    "uneven": [0, 1, 1, 1, 2, 2],
+    "scattered, even": [2, 0, 1, 0, 2, 1],
+    "scattered": [2, 0, 1, 0, 0, 2],
+    "singles": [0, 1, 2, 3, 4, 5],
+    "one": [0, 0, 0, 0, 0, 0],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("scale", [1e-200, 1e-99, 1.0, 1e150, 1e200])
+def test_groups_however_they_lie(layout: str, scale: float) -> None:
+    labels = np.array(LAYOUTS[layout])
+    ball = GroupL2Ball(labels, 5.0)
+    for c in np.random.default_rng(0).normal(size=(5, 6)):
+        norms = np.array([np.linalg.norm(c[labels == g]) for g in range(labels.max() + 1)])
+        np.testing.assert_allclose(ball.group_norms(scale * c), scale * norms, rtol=1e-15)
+        best = labels == norms.argmax()
+        wanted = np.where(best, -5 * c / norms.max(), 0)
+        np.testing.assert_allclose(ball.argmin(scale * c).dense(c), wanted, rtol=2e-15)
+        assert ball.minimum(scale * c) == pytest.approx(-5 * norms.max() * scale, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_answers_have_memory_of_their_own(name: str) -> None:
+    c, other = slopes()[:2]
+    before = c.copy()
+    first = ORACLES[name].argmin(c)
+    vector = first.dense(c)
+    ORACLES[name].argmin(other)
+    ORACLES[name].minimum(c)
+    np.testing.assert_array_equal(c, before)
+    np.testing.assert_array_equal(first.dense(c), vector)
+
+
+@pytest.mark.parametrize("order", [1.001, 1.5, 3.0, 1000.0])
+def test_lp_gaps_against_many_digits(order: float) -> None:
+    rng = np.random.default_rng(0)
+    ball = LpBall(2.0, order)
+    for distance in (1.0, 1e-2, 1e-5):
+        c = rng.normal(size=P)
+        other = ball.argmin(rng.normal(size=P)).vector
+        beta = (1 - distance) * ball.argmin(c).vector + distance * other
+        with mpmath.workdps(50):
+            dual = 1 / (1 - 1 / mpmath.mpf(order))
+            norm = mpmath.fsum(abs(mpmath.mpf(e)) ** dual for e in c.tolist()) ** (1 / dual)
+            wanted = 2 * norm + mpmath.fdot(c.tolist(), beta.tolist())
+        assert ball.fenchel_young(beta, c) == pytest.approx(float(wanted), abs=1e-13)
+
+
+def entropy_gap(oracle: EntropySimplex, beta: np.ndarray, c: np.ndarray) -> float:
+    with mpmath.workdps(60):
+        odds = [mpmath.exp(-mpmath.mpf(e) / oracle.strength) for e in c.tolist()]
+        atom = [oracle.radius * o / mpmath.fsum(odds) for o in odds]
+        pairs = [(mpmath.mpf(b), a) for b, a in zip(beta.tolist(), atom, strict=True)]
+        terms = [(b * mpmath.log(b / a) if b > 0 else 0) - b + a for b, a in pairs]
+        return float(oracle.strength * mpmath.fsum(terms))
+
+
+def check_entropy_gap(oracle: EntropySimplex) -> None:
+    rng = np.random.default_rng(0)
+    for distance in (1.0, 1e-2, 1e-4, 1e-6):
+        c = rng.normal(size=P)
+        other = rng.dirichlet(np.ones(P)) * oracle.radius
+        beta = (1 - distance) * oracle.argmin(c).vector + distance * other
+        wanted = entropy_gap(oracle, beta, c)
+        assert oracle.fenchel_young(beta, c) == pytest.approx(wanted, rel=1e-7, abs=0), distance
+    far = np.array([0.0, 1.0, 2.0, 3.0, 1e4])  # a softmax that underflows
+    beta = np.array([0.0, 0.25, 0.25, 0.0, 0.5]) * oracle.radius
+    assert oracle.fenchel_young(beta, far) == pytest.approx(entropy_gap(oracle, beta, far))
+
+
+class Cancelling(EntropySimplex):
+    def fenchel_young(self, beta: Any, c: Any) -> Any:
+        return self.penalty(beta) + c @ beta - self.minimum(c)
+
+
+def test_entropy_gaps_keep_their_digits() -> None:
+    check_entropy_gap(EntropySimplex(0.7, 2.0))
+    with pytest.raises(AssertionError):
+        check_entropy_gap(Cancelling(0.7, 2.0))
+
+
+def test_entropy_at_steep_costs() -> None:
+    oracle = EntropySimplex(1e-8)
+    c = np.array([1.0, 0.5, 2.0])
+    np.testing.assert_array_equal(oracle.argmin(c).vector, [0.0, 1.0, 0.0])
+    assert oracle.minimum(c) == 0.5
+    assert oracle.fenchel_young(np.array([0.0, 1.0, 0.0]), c) == 0
+
+
+# ---- what arguments may be ---------------------------------------------------------------------
+
+
+def test_groups_as_lists_and_as_labels() -> None:
+    lists = GroupL2Ball([[1, 2, 4], [0, 3]], 2.0)
+    np.testing.assert_array_equal(lists.groups, [1, 0, 0, 1, 0])
+    for labels in ([1, 0, 0, 1, 0], ["b", "a", "a", "b", "a"], np.array([7.5, 2, 2, 7.5, 2])):
+        np.testing.assert_array_equal(GroupL2Ball(labels, 2.0).groups, lists.groups)
+    np.testing.assert_array_equal(replace(lists, radius=3.0).groups, lists.groups)
+
+
+def test_oracles_do_not_follow_their_callers_arrays() -> None:
+    weights, matrix, labels = np.ones(2), np.eye(2), np.array([0, 1])
+    oracles: list[Any] = [
+        OWLBall(weights, 1.0),
+        Ellipsoid(matrix, 1.0),
+        GroupL2Ball(labels, 1.0, weights),
+    ]
+    weights[:], matrix[:], labels[:] = 9, 9, 9
+    np.testing.assert_array_equal(oracles[0].weights, np.ones(2))
+    np.testing.assert_array_equal(oracles[1].matrix, np.eye(2))
+    np.testing.assert_array_equal(oracles[2].groups, [0, 1])
+    np.testing.assert_array_equal(oracles[2].weights, np.ones(2))
+
+
+POSITIVE: list[tuple[str, Any]] = [
+    ("radius of LInfBall", LInfBall),
+    ("radius of LpBall", lambda value: LpBall(value, 3.0)),
+    ("total of CappedSimplex", lambda value: CappedSimplex(value, 1.0)),
+    ("cap of CappedSimplex", lambda value: CappedSimplex(1.0, value)),
+    ("radius of KSparseBall", lambda value: KSparseBall(1, value)),
+    ("radius of KSupportBall", lambda value: KSupportBall(1, value)),
+    ("radius of GroupL2Ball", lambda value: GroupL2Ball([0], value)),
+    ("radius of GroupLasso", lambda value: GroupLasso([0], 1.0, value)),
+    ("strength of GroupLasso", lambda value: GroupLasso([0], value)),
+    ("radius of OWLBall", lambda value: OWLBall([1.0], value)),
+    ("radius of Ellipsoid", lambda value: Ellipsoid([1.0], value)),
+    ("radius of ElasticNet", lambda value: ElasticNet(1.0, 1.0, value)),
+    ("l1_strength of ElasticNet", lambda value: ElasticNet(value, 1.0)),
+    ("l2_strength of ElasticNet", lambda value: ElasticNet(1.0, value)),
+    ("radius of EntropySimplex", lambda value: EntropySimplex(1.0, value)),
+    ("strength of EntropySimplex", EntropySimplex),
+]
+
+
+@pytest.mark.parametrize(("name", "make"), POSITIVE, ids=[name for name, _ in POSITIVE])
+def test_numbers_must_be_positive(name: str, make: Any) -> None:
+    for value in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match=rf"^{name} is .* expected a"):
+            make(value)
+    for value in (True, "1"):
+        with pytest.raises(TypeError, match=rf"^{name} is .*; expected a positive number"):
+            make(value)
+
+
+REFUSED: list[tuple[str, Any]] = [
+    (r"order of LpBall is 1, which has a class of its own: use L1Ball,", lambda: LpBall(1.0, 1)),
+    (r"order of LpBall is 2.0, which has a class", lambda: LpBall(1.0, 2.0)),
+    (r"order of LpBall is inf, .* L2Ball or LInfBall", lambda: LpBall(1.0, math.inf)),
+    (r"order of LpBall is 0.5; expected a number above 1, below", lambda: LpBall(1.0, 0.5)),
+    (r"order of LpBall is nan; expected a positive number", lambda: LpBall(1.0, math.nan)),
+    (r"order of LpBall is '3'; expected a positive number", lambda: LpBall(1.0, "3")),
+    (r"k of KSparseBall is 0; expected at least one nonzero", lambda: KSparseBall(0, 1.0)),
+    (r"k of KSupportBall is 2.0; expected a whole number", lambda: KSupportBall(2.0, 1.0)),
+    (r"k of KSparseBall is True; expected a whole number", lambda: KSparseBall(True, 1.0)),
+    (r"k of KSparseBall is Fraction\(1, 2\); expected a whole", lambda: KSparseBall(F(1, 2), 1.0)),
+    (r"groups of GroupL2Ball is \[\]; expected one list of var", lambda: GroupL2Ball([], 1.0)),
+    (r"groups of GroupL2Ball is \[\[0\], 1\]; expected", lambda: GroupL2Ball([[0], 1], 1.0)),
+    (r"groups of GroupL2Ball is \[\[\[0\]\]\]; exp", lambda: GroupL2Ball([[[0]]], 1.0)),
+    (r"groups of GroupL2Ball is 3; expected one list", lambda: GroupL2Ball(3, 1.0)),
+    (r"group 1 of GroupL2Ball is empty; expected", lambda: GroupL2Ball([[0], []], 1.0)),
+    (r"group 0 of GroupLasso is \[0.5\]; expected indices", lambda: GroupLasso([[0.5]], 1.0)),
+    (r"group 1 of GroupLasso is \[-1\]; expected indices", lambda: GroupLasso([[0], [-1]], 1.0)),
+    (
+        r"groups of GroupL2Ball hold variable 1 more than once, in groups \[0, 1\]; expected",
+        lambda: GroupL2Ball([[0, 1], [1, 2]], 1.0),
+    ),
+    (
+        r"groups of GroupL2Ball leave out variable 1; expected every variable in one group",
+        lambda: GroupL2Ball([[0], [2, 3]], 1.0),
+    ),
+    (r"groups of GroupL2Ball holds nan at position", lambda: GroupL2Ball([0, math.nan], 1.0)),
+    (r"groups of GroupL2Ball has dtype object and hol", lambda: GroupL2Ball([0, None], 1.0)),
+    (
+        r"weights of GroupL2Ball has shape \(1,\); expected \(2,\), one number for each group",
+        lambda: GroupL2Ball([0, 1], 1.0, [1.0]),
+    ),
+    (
+        r"weights of GroupLasso holds 0.0; expected positive numbers",
+        lambda: GroupLasso([0, 1], 1.0, 1.0, [1.0, 0.0]),
+    ),
+    (r"weights of OWLBall has shape \(\); expected a vector", lambda: OWLBall(1.0, 1.0)),
+    (r"weights of OWLBall has shape \(0,\); expected a vector", lambda: OWLBall([], 1.0)),
+    (r"weights of OWLBall increase in some place; expected", lambda: OWLBall([1.0, 2.0], 1.0)),
+    (r"weights of OWLBall run from 0.0 to 0.0; expected the f", lambda: OWLBall([0.0, 0.0], 1.0)),
+    (r"weights of OWLBall run from 1.0 to -1.0; expected the", lambda: OWLBall([1.0, -1.0], 1.0)),
+    (r"weights of OWLBall holds nan at position", lambda: OWLBall([1.0, math.nan], 1.0)),
+    (
+        r"matrix of Ellipsoid has shape \(2, 3\); expected \(p, p\)",
+        lambda: Ellipsoid(np.ones((2, 3))),
+    ),
+    (r"matrix of Ellipsoid is the diagonal \[1. 0.\]; expected", lambda: Ellipsoid([1.0, 0.0])),
+    (
+        r"matrix of Ellipsoid is not symmetric; expected",
+        lambda: Ellipsoid([[2.0, 1.0], [0.0, 2.0]]),
+    ),
+    (
+        r"matrix of Ellipsoid is not positive definite: its smallest eigenvalue is -1; expected",
+        lambda: Ellipsoid([[1.0, 2.0], [2.0, 1.0]]),
+    ),
+    (r"matrix of Ellipsoid holds inf at position", lambda: Ellipsoid([1.0, math.inf])),
+]
+
+
+@pytest.mark.parametrize(("sentence", "make"), REFUSED, ids=[s[:40] for s, _ in REFUSED])
+def test_refusals(sentence: str, make: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^{sentence}"):
+        make()
+
+
+MISFITS: list[tuple[str, LinearMinOracle]] = [
+    (
+        r"total of CappedSimplex is 3.0, more than p·cap = 2·1.0, so the set is empty; expected",
+        CappedSimplex(3.0, 1.0),
+    ),
+    (r"k of KSparseBall is 3 while X has p = 2 columns; expected k ≤ p", KSparseBall(3, 1.0)),
+    (r"k of KSupportBall is 3 while X has p = 2 columns", KSupportBall(3, 1.0)),
+    (
+        r"groups of GroupL2Ball divide 3 variables; expected p = 2, one",
+        GroupL2Ball([0, 0, 1], 1.0),
+    ),
+    (r"groups of GroupLasso divide 1 variables; expected", GroupLasso([0], 1.0)),
+    (r"weights of OWLBall has length 3; expected p = 2, one", OWLBall(np.ones(3), 1.0)),
+    (r"matrix of Ellipsoid has shape \(3,\); expected p = 2, one", Ellipsoid(np.ones(3))),
+]
+
+
+@pytest.mark.parametrize(("sentence", "oracle"), MISFITS, ids=[s[:30] for s, _ in MISFITS])
+def test_sizes_must_fit_the_data(sentence: str, oracle: LinearMinOracle) -> None:
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        Problem(np.ones((3, 2)), np.ones(3), LeastSquares(), oracle)
+
+
+def test_a_full_capped_simplex_survives_rounding() -> None:
+    # 49·(1/49) rounds below 1.
+    oracle = CappedSimplex(1.0, 1 / 49)
+    X = np.random.default_rng(0).normal(size=(3, 49))
+    Problem(X, np.ones(3), LeastSquares(), oracle)
+    beta = oracle.argmin(X[0]).dense(X[0])
+    np.testing.assert_allclose(beta, np.full(49, 1 / 49), rtol=1e-13)
+    assert oracle.minimum(X[0]) == pytest.approx(X[0].mean(), rel=1e-12)
+    assert oracle.fenchel_young(beta, X[0]) <= 1e-14
+    with pytest.raises(ValueError, match="so the set is empty"):
+        Problem(X, np.ones(3), LeastSquares(), CappedSimplex(1.0, 1 / 49.001))
+
+
+def test_descriptions_show_numbers() -> None:
+    assert LpBall(5.0, 1.5).describe() == "indicator of ‖β‖ ≤ 5 in the norm of order 1.5"
+    assert KSupportBall(3, 2.5).describe() == "indicator of ‖β‖ ≤ 2.5 in the 3-support norm"
+    assert all(oracle.describe() != repr(oracle) for oracle in ORACLES.values())

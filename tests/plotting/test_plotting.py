@@ -1,0 +1,411 @@
+"""Figures: what is drawn is what was found, and everything written on them can be read."""
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction as F
+from itertools import combinations
+
+import matplotlib
+import numpy as np
+import pytest
+from small_problems import problem
+
+from rcmd import (
+    Box,
+    L1Ball,
+    LeastSquares,
+    MatrixEntries,
+    NuclearBall,
+    Problem,
+    SmoothedHinge,
+    path,
+    plotting,
+    solve,
+)
+from rcmd.methods import NAMED
+from rcmd.plotting.axes import spread
+from rcmd.plotting.panels import Band, Line, Panel, drawn
+from rcmd.plotting.style import STYLE
+from rcmd.solver.history import History
+from rcmd.solver.result import Result
+
+
+@pytest.fixture(scope="module")
+def task():
+    return problem("logistic", "l1-ball", n=40)
+
+
+@pytest.fixture(scope="module")
+def result(task):
+    return solve(task, batch=4, tol=1e-8)
+
+
+@pytest.fixture(scope="module")
+def plain(task):
+    return solve(task, batch=4, tol=1e-2, method="rcmd")
+
+
+def changed(result, *rows):
+    return Result(result.certificate, History(rows), result.stop, result.note)
+
+
+def words(figure):
+    """Everything written on a figure, with the box it takes."""
+    figure.draw_without_rendering()
+    texts = [t for t in figure.findobj(matplotlib.text.Text) if t.get_visible() and t.get_text()]
+    extent = matplotlib.text.Text.get_window_extent  # without the line to a label's curve
+    boxes = [(t.get_text(), extent(t)) for t in texts]
+    outside = {  # ticks beyond the ends of an axis are made and never shown
+        id(label)
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())
+        for label in (tick.label1, tick.label2)
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+    }
+    return [pair for pair, text in zip(boxes, texts, strict=True) if id(text) not in outside]
+
+
+def check_readable(figure):
+    """Nothing leaves the figure, nothing overlaps; returns all that is written."""
+    frame = figure.bbox
+    found = words(figure)
+    for text, box in found:
+        inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= frame.x1 + 1 and box.y1 <= frame.y1 + 1
+        assert inside, f"{text!r} leaves the figure"
+    for (one, a), (other, b) in combinations(found, 2):
+        apart = a.x1 <= b.x0 + 1 or b.x1 <= a.x0 + 1 or a.y1 <= b.y0 + 1 or b.y1 <= a.y0 + 1
+        assert apart, f"{one!r} and {other!r} overlap"
+    return {text for text, _ in found}
+
+
+# ---- panels ------------------------------------------------------------------------------------
+
+
+def test_figures_without_matplotlib_are_refused(monkeypatch, tmp_path, result):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for refused in (lambda: plotting.check_plot(tmp_path / "a.png"), result.plot):
+        with pytest.raises(
+            ValueError, match=r"figures need matplotlib: pip install 'rcmd-opt\[plot\]"
+        ):
+            refused()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.jpeg2", "has no known ending; expected .png, .pdf, .svg"),
+        ("no/a.png", "is in a folder that does not exist"),
+        ("folder.png", "is a folder; expected the name of a file"),
+    ],
+)
+def test_figures_that_cannot_be_written_are_refused(tmp_path, name, words):
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(ValueError, match=words):
+        plotting.check_plot(tmp_path / name)
+
+
+def test_figure_has_a_look_for_each_name_and_leaves_out_what_has_no_logarithm():
+    lines = [
+        Line("one", [0, 1, 10], [1.0, 1.0, 0.1]),
+        Line("two", [1, 10, 100, 1000], [1.0, 0.5, -1e-17, math.inf]),
+        Line("one", [1, 10], [1.0, 0.2]),
+        Line("three", [1], [0.0]),
+        Line("four", [1, 2], [math.nan, math.nan]),
+    ]
+    panels = [
+        Panel("a", "x", lines, "y", levels=[1e-5]),
+        Panel("b", "x", lines[:2], "y"),
+    ]
+    figure = drawn(panels, columns=2)
+    left, right = figure.axes
+    xs = [list(map(int, line.get_xdata())) for line in left.get_lines()[:3]]
+    assert xs == [[1, 10], [1, 10], [1, 10]]
+    first, other, again = left.get_lines()[:3]
+    assert first.get_color() == again.get_color() != other.get_color()
+    assert again.get_linewidth() < first.get_linewidth()
+    assert left.get_xscale() == left.get_yscale() == "log"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+    assert (left.get_ylabel(), right.get_ylabel()) == ("y", "")
+    check_readable(figure)
+
+
+def test_every_entrant_has_a_look_of_its_own():
+    lines = [Line(name, [1, 2], [1.0, 0.5]) for name in NAMED]
+    figure = drawn([Panel("", "x", lines, "y")] * 3, columns=3)
+    looks = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].get_lines()}
+    assert len(looks) == len(NAMED)
+    check_readable(figure)
+
+
+def test_labels_are_moved_apart_and_no_further():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        heights, gap = rng.uniform(size=rng.integers(1, 9)), rng.uniform(0.01, 0.2)
+        places = np.array(spread(list(heights), gap))
+        order = np.argsort(heights, kind="stable")
+        assert (np.diff(places[order]) >= gap - 1e-12).all()
+        assert places.mean() == pytest.approx(heights.mean())  # as many up as down
+    assert spread([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
+
+
+def ends_with(*lines):
+    """A picture of these curves with their names, and where the last name stands."""
+    figure = drawn([Panel("", "x", [Line(*line) for line in lines], "y", label_ends=True)], 1)
+    check_readable(figure)
+    name = next(text for text in figure.axes[0].texts if text.get_text() == lines[-1][0])
+    return name.arrow_patch, matplotlib.text.Text.get_window_extent(name), figure.axes[0].bbox
+
+
+def test_a_curve_that_ends_early_has_its_name_beside_it_where_there_is_room():
+    below = ("all along", [1, 10, 1000], [1, 0.5, 0.1])
+    arrow, name, axes = ends_with(below, ("early", [1, 2], [9, 8]))
+    assert arrow is None
+    assert name.x1 < axes.x0 + 0.6 * axes.width
+    arrow, name, axes = ends_with(below, ("in the way", [1, 1.5], [0.7, 0.75]))
+    assert arrow is not None
+    assert name.x0 > axes.x1
+
+
+def test_the_check_of_overlaps_sees_them():
+    figure = drawn([Panel("", "x", [Line("a", [1, 10], [1, 10])], "y", label_ends=True)], 1)
+    check_readable(figure)
+    figure.axes[0].text(0.5, 0.5, "one over the other", transform=figure.axes[0].transAxes)
+    figure.axes[0].text(0.52, 0.5, "the other", transform=figure.axes[0].transAxes)
+    with pytest.raises(AssertionError, match="overlap"):
+        check_readable(figure)
+    figure.axes[0].texts[-1].set_position((1.8, 0.5))
+    with pytest.raises(AssertionError, match="leaves the figure"):
+        check_readable(figure)
+
+
+def test_ticks_of_counts_are_whole_and_short_logarithmic_axes_have_some():
+    counts = Line("n", [1, 2, 3, 4], [0, 1, 1, 2])
+    figure = drawn([Panel("", "x", [counts], "y", log="")], 1)
+    check_readable(figure)
+    assert all(float(tick).is_integer() for tick in figure.axes[0].get_yticks())
+    short = drawn([Panel("", "x", [Line("n", [2, 12], [3e-7, 8e-7])], "y")], 1)
+    shown = check_readable(short)
+    assert {"2", "5", "10"} <= shown
+    assert any("times 10^{-7}" in text for text in shown)
+    one_power = drawn([Panel("", "x", [Line("n", [150, 6000], [1, 2])], "y")], 1)
+    assert {"200", "500", "1000", "2000", "5000"} <= check_readable(one_power)
+
+
+# ---- runs --------------------------------------------------------------------------------------
+
+
+def test_run_is_the_history(result):
+    figure = result.plot()
+    values, gap = figure.axes
+    history = result.history
+    for line, column in zip(values.get_lines(), ("primal", "dual"), strict=True):
+        assert np.array_equal(line.get_xdata(), history.column("gradients"))
+        assert np.array_equal(line.get_ydata(), history.column(column))
+    certified, bound = gap.get_lines()
+    assert np.array_equal(certified.get_ydata(), history.column("gap"))
+    plain_rows = [row for row in history if row.phase == "plain"]
+    assert list(bound.get_ydata()) == [row.bound for row in plain_rows]
+    assert (np.array(bound.get_ydata()) > certified.get_ydata()[: len(plain_rows)]).all()
+
+
+def test_corrections_are_set_apart_from_the_last_step_on(result, plain):
+    from rcmd.plotting.runs import _corrections
+
+    steps = [row for row in result.history if row.phase == "plain"]
+    expected = Band(steps[-1].gradients, result.history[-1].gradients, "corrections")
+    assert _corrections(result.history, "gradients") == expected
+    assert _corrections(plain.history, "gradients") is None
+    assert "corrections" in check_readable(result.plot())
+    assert "corrections" not in check_readable(plain.plot())
+
+
+@pytest.mark.parametrize("x", ["iterations", "oracle_calls", "seconds"])
+def test_runs_against_everything_spent(plain, x):
+    figure = matplotlib.figure.Figure()
+    axes = figure.subplots()
+    plain.plot(x, axes)
+    column = "iteration" if x == "iterations" else x
+    assert np.array_equal(axes.get_lines()[0].get_xdata(), plain.history.column(column))
+    assert axes.get_xlabel() == x.replace("_", " ")
+
+
+def test_other_axes_are_refused(result):
+    with pytest.raises(ValueError, match="x is 'epochs'; expected one of 'gradients', 'iterat"):
+        result.plot(x="epochs")
+
+
+def test_runs_that_have_no_place_on_logarithmic_axes(plain):
+    rows = list(plain.history)
+    first = replace(rows[0], primal=math.inf, dual=-math.inf, gap=math.inf, bound=math.inf)
+    infinite = changed(plain, first, *rows[1:]).plot()
+    assert len(infinite.axes[1].get_lines()[0].get_xdata()) == len(rows) - 1
+    check_readable(infinite)
+    zero = changed(plain, *rows, replace(rows[-1], gap=0.0, gradients=9999)).plot()
+    assert "gap 0 from x = 9999 on" in check_readable(zero)
+    nothing = changed(plain, replace(rows[0], gap=0.0, bound=math.nan)).plot()
+    assert not nothing.axes[1].get_lines()
+    check_readable(nothing)
+    check_readable(changed(plain, rows[0]).plot())
+
+
+def test_runs_of_fractions():
+    X = np.array([[F(1), F(0)], [F(0), F(1)]], dtype=object)
+    exact = Problem(X, [F(7, 12), F(7, 12)], LeastSquares(), Box(F(-1), F(1)))
+    found = solve(exact, tol=0, max_iterations=6, record_at=range(1, 7))
+    figure = found.plot(x="iterations")
+    assert figure.axes[1].get_lines()[0].get_ydata()[-1] == float(found.gap)
+    check_readable(figure)
+    check_readable(plotting.duals(exact, found))
+
+
+def test_runs_side_by_side(result, plain):
+    figure = plotting.compare({"with corrections": result, "plain $": [plain, plain]})
+    (axes,) = figure.axes
+    one, other, again = axes.get_lines()
+    assert np.array_equal(one.get_ydata(), result.history.column("gap"))
+    assert other.get_color() == again.get_color() != one.get_color()
+    assert {"with corrections", r"plain \$"} <= check_readable(figure)
+    many = {f"method number {i} with a long name": plain for i in range(12)}
+    check_readable(plotting.compare(many, x="seconds"))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "expected a dictionary with a Result for each name"),
+        ([1, 2], "expected a dictionary with a Result for each name"),
+        ({"a": 3.0}, "results holds 'a': an object of type float; expected a Result"),
+    ],
+)
+def test_what_is_no_result_is_refused(given, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        plotting.compare(given)
+
+
+def test_somebody_elses_axes_and_settings_are_left_alone(result, task):
+    before = dict(matplotlib.rcParams)
+    figure = matplotlib.figure.Figure(figsize=(9, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    assert result.plot(axes=left) is figure
+    assert plotting.duals(task, result, axes=right) is figure
+    assert len(left.get_lines()) == 2
+    check_readable(figure)
+    assert left.xaxis.label.get_fontfamily() == before["font.family"]
+    assert dict(matplotlib.rcParams) == before
+    assert STYLE["font.family"] != before["font.family"][0]
+
+
+def test_pyplot_is_never_touched():
+    code = (
+        "import sys, rcmd; from rcmd.datasets import make_regression as make\n"
+        "p = rcmd.Problem(*make(n=20, p=3, rng=0), rcmd.LeastSquares(), rcmd.L1Ball(1.0))\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "rcmd.solve(p, tol=0.1).plot()._repr_png_()\n"
+        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- files -------------------------------------------------------------------------------------
+
+
+def test_text_stays_text_and_the_same_figure_is_the_same_file(result, tmp_path):
+    figure = result.plot()
+    for name in ("one.svg", "one.pdf"):
+        figure.savefig(tmp_path / name)
+    result.plot().savefig(tmp_path / "other.svg")
+    svg = (tmp_path / "one.svg").read_text()
+    assert svg == (tmp_path / "other.svg").read_text()
+    assert ">certified gap</text>" in svg
+    pdf = (tmp_path / "one.pdf").read_bytes()
+    assert b"/CIDFontType2" in pdf
+    assert b"/Type3" not in pdf
+    assert b"CreationDate" not in pdf
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+# ---- paths -------------------------------------------------------------------------------------
+
+
+def test_paths_show_coefficients_and_supports(task):
+    found = path(task, [0.5, 4.0, 2.0], tol=1e-6)
+    figure = found.plot()
+    check_readable(figure)
+    coefficients, support = figure.axes
+    betas = found.betas[[0, 2, 1]]
+    drawn_lines = {tuple(line.get_ydata()) for line in coefficients.get_lines()}
+    for column in betas.T:
+        assert not column.any() or tuple(column) in drawn_lines
+    (counted,) = support.get_lines()
+    assert list(counted.get_ydata()) == list((betas != 0).sum(axis=1))
+    assert coefficients.get_xlabel() == "radius"
+
+
+def test_the_largest_coefficients_have_names(task):
+    betas = np.zeros((2, 30))
+    betas[1] = np.linspace(-1.5, 1.4, 30)
+    figure = plotting.coefficients([1, 100], betas, names=[f"gene {i}$" for i in range(30)])
+    named = {text for text in check_readable(figure) if text.startswith("gene")}
+    order = np.argsort(-abs(betas[1]), kind="stable")[:7]
+    assert named == {rf"gene {i}\$" for i in order}
+    assert figure.axes[0].get_xscale() == "log"
+    check_readable(plotting.coefficients([1.0], np.zeros((1, 3))))
+
+
+def test_matrices_show_singular_values_and_ranks():
+    rng = np.random.default_rng(0)
+    i, k = np.divmod(rng.permutation(48)[:40], 6)
+    y = np.outer(rng.normal(size=8), rng.normal(size=6))[i, k]
+    completion = Problem(MatrixEntries(i, k, (8, 6)), y, LeastSquares(), NuclearBall((8, 6), 1.0))
+    found = path(completion, [0.5, 1.0], tol=1e-2, batch=40)
+    figure = found.plot()
+    check_readable(figure)
+    first = found[-1].beta.copy().singular_values()[0]
+    assert figure.axes[0].get_lines()[0].get_ydata()[-1] == pytest.approx(first)
+
+
+def test_coefficients_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="x has 1 and betas 2 entries"):
+        plotting.coefficients([1], np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="names has 2 entries; expected 3"):
+        plotting.coefficients([1, 2], np.zeros((2, 3)), names=["a", "b"])
+
+
+# ---- dual variables ----------------------------------------------------------------------------
+
+
+def test_dual_variables_of_signs_are_folded_into_one_curve(task, result):
+    figure = plotting.duals(task, result)
+    assert {r"$y\,w$", r"rows in order of $y\,w$ (%)"} <= check_readable(figure)
+    points, curve = figure.axes[0].get_lines()[:2]
+    margins = task.losses.y * task.rows.matvec(result.beta)
+    order = np.argsort(margins)
+    assert np.allclose(points.get_xdata(), margins[order])
+    assert np.allclose(curve.get_ydata(), -1 / (1 + np.exp(margins[order])))
+    levels = sorted(line.get_ydata()[0] for line in figure.axes[0].get_lines()[2:])
+    assert levels == [-1.0, 0.0]
+
+
+def test_support_vectors_are_counted_and_weights_divided_out():
+    X, y = np.array([[3.0], [-3.0], [-0.1]]), np.array([1.0, -1.0, -1.0])
+    hinge = Problem(X, y, SmoothedHinge(0.5), Box(-1.0, 1.0), weights=[1.0, 2.0, 5.0])
+    found = solve(hinge, batch=3, tol=1e-9)
+    figure = plotting.duals(hinge, found)
+    assert "2 of 3 at 0, 1 at an end of dom $l^*$" in check_readable(figure)
+    assert min(figure.axes[0].get_lines()[0].get_ydata()) == -1.0
+
+
+def test_large_data_are_thinned_and_wrong_ones_refused(task, result):
+    rng = np.random.default_rng(0)
+    large = Problem(rng.normal(size=(3000, 2)), rng.normal(size=3000), LeastSquares(), L1Ball(1.0))
+    found = solve(large, batch=300, tol=1e-1)
+    points = plotting.duals(large, found).axes[0].get_lines()[0]
+    assert len(points.get_xdata()) == 2000
+    residuals = large.rows.matvec(found.beta) - large.losses.y
+    assert points.get_xdata()[0] == residuals.min()
+    assert points.get_xdata()[-1] == residuals.max()
+    with pytest.raises(ValueError, match="result has 3000 dual variables; expected 40"):
+        plotting.duals(task, found)

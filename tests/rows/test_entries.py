@@ -1,0 +1,146 @@
+"""Entries of a matrix as samples, against the sparse matrix that selects them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcmd import RCMD, L1Ball, LeastSquares, Logistic, Problem, iterate
+from rcmd.oracles import DenseAtom, RankOneAtom, SparseAtom
+from rcmd.oracles.matrices import NuclearBall, NuclearPenalty
+from rcmd.rows import as_rows
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.matrix_rows import MatrixEntries
+
+SHAPE = (6, 5)
+ROWS, COLUMNS = np.array([0, 3, 5, 3, 0, 2, 3]), np.array([4, 1, 0, 1, 4, 2, 3])  # with repetitions
+DISTINCT = np.array([0, 1, 2, 5, 6])
+
+
+def both(distinct: bool = False) -> tuple[MatrixEntries, Any]:
+    chosen = DISTINCT if distinct else np.arange(7)
+    entries = MatrixEntries(ROWS[chosen], COLUMNS[chosen], SHAPE)
+    return entries, as_rows(entries.as_matrix())
+
+
+def atoms() -> list[Any]:
+    rng = np.random.default_rng(0)
+    return [
+        RankOneAtom(rng.standard_normal(6), rng.standard_normal(5)),
+        DenseAtom(rng.standard_normal(30)),
+        SparseAtom((4, 16), (2.0, -1.0)),
+        SparseAtom((), ()),
+    ]
+
+
+def check_against_selection(entries: MatrixEntries, rows: Any) -> None:
+    rng = np.random.default_rng(1)
+    w, beta = rng.standard_normal(entries.n), rng.standard_normal(30)
+    for batch in (np.array([2, 0]), np.arange(entries.n), np.array([1, 3, 4])):
+        for atom in atoms():
+            assert np.allclose(entries.predict(batch, atom), rows.predict(batch, atom), atol=1e-14)
+        coefficients = rng.standard_normal(len(batch))
+        total, expected = entries.rmatvec(w), rows.rmatvec(w)
+        entries.scatter(batch, coefficients, total)
+        rows.scatter(batch, coefficients, expected)
+        assert np.allclose(total.toarray().ravel(), expected, atol=1e-14)
+    matrix = LowRank.of_array(beta.reshape(SHAPE))
+    assert np.allclose(entries.matvec(beta), rows.matvec(beta), atol=1e-14)
+    assert np.allclose(entries.matvec(matrix), rows.matvec(beta), atol=1e-13)
+    assert np.allclose(entries.rmatvec(w).toarray().ravel(), rows.rmatvec(w), atol=1e-14)
+    assert np.array_equal(entries.square_norms(), rows.square_norms())
+    assert np.array_equal(entries.max_norms(), rows.max_norms())
+    lower, upper = beta - 1, beta + 2
+    for mine, theirs in (
+        (entries.entry_range(), rows.entry_range()),
+        (entries.box_range(lower, upper), rows.box_range(lower, upper)),
+    ):
+        assert np.array_equal(np.array(mine), np.array(theirs))
+    for j in range(entries.n):
+        assert np.array_equal(entries.row(j), rows.row(j))
+    scales = rng.uniform(0.5, 2.0, entries.n)
+    energy = np.linalg.norm(np.sqrt(scales)[:, None] * entries.as_matrix().toarray(), 2) ** 2
+    assert entries.spectral_energy(scales) == pytest.approx(energy, rel=1e-12)
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_operations(distinct: bool) -> None:
+    check_against_selection(*both(distinct))
+
+
+def test_losing_repetitions_is_seen() -> None:
+    entries, rows = both()
+    entries._repeated = False  # then += forgets all but the last of equal entries
+    with pytest.raises(AssertionError):
+        check_against_selection(entries, rows)
+
+
+def test_an_entry_of_a_single_entry() -> None:
+    entries = MatrixEntries([0, 0], [0, 0], (1, 1))
+    assert [ends.tolist() for ends in entries.entry_range()] == [[1.0, 1.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("oracle", [NuclearBall(SHAPE, 3.0), NuclearPenalty(0.05, SHAPE)])
+@pytest.mark.parametrize("batch", [1, 3, 7])
+@pytest.mark.parametrize("loss", [LeastSquares(), Logistic()])
+def test_runs_are_those_of_the_selection(oracle: Any, batch: int, loss: Any) -> None:
+    entries, rows = both()
+    y = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0])
+    options = {
+        "batch": batch,
+        "tol": 0.0,
+        "method": RCMD(engine="reference"),
+        "record_at": [1, 7, 40, 120],
+    }
+    short, long = (
+        iterate(Problem(X, y, loss, oracle), max_iterations=120, **options) for X in (entries, rows)
+    )
+    for mine, theirs in zip(short, long, strict=True):
+        assert isinstance(mine.beta_average, LowRank)
+        assert np.allclose(mine.d.toarray().ravel(), theirs.d, atol=1e-10)
+        assert np.allclose(mine.w, theirs.w, atol=1e-10)
+        flat = mine.beta_average.to_array().ravel()
+        assert np.allclose(flat, theirs.beta_average, atol=1e-9)
+        assert mine.gap == pytest.approx(theirs.gap, abs=1e-9)
+
+
+def test_states_are_copies() -> None:
+    problem = Problem(both()[0], np.ones(7), LeastSquares(), NuclearBall(SHAPE, 3.0))
+    run = iterate(problem, record_at=[1, 2], tol=0.0, max_iterations=2)
+    first = next(run)
+    before = first.d.toarray(), first.beta_average.to_array(), first.certificate.beta.to_array()
+    next(run)
+    after = first.d.toarray(), first.beta_average.to_array(), first.certificate.beta.to_array()
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    with pytest.raises(ValueError, match="belongs to a certificate"):
+        run.result().beta.add(1.0, np.ones(6), np.ones(5))
+
+
+def test_the_description_of_a_matrix_problem() -> None:
+    problem = Problem(both()[0], np.ones(7), LeastSquares(), NuclearBall(SHAPE, 3.0))
+    text = problem.describe(batch=1.0)
+    assert "indicator of ‖β‖_* ≤ 3 for matrices of shape (6, 5)" in text
+    assert "|x_jᵀβ| ≤ 3" in text
+    assert "(3) 0 ∈ dom R ................................................ holds" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "message"),
+    [
+        ([0, 6], [0, 0], "rows of MatrixEntries runs from 0 to 6; expected 0 to 5, as the matrix "),
+        ([0, 1], [-1, 0], "columns of MatrixEntries runs from -1 to 0; expected 0 to 4"),
+        ([0.5], [0], "rows of MatrixEntries has shape .1,. and dtype float64; expected a vector"),
+        ([], [], "expected a vector of whole numbers, one for every observed entry"),
+        ([[0]], [0], "has shape .1, 1."),
+        ([0, 1], [0], "rows has 2 indices and columns 1; expected one of each"),
+    ],
+)
+def test_refusals(rows: Any, columns: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MatrixEntries(rows, columns, SHAPE)
+
+
+def test_an_oracle_about_vectors_is_refused() -> None:
+    entries = MatrixEntries([0, 1], [2, 0], (2, 3))
+    with pytest.raises(ValueError, match=r"oracle L1Ball\(radius=1.0\) is about vectors while"):
+        Problem(entries, [1.0, 2.0], LeastSquares(), L1Ball(1.0))

@@ -1,0 +1,395 @@
+"""Rows on disk against the same rows in memory, and what they need of it."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rcmd import RCMD, Box, L1Ball, Logistic, Problem, Product, certify, iterate, solve
+from rcmd.cli.main import main
+from rcmd.datasets import RowsWriter, make_classification, open_rows
+from rcmd.lab.bench import disk as bench
+from rcmd.model import truth
+from rcmd.oracles import DenseAtom, SparseAtom
+from rcmd.rows import DiskRows, as_rows, disk, files
+from rcmd.rows.files import ArrayFile
+from rcmd.rows.layouts import cut, with_ones
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Blocks of eight entries, so that small data are many of them."""
+    set_blocks(monkeypatch, 8)
+
+
+def set_blocks(monkeypatch, entries):
+    for module in (disk, files):
+        monkeypatch.setattr(module, "BLOCK", entries)
+    monkeypatch.setattr(disk, "HELD_ENTRIES", 4 * entries)
+
+
+def whole_numbers(layout, dtype, n=23, p=9):
+    """Small integers: every sum of their products is exact, in whatever order it is taken."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(-4, 5, size=(n, p)).astype(dtype)
+    X[rng.random((n, p)) < 0.6] = 0
+    X[[0, 7, n - 1]] = 0  # empty rows, at both ends too
+    X[3] = 2  # one longer than a block
+    return sp.csr_array(X) if layout == "sparse" else X
+
+
+def stored(folder, X, y=None, parts=3, **options):
+    y = np.ones(X.shape[0]) if y is None else y
+    with RowsWriter(folder / "some.rows", **options) as writer:
+        for rows in np.array_split(np.arange(X.shape[0]), parts):
+            writer.append(X[rows], y[rows])
+    return open_rows(folder / "some.rows")
+
+
+LAYOUTS = [(layout, dtype) for layout in ("sparse", "dense") for dtype in (np.float64, np.float32)]
+
+
+@pytest.fixture(params=LAYOUTS, ids=lambda case: f"{case[0]}-{case[1].__name__}")
+def pair(request, tmp_path):
+    """The same rows on disk and in memory."""
+    layout, dtype = request.param
+    X = whole_numbers(layout, dtype)
+    rows, _ = stored(tmp_path, X, features=X.shape[1], dtype=dtype)
+    return rows, as_rows(X)
+
+
+def test_full_passes_are_those_of_the_rows_in_memory(pair):
+    rows, memory = pair
+    rng = np.random.default_rng(2)
+    beta, w = rng.integers(-3, 4, size=rows.p) * 1.0, rng.integers(-3, 4, size=rows.n) * 1.0
+    assert (rows.n, rows.p, rows.shape) == (memory.n, memory.p, (memory.n, memory.p))
+    assert np.array_equal(rows.matvec(beta), memory.matvec(beta))
+    assert np.array_equal(rows.rmatvec(w), memory.rmatvec(w))
+    assert np.array_equal(rows.square_norms(), memory.square_norms())
+    assert np.array_equal(rows.max_norms(), memory.max_norms())
+    for mine, theirs in zip(rows.entry_range(), memory.entry_range(), strict=True):
+        assert np.array_equal(mine, theirs)
+    box = -abs(beta), abs(beta) + 1
+    for mine, theirs in zip(rows.box_range(*box), memory.box_range(*box), strict=True):
+        assert np.array_equal(mine, theirs)
+
+    def squares_of_even_columns(entries, columns):
+        return (entries * entries * (columns % 2 == 0)).sum(axis=1)
+
+    assert np.array_equal(
+        rows.reduce(squares_of_even_columns), memory.reduce(squares_of_even_columns)
+    )
+    for j in (0, 3, 5, rows.n - 1):
+        assert np.array_equal(rows.row(j), memory.row(j))
+    assert np.array_equal(dense(rows.as_matrix()), dense(memory.as_matrix()))
+
+
+def dense(matrix):
+    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+
+
+@pytest.mark.parametrize(
+    "atom",
+    [SparseAtom((4,), (3.0,)), SparseAtom((), ()), DenseAtom(np.arange(9.0) - 4)],
+    ids=["vertex", "zero", "dense"],
+)
+def test_batches_are_those_of_the_rows_in_memory(pair, atom):
+    rows, memory = pair
+    rng = np.random.default_rng(3)
+    batches = [[5], [0], [4, 3, 2], [7, 8, 6, 22], rng.permutation(23), np.arange(23)]
+    for batch in map(np.array, batches):
+        assert np.array_equal(rows.predict(batch, atom), memory.predict(batch, atom))
+        mine, theirs = np.zeros(rows.p), np.zeros(rows.p)
+        pulls = rng.integers(-3, 4, size=len(batch)) * 1.0
+        rows.scatter(batch, pulls, mine)
+        memory.scatter(batch, pulls, theirs)
+        assert np.array_equal(mine, theirs)
+    several = [atom, SparseAtom((1,), (2.0,)), SparseAtom((0, 8), (1.0, -1.0))]
+    assert np.array_equal(dense(rows.predict_at(several)), dense(memory.predict_at(several)))
+
+
+def test_changed_columns(pair):
+    rows, memory = pair
+    for change in (with_ones, lambda r: cut(r, 2, 7), lambda r: cut(with_ones(r), 5, 10)):
+        mine, theirs = change(rows), change(memory)
+        assert isinstance(mine, DiskRows)
+        beta = np.arange(theirs.p) - 3.0
+        assert np.array_equal(mine.matvec(beta), theirs.matvec(beta))
+        assert np.array_equal(dense(mine.as_matrix()), dense(theirs.as_matrix()))
+        batch = np.array([3, 1])
+        assert np.array_equal(
+            mine.predict(batch, DenseAtom(beta)), theirs.predict(batch, DenseAtom(beta))
+        )
+    copy = pickle.loads(pickle.dumps(with_ones(rows)))
+    assert np.array_equal(copy.row(3), with_ones(memory).row(3))
+
+
+def test_a_wrong_block_would_be_seen(pair, monkeypatch):
+    """The planted fault: every block but the first begins one row late."""
+    rows, memory = pair
+    read = type(rows.files).read
+    monkeypatch.setattr(
+        type(rows.files),
+        "read",
+        lambda files, a, b: read(files, *((a + 1, b + 1) if a else (a, b))),
+    )
+    with pytest.raises((AssertionError, OSError, IndexError, ValueError)):
+        assert np.array_equal(rows.square_norms(), memory.square_norms())
+
+
+@pytest.fixture
+def classification(tmp_path):
+    """A problem on disk and the same in memory."""
+    X, y = make_classification(120, 15, density=0.3, rng=0)
+    return stored(tmp_path, X, y, features=15), (X, y)
+
+
+@pytest.mark.parametrize("batch", [1, 7, 120])
+@pytest.mark.parametrize("intercept", [None, 2.0])
+def test_runs_are_those_of_the_data_in_memory(classification, batch, intercept):
+    options = {"batch": batch, "tol": 0, "max_iterations": 20, "record_at": [3, 20]}
+    results = [
+        solve(Problem(X, y, Logistic(), L1Ball(5.0), intercept=intercept), **options)
+        for X, y in classification
+    ]
+    for mine, theirs in zip(*(result.history for result in results), strict=True):
+        assert (mine.iteration, mine.bound) == (theirs.iteration, pytest.approx(theirs.bound))
+        assert float(mine.gap) == pytest.approx(float(theirs.gap), rel=1e-10)
+    assert results[0].beta == pytest.approx(results[1].beta, abs=1e-12)
+    assert results[0].w == pytest.approx(results[1].w, abs=1e-12)
+
+
+def test_certificate_and_truth(classification):
+    (X, y), memory = classification
+    problem, same = (
+        Problem(X, y, Logistic(), L1Ball(5.0)),
+        Problem(*memory, Logistic(), L1Ball(5.0)),
+    )
+    result = solve(problem, batch=12, tol=1e-6)
+    assert result.success
+    again = certify(same, result.beta, result.w)
+    assert float(again.gap) == pytest.approx(float(result.gap), abs=1e-12)
+    assert abs(float(result.primal) - truth.solve(problem).primal) < 1e-6
+
+
+def test_oracles_that_see_parts_of_the_columns(classification):
+    (X, y), memory = classification
+    oracle = Product((L1Ball(3.0), Box(-1.0, 1.0)), (10, 5))
+    mine, theirs = (Problem(*data, Logistic(), oracle) for data in ((X, y), memory))
+    assert mine.prediction_bounds == pytest.approx(theirs.prediction_bounds)
+    assert mine.constants(5).prediction_energy == pytest.approx(
+        theirs.constants(5).prediction_energy
+    )
+
+
+def is_mapped(array):
+    while array is not None and not isinstance(array, np.memmap):
+        array = array.base
+    return array is not None
+
+
+@pytest.mark.parametrize("layout", ["sparse", "dense"])
+def test_mapped_rows_run_on_the_compiled_engine(tmp_path, layout):
+    """Bit for bit, and without a copy."""
+    X, y = make_classification(120, 15, density=0.3 if layout == "sparse" else 1, rng=0)
+    rows, labels = stored(tmp_path, X, y, features=15)
+    mapped = rows.mapped()
+    arrays = [mapped.data, mapped.indices] if layout == "sparse" else [mapped]
+    assert all(is_mapped(array) for array in arrays)
+    options = {"batch": 5, "tol": 0, "max_iterations": 200, "method": RCMD(engine="compiled")}
+    mine, theirs = (
+        solve(Problem(data, labels, Logistic(), L1Ball(5.0)), **options) for data in (mapped, X)
+    )
+    assert np.array_equal(mine.beta, theirs.beta)
+    assert np.array_equal(mine.w, theirs.w)
+
+
+def test_mapping_is_refused_where_scipy_would_copy(classification, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST_MAPPED", 100)
+    with pytest.raises(ValueError, match=r"data.npy holds 540 entries; expected at most 100 to be"):
+        classification[0].X.mapped()
+
+
+# ---- files --------------------------------------------------------------------------------------
+
+
+def test_another_process_gets_names_not_data(tmp_path):
+    X, y = make_classification(2000, 200, density=0.1, rng=0)
+    rows, _ = stored(tmp_path, X, y)
+    rows.predict(np.arange(5), SparseAtom((1,), (1.0,)))
+    sent = pickle.dumps(rows)
+    assert len(sent) < 8 * 2001 + 2000  # the offsets and some names
+    assert np.array_equal(pickle.loads(sent).square_norms(), rows.square_norms())
+
+
+def test_a_batch_is_read_once_where_it_is_not_too_long(pair, monkeypatch):
+    rows, _ = pair
+    read: list[int] = []
+    fill = ArrayFile.fill
+    monkeypatch.setattr(
+        ArrayFile,
+        "fill",
+        lambda file, target, start: (read.append(start), fill(file, target, start)),
+    )
+    short, long = np.array([1, 5]), np.arange(23)
+    for batch, times in ((short, 1), (long, 2)):
+        read.clear()
+        rows.predict(batch, SparseAtom((1,), (1.0,)))
+        once = len(read)
+        rows.scatter(batch, np.ones(len(batch)), np.zeros(rows.p))
+        assert len(read) == times * once > 0
+    rows.predict(short, SparseAtom((1,), (1.0,)))
+    short[0] = 2  # a batch that was changed is another one
+    read.clear()
+    rows.scatter(short, np.ones(2), np.zeros(rows.p))
+    assert read
+
+
+def test_rows_that_follow_each_other_are_read_together(pair, monkeypatch):
+    rows, _ = pair
+    read: list[int] = []
+    fill = ArrayFile.fill
+    monkeypatch.setattr(
+        ArrayFile,
+        "fill",
+        lambda file, target, start: (read.append(start), fill(file, target, start)),
+    )
+    files = 2 if hasattr(rows.files, "indices") else 1
+    rows.files.gather(np.array([11, 10, 12]))
+    assert len(read) == files
+    rows.files.gather(np.array([4, 6]))
+    assert len(read) == 3 * files
+
+
+def test_a_file_cut_short_under_a_run_is_an_error_not_a_crash(classification):
+    (X, y), _ = classification
+    problem = Problem(X, y, Logistic(), L1Ball(5.0))
+    run = iterate(problem, batch=20, tol=0, max_iterations=100, record_at=[1, 100])
+    next(run)
+    path = X.files.data.path
+    os.truncate(path, os.path.getsize(path) // 2)
+    with pytest.raises(
+        OSError, match=r"data.npy ends at byte [\d,]+; expected [\d,]+ bytes, which"
+    ):
+        next(run)
+
+
+def test_no_descriptor_stays_open(tmp_path):
+    X, y = make_classification(20, 5, density=0.5, rng=0)
+    before = len(os.listdir("/proc/self/fd"))
+    for place in range(3):
+        (tmp_path / str(place)).mkdir()
+        rows, _ = stored(tmp_path / str(place), X, y)
+        rows.square_norms()
+    assert len(os.listdir("/proc/self/fd")) > before
+    del rows
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+def peak(work):
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("layout", ["sparse", "dense"])
+def test_full_passes_hold_a_few_blocks(tmp_path, monkeypatch, layout):
+    entries = 2**12
+    set_blocks(monkeypatch, entries)
+    rng = np.random.default_rng(0)
+    n, p = 4000, 60
+    X = (
+        rng.random((n, p))
+        if layout == "dense"
+        else sp.random_array((n, 20 * p), density=0.05, rng=rng)
+    )
+    rows, _ = stored(tmp_path, X.tocsr() if layout == "sparse" else X)
+    size = rows.files.data.bytes
+    beta, w = np.ones(rows.p), np.ones(rows.n)
+
+    def passes():
+        rows.matvec(beta)
+        rows.rmatvec(w)
+        rows.square_norms()
+        rows.entry_range()
+        rows.box_range(-beta, beta)
+
+    allowed = 8 * 12 * entries + 8 * 8 * (rows.n + rows.p)
+    assert allowed < size / 2
+    passes()
+    assert peak(passes) < allowed
+    # The planted fault: blocks as long as the data.
+    set_blocks(monkeypatch, 2**20)
+    assert peak(passes) > allowed
+
+
+RESIDENT = """
+import sys
+import numpy as np
+from rcmd import L1Ball, Logistic, Problem, solve
+from rcmd.lab.bench.disk import largest_memory
+from rcmd.datasets import make_classification, open_rows
+from rcmd.rows import disk, files
+
+disk.BLOCK = files.BLOCK = 2**16
+disk.HELD_ENTRIES = 2**17
+
+def run(X, y):
+    problem = Problem(X, y, Logistic(), L1Ball(40.0))
+    return solve(problem, batch=50, tol=0.0, max_iterations=100, record_at=[1, 100])
+
+run(*make_classification(5000, 20_000, density=1e-4, rng=0))  # imports and compiles
+before = largest_memory()
+X, y = open_rows(sys.argv[2])
+result = run(X.mapped() if sys.argv[1] == "mapped" else X, y)
+print(largest_memory() - before, bool(np.isfinite(result.gap)))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc to ask for memory")
+def test_resident_memory_of_a_run(tmp_path):
+    """50 MB of rows within 10 MB; mapped into memory, as the planted fault, they are all there."""
+    from rcmd.lab.bench.disk import generate, row_bytes
+
+    generate(tmp_path / "large", 50_000_000 // row_bytes(float), np.random.default_rng(0))
+    grown = {}
+    for how in ("disk", "mapped"):
+        words = [sys.executable, "-c", RESIDENT, how, str(tmp_path / "large")]
+        answer = subprocess.run(words, capture_output=True, text=True, check=True)
+        size, finite = answer.stdout.split()
+        grown[how] = int(size)
+        assert finite == "True"
+    assert grown["disk"] < 10_000_000
+    assert grown["mapped"] > 40_000_000
+
+
+def test_bench_disk(tmp_path, monkeypatch, capsys):
+    words = ["bench", "disk", "--gigabytes", "0.002", "--tol", "0.5", "--folder", str(tmp_path)]
+    report = tmp_path / "report.json"
+    assert main([*words, "--limit", "5", "--json", str(report)]) == 0
+    out = capsys.readouterr().out
+    assert "≤ 5 met" in out
+    assert "float64" in out
+    assert list(tmp_path.iterdir()) == [report]  # the data are gone
+    found = json.loads(report.read_text())["sections"][0]["rows"][0]
+    assert found["gap"] <= 0.5
+    assert found["memory"] > 10**7
+    added = ("rows", "bytes", "generation_seconds", "target")
+    measured = {name: value for name, value in found.items() if name not in added}
+    monkeypatch.setattr(bench, "run_module", lambda *_, **named: measured)
+    assert main([*words, "--gigabytes", "-1"]) == 2
+    assert "--gigabytes is -1.0; expected a number above 0" in capsys.readouterr().err
+    assert main([*words, "--limit", "0.01"]) == 1
+    assert "≤ 0.01 MISSED" in capsys.readouterr().out

@@ -1,0 +1,248 @@
+"""Rows without a matrix, held against the matrix they stand for."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from rcmd import RCMD, Box, L1Ball, L2Ball, LeastSquares, Problem, Ridge, Simplex, solve
+from rcmd.oracles import DenseAtom, RankOneAtom, SparseAtom
+from rcmd.rows import Rows, as_rows
+from rcmd.rows.base import InnerRows
+from rcmd.rows.layouts import cut, with_ones
+from rcmd.rows.matrix_rows import BilinearRows
+from rcmd.rows.operator import OperatorRows
+
+F = Fraction
+RNG = np.random.default_rng(4)
+LEFT, RIGHT = RNG.standard_normal((4, 2)), RNG.standard_normal((3, 3))
+LEFT[1, 0] = RIGHT[2] = 0.0
+MATRIX = RNG.standard_normal((12, 6))
+MATRIX[3] = 0.0
+LAYOUTS: dict[str, tuple[Rows, np.ndarray]] = {
+    "bilinear": (BilinearRows(LEFT, RIGHT), np.kron(LEFT, RIGHT)),
+    "operator": (OperatorRows(aslinearoperator(MATRIX)), MATRIX),
+    "operator with rows": (OperatorRows(aslinearoperator(MATRIX), lambda j: MATRIX[j]), MATRIX),
+    "inner": (InnerRows(as_rows(MATRIX), 2.5), 2.5 * MATRIX),
+}
+ATOMS = [
+    SparseAtom((), ()),
+    SparseAtom((4,), (-2.0,)),
+    SparseAtom((5, 0, 2), (1.0, 0.5, -3.0)),
+    DenseAtom(np.arange(6.0)),
+    RankOneAtom(np.array([1.0, -2.0]), np.array([0.5, 0.0, 3.0])),
+]
+
+
+def check_rows(rows: Rows, X: np.ndarray) -> None:
+    """Every method of ``rows`` against the same on the matrix."""
+    rng = np.random.default_rng(0)
+    assert (rows.n, rows.p) == X.shape
+    for j, x in enumerate(X):
+        np.testing.assert_allclose(rows.row(j), x, atol=1e-14)
+    beta, w = rng.standard_normal(rows.p), rng.standard_normal(rows.n)
+    np.testing.assert_allclose(rows.matvec(beta), X @ beta, atol=1e-13)
+    np.testing.assert_allclose(rows.rmatvec(w), X.T @ w, atol=1e-13)
+    np.testing.assert_allclose(rows.square_norms(), (X**2).sum(axis=1), atol=1e-13)
+    np.testing.assert_allclose(rows.max_norms(), abs(X).max(axis=1), atol=1e-14)
+    low, high = rows.entry_range()
+    np.testing.assert_allclose(low, X.min(axis=1), atol=1e-14)
+    np.testing.assert_allclose(high, X.max(axis=1), atol=1e-14)
+    lower = rng.standard_normal(rows.p)
+    upper = lower + rng.random(rows.p)
+    low, high = rows.box_range(lower, upper)
+    np.testing.assert_allclose(low, np.minimum(X * lower, X * upper).sum(axis=1), atol=1e-13)
+    np.testing.assert_allclose(high, np.maximum(X * lower, X * upper).sum(axis=1), atol=1e-13)
+    for batch in (np.array([7]), np.array([0, 11, 5]), np.arange(rows.n)):
+        for atom in ATOMS:
+            vector = atom.dense(np.zeros(rows.p))
+            np.testing.assert_allclose(rows.predict(batch, atom), X[batch] @ vector, atol=1e-13)
+        total = np.ones(rows.p)
+        rows.scatter(batch, w[batch], total)
+        np.testing.assert_allclose(total, 1 + w[batch] @ X[batch], atol=1e-13)
+    np.testing.assert_allclose(rows.as_matrix(), X, atol=1e-14)
+    assert rows.zero().tolist() == [0.0] * rows.p
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_rows_are_those_of_the_matrix(name: str) -> None:
+    check_rows(*LAYOUTS[name])
+
+
+class SwappedPairs(BilinearRows):
+    def _pairs(self, batch: Any) -> Any:
+        j, i = np.divmod(batch, len(self.left))
+        return self.left[i], self.right[j]
+
+
+class SignsForgotten(BilinearRows):
+    def box_range(self, lower: Any, upper: Any) -> Any:
+        return self.matvec(lower), self.matvec(upper)
+
+
+class ScatterAll(OperatorRows):
+    def scatter(self, batch: Any, coefficients: Any, total: Any) -> None:
+        total += self.rmatvec(np.ones(self.n))
+
+
+class FactorForgotten(InnerRows):
+    def rmatvec(self, w: Any) -> Any:
+        return self.rows.rmatvec(w)
+
+
+@pytest.mark.parametrize(
+    ("planted", "X"),
+    [
+        (SwappedPairs(LEFT, RIGHT), np.kron(LEFT, RIGHT)),
+        (SignsForgotten(LEFT, RIGHT), np.kron(LEFT, RIGHT)),
+        (ScatterAll(aslinearoperator(MATRIX)), MATRIX),
+        (FactorForgotten(as_rows(MATRIX), 2.5), 2.5 * MATRIX),
+        (BilinearRows(RIGHT, LEFT), np.kron(LEFT, RIGHT)),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_the_check_fails_on(planted: Rows, X: np.ndarray) -> None:
+    with pytest.raises(AssertionError):
+        check_rows(planted, X)
+
+
+@pytest.mark.parametrize("name", ["bilinear", "operator", "operator with rows"])
+@pytest.mark.parametrize("oracle", [L1Ball(2.0), L2Ball(2.0), Box(-1.0, 0.5), Ridge(0.3)], ids=repr)
+def test_runs_are_those_of_the_matrix(name: str, oracle: Any) -> None:
+    rows, X = LAYOUTS[name]
+    y = np.arange(12.0) / 4
+    options: dict[str, Any] = {
+        "batch": 3,
+        "tol": 0.0,
+        "max_iterations": 60,
+        "method": RCMD(engine="reference"),
+    }
+    mine, theirs = (solve(Problem(d, y, LeastSquares(), oracle), **options) for d in (rows, X))
+    np.testing.assert_allclose(mine.beta, theirs.beta, rtol=1e-7, atol=1e-9)
+    assert mine.gap == pytest.approx(theirs.gap, rel=1e-6)
+
+
+def test_linear_operators_are_read() -> None:
+    rows = as_rows(aslinearoperator(MATRIX))
+    assert isinstance(rows, OperatorRows)
+    problem = Problem(aslinearoperator(MATRIX), np.ones(12), LeastSquares(), Simplex(1.0))
+    assert solve(problem, batch=4, tol=1e-2, max_iterations=500).gap < 1.0
+
+
+def test_without_rows_a_batch_costs_two_products() -> None:
+    products = []
+
+    def counted(name: str, product: Any) -> Any:
+        def call(v: Any) -> Any:
+            products.append(name)
+            return product(v)
+
+        return call
+
+    operator = LinearOperator(
+        MATRIX.shape,
+        matvec=counted("X", lambda v: MATRIX @ v),
+        rmatvec=counted("Xᵀ", lambda v: MATRIX.T @ v),
+        dtype=float,
+    )
+    rows = OperatorRows(operator)
+    products.clear()
+    batch = np.array([1, 5])
+    rows.predict(batch, ATOMS[1])
+    rows.scatter(batch, np.ones(2), np.zeros(6))
+    assert products == ["X", "Xᵀ"]
+    by_row = OperatorRows(operator, lambda j: MATRIX[j])
+    products.clear()
+    by_row.predict(batch, ATOMS[1])
+    by_row.scatter(batch, np.ones(2), np.zeros(6))
+    assert products == []
+
+
+def test_bilinear_rows_in_fractions() -> None:
+    left = np.array([[F(1), F(1, 2)], [F(-2), F(0)]], dtype=object)
+    right = np.array([[F(1, 3), F(1)]], dtype=object)
+    rows, X = BilinearRows(left, right), np.kron(left, right)
+    assert rows.exact
+    beta = np.array([F(1), F(2), F(-1), F(1, 7)], dtype=object)
+    assert (rows.matvec(beta) == X @ beta).all()
+    assert (
+        rows.predict(np.array([1]), SparseAtom((2, 1), (F(1), F(2)))) == X[1] @ [0, 2, 1, 0]
+    ).all()
+    assert (rows.predict(np.array([0, 1]), SparseAtom((), ())) == 0).all()
+    result = solve(Problem(rows, [1, 2], LeastSquares(), L1Ball(F(1))), tol=0, max_iterations=6)
+    dense = solve(Problem(X, [1, 2], LeastSquares(), L1Ball(F(1))), tol=0, max_iterations=6)
+    assert result.beta.tolist() == dense.beta.tolist()
+    assert result.gap == dense.gap
+
+
+def test_large_bilinear_rows_are_never_formed() -> None:
+    rows = BilinearRows(np.ones((200, 100)), np.ones((150, 120)))
+    assert (rows.n, rows.p) == (30000, 12000)
+    assert rows.matvec(np.ones(12000))[0] == 12000
+    with pytest.raises(
+        ValueError, match="stand for a matrix of 30000 × 12000 entries, which is no"
+    ):
+        rows.as_matrix()
+
+
+# ---- cutting and appending ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*LAYOUTS, "dense", "csr"])
+def test_cut_rows_are_those_columns(name: str) -> None:
+    import scipy.sparse as sp
+
+    plain = {"dense": as_rows(MATRIX), "csr": as_rows(sp.csr_array(MATRIX))}
+    rows, X = LAYOUTS[name] if name in LAYOUTS else (plain[name], MATRIX)
+    part = cut(rows, 2, 5)
+    np.testing.assert_allclose([part.row(j) for j in range(part.n)], X[:, 2:5], atol=1e-14)
+    np.testing.assert_allclose(part.square_norms(), (X[:, 2:5] ** 2).sum(axis=1), atol=1e-13)
+
+
+def test_a_cut_of_an_array_is_a_view() -> None:
+    rows = as_rows(MATRIX)
+    assert np.shares_memory(cut(rows, 1, 3).array, rows.array)
+    assert with_ones(rows).row(0).tolist() == [*MATRIX[0], 1.0]
+
+
+def test_among_others_slopes_bound_nothing() -> None:
+    inner = InnerRows(as_rows(MATRIX), alone=False)
+    assert np.isinf(inner.rmatvec(np.ones(12))).all()
+
+
+# ---- refusals -----------------------------------------------------------------------------------
+
+WRONG_TRANSPOSE = LinearOperator((2, 2), matvec=lambda v: v, rmatvec=lambda v: 2 * v, dtype=float)
+EMPTY = LinearOperator((0, 2), matvec=lambda v: v[:0], rmatvec=lambda v: np.zeros(2), dtype=float)
+IDENTITY = aslinearoperator(np.eye(2))
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    (lambda: BilinearRows([1.0], [[1.0]]), ValueError, r"left of BilinearRows has shape \(1,\)"),
+    (lambda: BilinearRows([[1.0]], [[np.nan]]), ValueError, "right of BilinearRows holds nan"),
+    (lambda: BilinearRows([[F(1)]], [[1.0]]), ValueError, "one of left and right of BilinearRows"),
+    (
+        lambda: as_rows(aslinearoperator(1j * np.eye(2))),
+        ValueError,
+        "operator with dtype complex128",
+    ),
+    (lambda: as_rows(WRONG_TRANSPOSE), ValueError, "matvec and rmatvec do not belong together"),
+    (lambda: as_rows(EMPTY), ValueError, r"X has shape \(0, 2\); expected at least one row"),
+    (lambda: OperatorRows(IDENTITY, 3), TypeError, "row of OperatorRows is 3; expected a function"),
+    (
+        lambda: OperatorRows(IDENTITY, lambda j: np.ones(3)),
+        ValueError,
+        r"row of OperatorRows gave shape \(3,\) for row 0; expected \(2,\)",
+    ),
+    (
+        lambda: OperatorRows(IDENTITY, lambda j: np.ones(2)),
+        ValueError,
+        r"row of OperatorRows gives x_0ᵀβ = .* while the operator gives",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "words"), REFUSED, ids=[row[2][:40] for row in REFUSED])
+def test_refusals(make: Any, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        make()

@@ -1,0 +1,514 @@
+"""Every layout of the data against dense float64 algebra; nothing copied, nothing changed."""
+
+import itertools
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rcmd import LeastSquares, Problem, Ridge
+from rcmd.rows import DenseRows, Rows, SparseRows, as_rows
+from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
+
+F = Fraction
+N, P = 7, 6
+
+
+def matrix() -> np.ndarray:
+    """Entries with two bits behind the point, so that every layout holds them exactly."""
+    rng = np.random.default_rng(0)
+    dense = rng.integers(-20, 20, size=(N, P)) / 4 * (rng.random((N, P)) < 0.6)
+    dense[2] = 0  # an empty row
+    dense[4] = abs(dense[4]) + 1  # a full row, all positive
+    dense[5] = -dense[4]
+    return dense
+
+
+def csr(kind: Any = sp.csr_array, value: Any = float, index: Any = np.int32) -> Any:
+    made = kind(matrix().astype(value))
+    made.indices, made.indptr = made.indices.astype(index), made.indptr.astype(index)
+    return made
+
+
+def unsorted_csr() -> Any:
+    made = csr()
+    for start, stop in itertools.pairwise(made.indptr):
+        for part in (made.indices, made.data):
+            part[start:stop] = part[start:stop][::-1].copy()
+    made.has_sorted_indices = False
+    made.has_canonical_format = False
+    return made
+
+
+def duplicate_csr() -> Any:
+    """Every entry in two halves."""
+    made = csr()
+    halves = (np.repeat(made.data / 2, 2), np.repeat(made.indices, 2), made.indptr * 2)
+    return sp.csr_array(halves, shape=made.shape)
+
+
+def read_only() -> np.ndarray:
+    dense = matrix()
+    dense.setflags(write=False)
+    return dense
+
+
+def exact() -> np.ndarray:
+    return np.vectorize(F, otypes=[object])(matrix())
+
+
+def old_matrix() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return np.asmatrix(matrix())
+
+
+LAYOUTS: dict[str, Callable[[], Any]] = {
+    "float64": matrix,
+    "float32": lambda: matrix().astype(np.float32),
+    "int": lambda: (matrix() * 4).astype(int),
+    "big-endian": lambda: matrix().astype(">f8"),
+    "fortran": lambda: np.asfortranarray(matrix()),
+    "strided": lambda: np.repeat(matrix(), 2, axis=1)[:, ::2],
+    "read-only": read_only,
+    "np.matrix": old_matrix,
+    "list": lambda: matrix().tolist(),
+    "csr_array": csr,
+    "csr_matrix": lambda: csr(sp.csr_matrix),
+    "csr float32": lambda: csr(value=np.float32),
+    "csr int64": lambda: csr(index=np.int64),
+    "csr int values": lambda: sp.csr_array((matrix() * 4).astype(int)),
+    "csr unsorted": unsorted_csr,
+    "csr duplicates": duplicate_csr,
+    "csc": lambda: sp.csc_array(matrix()),
+    "coo": lambda: sp.coo_array(matrix()),
+    "fractions": exact,
+}
+ATOMS: dict[str, Atom] = {
+    "sparse": SparseAtom((1, 4), (2.5, -0.75)),
+    "sparse ints first": SparseAtom((4, 1), (1, 0.5)),
+    "sparse one": SparseAtom((3,), (5,)),
+    "sparse none": SparseAtom((), ()),
+    "dense": DenseAtom(np.array([1.0, -2.0, 0.0, 0.5, 4.0, -0.25])),
+    "rank one": RankOneAtom(np.array([1.0, -2.0]), np.array([0.5, 0.0, 3.0])),
+}
+
+
+def dense_of(atom: Atom) -> np.ndarray:
+    vector = np.zeros(P)
+    if isinstance(atom, SparseAtom):
+        for k, v in zip(atom.indices, atom.values, strict=True):
+            vector[k] = v
+        return vector
+    if isinstance(atom, RankOneAtom):
+        return np.outer(atom.left, atom.right).reshape(-1)
+    return atom.vector
+
+
+# ---- atoms -------------------------------------------------------------------------------------
+
+
+def check_atom(atom: Atom, vector: np.ndarray) -> None:
+    indices = np.array([4, 0, 1, 1, 5, 3], dtype=np.int32)
+    np.testing.assert_array_equal(atom.gather(indices), vector[indices])
+    np.testing.assert_array_equal(atom.gather(indices[:0]), vector[:0])
+    np.testing.assert_array_equal(atom.predict(matrix()), matrix() @ vector)
+    np.testing.assert_array_equal(atom.dense(np.ones(P)), vector)
+    total = np.arange(float(P))
+    atom.add_to(total, -0.5)
+    np.testing.assert_array_equal(total, np.arange(P) - 0.5 * vector)
+
+
+@pytest.mark.parametrize("name", ATOMS)
+def test_atom(name: str) -> None:
+    check_atom(ATOMS[name], dense_of(ATOMS[name]))
+
+
+class Truncating(SparseAtom):
+    """Takes the number type of its first value, as a whole number, for all."""
+
+    def gather(self, indices: Any) -> Any:
+        entries = np.full(len(indices), 0 * self.values[0])
+        for index, value in zip(self.indices, self.values, strict=True):
+            entries[indices == index] = value
+        return entries
+
+
+class ColumnMajor(RankOneAtom):
+    def gather(self, indices: Any) -> Any:
+        column, row = np.divmod(indices, len(self.left))
+        return self.left[row] * self.right[column]
+
+
+class Unweighted(DenseAtom):
+    def add_to(self, total: Any, weight: Any) -> None:
+        total += self.vector
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        Truncating((4, 1), (1, 0.5)),
+        ColumnMajor(np.array([1.0, -2.0]), np.array([0.5, 0.0, 3.0])),
+        Unweighted(np.arange(6.0)),
+    ],
+)
+def test_atom_fails_on(planted: Atom) -> None:
+    with pytest.raises(AssertionError):
+        check_atom(planted, dense_of(planted))
+
+
+def test_atoms_in_fractions() -> None:
+    block = exact()
+    vector = np.array([F(0)] * P, dtype=object)
+    vector[3] = F(1, 3)
+    third = SparseAtom((3,), (F(1, 3),))
+    pairs = [
+        (third, vector),
+        (DenseAtom(vector), vector),
+        (RankOneAtom(np.array([F(0), F(1)]), np.array([F(1, 3), F(0), F(0)])), vector),
+    ]
+    for atom, wanted in pairs:
+        assert list(atom.predict(block)) == list(block @ wanted)
+        assert list(atom.gather(np.array([3, 0]))) == [F(1, 3), 0]
+        assert list(atom.dense(wanted)) == list(wanted)
+    assert list(SparseAtom((), ()).predict(block)) == [0] * N
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+def check_rows(rows: Rows, dense: np.ndarray) -> None:
+    """Sums of a few numbers with few bits are exact in float64, in any order."""
+    same = np.testing.assert_array_equal
+    assert (rows.n, rows.p) == dense.shape
+    whole = np.array([2.0, -1.0, 0.5, 4.0, -0.25, 1.0])
+    w = np.array([1.0, -2.0, 0.5, 0.25, 3.0, -1.0, 8.0])
+    same(rows.matvec(whole), dense @ whole)
+    same(rows.rmatvec(w), dense.T @ w)
+    same(rows.square_norms(), (dense**2).sum(axis=1))
+    low, high = rows.entry_range()
+    same(low, dense.min(axis=1))
+    same(high, dense.max(axis=1))
+    same(rows.max_norms(), abs(dense).max(axis=1))
+    lower, upper = np.array([-1.0, 0, 0.5, -2, -3, 1]), np.array([1.0, 0.25, 2, -1, 3, 1])
+    corners = np.array(list(itertools.product(*zip(lower, upper, strict=True)))) @ dense.T
+    low, high = rows.box_range(lower, upper)
+    same(low, corners.min(axis=0))
+    same(high, corners.max(axis=0))
+    for batch in ([0], [2], [5, 2, 0], [6, 5, 4, 3, 2, 1, 0]):
+        index = np.array(batch)
+        for atom in ATOMS.values():
+            same(rows.predict(index, atom), dense[index] @ dense_of(atom))
+        total = np.arange(P).astype(rows.number_type)
+        rows.scatter(index, w[index], total)
+        same(total, np.arange(P) + w[index] @ dense[index])
+    for j in range(rows.n):
+        same(rows.row(j), dense[j])
+
+
+def check_double(rows: Rows) -> None:
+    """Results are float64 whatever the data are."""
+    beta, w = np.ones(rows.p), np.ones(rows.n)
+    found = [rows.matvec(beta), rows.rmatvec(w), rows.square_norms(), rows.row(0)]
+    found += [*rows.entry_range(), *rows.box_range(beta, beta)]
+    assert [array.dtype for array in found] == [np.dtype(float)] * len(found)
+    assert rows.number_type == np.dtype(float)
+
+
+def scaled(name: str) -> np.ndarray:
+    return matrix() * 4 if "int" in name.split() or name == "csr int values" else matrix()
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_rows(name: str) -> None:
+    rows = as_rows(LAYOUTS[name]())
+    check_rows(rows, scaled(name))
+    if name == "fractions":
+        assert rows.number_type == np.dtype(object)
+        assert all(isinstance(entry, Fraction) for entry in rows.square_norms())
+    else:
+        check_double(rows)
+
+
+class ReducesEmptyRows(SparseRows):
+    """``add.reduceat`` gives an empty row its neighbour's first entry."""
+
+    def square_norms(self) -> Any:
+        return np.add.reduceat(np.square(self.matrix.data), self.matrix.indptr[:-1])
+
+
+class ForgetsZeros(SparseRows):
+    def entry_range(self) -> Any:
+        parts = [self.matrix.data[a:b] for a, b in itertools.pairwise(self.matrix.indptr)]
+        ends = [(part.min(), part.max()) if len(part) else (0, 0) for part in parts]
+        return tuple(np.array(ends).T)
+
+
+class OnlyPositive(DenseRows):
+    def box_range(self, lower: Any, upper: Any) -> Any:
+        return self.array @ lower, self.array @ upper
+
+
+class Overwrites(DenseRows):
+    def scatter(self, batch: Any, coefficients: Any, total: Any) -> None:
+        total[:] = coefficients @ self.array[batch]
+
+
+class KeepsDuplicates(SparseRows):
+    """Takes a matrix with duplicates as it is."""
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        ReducesEmptyRows(csr()),
+        ForgetsZeros(csr()),
+        KeepsDuplicates(duplicate_csr()),
+        OnlyPositive(matrix()),
+        Overwrites(matrix()),
+        DenseRows(matrix()[::-1].copy()),
+    ],
+    ids=lambda rows: type(rows).__name__,
+)
+def test_rows_fail_on(planted: Rows) -> None:
+    with pytest.raises(AssertionError):
+        check_rows(planted, matrix())
+
+
+class StaysSingle(DenseRows):
+    def square_norms(self) -> Any:
+        return (self.array * self.array).sum(axis=1)
+
+
+def test_double_fails_on_single_sums() -> None:
+    with pytest.raises(AssertionError):
+        check_double(StaysSingle(matrix().astype(np.float32)))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_single_precision_data_are_accumulated_in_double(make: Any) -> None:
+    single = np.full((1, 3000), 0.1, dtype=np.float32)
+    rows = as_rows(make(single))
+    double = single.astype(float)
+    assert rows.square_norms()[0] == pytest.approx((double**2).sum(), rel=1e-14)
+    assert rows.matvec(np.ones(3000))[0] == pytest.approx(double.sum(), rel=1e-14)
+    assert rows.predict(np.array([0]), DenseAtom(np.ones(3000)))[0] == pytest.approx(
+        double.sum(), rel=1e-14
+    )
+
+
+def test_blocks_of_large_single_data_cover_every_row() -> None:
+    rng = np.random.default_rng(0)
+    single = rng.integers(-8, 8, size=(300_000, 2)).astype(np.float32)
+    rows, dense = as_rows(single), single.astype(float)
+    w = rng.integers(-8, 8, size=len(dense)).astype(float)
+    np.testing.assert_array_equal(rows.rmatvec(w), dense.T @ w)
+    np.testing.assert_array_equal(rows.square_norms(), (dense**2).sum(axis=1))
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["float64", "float32", "read-only", "np.matrix", "fractions"])
+def test_dense_data_are_not_copied(name: str) -> None:
+    X = LAYOUTS[name]()
+    rows = as_rows(X)
+    assert isinstance(rows, DenseRows)
+    assert np.shares_memory(rows.array, X)
+    assert type(rows.array) is np.ndarray
+
+
+@pytest.mark.parametrize("name", ["csr_array", "csr_matrix", "csr float32", "csr int64"])
+def test_canonical_sparse_data_are_not_copied(name: str) -> None:
+    X = LAYOUTS[name]()
+    rows = as_rows(X)
+    assert isinstance(rows, SparseRows)
+    for part in ("data", "indices", "indptr"):
+        assert np.shares_memory(getattr(rows.matrix, part), getattr(X, part))
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_data_are_not_changed(name: str) -> None:
+    X, before = LAYOUTS[name](), LAYOUTS[name]()
+    check_rows(as_rows(X), scaled(name))
+    if sp.issparse(X):
+        for part in ("row", "col") if name == "coo" else ("indices", "indptr"):
+            np.testing.assert_array_equal(getattr(X, part), getattr(before, part))
+        np.testing.assert_array_equal(X.data, before.data)
+    else:
+        np.testing.assert_array_equal(np.asarray(X), np.asarray(before))
+
+
+def test_rows_pass_through() -> None:
+    rows = as_rows(matrix())
+    assert as_rows(rows) is rows
+
+
+def test_sparse_data_are_not_densified() -> None:
+    wide = sp.csr_array(([1.0, 2.0], ([0, 1], [10**9, 3])), shape=(2, 2 * 10**9))
+    rows = as_rows(wide)
+    atom = SparseAtom((10**9,), (5.0,))
+    np.testing.assert_array_equal(rows.predict(np.array([1, 0]), atom), [0.0, 5.0])
+    np.testing.assert_array_equal(rows.square_norms(), [1.0, 4.0])
+    np.testing.assert_array_equal(rows.max_norms(), [1.0, 2.0])
+
+
+# ---- spectral energy ---------------------------------------------------------------------------
+
+
+def check_spectral(rows: Rows, dense: np.ndarray, scales: np.ndarray) -> None:
+    true = np.linalg.norm(np.sqrt(scales)[:, None] * dense, 2) ** 2
+    found = rows.spectral_energy(scales)
+    assert true <= found <= true * (1 + 2e-9)
+    assert rows.spectral_energy(scales) == found
+
+
+def spectral_cases() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    bad = 1 + np.arange(2) / 2
+    return {
+        "tall": rng.normal(size=(40, 7)),
+        "wide": rng.normal(size=(7, 40)),
+        "layout": matrix(),
+        "one row": rng.normal(size=(1, 5)),
+        "one column": rng.normal(size=(5, 1)),
+        "identity": np.eye(12),
+        "clustered": np.diag(1 + 1e-7 * np.arange(30)),
+        "blocks": np.kron(np.diag([1.0, 3.0, 2.0]), np.ones((3, 2))),
+        "a structured start in the null space": np.outer([1.0, 1.0], [bad[1], -bad[0]]),
+        "tiny": 1e-8 * rng.normal(size=(9, 4)),
+    }
+
+
+@pytest.mark.parametrize("name", spectral_cases())
+def test_spectral_energy(name: str) -> None:
+    dense = spectral_cases()[name]
+    for scales in (np.ones(len(dense)), np.linspace(0.1, 3, len(dense))):
+        check_spectral(as_rows(dense), dense, scales)
+        check_spectral(as_rows(sp.csr_array(dense)), dense, scales)
+
+
+def test_spectral_energy_of_nothing_is_zero() -> None:
+    assert as_rows(np.zeros((4, 3))).spectral_energy(np.ones(4)) == 0
+    assert as_rows(sp.csr_array((4, 3))).spectral_energy(np.ones(4)) == 0
+
+
+def test_spectral_energy_that_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def astray(*_: Any, **__: Any) -> Any:
+        raise sp.linalg.ArpackNoConvergence("no convergence", np.zeros(0), np.zeros((0, 0)))
+
+    rows = as_rows(sp.csr_array(np.diag([1.0, 2.0, 3.0])))
+    monkeypatch.setattr(sp.linalg, "eigsh", astray)
+    with pytest.raises(ValueError, match="the constant σ needs, was not found by 10000 rounds"):
+        rows.spectral_energy(np.ones(3))
+    with pytest.raises(ValueError, match="scale the columns of X to the same norm"):
+        Problem(rows, np.ones(3), LeastSquares(), Ridge(1.0)).constants()
+
+
+def test_spectral_energy_of_fractions() -> None:
+    check_spectral(as_rows(exact()), matrix(), np.ones(N))
+
+
+class ForgetsScales(DenseRows):
+    def spectral_energy(self, scales: Any) -> float:
+        return super().spectral_energy(np.ones(self.n))
+
+
+class PowerIteration(DenseRows):
+    """Too few products, from below."""
+
+    def spectral_energy(self, scales: Any) -> float:
+        v = np.ones(self.p)
+        for _ in range(3):
+            v = self.rmatvec(scales * self.matvec(v))
+            v /= np.linalg.norm(v)
+        return float(v @ self.rmatvec(scales * self.matvec(v)))
+
+
+@pytest.mark.parametrize("planted", [ForgetsScales, PowerIteration])
+def test_spectral_energy_fails_on(planted: type[DenseRows]) -> None:
+    dense = spectral_cases()["tall"]
+    with pytest.raises(AssertionError):
+        check_spectral(planted(dense), dense, np.linspace(0.1, 3, len(dense)))
+
+
+# ---- reductions of rows --------------------------------------------------------------------------
+
+
+def check_reduce(rows: Rows, dense: np.ndarray) -> None:
+    """Entries and columns, through functions that mind neither order nor zeros."""
+
+    def place(entries: Any, where: Any) -> Any:
+        return (entries * (1 + where)).sum(axis=1)
+
+    def largest(entries: Any, where: Any) -> Any:
+        return abs(entries).max(axis=1)
+
+    np.testing.assert_array_equal(rows.reduce(place), dense @ (1 + np.arange(rows.p)))
+    np.testing.assert_array_equal(rows.reduce(largest), abs(dense).max(axis=1))
+
+
+def in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("rcmd.rows.dense", "rcmd.rows.sparse"):
+        monkeypatch.setattr(f"{module}.BLOCK_ENTRIES", 8)
+
+
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_reduce(name: str, small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if small:
+        in_small_blocks(monkeypatch)
+    rows = as_rows(LAYOUTS[name]())
+    check_reduce(rows, matrix() * (4 if name in ("int", "csr int values") else 1))
+
+
+def test_reduce_of_nothing() -> None:
+    check_reduce(as_rows(sp.csr_array((4, 3))), np.zeros((4, 3)))
+
+
+def test_the_default_reduction() -> None:
+    class Plain(SparseRows):
+        reduce = Rows.reduce
+
+    check_reduce(Plain(csr()), matrix())
+
+
+class SortedRows(SparseRows):
+    """Forgets to put the numbers back where their rows are."""
+
+    def reduce(self, function: Any) -> Any:
+        lengths = np.diff(self.matrix.indptr)
+        return super().reduce(function)[np.argsort(lengths, kind="stable")]
+
+
+class FirstColumns(SparseRows):
+    """Takes the places in the block for columns."""
+
+    def reduce(self, function: Any) -> Any:
+        return super().reduce(lambda entries, _: function(entries, np.arange(entries.shape[1])))
+
+
+@pytest.mark.parametrize("planted", [SortedRows, FirstColumns])
+def test_reduce_fails_on(planted: type[SparseRows]) -> None:
+    check_reduce(SparseRows(csr()), matrix())
+    with pytest.raises(AssertionError):
+        check_reduce(planted(csr()), matrix())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_largest_entries_are_the_same_compiled(
+    monkeypatch: pytest.MonkeyPatch, dtype: type
+) -> None:
+    rng = np.random.default_rng(0)
+    array = rng.standard_normal((20, 7)) * (rng.random((20, 7)) < 0.3)
+    array[3] = 0
+    rows = SparseRows(sp.csr_array(array.astype(dtype)))
+    plain = rows.max_norms()
+    monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", 0)
+    assert np.array_equal(rows.max_norms(), plain)
+    assert np.array_equal(plain, abs(array.astype(dtype)).max(axis=1).astype(float))

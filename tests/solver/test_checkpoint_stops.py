@@ -1,0 +1,257 @@
+"""Ctrl-C, SIGTERM and time limits end a run at once, with its pair and a checkpoint to go on."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_problems import lines, problem
+
+from rcmd import L2Ball, Logistic, Problem, StopReason, certify, iterate, solve
+from rcmd.datasets import make_classification
+from rcmd.methods import corrected
+from rcmd.rows.cancellation import Cancelled, cancellable, check_cancelled
+from rcmd.solver import run as running
+from rcmd.solver.checkpoint.resume import resume
+from rcmd.solver.interrupts import Interrupts
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+HULL: dict[str, Any] = {"tol": 1e-12, "batch": 3}
+
+
+def lasso() -> Problem:
+    return problem("logistic", "l1-ball", n=40)
+
+
+def ball() -> Problem:
+    X, y = make_classification(n=60, p=7, rng=np.random.default_rng(1))
+    return Problem(X, y, Logistic(), L2Ball(2.0))
+
+
+def wide_ball() -> Problem:
+    """Too wide for its Hessian: systems are solved by conjugate gradients."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 210)) * np.geomspace(1.0, 0.03, 210)
+    return Problem(X, np.sign(X[:, 0] + rng.normal(size=60)), Logistic(), L2Ball(2.0))
+
+
+def at_call(number: int, function: Callable[..., Any], then: Callable[[], None]) -> Any:
+    """``function``, doing ``then`` first when it is called for that time."""
+    calls = [0]
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == number:
+            then()
+        return function(*arguments, **options)
+
+    return counted
+
+
+CANCELLABLE = (
+    "rows.dense",
+    "methods.corrective.atom_weights",
+    "methods.corrective.ball",
+    "methods.corrective.point",
+)
+"""Modules whose long work ends early."""
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("at", [1, 2, 9, 30])
+def test_signals_between_steps(
+    number: signal.Signals, at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same end as undisturbed, after going on."""
+    handlers = [signal.getsignal(one) for one in SIGNALS]
+    options: dict[str, Any] = {"tol": 0.0, "max_iterations": 200, "batch": 3}
+    run = iterate(lasso(), **options, checkpoint=tmp_path / "run.ckpt", every=1e9)
+    advance = at_call(at, run.progress.advance, lambda: signal.raise_signal(number))
+    monkeypatch.setattr(run.progress, "advance", advance)
+    list(run)
+    result = run.result()
+    assert result.stop is StopReason.INTERRUPTED
+    assert result.gap == certify(lasso(), result.beta, result.w).gap
+    assert [signal.getsignal(one) for one in SIGNALS] == handlers
+    more = resume(tmp_path / "run.ckpt", lasso())
+    whole = solve(lasso(), **options)
+    assert result.nit < more.nit
+    assert lines(more.history) == lines(whole.history)
+    assert more.beta.tobytes() == whole.beta.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("make", "at"),
+    [*product((lasso, ball), (1, 2, 3, 4, 5)), *product([wide_ball], (1, 2, 7, 20, 40))],
+)
+def test_signals_within_a_round_of_corrections(
+    make: Callable[[], Problem], at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The round is given up, and begun anew by whoever goes on."""
+    path = tmp_path / "run.ckpt"
+    whole = solve(make(), **HULL)
+    for module in CANCELLABLE:
+        calling = at_call(at, check_cancelled, lambda: signal.raise_signal(signal.SIGTERM))
+        monkeypatch.setattr(f"rcmd.{module}.check_cancelled", calling)
+    result = solve(make(), **HULL, checkpoint=path, every=1e9)
+    monkeypatch.undo()
+    assert result.stop is StopReason.INTERRUPTED
+    assert result.gap == pytest.approx(certify(make(), result.beta, result.w).gap, rel=1e-12)
+    more = resume(path, make())
+    assert lines(more.history) == lines(whole.history)
+    assert more.beta.tobytes() == whole.beta.tobytes()
+
+
+def test_a_round_that_leaves_traces_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corrected, "_twin", lambda correction: correction)
+    caught = 0
+    for at in (2, 3, 5, 8):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            try:
+                test_signals_within_a_round_of_corrections(lasso, at, folder, patch)
+            except AssertionError:
+                caught += 1
+    assert caught
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_second_signal_acts_as_usual(number: signal.Signals) -> None:
+    seen: list[int] = []
+    before = signal.signal(number, lambda number, frame: seen.append(number))
+    try:
+        with Interrupts() as interrupts:
+            signal.raise_signal(number)
+            assert interrupts.requested
+            assert not seen
+            signal.raise_signal(number)
+            assert seen == [number]
+        signal.raise_signal(number)
+        assert seen == [number] * 2
+    finally:
+        signal.signal(number, before)
+
+
+def test_ignored_signals_stay_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupts() as interrupts:
+            signal.raise_signal(signal.SIGINT)
+        assert not interrupts.requested
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_touch_no_handlers() -> None:
+    handlers = [signal.getsignal(one) for one in SIGNALS]
+    found: list[Any] = []
+
+    def enter() -> None:
+        with Interrupts():
+            found.extend(signal.getsignal(one) for one in SIGNALS)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert found == handlers
+
+
+def test_heeding_is_for_this_thread_and_this_work_alone() -> None:
+    told: list[str] = []
+
+    def other() -> None:
+        check_cancelled()
+        told.append("went on")
+
+    with cancellable(lambda: True):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        with cancellable(lambda: False):
+            check_cancelled()
+        with pytest.raises(Cancelled):
+            check_cancelled()
+    check_cancelled()
+    assert told == ["went on"]
+
+
+# Time, by a clock of our own.
+
+
+class Clock:
+    """Seconds that pass only where work is said to take time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
+
+    def costs(self, seconds: float, function: Callable[..., Any]) -> Any:
+        def slow(*arguments: Any, **options: Any) -> Any:
+            self.now += seconds
+            return function(*arguments, **options)
+
+        return slow
+
+
+def test_certificates_end_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    run = iterate(lasso(), tol=0.0, max_seconds=60.0)
+    monkeypatch.setattr(run.progress, "advance", clock.costs(0.01, run.progress.advance))
+    certificate = clock.costs(7.0, run._best.certificate)
+    monkeypatch.setattr(run._best, "certificate", certificate)
+    states = list(run)
+    assert run.stop is StopReason.SECONDS
+    assert 39 < states[-1].seconds < 61
+
+
+@pytest.mark.parametrize("make", [lasso, wide_ball])
+def test_rounds_end_within_the_limit(
+    make: Callable[[], Problem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    for module in CANCELLABLE:
+        monkeypatch.setattr(f"rcmd.{module}.check_cancelled", clock.costs(0.5, check_cancelled))
+    for limit in (1.2, 2.0, 3.1):
+        clock.now = 0.0
+        run = iterate(make(), **HULL, max_seconds=limit)
+        states = list(run)
+        assert run.stop is StopReason.SECONDS
+        assert limit - 0.5 <= states[-1].seconds <= limit + 0.5
+        result = run.result()
+        assert states[-1].gap == result.gap
+        assert result.gap == pytest.approx(certify(make(), result.beta, result.w).gap, rel=1e-12)
+
+
+def test_time_goes_on_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    path = tmp_path / "run.ckpt"
+
+    def until(limit: float | None, begin: Callable[..., Any]) -> Any:
+        run = begin(limit)
+        monkeypatch.setattr(run.progress, "advance", clock.costs(1.0, run.progress.advance))
+        return list(run)[-1].seconds
+
+    options: dict[str, Any] = {"tol": 0.0, "batch": 3, "max_iterations": 10**6}
+    first = until(
+        10.0, lambda limit: iterate(lasso(), **options, max_seconds=limit, checkpoint=path)
+    )
+    from rcmd.solver.checkpoint.resume import reopen
+
+    second = until(25.0, lambda limit: reopen(path, lasso(), max_seconds=limit))
+    assert (first, second) == (10.0, 25.0)
+
+
+def test_slices_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = solve(ball(), tol=0.0, max_iterations=500)
+    monkeypatch.setattr(running, "SLICE_SECONDS", 0.0)
+    single = solve(ball(), tol=0.0, max_iterations=500)
+    assert lines(single.history) == lines(whole.history)
+    assert single.beta.tobytes() == whole.beta.tobytes()

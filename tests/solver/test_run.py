@@ -1,0 +1,476 @@
+"""Runs: reproducible, stopped for the reason they say, certified at every checkpoint."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from small_problems import LOSSES, ORACLES, lines, problem
+
+from rcmd import (
+    RCMD,
+    Box,
+    CompositeProx,
+    ConjugateProx,
+    Corrected,
+    EuclideanProx,
+    L1Ball,
+    LeastSquares,
+    LinearMinOracle,
+    Logistic,
+    Problem,
+    Result,
+    Ridge,
+    State,
+    StopReason,
+    iterate,
+    solve,
+)
+from rcmd.engine.reference import ReferenceEngine
+from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.model import bounds
+from rcmd.model.schedules import LinearSchedule, SublinearSchedule, default_schedule
+from rcmd.oracles import DenseAtom, SparseAtom
+from rcmd.rows.validation import batch_size
+from rcmd.solver.history import log_spaced
+
+ITERATES = ("s", "w", "d", "beta_average", "w_average")
+
+
+@pytest.fixture
+def lasso() -> Problem:
+    return problem("least-squares", "l1-ball", n=8)
+
+
+@pytest.fixture
+def ridge() -> Problem:
+    return problem("logistic", "ridge", n=8)
+
+
+def reproducible(solve_again: Any) -> None:
+    first, second = solve_again(), solve_again()
+    assert lines(first.history) == lines(second.history)
+    assert np.array_equal(first.beta, second.beta)
+    assert np.array_equal(first.w, second.w)
+
+
+# ---- same seed, same iterates -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", [1, 3, 0.5])
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_same_seed_same_run(loss: str, oracle: str, batch: Any) -> None:
+    options = {"batch": batch, "tol": 0, "max_iterations": 40, "seed": 5}
+    reproducible(lambda: solve(problem(loss, oracle, n=8), **options))
+
+
+def test_a_generator_is_a_seed_and_another_seed_another_run(lasso: Problem) -> None:
+    def run(seed: Any) -> Result:
+        return solve(lasso, tol=0, max_iterations=40, seed=seed)
+
+    reproducible(lambda: run(np.random.default_rng(5)))
+    assert lines(run(5).history) == lines(run(np.random.default_rng(5)).history)
+    assert lines(run(5).history) != lines(run(6).history)
+
+
+def test_planted_hidden_randomness_is_caught(lasso: Problem) -> None:
+    moody = UniformSampler(8, 1, np.random.default_rng(0))
+    with pytest.raises(AssertionError):
+        reproducible(lambda: solve(lasso, tol=0, max_iterations=40, method=RCMD(sampler=moody)))
+
+
+def test_iterate_runs_what_solve_runs(ridge: Problem) -> None:
+    seen: list[State] = []
+    options = {"batch": 2, "tol": 1e-6, "max_iterations": 1000}
+    result = solve(ridge, callbacks=[lambda state: seen.append(state)], **options)
+    run = iterate(ridge, **options)
+    states = list(run)
+    assert lines(states) == lines(seen) == lines(result.history) == lines(run.result().history)
+    for one, two in zip(states, seen, strict=True):
+        assert all(np.array_equal(getattr(one, name), getattr(two, name)) for name in ITERATES)
+    assert run.result().stop is result.stop is StopReason.TOLERANCE
+    with pytest.raises(StopIteration):
+        next(run)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+@pytest.mark.parametrize("batch", [1, 3, 8])
+def test_a_run_is_algorithm_2_whatever_its_records(lasso: Problem, batch: int, engine: Any) -> None:
+    options = {
+        "batch": batch,
+        "tol": 0,
+        "max_iterations": 50,
+        "seed": 2,
+        "method": RCMD(engine=engine),
+    }
+    dense = {state.iteration: state for state in iterate(lasso, record_at=range(1, 60), **options)}
+    assert sorted(dense) == list(range(1, 51))
+    sampler = UniformSampler(8, batch, np.random.default_rng(2))
+    reference = ReferenceEngine(lasso, default_schedule(lasso.constants(batch)), sampler)
+    for i in range(1, 51):
+        reference.step()
+        for name in ("s", "w", "d"):
+            exact = {"rtol": 1e-12, "atol": 1e-12} if engine == "compiled" else {"rtol": 0}
+            np.testing.assert_allclose(getattr(dense[i], name), getattr(reference, name), **exact)
+    sparse = list(iterate(lasso, **options))
+    assert 5 < len(sparse) < 25
+    for state in sparse:
+        twin = dense[state.iteration]
+        for name in ITERATES:
+            assert np.array_equal(getattr(state, name), getattr(twin, name)), (name, state)
+
+
+# ---- budgets and reasons ------------------------------------------------------------------------
+
+
+def test_tolerance(ridge: Problem) -> None:
+    result = solve(ridge, tol=1e-6, max_iterations=1000)
+    assert result.stop is StopReason.TOLERANCE
+    assert result.success
+    assert result.gap <= 1e-6 < result.history[-2].gap
+
+
+@pytest.mark.parametrize("budget", [1, 2, 17])
+def test_iterations(lasso: Problem, budget: int) -> None:
+    result = solve(lasso, batch=3, tol=0, max_iterations=budget)
+    assert result.stop is StopReason.ITERATIONS
+    assert not result.success
+    assert (result.nit, result.history[-1].gradients) == (budget, 3 * budget)
+
+
+@pytest.mark.parametrize(("budget", "steps"), [(3, 1), (30, 10), (31, 10), (33, 11)])
+def test_gradients(lasso: Problem, budget: int, steps: int) -> None:
+    result = solve(lasso, batch=3, tol=0, max_gradients=budget)
+    assert result.stop is StopReason.GRADIENTS
+    assert (result.nit, result.history[-1].gradients) == (steps, 3 * steps)
+
+
+def test_seconds(lasso: Problem) -> None:
+    result = solve(lasso, tol=0, max_seconds=1e-9)
+    assert result.stop is StopReason.SECONDS
+    assert result.nit == 1
+
+
+def test_seconds_without_any_mark_left(lasso: Problem) -> None:
+    result = solve(lasso, tol=0, max_seconds=0.02, record_at=iter([]))
+    assert result.stop is StopReason.SECONDS
+    assert len(result.history) == 1
+
+
+def test_the_smaller_budget_speaks(lasso: Problem) -> None:
+    def stop(**budgets: Any) -> StopReason:
+        return solve(lasso, batch=2, tol=0, **budgets).stop
+
+    assert stop(max_iterations=5, max_gradients=12) is StopReason.ITERATIONS
+    assert stop(max_iterations=7, max_gradients=12) is StopReason.GRADIENTS
+    assert stop(max_iterations=5, max_seconds=1e-9) is StopReason.SECONDS
+
+
+@pytest.mark.parametrize("name", ["max_iterations", "max_gradients", "max_seconds"])
+@pytest.mark.parametrize("value", [0, -1, math.nan])
+def test_budgets_are_positive(lasso: Problem, name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=rf"{name} is .*expected a positive"):
+        solve(lasso, **{name: value})
+
+
+@pytest.mark.parametrize("options", [{"max_iterations": 2.5}, {"record_at": [2.5]}])
+def test_iterations_are_whole_numbers(lasso: Problem, options: Any) -> None:
+    with pytest.raises(
+        ValueError, match=rf"{next(iter(options))} .*2.5.*; expected .*whole number"
+    ):
+        solve(lasso, tol=0, **({"max_iterations": 4} | options))
+
+
+@pytest.mark.parametrize("tol", [-1e-9, math.nan])
+def test_tolerance_is_not_negative(lasso: Problem, tol: float) -> None:
+    with pytest.raises(ValueError, match=r"tol is .*expected a number ≥ 0"):
+        solve(lasso, tol=tol)
+
+
+def test_a_run_needs_a_problem() -> None:
+    with pytest.raises(TypeError, match="problem is of type list; expected a"):
+        solve([1.0])  # type: ignore[arg-type]
+
+
+# ---- callbacks and records ----------------------------------------------------------------------
+
+
+def test_a_callback_can_stop(lasso: Problem) -> None:
+    seen: list[int] = []
+
+    def third(state: State) -> bool:
+        seen.append(state.iteration)
+        return len(seen) == 3
+
+    result = solve(lasso, tol=0, max_iterations=9, callbacks=[third], record_at=[2, 4, 6, 8])
+    assert result.stop is StopReason.CALLBACK
+    assert result.message.startswith("the caller asked to stop")
+    assert seen == [2, 4, 6]
+    assert result.nit == 6
+
+
+def test_every_callback_is_called(lasso: Problem) -> None:
+    calls: list[str] = []
+    solve(
+        lasso,
+        tol=0,
+        callbacks=[lambda s: calls.append("a") or True, lambda s: calls.append("b")],
+        record_at=[1, 2],
+        max_iterations=3,
+    )
+    assert calls == ["a", "b"]
+
+
+def test_tolerance_goes_before_the_callback(lasso: Problem) -> None:
+    stopped = solve(lasso, tol=1e9, max_iterations=9, callbacks=[lambda s: True])
+    assert stopped.stop is StopReason.TOLERANCE
+
+
+def test_an_error_in_a_callback_comes_through(lasso: Problem) -> None:
+    def fails(state: State) -> None:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        solve(lasso, callbacks=[fails])
+
+
+def test_record_at(lasso: Problem) -> None:
+    def recorded(iterations: Iterable[int]) -> list[int]:
+        result = solve(lasso, tol=0, max_iterations=10, record_at=iterations)
+        return result.history.column("iteration").tolist()
+
+    assert recorded([1, 3, 7]) == [1, 3, 7, 10]
+    assert recorded(iter([4, 8])) == [4, 8, 10]
+    assert recorded(iter([])) == recorded([11, 12]) == [10]
+    assert recorded([10]) == [10]
+
+
+@pytest.mark.parametrize(("batch", "first"), [(1, 2), (2, 1), (8, 1)])
+def test_default_records_grow_by_a_quarter(lasso: Problem, batch: int, first: int) -> None:
+    marks = [
+        mark for mark, _ in zip(log_spaced(lasso.constants(batch).blocks), range(60), strict=False)
+    ]
+    assert marks[0] == first
+    assert all(after == max(mark + 1, math.ceil(1.25 * mark)) for mark, after in pairwise(marks))
+
+
+# ---- batches ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("batch", "rows"), [(1, 1), (8, 8), (np.int64(3), 3), (0.25, 2), (1.0, 8), (1e-9, 1)]
+)
+def test_batch_sizes(lasso: Problem, batch: Any, rows: int) -> None:
+    assert batch_size(batch, 8) == rows
+    assert solve(lasso, batch=batch, tol=0, max_iterations=4).history[-1].gradients == 4 * rows
+
+
+@pytest.mark.parametrize("batch", [0, 9, -1, 0.0, 1.5, math.nan])
+def test_batch_out_of_range(lasso: Problem, batch: Any) -> None:
+    with pytest.raises(ValueError, match=r"batch is .*expected"):
+        solve(lasso, batch=batch)
+
+
+@pytest.mark.parametrize("batch", [True, "3"])
+def test_batch_of_a_wrong_type(lasso: Problem, batch: Any) -> None:
+    with pytest.raises(TypeError, match=r"batch is .*expected a number of rows or a fraction"):
+        solve(lasso, batch=batch)
+
+
+def test_replayed_batches(lasso: Problem) -> None:
+    batches = UniformSampler(8, 2, np.random.default_rng(3)).draw(20)
+    replayed = solve(lasso, tol=0, max_iterations=20, method=RCMD(sampler=Replay(batches)))
+    drawn = solve(lasso, tol=0, max_iterations=20, batch=2, seed=3)
+    assert np.isnan(replayed.history.column("bound")).all(), "bounds are about uniform batches"
+    assert lines(replayed.history) == [row | {"bound": "nan"} for row in lines(drawn.history)]
+    with pytest.raises(ValueError, match="has 20 batches, of which 20 are used"):
+        solve(lasso, tol=0, max_iterations=21, method=RCMD(sampler=Replay(batches)))
+
+
+# ---- the bound column ---------------------------------------------------------------------------
+
+
+def carries(history: Any, constants: Any, kind: bounds.Kind | None) -> None:
+    for row in history:
+        expected = math.nan if kind is None else bounds.best(constants, row.iteration, kind)[1]
+        assert row.bound == expected or (math.isnan(row.bound) and math.isnan(expected))
+
+
+def history_of(problem: Problem, batch: int = 1, **parts: Any) -> Any:
+    method = RCMD(batch=batch, **parts)
+    return solve(problem, method=method, tol=0, max_iterations=30).history
+
+
+@pytest.mark.parametrize("batch", [1, 3, 8])
+def test_the_bound_of_the_default_schedule(lasso: Problem, ridge: Problem, batch: int) -> None:
+    carries(history_of(lasso, batch=batch), lasso.constants(batch), "sublinear")
+    carries(history_of(ridge, batch=batch), ridge.constants(batch), "linear")
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_theorem_31s_schedule_on_a_strongly_convex_problem(ridge: Problem, batch: int) -> None:
+    constants = ridge.constants(batch)
+    history = history_of(ridge, batch=batch, schedule=SublinearSchedule(constants.blocks))
+    carries(history, constants, "sublinear")
+    for row in history:
+        assert row.bound <= bounds.named("theorem-3.1-first")(constants, row.iteration)
+
+
+def test_the_printed_sigma_carries_a_bound_for_single_rows_only(ridge: Problem) -> None:
+    for batch, kind in ((1, "linear"), (3, None), (8, None)):
+        constants = ridge.constants(batch)
+        printed = LinearSchedule(constants.blocks, constants.sigma_printed)
+        carries(history_of(ridge, batch=batch, schedule=printed), constants, kind)
+
+
+def test_another_n_carries_no_bound(lasso: Problem) -> None:
+    carries(history_of(lasso, schedule=SublinearSchedule(1.0)), lasso.constants(1), None)
+
+
+def test_linear_steps_without_strong_convexity_carry_no_bound(lasso: Problem) -> None:
+    carries(history_of(lasso, schedule=LinearSchedule(8.0, 2.0)), lasso.constants(1), None)
+
+
+@pytest.mark.parametrize("prox", [EuclideanProx(), CompositeProx()])
+def test_another_prox_carries_no_bound(ridge: Problem, prox: Any) -> None:
+    result = solve(ridge, tol=0, max_iterations=30, method=RCMD(prox=prox))
+    carries(result.history, ridge.constants(1), None)
+    assert result.note == prox.note
+
+
+def test_sdca_needs_strong_convexity_and_then_solves(lasso: Problem, ridge: Problem) -> None:
+    assert solve(ridge, tol=1e-8, max_iterations=1000, method=RCMD(prox=CompositeProx())).success
+    with pytest.raises(ValueError, match="SDCA expects a strongly convex one"):
+        solve(lasso, method=RCMD(prox=CompositeProx()))
+
+
+def test_planted_bounds_are_caught(lasso: Problem) -> None:
+    history = history_of(lasso)
+    for constants, kind in (
+        (lasso.constants(2), "sublinear"),
+        (lasso.constants(1), None),
+    ):
+        with pytest.raises(AssertionError):
+            carries(history, constants, kind)
+
+
+@pytest.mark.parametrize("record_at", [[0], [4, 2, 8], [3, 3]])
+def test_records_increase(lasso: Problem, record_at: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"record_at holds .*each larger than the one before"):
+        iterate(lasso, record_at=record_at)
+
+
+def test_a_sampler_for_other_data_is_refused(lasso: Problem) -> None:
+    with pytest.raises(ValueError, match=r"sampler draws from 2 rows; expected .* n = 8"):
+        iterate(lasso, method=RCMD(sampler=UniformSampler(2, 1, np.random.default_rng(0))))
+
+
+def test_one_callback_needs_no_list(lasso: Problem) -> None:
+    assert solve(lasso, tol=0, callbacks=lambda state: True).stop is StopReason.CALLBACK
+
+
+def test_data_beyond_every_bound_still_run() -> None:
+    huge = Problem([[1e160]], [1.0], Logistic(), L1Ball(1.0))
+    result = solve(huge, tol=0, max_iterations=3)
+    assert np.isnan(result.history[-1].bound)
+    assert "no bound" in huge.describe()
+
+
+def test_unit_steps_without_strong_convexity_ask_for_a_schedule(lasso: Problem) -> None:
+    with pytest.raises(ValueError, match="schedule is None while CompositeProx takes unit steps"):
+        iterate(lasso, method=RCMD(prox=CompositeProx(0.5)))
+
+
+def test_sdca_converges_with_unequal_weights() -> None:
+    X, weights = np.diag([1.0, 50**0.5]), [1.0, 0.01]
+    ridge = Problem(X, [1.0, 1.0], LeastSquares(), Ridge(0.005), weights=weights)
+    assert solve(ridge, method=RCMD(prox=CompositeProx()), tol=1e-9, max_iterations=100_000).success
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_a_fault_in_a_run_is_told_again(engine: Any) -> None:
+    @dataclass(frozen=True)
+    class Broken(LeastSquares):
+        def derivative(self, s: Any, y: Any) -> Any:
+            return s - y if s == 0.0 else math.nan
+
+    run = iterate(
+        Problem(np.eye(3), np.ones(3), Broken(), L1Ball(1.0)), method=Corrected(RCMD(engine=engine))
+    )
+    for _ in range(2):
+        with pytest.raises(FloatingPointError, match="NaN or infinite"):
+            run.progress.advance(10)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_an_argmin_that_is_no_atom_is_named(engine: Any) -> None:
+    @dataclass(frozen=True)
+    class Bare(LinearMinOracle):
+        def argmin(self, c: Any) -> Any:
+            return np.zeros(3)
+
+        def minimum(self, c: Any) -> Any:
+            return 0.0
+
+        def violation(self, beta: Any) -> Any:
+            return abs(beta).max()
+
+    bare = Problem(np.eye(3), np.ones(3), LeastSquares(), Bare())
+    with pytest.raises(TypeError, match=r"argmin of Bare returned a ndarray; .*DenseAtom"):
+        solve(bare, method=Corrected(RCMD(engine=engine)), max_iterations=5)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_an_overridden_argmin_is_not_bypassed(engine: Any) -> None:
+    @dataclass(frozen=True)
+    class NonnegativeBall(L1Ball):
+        def argmin(self, c: Any) -> Any:
+            k = int(c.argmin())
+            return SparseAtom((k,), (self.radius,)) if c[k] < 0 else SparseAtom((), ())
+
+        def minimum(self, c: Any) -> Any:
+            return self.radius * min(c.min(), 0.0)
+
+        def violation(self, beta: Any) -> Any:
+            return max(super().violation(beta), -beta.min())
+
+        def fenchel_young(self, beta: Any, c: Any) -> Any:
+            return c @ beta - self.minimum(c)
+
+    signed = Problem(np.eye(2), [-1.0, 1.0], LeastSquares(), NonnegativeBall(2.0))
+    result = solve(signed, method=Corrected(RCMD(engine=engine)), tol=1e-4, max_iterations=20_000)
+    assert result.success
+    assert (result.beta >= 0).all()
+
+
+def test_an_overridden_prox_is_not_bypassed(lasso: Problem) -> None:
+    @dataclass(frozen=True)
+    class Halved(ConjugateProx):
+        def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+            return (m + s) / 2
+
+    states = [
+        next(iterate(lasso, method=RCMD(prox=Halved(), engine=engine), record_at=[20]))
+        for engine in ("reference", "compiled")
+    ]
+    np.testing.assert_allclose(states[0].s, states[1].s, rtol=1e-12)
+
+
+@dataclass(frozen=True)
+class TooFar(Box):
+    """Its atoms lie outside its box."""
+
+    def argmin(self, c: Any) -> DenseAtom:
+        return DenseAtom(2 * super().argmin(c).vector)
+
+
+def test_atoms_outside_the_domain_are_refused() -> None:
+    X, y = np.eye(3), np.ones(3)
+    with pytest.raises(
+        ValueError, match=r"argmin of TooFar\(.*\) returned a point that misses dom R by 1"
+    ):
+        solve(Problem(X, y, LeastSquares(), TooFar(-1.0, 1.0)), tol=1e-3)

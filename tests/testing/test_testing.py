@@ -1,0 +1,647 @@
+"""The checkers themselves: right classes pass, and every planted fault is named."""
+
+import argparse
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcmd import (
+    Box,
+    CompositeProx,
+    ConjugateProx,
+    EuclideanProx,
+    Huber,
+    L1Ball,
+    L1Penalty,
+    L2Ball,
+    LeastSquares,
+    LogCosh,
+    Logistic,
+    Problem,
+    PseudoHuber,
+    Ridge,
+    SeparableConjugate,
+    Simplex,
+    Translated,
+    solve,
+    testing,
+)
+from rcmd.cli.check import run
+from rcmd.conjugates import Fair, SquaredHinge, numeric
+from rcmd.conjugates.base import NumericConjugateWarning
+from rcmd.model import truth
+from rcmd.model.user_code import load
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.rows.atoms import DenseAtom, SparseAtom
+from rcmd.testing import ContractError, check_conjugate, check_oracle, check_prox
+
+# ---- losses ------------------------------------------------------------------------------------
+
+
+class Offset(LeastSquares):
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return super().conjugate(w, y) + 0.25
+
+
+class MirroredLabel(LeastSquares):
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return w * w / 2 - w * y
+
+
+class Cancelling(LeastSquares):
+    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+        return SeparableConjugate.fenchel_young(self, s, w, y)
+
+
+class Expanded(LeastSquares):
+    def value(self, s: Any, y: Any) -> Any:
+        return s * s / 2 - s * y + y * y / 2
+
+
+class Wavy(LeastSquares):
+    def value(self, s: Any, y: Any) -> Any:
+        return (s - y) ** 2 / 2 + 2 * math.cos(s - y)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return s - y - 2 * math.sin(s - y)
+
+
+class Unbent(Logistic):
+    quadratic = True
+
+
+class SlightlyWrong(LogCosh):
+    def derivative(self, s: Any, y: Any) -> Any:
+        return super().derivative(s, y) * (1 + 1e-6)
+
+
+class NegativeGamma(LeastSquares):
+    @property
+    def gamma(self) -> Any:
+        return -1.0
+
+
+class NotDcp(LeastSquares):
+    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+        return -super().cvxpy_form(predictions, y)
+
+
+class RaisingConjugate(LeastSquares):
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return math.sqrt(-1 - w * w)
+
+
+class WrongSelection(Huber):
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        return w + y if abs(w) < self.width else y
+
+
+PLANTED_LOSSES = [
+    (Offset(), "missing constant", "it is 0.25 too large everywhere"),
+    (MirroredLabel(), "wrong sign", "it is right with −y in place of y"),
+    (Cancelling(), "unstable form", "it cancels"),
+    (Expanded(), "unstable form", "value loses digits to cancellation"),
+    (Wavy(), "not convex", "between s ="),
+    (Unbent(), "wrong flag", "set quadratic = False"),
+    (SlightlyWrong(), "missing factor", "it is 1.000001 times"),
+    (NegativeGamma(), "γ too small", "1 would do"),
+    (NotDcp(), "not convex", "CVXPY's rules"),
+    (RaisingConjugate(), "unstable form", "ValueError"),
+    (WrongSelection(), "wrong branch", "several s have this slope"),
+]
+
+
+@pytest.mark.parametrize(
+    ("planted", "cause", "remedy"), PLANTED_LOSSES, ids=lambda v: type(v).__name__
+)
+def test_planted_loss(planted: SeparableConjugate, cause: str, remedy: str) -> None:
+    report = testing.inspect_conjugate(planted)
+    assert report.causes[0] == cause, report
+    assert remedy in report.failures[0].remedy, report
+    with pytest.raises(ContractError, match="breaks its contract") as raised:
+        check_conjugate(planted)
+    assert isinstance(raised.value, AssertionError)
+    assert str(raised.value) == str(report)
+
+
+def test_failure_names_identity_point_numbers_and_cause() -> None:
+    (failure, *_) = testing.inspect_conjugate(Offset()).failures
+    text = str(failure)
+    assert text.startswith("conjugate is the supremum of ws − value(s) at w = ")
+    assert failure.point.keys() == {"w", "y"}
+    assert failure.found - failure.expected == pytest.approx(0.25)
+    assert "likely cause: missing constant: it is 0.25 too large everywhere" in text
+
+
+def test_reports_are_the_same_every_time() -> None:
+    reports = [str(testing.inspect_conjugate(Wavy())) for _ in range(2)]
+    reports += [str(testing.inspect_oracle(Maximizer(1.0))) for _ in range(2)]
+    assert reports[0] == reports[1]
+    assert reports[2] == reports[3]
+
+
+def test_labels_are_taken_or_refused() -> None:
+    assert check_conjugate(LeastSquares(), labels=[7.0, 1e4]).ok
+    with pytest.raises(ValueError, match="the logistic loss expects -1 and \\+1"):
+        check_conjugate(Logistic(), labels=[0.0])
+
+
+class OnlySevens(LeastSquares):
+    def label_fault(self, y: Any) -> str | None:
+        return None if (np.asarray(y) == 7).all() else "labels must be 7"
+
+
+def test_a_loss_with_labels_of_its_own_asks_for_them() -> None:
+    with pytest.raises(ValueError, match=r"accepts none of the labels .*give some"):
+        check_conjugate(OnlySevens())
+    assert check_conjugate(OnlySevens(), labels=[7.0]).ok
+
+
+def test_classes_are_not_objects() -> None:
+    for check, cls in (
+        (check_conjugate, Logistic),
+        (check_oracle, L1Ball),
+        (check_prox, EuclideanProx),
+    ):
+        with pytest.raises(TypeError, match=rf"is the class {cls.__name__}; expected an object"):
+            check(cls)  # type: ignore[operator]
+        with pytest.raises(TypeError, match="expected an object of a class derived from"):
+            check(3)  # type: ignore[operator]
+
+
+def test_loose_gamma_is_a_note() -> None:
+    class Loose(LeastSquares):
+        @property
+        def gamma(self) -> Any:
+            return 2.0
+
+    assert any("γ = 2 is safe" in note for note in check_conjugate(Loose()).notes)
+
+
+# ---- losses that give only their value and derivative ------------------------------------------
+
+
+@dataclass(frozen=True)
+class BarePseudoHuber(SeparableConjugate):
+    width: float = 1.5
+
+    def value(self, s: Any, y: Any) -> Any:
+        return self.width**2 * (math.hypot(1.0, (s - y) / self.width) - 1)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return (s - y) / math.hypot(1.0, (s - y) / self.width)
+
+
+@dataclass(frozen=True)
+class BareLogistic(SeparableConjugate):
+    """Written as in a textbook: it overflows at large margins."""
+
+    def value(self, s: Any, y: Any) -> Any:
+        return math.log(1 + math.exp(-y * s))
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return -y / (1 + math.exp(y * s))
+
+
+@dataclass(frozen=True)
+class BareSquare(SeparableConjugate):
+    def value(self, s: Any, y: Any) -> Any:
+        return (s - y) ** 2 / 2
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return s - y
+
+
+@dataclass(frozen=True)
+class BareFair(SeparableConjugate):
+    def value(self, s: Any, y: Any) -> Any:
+        return abs(s - y) - math.log1p(abs(s - y))
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return (s - y) / (1 + abs(s - y))
+
+
+PAIRS = [
+    (BarePseudoHuber, PseudoHuber(1.5)),
+    (BareLogistic, Logistic()),
+    (BareSquare, LeastSquares()),
+    (BareFair, Fair()),
+]
+quiet = pytest.mark.filterwarnings("ignore::rcmd.conjugates.base.NumericConjugateWarning")
+
+
+@quiet
+@pytest.mark.parametrize(("cls", "shipped"), PAIRS, ids=lambda v: getattr(v, "__name__", ""))
+def test_numeric_conjugate_agrees_with_the_closed_form(cls: Any, shipped: Any) -> None:
+    bare = cls()
+    assert bare.gamma == pytest.approx(float(shipped.gamma), rel=1e-3)
+    assert bare.gamma is bare.gamma, "found once"
+    for y in (1.0, -1.0):
+        ends = shipped.conjugate_domain(y)
+        assert bare.conjugate_domain(y) == pytest.approx(ends, abs=1e-9)
+        low, high = max(ends[0], -30.0), min(ends[1], 30.0)
+        for share in (1e-6, 0.01, 0.3, 0.5, 0.8, 0.999):
+            w = low + share * (high - low)
+            assert bare.conjugate(w, y) == pytest.approx(
+                shipped.conjugate(w, y), abs=1e-12, rel=1e-9
+            )
+            wanted = shipped.conjugate_derivative(w, y)
+            assert bare.conjugate_derivative(w, y) == pytest.approx(wanted, rel=1e-8)
+        for w in (e + d for e, d in zip(ends, (-0.1, 0.1), strict=True) if math.isfinite(e)):
+            assert bare.conjugate(w, y) == math.inf
+        for w in filter(math.isfinite, ends):
+            wanted = shipped.conjugate(w, y)
+            assert bare.conjugate(w, y) == pytest.approx(wanted, abs=1e-6)
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("pair", "oracle"),
+    [*zip(PAIRS, [L1Ball(1.0), Ridge(0.3), L1Ball(1.0), Ridge(0.3)], strict=True)],
+    ids=[cls.__name__ for cls, _ in PAIRS],
+)
+def test_value_and_derivative_alone_solve(pair: Any, oracle: Any) -> None:
+    cls, shipped = pair
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((8, 2))
+    y = np.sign(rng.standard_normal(8))
+    result = solve(Problem(X, y, cls(), oracle), batch=4, tol=2e-2, max_gradients=20_000)
+    assert result.success, result.gap
+    optimum = truth.solve(Problem(X, y, shipped, oracle))
+    assert -1e-7 <= float(result.primal) - optimum.primal <= float(result.gap) + 1e-7
+
+
+@quiet
+@pytest.mark.parametrize("cls", [BarePseudoHuber, BareSquare, BareFair])
+def test_numeric_conjugate_keeps_the_contract(cls: Any) -> None:
+    report = check_conjugate(cls())
+    assert "found numerically, not given: gamma, conjugate" in report.notes[0]
+
+
+@quiet
+def test_textbook_logistic_is_told_that_it_overflows() -> None:
+    assert testing.inspect_conjugate(BareLogistic()).causes[0] == "unstable form"
+
+
+def test_what_is_numeric_is_said_once_for_a_class() -> None:
+    @dataclass(frozen=True)
+    class Mine(BareSquare):
+        pass
+
+    with pytest.warns(NumericConjugateWarning, match="Mine does not define gamma, conjugate, conj"):
+        Mine()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Mine()
+        HalfGiven()
+
+
+@dataclass(frozen=True)
+class HalfGiven(BareSquare):
+    """Without a domain a given conjugate is finite everywhere, and nothing is numeric."""
+
+    gamma = 1.0  # type: ignore[assignment]
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return w * w / 2 + w * y
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        return w + y
+
+
+def test_given_conjugate_without_domain_is_finite_everywhere() -> None:
+    assert HalfGiven().conjugate_domain(1.0) == (-math.inf, math.inf)
+    assert check_conjugate(HalfGiven()).ok
+
+
+def test_missing_methods_are_named() -> None:
+    class Nothing(SeparableConjugate):
+        pass
+
+    class NoSlope(SeparableConjugate):
+        def value(self, s: Any, y: Any) -> Any:
+            return s * s
+
+    with pytest.raises(
+        TypeError, match=r"Nothing does not define value\(self, s, y\) and derivative"
+    ):
+        Nothing()  # type: ignore[abstract]
+    with pytest.raises(TypeError, match=r"NoSlope does not define derivative\(self, s, y\); a Sep"):
+        NoSlope()  # type: ignore[abstract]
+
+
+def test_inverse_slope_finds_roots_anywhere() -> None:
+    def cubic(fields: Any, s: float, y: float) -> float:
+        return s**3 + s - y
+
+    for root in (0.0, 1e-9, -3.7, 1e5, -(2.0**40)):
+        w = root**3 + root
+        found = numeric.inverse_slope(cubic, None, w, 0.0)
+        assert found == pytest.approx(root, rel=1e-14, abs=1e-16)
+    assert numeric.inverse_slope(lambda f, s, y: math.tanh(s), None, 2.0, 0.0) == math.inf
+    assert numeric.inverse_slope(lambda f, s, y: math.tanh(s), None, -2.0, 0.0) == -math.inf
+
+
+# ---- oracles -----------------------------------------------------------------------------------
+
+RIGHT_ORACLES = [
+    L1Ball(2.0),
+    L1Penalty(0.1),
+    L1Penalty(0.3, 2.0),
+    L2Ball(0.7),
+    Ridge(0.4),
+    Ridge(0.1, 0.5),
+    Box(-1.0, 2.0),
+    Box(0.0, np.arange(1.0, 6.0)),
+    Simplex(3.0),
+    Translated(L1Ball(2.0), np.arange(5.0)),
+    Translated(Ridge(0.4), np.arange(5.0)),
+]
+
+
+@pytest.mark.parametrize("oracle", RIGHT_ORACLES, ids=lambda o: repr(o)[:40])
+def test_shipped_oracles_keep_their_contract(oracle: LinearMinOracle) -> None:
+    report = check_oracle(oracle)
+    assert len(report.identities) == 11
+    assert not report.notes
+
+
+class Maximizer(L1Ball):
+    def argmin(self, c: Any) -> Any:
+        return super().argmin(-c)
+
+
+class WrongMinimum(L1Ball):
+    def minimum(self, c: Any) -> Any:
+        return 2 * super().minimum(c)
+
+
+class NegatedMinimum(L1Ball):
+    def minimum(self, c: Any) -> Any:
+        return -super().minimum(c)
+
+
+class ForgottenSign(L1Ball):
+    """Right for negative costs only."""
+
+    def argmin(self, c: Any) -> Any:
+        return SparseAtom((int(abs(c).argmax()),), (self.radius,))
+
+
+class TooFar(L1Ball):
+    def argmin(self, c: Any) -> Any:
+        atom = super().argmin(c)
+        return SparseAtom(atom.indices, (2 * atom.values[0],))
+
+
+class Euclidean(L1Ball):
+    """The set of one norm with the violation of another."""
+
+    def violation(self, beta: Any) -> Any:
+        return max(math.sqrt(beta @ beta) - self.radius, 0) / self.radius
+
+
+class Shrinking(L1Ball):
+    def violation(self, beta: Any) -> Any:
+        return 0.0 if np.count_nonzero(beta) <= 1 else 1.0
+
+
+class WrongMu(Ridge):
+    @property
+    def mu(self) -> Any:
+        return 2 * self.strength
+
+
+class SmallRange(L1Ball):
+    def prediction_range(self, rows: Any) -> Any:
+        low, high = super().prediction_range(rows)
+        return low / 2, high / 2
+
+
+class WideRange(L1Ball):
+    def prediction_range(self, rows: Any) -> Any:
+        low, high = super().prediction_range(rows)
+        return low * 2, high * 2
+
+
+class HalvedGap(L1Ball):
+    def fenchel_young(self, beta: Any, c: Any) -> Any:
+        return super().fenchel_young(beta, c) / 2
+
+
+class OtherForm(L1Ball):
+    def cvxpy_form(self, beta: Any) -> Any:
+        return L2Ball(self.radius).cvxpy_form(beta)
+
+
+class DoubledForm(L1Ball):
+    def cvxpy_form(self, beta: Any) -> Any:
+        return L1Ball(2 * self.radius).cvxpy_form(beta)
+
+
+class NotASet(Ridge):
+    indicator = True
+
+
+class RandomTies(Box):
+    coin = np.random.default_rng(0)
+
+    def argmin(self, c: Any) -> Any:
+        ends = np.where(self.coin.random(len(c)) < 0.5, self.lower, self.upper)
+        return DenseAtom(np.where(c == 0, ends, np.where(c > 0, self.lower, self.upper)))
+
+
+class Concave(Ridge):
+    def penalty(self, beta: Any) -> Any:
+        return -super().penalty(beta)
+
+
+class LyingAtom(SparseAtom):
+    def gather(self, indices: Any) -> Any:
+        return 2 * super().gather(indices)
+
+
+class TwoReadings(L1Ball):
+    def argmin(self, c: Any) -> Any:
+        atom = super().argmin(c)
+        return LyingAtom(atom.indices, atom.values)
+
+
+PLANTED_ORACLES = [
+    (Maximizer(1.0), "wrong sign", "argmin"),
+    (WrongMinimum(1.0), "missing factor", "it is 2 times"),
+    (NegatedMinimum(1.0), "wrong sign", "its negative is right"),
+    (ForgottenSign(1.0), None, "argmin"),
+    (TooFar(1.0), "wrong domain", "argmin leaves the set"),
+    (Euclidean(1.0), "wrong domain", "violation misses it"),
+    (Shrinking(1.0), "not convex", "middle of two points"),
+    (WrongMu(0.5), "constant too large", "μ = 0.5 would do"),
+    (SmallRange(1.0), "constant too small", "M_j would be too small"),
+    (HalvedGap(1.0), "missing factor", "it is 0.5 times"),
+    (OtherForm(1.0), "a different function", "cvxpy_form describes another R"),
+    (DoubledForm(1.0), "missing factor", "it is 2 times"),
+    (NotASet(0.5), "wrong flag", "set indicator = False"),
+    (RandomTies(-1.0, 1.0), "a different function", "break ties by position"),
+    (Concave(0.5), None, ""),
+    (TwoReadings(1.0), "a different function", "gather and predict"),
+]
+
+
+@pytest.mark.parametrize(
+    ("planted", "cause", "remedy"), PLANTED_ORACLES, ids=lambda v: type(v).__name__
+)
+def test_planted_oracle(planted: LinearMinOracle, cause: str | None, remedy: str) -> None:
+    with pytest.raises(ContractError) as raised:
+        check_oracle(planted)
+    report = raised.value.report
+    if cause is not None:
+        assert report.causes[0] == cause, report
+    assert any(remedy in str(failure) for failure in report.failures), report
+
+
+def test_wide_range_is_a_note() -> None:
+    assert any("is safe, but only" in note for note in check_oracle(WideRange(1.0)).notes)
+
+
+# ---- proxes ------------------------------------------------------------------------------------
+
+
+class Backwards(ConjugateProx):
+    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
+        return -s
+
+
+class LostInverse(ConjugateProx):
+    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+        return 2 * m
+
+
+class HalvedDivergence(EuclideanProx):
+    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        return super().divergence(loss, w, s, y, weight) / 2
+
+
+class ForgottenWeight(ConjugateProx):
+    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        return loss.fenchel_young(s, w / weight, y)
+
+
+class OffCentre(ConjugateProx):
+    def centre(self, losses: Any, bounds: Any) -> Any:
+        return 0 * losses.y + 0.5
+
+
+class DoubleStep(ConjugateProx):
+    def step(self, losses: Any, bounds: Any, batch: Any, s: Any, gap: Any, eta: Any) -> Any:
+        return super().step(losses, bounds, batch, s, gap, 2 * eta)
+
+
+class SwappedDivergence(ConjugateProx):
+    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
+        back = weight * loss.derivative(s, y)
+        return super().divergence(loss, back, loss.conjugate_derivative(w / weight, y), y, weight)
+
+
+PLANTED_PROXES = [
+    (Backwards(), "wrong sign", "mirror grows"),
+    (LostInverse(), None, "inverse leads back"),
+    (HalvedDivergence(), "missing factor", "it is 0.5 times"),
+    (ForgottenWeight(), "missing factor", "ω is forgotten"),
+    (OffCentre(), "a different function", "centre minimizes h"),
+    (DoubleStep(), "a different function", "step minimizes"),
+    (SwappedDivergence(), "a different function", "divergence is D_h"),
+]
+
+
+@pytest.mark.parametrize(
+    ("planted", "cause", "words"), PLANTED_PROXES, ids=lambda v: type(v).__name__
+)
+def test_planted_prox(planted: Any, cause: str | None, words: str) -> None:
+    with pytest.raises(ContractError) as raised:
+        check_prox(planted)
+    report = raised.value.report
+    if cause is not None:
+        assert report.causes[0] == cause, report
+    assert any(words in str(failure) for failure in report.failures), report
+
+
+@pytest.mark.parametrize("prox", [ConjugateProx(), EuclideanProx(), CompositeProx()], ids=repr)
+def test_shipped_proxes_keep_their_contract(prox: Any) -> None:
+    assert len(check_prox(prox).identities) == 5
+    assert check_prox(prox, SquaredHinge()).ok
+    with pytest.raises(ValueError, match="accepts none of the labels"):
+        check_prox(prox, Logistic(), labels=[0.3])
+
+
+# ---- rcmd check --------------------------------------------------------------------------------
+
+MODULE = """
+from dataclasses import dataclass
+from rcmd import LeastSquares, L1Ball, ConjugateProx
+
+class Wrong(LeastSquares):
+    def derivative(self, s, y):
+        return 2 * (s - y)
+
+instance = LeastSquares()
+number = 3
+"""
+
+
+def run_check(target: str) -> int:
+    return run(argparse.Namespace(target=target, json=None))
+
+
+@pytest.fixture
+def module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    path = tmp_path / "my_losses_for_check.py"
+    path.write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def test_check_prints_a_line_for_each_identity(capsys: Any) -> None:
+    assert run_check("rcmd.conjugates:Huber(0.5)") == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "Huber(width=0.5)"
+    assert out[-1] == "the contract is kept"
+    assert sum(line.startswith("ok    ") for line in out) >= 13
+
+
+def test_check_says_what_is_wrong(capsys: Any, module: Any) -> None:
+    assert run_check("my_losses_for_check:Wrong") == 1
+    out = capsys.readouterr().out
+    assert "FAIL  derivative is the slope of value" in out
+    assert "likely cause: missing factor: it is 2 times what it should be" in out
+    assert out.splitlines()[-1].endswith("failures")
+
+
+def test_check_takes_files_instances_oracles_and_proxes(module: Any) -> None:
+    assert load(f"{module}:instance") == LeastSquares()
+    assert load("my_losses_for_check:L1Ball(radius=2)") == L1Ball(2)
+    assert run_check("rcmd:Simplex") == run_check("rcmd:EuclideanProx") == 0
+
+
+BAD_TARGETS = {
+    "rcmd": "is not of the form module:Class",
+    "rcmd:": "is not of the form module:Class",
+    "absent_module:Loss": "module 'absent_module' cannot be imported",
+    "absent.py:Loss": "absent.py cannot be read",
+    "rcmd.conjugates:Hubert": "rcmd.conjugates has no Hubert; it has SeparableConjugate",
+    "rcmd.conjugates:Huber(__import__('os'))": "expected a name, or a name with numbers",
+    "rcmd.conjugates:Huber.value": "expected a name, or a name with numbers",
+    "rcmd.conjugates:Huber(": "expected a name, or a name with numbers",
+    "rcmd:L1Ball": "L1Ball cannot be made: .*radius.*; write rcmd:L1Ball",
+    "rcmd.conjugates:Poisson": "the Poisson loss is refused",
+    "rcmd:solve": "expected a SeparableConjugate",
+}
+
+
+@pytest.mark.parametrize("target", BAD_TARGETS)
+def test_bad_targets_are_one_sentence(target: str) -> None:
+    with pytest.raises(ValueError, match=BAD_TARGETS[target].replace("(", r"\(")):
+        run_check(target)

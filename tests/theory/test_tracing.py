@@ -1,0 +1,142 @@
+"""Proofs along runs: every line holds, in fractions exactly, and wrong constants break them."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from enumeration import Parabola
+from small_problems import exact_problem, problem
+
+import rcmd
+from rcmd import Box, LeastSquares, Logistic, Problem
+from rcmd.engine.sampling import Replay
+from rcmd.theory.proof_trace import Trace, trace, tracing
+from rcmd.theory.proof_trace.lines import Relation
+
+F = Fraction
+
+
+def zero(instance: Problem) -> Any:
+    return 0 * instance.losses.y
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 4])
+@pytest.mark.parametrize("oracle", ["l1-ball", "l1-penalty", "box", "simplex", "ridge"])
+def test_every_proved_line_holds_exactly(oracle: str, batch: int) -> None:
+    instance = exact_problem(oracle, weighted=batch == 2)
+    for w in (zero(instance), instance.losses.y):
+        proof = trace(instance, 4, batch=batch, w=w)
+        assert proof.broken() == []
+        rounded = {"Theorem 3.1", "Theorem 3.2, corrected"}
+        if oracle == "ridge":  # M has a square root in it
+            rounded.add("Prop. 3.3")
+        exact = (entry for entry in proof if entry.line.name not in rounded)
+        assert {type(entry.slack) for entry in exact} <= {Fraction, int}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("oracle", ["l1-ball", "l2-ball", "ridge", "moved-ridge", "box"])
+@pytest.mark.parametrize("loss", ["logistic", "least-squares"])
+def test_every_proved_line_holds_in_floats(loss: str, oracle: str, weighted: bool) -> None:
+    instance = problem(loss, oracle, weighted=weighted)
+    proof = rcmd.trace(instance, 6, batch=2, w=zero(instance))
+    assert proof.broken() == []
+    assert all(entry.holds for entry in proof if entry.line.relation is Relation.ON_AVERAGE)
+
+
+def test_the_fixed_point_is_the_optimum_by_default() -> None:
+    instance = problem("logistic", "ridge")
+    optimum = rcmd.model.truth.solve(instance)
+    given = trace(instance, 2, w=optimum.w)
+    assert [e.left for e in trace(instance, 2)] == [e.left for e in given]
+
+
+def counterexample() -> Problem:
+    """Two logistic samples for which Theorem 3.2's first inequality is false."""
+    return Problem([[1.0], [1.0]], [1.0, 1.0], Logistic(), Parabola(1.0, -10.0, -10.0, 0.0))
+
+
+def test_the_published_step_is_seen_to_fail() -> None:
+    proof = trace(counterexample(), 3, w=np.array([-0.5, -0.5]))
+    assert not any(entry.holds for entry in proof.line("Abel summation"))
+    assert proof.broken() == []
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, instance: Problem, **changed: Any) -> Trace:
+    """The trace with wrong constants."""
+    true = instance.constants
+
+    class Wrong(Problem):
+        def constants(self, batch: int | float = 1) -> Any:
+            return replace(true(batch), **changed)
+
+    instance.__class__ = Wrong
+    return trace(instance, 4, w=zero(instance), batch=changed.get("batch", 1))
+
+
+def names(proof: Trace) -> set[str]:
+    return {entry.line.name for entry in proof.broken()}
+
+
+def test_too_small_a_smoothness_breaks_the_descent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "rcmd.conjugates.samples.SampleLosses.gammas", property(lambda s: s.y * 0 + F(1, 2))
+    )
+    proof = trace(exact_problem("box"), 3, w=zero(exact_problem("box")))
+    assert {"repair F2", "display 1, 3rd"} & names(proof)
+
+
+def test_too_small_a_prediction_bound_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = planted(monkeypatch, exact_problem("box"), prediction_bound=F(1, 100))
+    assert {"Prop. 3.3", "Cor. 3.1", "display 1, 4th"} <= names(proof)
+
+
+def test_the_printed_sigma_breaks_the_chain_for_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.full((3, 1), F(1))
+    instance = Problem(X, [F(0)] * 3, LeastSquares(), Parabola(F(1, 4), F(1), F(0), F(1)))
+    assert trace(instance, 3, batch=3, w=zero(instance)).broken() == []
+    proof = planted(monkeypatch, instance, batch=3, spectral_energy=F(1))
+    assert "chain 1, 1st" in names(proof)
+
+
+def test_weights_off_by_one_break_the_martingale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "_weight", lambda schedule, c, i: 2 * c.blocks + i + 1)
+    assert "repair F3" in names(trace(exact_problem("box"), 3, w=zero(exact_problem("box"))))
+
+
+def test_a_trace_prints_one_row_per_line() -> None:
+    instance = problem("least-squares", "box")
+    proof = trace(instance, 2, w=zero(instance), sampler=Replay([[1], [3]]))
+    text = str(proof).splitlines()
+    assert text[0].startswith("The proof of Theorem 3.1 along 2 steps of Problem(n=5, p=4")
+    assert len(text) == 3 + len(proof.lines)
+    assert all("2/2" in row for row in text[3:])
+    assert len(proof) == 2 * len(proof.lines)
+    assert proof[0].i == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps is 0; expected a positive whole number of iterations"),
+        ({"batch": 9}, "batch is 9"),
+        ({"w": [1.0]}, r"w has shape \(1,\); expected \(5,\)"),
+    ],
+)
+def test_refusals(options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        trace(problem("logistic", "box"), **options)
+
+
+def test_too_many_batches_are_refused() -> None:
+    instance = Problem(np.ones((30, 1)), np.ones(30), LeastSquares(), Box(-1.0, 1.0))
+    with pytest.raises(ValueError, match="there are 30045015 batches of 10 out of n = 30 rows"):
+        trace(instance, batch=10)
+
+
+def test_an_unknown_line_is_refused() -> None:
+    proof = trace(exact_problem("box"), 1, w=zero(exact_problem("box")))
+    with pytest.raises(ValueError, match="the proof has no line 'five'; expected one of 'Prop"):
+        proof.line("five")
