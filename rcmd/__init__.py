@@ -17,188 +17,75 @@ Examples
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rcmd.conjugates import (
-    EpsilonInsensitive,
-    Exponential,
-    Fair,
-    Huber,
-    LeastSquares,
-    LogCosh,
-    Logistic,
-    Poisson,
-    PseudoHuber,
-    SeparableConjugate,
-    SmoothedHinge,
-    SmoothedQuantile,
-    SoftplusHinge,
-    SquaredHinge,
-)
-from rcmd.methods.corrected import Corrected
-from rcmd.methods.rcmd import RCMD
-from rcmd.model.certificate import Certificate, certify
-from rcmd.model.problem import Problem
-from rcmd.model.prox import BregmanProx, CompositeProx, ConjugateProx, EuclideanProx
-from rcmd.oracles import (
-    Birkhoff,
-    Box,
-    Caching,
-    CappedSimplex,
-    Counting,
-    CurSet,
-    CvxpyOracle,
-    ElasticNet,
-    Ellipsoid,
-    EntropySimplex,
-    FlowPolytope,
-    GroupL2Ball,
-    GroupLasso,
-    Hull,
-    KSparseBall,
-    KSupportBall,
-    L1Ball,
-    L1Penalty,
-    L2Ball,
-    LinearMinOracle,
-    LInfBall,
-    LpBall,
-    NuclearBall,
-    NuclearPenalty,
-    OWLBall,
-    Polytope,
-    Product,
-    Ridge,
-    Scaled,
-    Simplex,
-    Spectrahedron,
-    Translated,
-)
-from rcmd.rows import BilinearRows, MatrixEntries, OperatorRows
-from rcmd.rows.lowrank import LowRank
-from rcmd.solver.history import State, StopReason
-from rcmd.solver.path import Path, path
-from rcmd.solver.result import Result
-from rcmd.solver.solve import iterate, solve
-
-if TYPE_CHECKING:
-    from rcmd import datasets, methods, plotting, testing
-    from rcmd.applications import completion, cur, nonsmooth
-    from rcmd.model import bounds, truth
-    from rcmd.solver.checkpoint.resume import resume
-    from rcmd.solver.saved_results import load_result
-    from rcmd.theory.proof_trace import trace
-    from rcmd.theory.replicates import replicate, sweep
-
-__all__ = [
-    "RCMD",
-    "BilinearRows",
-    "Birkhoff",
-    "Box",
-    "BregmanProx",
-    "Caching",
-    "CappedSimplex",
-    "Certificate",
-    "CompositeProx",
-    "ConjugateProx",
-    "Corrected",
-    "Counting",
-    "CurSet",
-    "CvxpyOracle",
-    "ElasticNet",
-    "Ellipsoid",
-    "EntropySimplex",
-    "EpsilonInsensitive",
-    "EuclideanProx",
-    "Exponential",
-    "Fair",
-    "FlowPolytope",
-    "GroupL2Ball",
-    "GroupLasso",
-    "Huber",
-    "Hull",
-    "KSparseBall",
-    "KSupportBall",
-    "L1Ball",
-    "L1Penalty",
-    "L2Ball",
-    "LInfBall",
-    "LeastSquares",
-    "LinearMinOracle",
-    "LogCosh",
-    "Logistic",
-    "LowRank",
-    "LpBall",
-    "MatrixEntries",
-    "NuclearBall",
-    "NuclearPenalty",
-    "OWLBall",
-    "OperatorRows",
-    "Path",
-    "Poisson",
-    "Polytope",
-    "Problem",
-    "Product",
-    "PseudoHuber",
-    "Result",
-    "Ridge",
-    "Scaled",
-    "SeparableConjugate",
-    "Simplex",
-    "SmoothedHinge",
-    "SmoothedQuantile",
-    "SoftplusHinge",
-    "Spectrahedron",
-    "SquaredHinge",
-    "State",
-    "StopReason",
-    "Translated",
-    "bounds",
-    "certify",
-    "completion",
-    "cur",
-    "datasets",
-    "iterate",
-    "load_result",
-    "methods",
-    "nonsmooth",
-    "path",
-    "plotting",
-    "replicate",
-    "resume",
-    "solve",
-    "sweep",
-    "testing",
-    "trace",
-    "truth",
-]
+from rcmd.conjugates import *  # noqa: F403 (a loss that is exported there is exported here)
+from rcmd.methods.corrected import Corrected as Corrected
+from rcmd.methods.rcmd import RCMD as RCMD
+from rcmd.model.certificate import Certificate as Certificate
+from rcmd.model.certificate import certify as certify
+from rcmd.model.problem import Problem as Problem
+from rcmd.model.prox import BregmanProx as BregmanProx
+from rcmd.model.prox import CompositeProx as CompositeProx
+from rcmd.model.prox import ConjugateProx as ConjugateProx
+from rcmd.model.prox import EuclideanProx as EuclideanProx
+from rcmd.oracles import *  # noqa: F403
+from rcmd.rows import BilinearRows as BilinearRows
+from rcmd.rows import MatrixEntries as MatrixEntries
+from rcmd.rows import OperatorRows as OperatorRows
+from rcmd.rows.lowrank import LowRank as LowRank
+from rcmd.solver.history import State as State
+from rcmd.solver.history import StopReason as StopReason
+from rcmd.solver.path import Path as Path
+from rcmd.solver.path import path as path
+from rcmd.solver.result import Result as Result
+from rcmd.solver.solve import iterate as iterate
+from rcmd.solver.solve import solve as solve
 
 __version__ = "0.2.0"
 
-
 LAZY = {
-    **{name: f"rcmd.{name}" for name in ("datasets", "methods", "plotting", "testing")},
-    **{name: f"rcmd.model.{name}" for name in ("bounds", "truth")},
-    **{name: f"rcmd.applications.{name}" for name in ("completion", "cur", "nonsmooth")},
+    "bounds": "rcmd.model.bounds",
+    "completion": "rcmd.applications.completion",
+    "cur": "rcmd.applications.cur",
+    "datasets": "rcmd.datasets",
+    "load_result": "rcmd.solver.saved_results:load_result",
+    "methods": "rcmd.methods",
+    "nonsmooth": "rcmd.applications.nonsmooth",
+    "plotting": "rcmd.plotting",
+    "replicate": "rcmd.theory.replicates:replicate",
+    "resume": "rcmd.solver.checkpoint.resume:resume",
+    "sweep": "rcmd.theory.replicates:sweep",
+    "testing": "rcmd.testing",
+    "trace": "rcmd.theory.proof_trace:trace",
+    "truth": "rcmd.model.truth",
 }
-"""Modules that are imported when first asked for."""
+"""Modules and functions that are imported when first asked for."""
 
-ELSEWHERE = {
-    "load_result": "rcmd.solver.saved_results",
-    "replicate": "rcmd.theory.replicates",
-    "resume": "rcmd.solver.checkpoint.resume",
-    "sweep": "rcmd.theory.replicates",
-    "trace": "rcmd.theory.proof_trace",
-}
-"""Functions that are imported when first asked for, and where they are."""
+if TYPE_CHECKING:
+    from rcmd import datasets as datasets
+    from rcmd import methods as methods
+    from rcmd import plotting as plotting
+    from rcmd import testing as testing
+    from rcmd.applications import completion as completion
+    from rcmd.applications import cur as cur
+    from rcmd.applications import nonsmooth as nonsmooth
+    from rcmd.model import bounds as bounds
+    from rcmd.model import truth as truth
+    from rcmd.solver.checkpoint.resume import resume as resume
+    from rcmd.solver.saved_results import load_result as load_result
+    from rcmd.theory.proof_trace import trace as trace
+    from rcmd.theory.replicates import replicate as replicate
+    from rcmd.theory.replicates import sweep as sweep
+else:  # type checkers go by the imports "… as …"
+    origins = {name: getattr(value, "__module__", "") for name, value in globals().items()}
+    __all__ = sorted([name for name in origins if origins[name].startswith("rcmd.")] + list(LAZY))
 
+    def __dir__() -> list[str]:
+        return __all__
 
-def __dir__() -> list[str]:
-    return __all__
-
-
-def __getattr__(name: str) -> Any:
-    """What ``LAZY`` and ``ELSEWHERE`` name."""
-    if name in ELSEWHERE:
-        return getattr(import_module(ELSEWHERE[name]), name)
-    if name in LAZY:
-        return import_module(LAZY[name])
-    raise AttributeError(f"module 'rcmd' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """What ``LAZY`` names."""
+        if name not in LAZY:
+            raise AttributeError(f"module 'rcmd' has no attribute {name!r}")
+        module, _, function = LAZY[name].partition(":")
+        found = import_module(module)
+        return getattr(found, function) if function else found

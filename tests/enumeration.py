@@ -12,23 +12,29 @@ from rcmd import LinearMinOracle, Problem, SeparableConjugate
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay
-from rcmd.model.schedules import Schedule
+from rcmd.model.schedules import LinearSchedule, Schedule
 from rcmd.oracles import DenseAtom
 from rcmd.rows import Rows
+
+
+def averaging_weight(schedule: Any, i: int) -> Any:
+    """c_i as the theorems write it: 2N + i, or q^i with q = Nσ/(Nσ − 1)."""
+    if isinstance(schedule, LinearSchedule):
+        size = schedule.blocks * schedule.sigma
+        return (size / (size - 1)) ** i
+    return 2 * schedule.blocks + i
 
 
 class Path:
     """β̄, w̄ and the steps of one run, all of them equally likely."""
 
     def __init__(self, problem: Problem, schedule: Schedule, kind: type[ReferenceEngine]) -> None:
-        number_type = problem.rows.number_type
         self.problem = problem
         self.beta = PrimalAverage(schedule, problem.rows.zero())
-        self.w_average = DualAverage(schedule, problem.n, number_type)
+        self.w_average = DualAverage(schedule, problem.n, problem.rows.number_type)
         self.steps: list[Step] = []
-        self.engine = kind(
-            problem, schedule, Replay([[0]]), accounting=(self.beta, self.w_average, self)
-        )
+        accounting = (self.beta, self.w_average, self)
+        self.engine = kind(problem, schedule, Replay([[0]]), accounting=accounting)
 
     def record(self, step: Step) -> None:
         self.steps.append(step)
@@ -45,7 +51,6 @@ class Path:
         return self.problem.primal(self.beta.value()) - self.dual(averaged)
 
     def dual(self, averaged: bool) -> Any:
-        """D(w̄) if ``averaged``, else D(w)."""
         w = self.engine.w
         return self.problem.dual(self.w_average.value(w) if averaged else w)
 
@@ -59,8 +64,8 @@ def levels(
 ) -> Iterator[list[Path]]:
     """All runs after 1, 2, …, ``steps`` steps."""
     paths = [Path(problem, schedule, kind)]
+    batches = list(combinations(range(problem.n), batch))
     for _ in range(steps):
-        batches = list(combinations(range(problem.n), batch))
         paths = [path.extended(rows) for path in paths for rows in batches]
         yield paths
 
@@ -118,30 +123,23 @@ class TiltedHuber(SeparableConjugate):
 
     def value(self, s: Any, y: Any) -> Any:
         inner = min(abs(s), self.width)
-        huber = inner * (abs(s) - inner / 2)
-        return huber + self.curvature * s * s / 2 + self.tilt * s
+        return inner * (abs(s) - inner / 2) + self.curvature * s * s / 2 + self.tilt * s
 
     def derivative(self, s: Any, y: Any) -> Any:
         return min(max(s, -self.width), self.width) + self.curvature * s + self.tilt
 
     def conjugate(self, w: Any, y: Any) -> Any:
-        s = tilted_huber_inverse(w - self.tilt, self.width, self.curvature)
-        inner = min(abs(s), self.width)
-        huber = inner * (abs(s) - inner / 2)
-        return (w - self.tilt) * s - huber - self.curvature * s * s / 2
+        s = self.conjugate_derivative(w, y)
+        return w * s - self.value(s, y)
 
     def conjugate_derivative(self, w: Any, y: Any) -> Any:
-        return tilted_huber_inverse(w - self.tilt, self.width, self.curvature)
+        slope = w - self.tilt
+        inner = slope / (1 + self.curvature)
+        if abs(inner) <= self.width:
+            return inner
+        return (slope - self.width if slope > 0 else slope + self.width) / self.curvature
 
     def bregman_radius(self, bound: Any) -> Any:
         """a l'(a) − l(a) at a = ±bound."""
         inner = min(bound, self.width)
         return inner * inner / 2 + self.curvature * bound * bound / 2
-
-
-def tilted_huber_inverse(slope: Any, width: Any, curvature: Any) -> Any:
-    """The s with min(max(s, −width), width) + curvature·s = slope."""
-    inner = slope / (1 + curvature)
-    if abs(inner) <= width:
-        return inner
-    return (slope - width if slope > 0 else slope + width) / curvature

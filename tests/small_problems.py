@@ -1,6 +1,7 @@
 """Small random problems: every loss with every regularizer, dense, sparse or in fractions."""
 
 from collections.abc import Iterable
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -17,12 +18,20 @@ from rcmd import (
     Logistic,
     Problem,
     Ridge,
+    SeparableConjugate,
     Simplex,
     Translated,
+    conjugates,
 )
 from rcmd.solver.history import Record
 
 LOSSES = {"least-squares": LeastSquares(), "logistic": Logistic()}
+PARAMETERS = {"EpsilonInsensitive": (0.3,), "SmoothedQuantile": (0.7,)}
+REFUSED = {"Poisson", "Exponential"}  # they are not smooth
+SHIPPED: list[SeparableConjugate] = [
+    getattr(conjugates, name)(*PARAMETERS.get(name, ()))
+    for name in sorted({*conjugates.__all__} - {"SampleLosses", "SeparableConjugate"} - REFUSED)
+]
 
 ORACLES: dict[str, LinearMinOracle] = {
     "l1-ball": L1Ball(4.0),
@@ -105,8 +114,7 @@ def dense(problem: Problem) -> Any:
     return np.array([problem.rows.row(j) for j in range(problem.n)])
 
 
-def lines(checkpoints: Iterable[Record]) -> list[dict[str, Any]]:
-    """Checkpoints without their wall-clock time, NaN made comparable."""
-    rows = [vars(row) for row in checkpoints]
-    kept = [field for field in Record.__dataclass_fields__ if field != "seconds"]
-    return [{name: str(row[name]) for name in kept} for row in rows]
+def lines(records: Iterable[Record]) -> list[dict[str, str]]:
+    """Records without their wall-clock time, as text, where NaN equals NaN."""
+    kept = [field.name for field in fields(Record) if field.name != "seconds"]
+    return [{name: str(getattr(record, name)) for name in kept} for record in records]

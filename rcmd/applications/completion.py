@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy.typing as npt
-
 from rcmd.conjugates import LeastSquares
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.certificate import Certificate
@@ -15,10 +13,9 @@ from rcmd.model.problem import Problem
 from rcmd.oracles.matrices import NuclearBall
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.matrix_rows import MatrixEntries
+from rcmd.rows.validation import Array
 from rcmd.solver.result import Result
 from rcmd.solver.solve import solve
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

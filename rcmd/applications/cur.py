@@ -15,18 +15,15 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.least_squares import LeastSquares
 from rcmd.model.certificate import Certificate
 from rcmd.model.problem import Problem
 from rcmd.oracles.cur import CurSet
 from rcmd.rows.matrix_rows import BilinearRows
-from rcmd.rows.validation import as_array, checked_numbers
+from rcmd.rows.validation import Array, as_array, checked_numbers
 from rcmd.solver.result import Result
 from rcmd.solver.solve import solve
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

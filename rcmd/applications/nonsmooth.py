@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.conjugates.base import SeparableConjugate
@@ -18,11 +17,10 @@ from rcmd.model.problem import Problem
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.validation import as_array, checked_numbers
+from rcmd.rows.validation import Array, as_array, checked_numbers
 from rcmd.solver.result import Result
 from rcmd.solver.solve import solve
 
-Array = npt.NDArray[Any]
 Subgradients = Callable[[Array], tuple[Any, Array]]
 
 ROUNDING = 1e-9

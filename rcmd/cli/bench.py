@@ -1,17 +1,14 @@
-"""``rcmd bench``: its options; the work is in ``rcmd.lab.bench``."""
+"""Measure speed and memory on this machine; the help of each benchmark has an
+example.
+
+    rcmd bench engine --quick
+"""
 
 from __future__ import annotations
 
 import argparse
 
 from rcmd.cli.options import add_command, add_json_option
-
-HELP = """\
-Measure speed and memory on this machine; the help of each benchmark has an
-example.
-
-    rcmd bench engine --quick
-"""
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and

@@ -1,4 +1,11 @@
-"""``rcmd check``: the contract of a loss, an oracle or a prox, identity by identity."""
+"""Check the contract of a loss, an oracle or a prox, identity by identity: one of
+your own, in a module or a file, or one that `rcmd list` shows.
+
+    rcmd check 'my_losses.py:Tilted(0.3)'
+    rcmd check my_losses:Tilted
+    rcmd check logistic
+    rcmd check l1:5
+"""
 
 from __future__ import annotations
 
@@ -7,7 +14,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rcmd.cli.options import add_json_option, check_outputs
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.prox import BregmanProx
 from rcmd.model.specs import LOSSES, ORACLES, REFUSED, for_columns, parse_loss, parse_oracle
@@ -18,16 +24,6 @@ from rcmd.testing.losses import inspect_conjugate
 from rcmd.testing.oracles import inspect_oracle
 from rcmd.testing.proxes import inspect_prox
 from rcmd.testing.report import Report
-
-HELP = """\
-Check the contract of a loss, an oracle or a prox, identity by identity: one of
-your own, in a module or a file, or one that `rcmd list` shows.
-
-    rcmd check 'my_losses.py:Tilted(0.3)'
-    rcmd check my_losses:Tilted
-    rcmd check logistic
-    rcmd check l1:5
-"""
 
 CHECKS: dict[type, Callable[[Any], Report]] = {
     SeparableConjugate: inspect_conjugate,
@@ -42,12 +38,10 @@ NAMED_VARIABLES = 5
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What may be typed after ``rcmd check``."""
     parser.add_argument("target", metavar="MODULE:CLASS|NAME", help="what to check")
-    add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``rcmd check``: 0 if the contract is kept and 1 if not."""
-    check_outputs(options)
     part = named(options.target) or load(options.target)
     inspect = next((check for kind, check in CHECKS.items() if isinstance(part, kind)), None)
     if inspect is None:

@@ -1,24 +1,4 @@
-"""``rcmd compare``: the table, the JSON file and the figure."""
-
-from __future__ import annotations
-
-import argparse
-import math
-from typing import Any
-
-from rcmd.cli.options import add_plot_and_json_options, add_problem_options, check_outputs, limit
-from rcmd.cli.tasks import samples_problem
-from rcmd.lab.compare import AXES, Comparison, Standing, compare, excess
-from rcmd.lab.racing import CORRECTED, fitting, parse_entrants
-from rcmd.methods import NAMED
-from rcmd.model.specs import parse_batch
-from rcmd.plotting import Line, Panel, write_figure
-from rcmd.reporting.progress import tell_on_terminal
-from rcmd.reporting.tables import Report, Section, about_command
-from rcmd.rows.validation import batch_size
-
-HELP = """\
-Run methods side by side on one problem, each with the same number of
+"""Run methods side by side on one problem, each with the same number of
 gradients, and show what they reached against gradients, oracle calls and
 seconds, with fitted log-log slopes.
 
@@ -31,6 +11,31 @@ sarah, online, sdca, apcg; fw, away, pairwise and bpcg take a step rule, as in
 fw:exact. By default all that the problem allows. --batch is for methods that
 leave it open.
 """
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from rcmd.cli.options import add_plot_option, add_problem_options, limit
+from rcmd.cli.tasks import samples_problem
+from rcmd.lab.racing import (
+    AXES,
+    CORRECTED,
+    Comparison,
+    Standing,
+    compare,
+    excess,
+    fitting,
+    parse_entrants,
+)
+from rcmd.methods import NAMED
+from rcmd.model.specs import parse_batch
+from rcmd.plotting import Line, Panel, write_figure
+from rcmd.reporting.progress import tell_on_terminal
+from rcmd.reporting.tables import Report, Section, about_command
+from rcmd.rows.validation import batch_size
 
 HEADER = (
     "method", "gradients", "calls", "seconds", "gap", "P − best", "slope/gradients",
@@ -54,12 +59,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--tol", type=float, default=1e-10, help="certified gap that ends a run (default: 1e-10)")
     add("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
     add("--seeds", type=int, default=3, help="runs, from --seed on (default: %(default)s)")
-    add_plot_and_json_options(parser)
+    add_plot_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``rcmd compare``; returns the exit status."""
-    check_outputs(options)
     if not options.passes > 0 or not math.isfinite(options.passes):
         raise ValueError(f"--passes is {options.passes}; expected a number above 0")
     if options.seeds < 1:
@@ -128,20 +132,12 @@ def _add(section: Section, standing: Standing, comparison: Comparison) -> None:
 
 
 def _panels(comparison: Comparison) -> list[Panel]:
-    return [
-        Panel(
-            "",
-            label,
-            [
-                Line(
-                    standing.entrant.name,
-                    [getattr(point, axis) for point in curve],
-                    excess(curve, comparison.best),
-                )
-                for standing in comparison.standings
-                for curve in standing.curves
-            ],
-            y_label="P − best known",
-        )
-        for axis, label in AXES.items()
-    ]
+    curves = [(s.entrant.name, curve) for s in comparison.standings for curve in s.curves]
+    panels = []
+    for axis, label in AXES.items():
+        lines = [
+            Line(name, [getattr(point, axis) for point in curve], excess(curve, comparison.best))
+            for name, curve in curves
+        ]
+        panels.append(Panel("", label, lines, y_label="P − best known"))
+    return panels

@@ -1,4 +1,10 @@
-"""``rcmd convert``: LIBSVM text to rows on disk."""
+"""Turn a LIBSVM file (plain, .gz, .bz2 or .xz) of any size into a folder of
+arrays, in constant memory. rcmd solve then reads it a block at a time, so that
+it need not fit into memory:
+
+    rcmd convert url_combined.bz2 url.rows
+    rcmd solve url.rows --batch 0.1%
+"""
 
 from __future__ import annotations
 
@@ -7,20 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rcmd.cli.options import add_json_option, check_outputs
 from rcmd.datasets import convert_libsvm
 from rcmd.datasets.folder import read_meta
 from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import tell_on_terminal
-
-HELP = """\
-Turn a LIBSVM file (plain, .gz, .bz2 or .xz) of any size into a folder of
-arrays, in constant memory. rcmd solve then reads it a block at a time, so that
-it need not fit into memory:
-
-    rcmd convert url_combined.bz2 url.rows
-    rcmd solve url.rows --batch 0.1%
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +29,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--features", type=int, metavar="P", help="columns (default: the largest index in FILE)"
     )
-    add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``rcmd convert``; returns the exit status."""
-    check_outputs(options)
     dtype = np.float32 if options.float32 else np.float64
     convert_libsvm(
         options.file, options.folder, features=options.features, dtype=dtype, tell=tell_on_terminal

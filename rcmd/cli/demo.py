@@ -1,4 +1,10 @@
-"""``rcmd demo``: list the teaching pages, or write one and open it."""
+"""Teaching pages: list them, or write one as a single HTML file that needs no
+network, and open it.
+
+    rcmd demo
+    rcmd demo equivalence
+    rcmd demo the-bound --seed 1 --out bound.html --no-open
+"""
 
 from __future__ import annotations
 
@@ -8,20 +14,10 @@ import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
 
-from rcmd.cli.options import add_json_option, check_outputs
 from rcmd.lab.demos import SUMMARIES, check_name, make_page, write_page
 from rcmd.reporting.json_output import say, write_json
 from rcmd.rows.validation import pip_install
 from rcmd.solver.saved_results import check_folder
-
-HELP = """\
-Teaching pages: list them, or write one as a single HTML file that needs no
-network, and open it.
-
-    rcmd demo
-    rcmd demo equivalence
-    rcmd demo the-bound --seed 1 --out bound.html --no-open
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,12 +26,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="where to write it (default: NAME.html)")
     parser.add_argument("--no-open", action="store_true", help="write the file and no more")
     parser.add_argument("--seed", type=int, default=0, help="of the runs (default: %(default)s)")
-    add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``rcmd demo``; returns the exit status."""
-    check_outputs(options)
     name, out, seed, json = options.name, options.out, options.seed, options.json
     if name is None:
         if out is not None:

@@ -1,15 +1,4 @@
-"""``rcmd fuzz``: random problems for a chosen time, and every finding as code that repeats it."""
-
-from __future__ import annotations
-
-import argparse
-
-from rcmd.cli.options import add_json_option, check_outputs
-from rcmd.reporting.json_output import say, write_json
-from rcmd.testing.fuzzing import Case, Finding, search
-
-HELP = """\
-Solve random small problems, every named loss with every named regularizer, and
+"""Solve random small problems, every named loss with every named regularizer, and
 compare with CVXPY: certificates must hold, tolerances must be kept, both
 engines must agree, nothing may be NaN, warn or hang. The status is 1 if
 anything is found; each finding is the smallest problem that shows it, as code
@@ -18,17 +7,22 @@ that repeats it.
     rcmd fuzz --seconds 60 --seed 0
 """
 
+from __future__ import annotations
+
+import argparse
+
+from rcmd.reporting.json_output import say, write_json
+from rcmd.testing.fuzzing import Case, Finding, search
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What may be typed after ``rcmd fuzz``."""
     parser.add_argument("--seconds", type=float, default=60.0, help="(default: %(default)g)")
     parser.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
-    add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Judge cases until the time is over; 1 if anything was found."""
-    check_outputs(options)
     if not options.seconds > 0:
         raise ValueError(f"--seconds is {options.seconds}; expected a positive number")
     if options.seed < 0:

@@ -1,4 +1,7 @@
-"""``rcmd list``: losses and oracles with their formulas, constants and costs."""
+"""Losses and oracles: how they are written, formula, constants, cost of a call.
+
+    rcmd list oracles
+"""  # fmt: skip  # noqa: D208
 
 from __future__ import annotations
 
@@ -9,17 +12,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
-from rcmd.cli.options import add_json_option, check_outputs
-from rcmd.conjugates import SeparableConjugate
 from rcmd.model.specs import LOSSES, ORACLES, REFUSED
 from rcmd.oracles.base import Coordinatewise, LinearMinOracle
 from rcmd.oracles.decorators import Decorated
 from rcmd.reporting.json_output import say, write_json
-
-HELP = """Losses and oracles: how they are written, formula, constants, cost of a call.
-
-    rcmd list oracles
-"""
 
 SECTIONS = {
     "sets": "Sets",
@@ -45,22 +41,17 @@ OPENING = {
 
 def losses() -> Iterator[dict[str, Any]]:
     """Every loss as plain data; those that are refused have no γ."""
-    for spec in LOSSES.values():
-        yield _loss(spec.text, spec.makes, spec.makes.gamma_words)
-    for name, refused in REFUSED.items():
-        yield _loss(name, refused, None)
-
-
-def _loss(text: str, makes: type[SeparableConjugate], gamma: str | None) -> dict[str, Any]:
-    signs_only = makes.label_fault(makes, [0.5])  # type: ignore[arg-type] # asks the class alone
-    return {
-        "write": text,
-        "class": makes.__name__,
-        "formula": makes.formula,
-        "gamma": gamma,
-        "labels": "±1" if signs_only else "any",
-        "strictly_convex": makes.strictly_convex,
-    }
+    known = [(spec.text, spec.makes, spec.makes.gamma_words) for spec in LOSSES.values()]
+    for text, makes, gamma in [*known, *((name, cls, None) for name, cls in REFUSED.items())]:
+        signs_only = makes.label_fault(makes, [0.5])  # asks the class alone
+        yield {
+            "write": text,
+            "class": makes.__name__,
+            "formula": makes.formula,
+            "gamma": gamma,
+            "labels": "±1" if signs_only else "any",
+            "strictly_convex": makes.strictly_convex,
+        }
 
 
 def oracles() -> Iterator[dict[str, Any]]:
@@ -68,12 +59,13 @@ def oracles() -> Iterator[dict[str, Any]]:
     for section, heading in SECTIONS.items():
         for spec in ORACLES.values():
             makes = spec.makes
+            formula = re.sub("[{}]|^indicator of ", "", makes.formula)
             if section == (makes.section or ("sets" if makes.indicator else "regularizers")):
                 yield {
                     "section": heading,
                     "write": spec.text,
                     "class": makes.__name__,
-                    "formula": makes.short_formula or _formula(makes),
+                    "formula": makes.short_formula or formula,
                     "bound": makes.bound_words,
                     "mu": makes.mu_words,
                     "cost": makes.cost,
@@ -86,12 +78,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what", nargs="?", choices=("losses", "oracles"), metavar="losses|oracles", help="one only"
     )
-    add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print one list or both, as tables or as JSON; returns the exit status."""
-    check_outputs(options)
     wanted = {"losses": losses, "oracles": oracles}
     data = {name: list(rows()) for name, rows in wanted.items() if options.what in (None, name)}
     tables = {"losses": _loss_table, "oracles": _oracle_table}
@@ -99,11 +89,6 @@ def run(options: argparse.Namespace) -> int:
     say(text, options.json)
     write_json(data, options.json)
     return 0
-
-
-def _formula(makes: type[LinearMinOracle]) -> str:
-    """The formula of the class with the names of its parameters."""
-    return makes.formula.replace("{", "").replace("}", "").removeprefix("indicator of ")
 
 
 def _compiled(makes: type[LinearMinOracle]) -> bool | None:

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from rcmd import __version__
-from rcmd.cli.options import add_command
-from rcmd.reporting.process import EXIT_BAD_INPUT, EXIT_INTERRUPTED
+from rcmd.cli.options import add_command, add_json_option, check_outputs
+from rcmd.reporting.progress import EXIT_BAD_INPUT, EXIT_INTERRUPTED, launched_ranks
 
 COMMANDS = {
     "solve": "solve a problem to a certified gap",
@@ -81,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
+        if launched_ranks() == 1:  # else one rank speaks for all: cli/mpi.py
+            check_outputs(options)
         status: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -111,7 +113,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         command = add_command(subparsers, name, summary)
         if name == chosen:
             module = import_module(f"rcmd.cli.{name}")
-            command.description = module.HELP
+            command.description = module.__doc__
             command.set_defaults(run=module.run)
             module.add_options(command)
+            if name != "bench":  # whose benchmarks have it
+                add_json_option(command)
     return parser.parse_args(words)

@@ -9,14 +9,13 @@ from functools import partial
 import numpy as np
 
 from rcmd.cli.options import check_outputs
-from rcmd.cli.results import about_solution
-from rcmd.cli.tasks import Task, generated, located
-from rcmd.distributed.mpi import world
+from rcmd.cli.tasks import Task, about_solution, generated, located, refuse
+from rcmd.distributed import world
 from rcmd.distributed.problem import ShardedProblem
 from rcmd.distributed.shards import fitting_labels, read_shard, shard
-from rcmd.distributed.watch import Watched
+from rcmd.distributed.watch import watched
 from rcmd.model.specs import for_columns, parse_loss, parse_oracle
-from rcmd.reporting.process import EXIT_BAD_INPUT, launched_ranks
+from rcmd.reporting.progress import EXIT_BAD_INPUT, launched_ranks
 from rcmd.rows.processes import Alone, Group, SharedError, abort_on_error, shared_errors
 
 
@@ -26,9 +25,13 @@ def on_every_rank(work: Callable[[Group], int], options: argparse.Namespace) -> 
     file = options.checkpoint
     hint = "" if file is None else f"; mpirun -n RANKS rcmd resume {file} goes on"
     try:
-        with abort_on_error(group), Watched(group, hint):
+        with abort_on_error(group), watched(group, hint):
             with shared_errors(group):
-                _check(options)
+                check_outputs(options)
+                if options.truth:
+                    raise ValueError(
+                        "--truth needs all rows in one process; leave it out on several ranks"
+                    )
             return work(group)
     except SharedError:
         if group.rank == 0:
@@ -39,6 +42,12 @@ def on_every_rank(work: Callable[[Group], int], options: argparse.Namespace) -> 
 def sharded_task(group: Group, options: argparse.Namespace) -> Task:
     """The problem that the words of a command line stand for, with a share of the rows."""
     with shared_errors(group):
+        if options.rows != "libsvm":
+            raise ValueError(
+                f"--rows {options.rows} on several ranks; expected samples, --rows libsvm: start "
+                "one process for matrices"
+            )
+        refuse(options, "held_out", "keep")
         loss = parse_loss(options.loss or "logistic")
         oracle = parse_oracle(options.oracle or "l1:5")
         path = None if options.file is None else located(options.file, options.data)
@@ -50,25 +59,8 @@ def sharded_task(group: Group, options: argparse.Namespace) -> Task:
         y, remarks = fitting_labels(group, loss, y)
     with shared_errors(group):
         regularizer = for_columns(oracle, X.shape[1])
-    parts = (X, y, loss, regularizer)
-    problem = ShardedProblem(*parts, group=group, intercept=options.intercept)
+    bound = options.intercept
+    problem = ShardedProblem(X, y, loss, regularizer, group=group, intercept=bound)
     counts = np.diff(problem.starts)
     spread = f"{group.size} ranks with {counts.min():,} to {counts.max():,} rows each"
-    summary = partial(about_solution, problem)
-    return Task(problem, [*remarks, spread], "1%", 1e-3, None, summary)
-
-
-def _check(options: argparse.Namespace) -> None:
-    """Refuse what cannot be written, and what needs all rows in one process."""
-    check_outputs(options)
-    given = vars(options)  # those of resume are fewer
-    if options.truth:
-        raise ValueError("--truth needs all rows in one process; leave it out on several ranks")
-    if given.get("rows", "libsvm") != "libsvm":
-        raise ValueError(
-            f"--rows {options.rows} on several ranks; expected samples, --rows libsvm: start one "
-            "process for matrices"
-        )
-    for name in ("held_out", "keep"):
-        if given.get(name) is not None:
-            raise ValueError(f"--{name.replace('_', '-')} has no meaning here; leave it out")
+    return Task(problem, [*remarks, spread], partial(about_solution, problem))

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
-from rcmd.model.specs import parse_batch
 from rcmd.plotting import check_plot
 from rcmd.reporting.json_output import check_json
 from rcmd.solver.saved_results import check_folder
-from rcmd.solver.solve import Options
 
 
 def add_command(
@@ -46,52 +43,27 @@ def add_problem_options(parser: argparse.ArgumentParser, oracle: str) -> None:
     add("--seed", type=int, default=0, help="of the batches (default: %(default)s)")
 
 
-def add_run_options(parser: argparse.ArgumentParser, **defaults: str) -> None:
-    """The options of a run that have a flag; ``defaults`` are told where a command has others."""
-    for option in fields(Options):
-        if option.metadata:
-            kind = option.metadata["type"]
-            positive = kind in (int, float) and option.default is None
-            told = f" (default: {defaults[option.name]})" if option.name in defaults else ""
-            parser.add_argument(
-                f"--{option.name.replace('_', '-')}",
-                type=limit(kind) if positive else word if kind is str else kind,
-                metavar=option.metadata["metavar"],
-                help=(option.metadata["help"] + told).replace("%", "%%"),
-            )
+def add_result_options(parser: argparse.ArgumentParser) -> None:
+    """For commands that end with one result: ``--truth``, ``--save`` and ``--plot``."""
+    parser.add_argument(
+        "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
+    )
+    parser.add_argument("--save", metavar="FILE", help="keep the result, for rcmd show")
+    add_plot_option(parser)
 
 
-def run_options(options: argparse.Namespace, **defaults: Any) -> dict[str, Any]:
-    """What ``rcmd.iterate`` is told, where nothing is given what the command has by itself."""
-    given = {o.name: vars(options)[o.name] for o in fields(Options) if o.metadata}
-    chosen = defaults | {name: value for name, value in given.items() if value is not None}
-    if isinstance(chosen.get("batch"), str):
-        chosen["batch"] = parse_batch(chosen["batch"])
-    return chosen
+def add_plot_option(parser: argparse.ArgumentParser) -> None:
+    """For commands that have a figure to draw."""
+    parser.add_argument("--plot", metavar="FILE", help="draw a figure: .pdf, .svg or .png")
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """``--json``, which every command has."""
+    """The last option of every command."""
     parser.add_argument(
         "--json",
         metavar="FILE",
         help="write everything as JSON; - is standard output, in the place of the text",
     )
-
-
-def add_plot_and_json_options(parser: argparse.ArgumentParser) -> None:
-    """For commands that have a figure to draw."""
-    parser.add_argument("--plot", metavar="FILE", help="draw a figure: .pdf, .svg or .png")
-    add_json_option(parser)
-
-
-def add_result_options(parser: argparse.ArgumentParser) -> None:
-    """For commands that end with one result: ``--truth``, ``--save``, ``--plot``, ``--json``."""
-    parser.add_argument(
-        "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
-    )
-    parser.add_argument("--save", metavar="FILE", help="keep the result, for rcmd show")
-    add_plot_and_json_options(parser)
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -115,10 +87,3 @@ def limit(kind: type[int] | type[float]) -> Callable[[str], float]:
 
     read.__name__ = kind.__name__  # as argparse calls what it cannot read
     return read
-
-
-def word(text: str) -> str:
-    """A word that is not empty."""
-    if not text:
-        raise argparse.ArgumentTypeError("nothing is given; expected a word, or no such option")
-    return text

@@ -1,4 +1,12 @@
-"""``rcmd path``: a line for each radius or strength, the figure and the JSON file."""
+"""Solve one problem for many radii (or strengths) of its oracle, each to a
+certified gap and from the solution before, and show how the solution grows.
+
+    rcmd path a9a.bz2 --oracle l1 --radii 1:10:5 --tol 1e-6 --plot path.pdf
+    rcmd path a9a.bz2 --oracle ridge --strengths 0.001:1:7:log
+
+Values are FIRST:LAST:COUNT in even steps, FIRST:LAST:COUNT:log in even ratios,
+or a list with commas. The oracle's own radius or strength may be left out.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +16,18 @@ from typing import Literal
 
 import numpy as np
 
-from rcmd.cli.options import add_plot_and_json_options, add_problem_options, check_outputs, limit
+from rcmd.cli.options import add_plot_option, add_problem_options, limit
 from rcmd.cli.tasks import samples_problem
-from rcmd.model.problem import Problem
 from rcmd.model.specs import ORACLES, parse_batch
 from rcmd.reporting.json_output import say, write_json
-from rcmd.reporting.process import EXIT_BUDGET, EXIT_INTERRUPTED
-from rcmd.reporting.progress import RunProgress, tell_on_terminal
+from rcmd.reporting.progress import RunProgress, exit_status, tell_on_terminal
 from rcmd.reporting.tables import about_command
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import batch_size
-from rcmd.solver.history import StopReason
 from rcmd.solver.path import Path, steps
 from rcmd.solver.result import Result
 from rcmd.solver.saved_results import as_data
 from rcmd.solver.solve import iterate
-
-Parameter = Literal["radius", "strength"]
-
-HELP = """\
-Solve one problem for many radii (or strengths) of its oracle, each to a
-certified gap and from the solution before, and show how the solution grows.
-
-    rcmd path a9a.bz2 --oracle l1 --radii 1:10:5 --tol 1e-6 --plot path.pdf
-    rcmd path a9a.bz2 --oracle ridge --strengths 0.001:1:7:log
-
-Values are FIRST:LAST:COUNT in even steps, FIRST:LAST:COUNT:log in even ratios,
-or a list with commas. The oracle's own radius or strength may be left out.
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -49,43 +41,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--tol", type=float, default=1e-3, help="certified gap of each (default: %(default)s)")
     add("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
     add("--max-gradients", type=limit(int), metavar="G", help="limit of each run")
-    add_plot_and_json_options(parser)
+    add_plot_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``rcmd path``; returns the exit status."""
-    check_outputs(options)
-    parameter: Parameter = "strength" if options.radii is None else "radius"
-    values = parse_values(options.radii or options.strengths)
+    parameter: Literal["radius", "strength"] = "strength" if options.radii is None else "radius"
+    values = parse_values(options.strengths if options.radii is None else options.radii)
     oracle = completed(options.oracle, parameter, values[0])
     problem, remarks = samples_problem(options, options.loss, oracle)
-    results = _solved(problem, values, parameter, remarks, options)
-    found = Path(list(results), list(results.values()), parameter)
-    if options.plot is not None:
-        found.plot().savefig(options.plot)
-    rows = [{parameter: value} | as_data(result) for value, result in results.items()]
-    write_json(about_command(options) | {"path": rows}, options.json)
-    if any(result.stop is StopReason.INTERRUPTED for result in found):
-        return EXIT_INTERRUPTED
-    return 0 if all(result.success for result in found) else EXIT_BUDGET
-
-
-def _solved(
-    problem: Problem,
-    values: list[float],
-    parameter: Parameter,
-    remarks: list[str],
-    options: argparse.Namespace,
-) -> dict[float, Result]:
-    """The results in the order of the values, told as they come."""
     size = batch_size(parse_batch(options.batch), problem.n)
-    chosen = {
-        "batch": size,
-        "tol": options.tol,
-        "seed": options.seed,
-        "max_seconds": options.max_seconds,
-        "max_gradients": options.max_gradients,
-    }
+    limits = ("tol", "seed", "max_seconds", "max_gradients")
+    chosen = {"batch": size} | {name: vars(options)[name] for name in limits}
     checked = iterate(problem, **chosen)  # before any work
     progress = RunProgress(checked.tol, checked.budgets, tell_on_terminal)
     runs = steps(problem, values, parameter=parameter, callbacks=[progress], **chosen)
@@ -97,7 +64,13 @@ def _solved(
         tell_on_terminal("")
         results[value] = result
         say(_row(value, result), options.json)
-    return {value: results[value] for value in values if value in results}
+    results = {value: results[value] for value in values if value in results}
+    found = Path(list(results), list(results.values()), parameter)
+    if options.plot is not None:
+        found.plot().savefig(options.plot)
+    rows = [{parameter: value} | as_data(result) for value, result in results.items()]
+    write_json(about_command(options) | {"path": rows}, options.json)
+    return max(map(exit_status, found), default=0)
 
 
 def _row(value: float, result: Result) -> str:

@@ -1,24 +1,21 @@
-"""``rcmd replicate``: the mean gap over many seeds beside the theorem's bound."""
+"""Run the algorithm of the paper once for each seed and set the mean gap, with
+confidence intervals, beside the theorem's bound of its expectation. Status 1
+where a mean is above it.
+
+    rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --jobs 2
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
 
-from rcmd.cli.options import add_json_option, add_problem_options, check_outputs
+from rcmd.cli.options import add_problem_options
 from rcmd.cli.tasks import samples_problem
 from rcmd.model.specs import parse_batch
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, about_command
 from rcmd.theory.replicates import AgainstBound, Replicates, replicate
-
-HELP = """\
-Run the algorithm of the paper once for each seed and set the mean gap, with
-confidence intervals, beside the theorem's bound of its expectation. Status 1
-where a mean is above it.
-
-    rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --jobs 2
-"""
 
 NOTES = (
     "best gap: of the best pair up to there; mean gap: of the pair that the theorem speaks of, "
@@ -37,12 +34,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--seeds", type=int, default=20, help="runs, from --seed on (default: %(default)s)")
     add("--jobs", type=int, default=1, help="processes, -1 for all cores (default: %(default)s)")
     add("--confidence", type=float, default=0.95, help="(default: %(default)s)")
-    add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``rcmd replicate``; the status is 1 where a mean is above the bound."""
-    check_outputs(options)
     if not 0 < options.passes < math.inf:
         raise ValueError(f"--passes is {options.passes}; expected a number above 0")
     if options.seeds < 2:

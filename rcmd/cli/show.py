@@ -1,4 +1,10 @@
-"""``rcmd show``: a saved result in words, as JSON or as a figure."""
+"""Show a result that `rcmd solve --save` or `result.save(…)` kept: what was
+solved, how it went, and what its certificate says.
+
+    rcmd show a9a.rcmd --plot a9a.pdf
+
+The status is that of the run: 1 where a budget ended it first.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +12,13 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from rcmd.cli.options import add_plot_and_json_options, check_outputs
-from rcmd.cli.results import HEADER, ending, row
+from rcmd.cli.options import add_plot_option
+from rcmd.cli.solve import HEADER, ending, row
 from rcmd.reporting.json_output import say, write_json
-from rcmd.reporting.process import exit_status
+from rcmd.reporting.progress import exit_status
 from rcmd.solver.history import Record
 from rcmd.solver.result import Result
 from rcmd.solver.saved_results import as_data, load_result, load_versions
-
-HELP = """\
-Show a result that `rcmd solve --save` or `result.save(…)` kept: what was
-solved, how it went, and what its certificate says.
-
-    rcmd show a9a.rcmd --plot a9a.pdf
-
-The status is that of the run: 1 where a budget ended it first.
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +30,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="gradients",
         help="what the figure has on its horizontal axis (default: %(default)s)",
     )
-    add_plot_and_json_options(parser)
+    add_plot_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``rcmd show``; returns the exit status of the run that is shown."""
-    check_outputs(options)
     result, versions = load_result(options.file), load_versions(options.file)
     say("\n".join(_lines(result, versions)), options.json)
     if options.plot is not None:

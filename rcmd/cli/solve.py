@@ -1,33 +1,4 @@
-"""``rcmd solve``: the run, then its report, its JSON, its figure and its file."""
-
-from __future__ import annotations
-
-import argparse
-
-from rcmd.cli.options import (
-    add_data_options,
-    add_result_options,
-    add_run_options,
-    check_outputs,
-    run_options,
-    word,
-)
-from rcmd.cli.results import HEADER, report, row
-from rcmd.cli.tasks import TASKS, Task, words_of
-from rcmd.model import truth
-from rcmd.model.problem import Problem
-from rcmd.reporting.json_output import say
-from rcmd.reporting.process import exit_status, launched_ranks
-from rcmd.reporting.progress import RunProgress, tell_on_terminal
-from rcmd.solver.history import State
-from rcmd.solver.result import Result
-from rcmd.solver.run import Run
-from rcmd.solver.solve import drive, iterate
-
-DEFAULT_TOL = "0.001, for matrices times the mean loss at β = 0"
-
-HELP = """\
-Solve a problem to a certified gap and show how it went.
+"""Solve a problem to a certified gap and show how it went.
 
 With no FILE: l1-constrained logistic regression on built-in generated data,
 compared with the CVXPY optimum. With a LIBSVM file (plain, .gz, .bz2 or .xz),
@@ -56,6 +27,46 @@ and the plain algorithm takes the same steps whatever their number (pip install
 All losses and oracles, and how they are written: rcmd list.
 """
 
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rcmd.cli.options import add_data_options, add_result_options, limit
+from rcmd.cli.tasks import TASKS, Task, located
+from rcmd.model import truth
+from rcmd.model.problem import Problem
+from rcmd.model.specs import parse_batch
+from rcmd.reporting.json_output import say, write_json
+from rcmd.reporting.progress import RunProgress, exit_status, launched_ranks, tell_on_terminal
+from rcmd.reporting.tables import about_command
+from rcmd.solver.history import Record, State, StopReason
+from rcmd.solver.result import Result
+from rcmd.solver.run import Run
+from rcmd.solver.saved_results import as_data
+from rcmd.solver.solve import Options, iterate
+
+WORDS = (
+    "rows", "file", "data", "loss", "oracle", "intercept", "batch", "seed", "held_out", "keep",
+)  # fmt: skip
+"""The options that say what is solved, and by which steps."""
+
+FLAGS = {option.name: option for option in fields(Options) if option.metadata}
+"""The options of ``rcmd.solve`` that may be typed."""
+
+DEFAULTS = {
+    "batch": "1%, matrices: 100%",
+    "tol": "0.001, for matrices times the mean loss at β = 0",
+}
+"""What the help says where the task decides."""
+
+HEADER = f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What may be typed after ``rcmd solve``."""
@@ -67,9 +78,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--intercept", type=float, metavar="B", help="add an intercept between -B and B")
     add("--held-out", type=float, metavar="SHARE", help="entries: share to leave out and predict")
     add("--keep", metavar="CxR", help="cur: columns and rows to keep (default: 90%% of the weight)")
-    add_run_options(parser, batch="1%, matrices: 100%", tol=DEFAULT_TOL)
+    for name, option in FLAGS.items():
+        kind = option.metadata["type"]
+        positive = kind in (int, float) and option.default is None
+        told = f" (default: {DEFAULTS[name]})" if name in DEFAULTS else ""
+        add(
+            f"--{name.replace('_', '-')}",
+            type=limit(kind) if positive else word if kind is str else kind,
+            metavar=option.metadata["metavar"],
+            help=(option.metadata["help"] + told).replace("%", "%%"),
+        )
     parser.set_defaults(seed=0)  # which generated data depend on, too
     add_result_options(parser)
+
+
+def word(text: str) -> str:
+    """A word that is not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("nothing is given; expected a word, or no such option")
+    return text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,31 +105,60 @@ def run(options: argparse.Namespace) -> int:
         from rcmd.cli.mpi import on_every_rank, sharded_task
 
         return on_every_rank(lambda g: _start(sharded_task(g, options), options), options)
-    check_outputs(options)
     return _start(TASKS[options.rows](options), options)
 
 
 def _start(task: Task, options: argparse.Namespace) -> int:
-    defaults = {"batch": task.batch, "tol": task.tol, "method": task.method}
-    steps = iterate(task.problem, **run_options(options, **defaults))
+    given = {name: vars(options)[name] for name in FLAGS if vars(options)[name] is not None}
+    chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method} | given
+    chosen["batch"] = parse_batch(chosen["batch"])
+    steps = iterate(task.problem, **chosen)
     if steps.saver is not None:
         steps.saver.command = words_of(options, task.problem)
     return finish(task, steps, options)
 
 
+def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
+    """The words that say what is solved, with the whole path of the data and their checksum."""
+    words = {name: getattr(options, name) for name in WORDS} | {"spread": problem.spread}
+    if problem.group.rank == 0 and options.file is not None:  # the others write no file
+        path = located(options.file, options.data) if options.rows == "libsvm" else options.file
+        words |= {"file": os.path.abspath(path), "data": None}
+        words["sha256"] = checksum(Path(words["file"]))
+    return words
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, or of all files of a folder with their names."""
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        digest.update(file.relative_to(path).as_posix().encode())
+        if file.is_file():
+            with open(file, "rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
+
+
 def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     """Let the run go to its end, and say and write all about it; returns the exit status."""
-    about = task.problem.describe(steps.progress.constants_batch)  # every rank answers, one speaks
-    speaks = task.problem.group.rank == 0
-    if speaks:
-        say("\n".join([*task.remarks, about, "", HEADER]), options.json)
-    result = drive(steps, _Rows(steps, options) if speaks else ())
-    if speaks:
-        tell_on_terminal("")
-        said = list(task.summary(result))
-        if options.truth or (options.file is None and not task.problem.spread):
-            said.append(_beside_the_truth(task.problem, result))
-        report(result, options, task.remarks, said)
+    problem = task.problem
+    about = problem.describe(steps.progress.constants_batch)  # every rank answers, one speaks
+    if problem.group.rank > 0:
+        return exit_status(steps.finish())
+    say("\n".join([*task.remarks, about, "", HEADER]), options.json)
+    steps.callbacks = (_Rows(steps, options),)
+    result = steps.finish()
+    tell_on_terminal("")
+    said = list(task.summary(result))
+    if options.truth or (options.file is None and not problem.spread):
+        said.append(_beside_the_truth(problem, result))
+    say("\n".join(["", *ending(result), *said]), options.json)
+    if options.save is not None:
+        result.save(options.save)
+    if options.plot is not None:
+        result.plot().savefig(options.plot)
+    words = {"remarks": task.remarks, "said": said}
+    write_json(about_command(options) | as_data(result) | words, options.json)
     return exit_status(result)
 
 
@@ -120,6 +176,26 @@ class _Rows:
             say(row(state), self._json)
             self._shown = state.gradients
         self._progress(state)
+
+
+def row(state: Record) -> str:
+    """One line under ``HEADER``."""
+    bound = "corrections" if state.phase == "corrective" else f"{state.bound:.3e}"
+    return (
+        f"{state.gradients:>12,} {float(state.primal):>14.8f} {float(state.dual):>14.8f} "
+        f"{float(state.gap):>14.3e} {bound:>15}"
+    )
+
+
+def ending(result: Result) -> Iterator[str]:
+    """How the run ended, and what its certificate says."""
+    pair = result.certificate
+    yield result.message
+    if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
+        yield "for a smaller gap raise --max-gradients or --max-seconds"
+    yield f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:"
+    yield f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}"
+    yield f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}"
 
 
 def _beside_the_truth(problem: Problem, result: Result) -> str:

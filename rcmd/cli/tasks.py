@@ -1,10 +1,9 @@
-"""Problems out of files and words, and what a checkpoint keeps of those words."""
+"""What ``rcmd solve`` is asked for: problems out of files and words, and words about solutions."""
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -12,26 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd import datasets
 from rcmd.applications import cur
-from rcmd.cli.results import about_solution, chosen_columns_and_rows
 from rcmd.conjugates import SeparableConjugate
 from rcmd.model.problem import Problem
 from rcmd.model.specs import for_columns, parse_loss, parse_oracle
-from rcmd.oracles import CurSet
+from rcmd.oracles import Counting, CurSet
+from rcmd.rows.lowrank import LowRank
 from rcmd.rows.matrix_files import read_entries, read_numbers
 from rcmd.rows.matrix_rows import MatrixEntries
-from rcmd.rows.validation import check_seed
+from rcmd.rows.validation import Array, check_seed
 from rcmd.solver.result import Result
 
-Array = npt.NDArray[Any]
-
-WORDS = (
-    "rows", "file", "data", "loss", "oracle", "intercept", "batch", "seed", "held_out", "keep",
-)  # fmt: skip
-"""The options of ``rcmd solve`` that say what is solved, and by which steps."""
+SHOWN = 6
+"""Singular values, columns and rows that are written out."""
 
 
 def samples_problem(
@@ -51,8 +45,7 @@ def samples_problem(
         X, y = datasets.read(located(options.file, options.data))
         y, remarks = with_fitting_labels(conjugate, y)
     bound = vars(options).get("intercept")
-    problem = Problem(X, y, conjugate, regularizer, intercept=bound)
-    return problem, remarks
+    return Problem(X, y, conjugate, regularizer, intercept=bound), remarks
 
 
 def generated(loss: SeparableConjugate, seed: int) -> tuple[Any, Array]:
@@ -86,37 +79,35 @@ def located(file: str, folder: str | None) -> str | Path:
 class Task:
     """What was asked for: a problem, and what was done to its data, in sentences.
 
-    ``batch``, ``tol`` and ``method`` hold where the command line gives none; ``summary`` says, line
-    by line, what there is to say about a solution.
+    ``summary`` says, line by line, what there is to say about a solution; ``batch``, ``tol`` and
+    ``method`` hold where the command line gives none.
     """
 
     problem: Problem
     remarks: list[str]
-    batch: str
-    tol: float
-    method: str | None
     summary: Callable[[Result], Iterator[str]]
+    batch: str = "1%"
+    tol: float = 1e-3
+    method: str | None = None
 
 
 def libsvm(options: argparse.Namespace) -> Task:
     """Samples of a LIBSVM file, or built-in ones."""
-    _refuse(options, "held_out", "keep")
-    problem, remarks = samples_problem(
-        options, options.loss or "logistic", options.oracle or "l1:5"
-    )
-
-    return Task(problem, remarks, "1%", 1e-3, None, partial(about_solution, problem))
+    refuse(options, "held_out", "keep")
+    words = options.loss or "logistic", options.oracle or "l1:5"
+    problem, remarks = samples_problem(options, *words)
+    return Task(problem, remarks, partial(about_solution, problem))
 
 
 def entries(options: argparse.Namespace) -> Task:
     """Some entries of a matrix, which is to be completed."""
-    _refuse(options, "keep", "intercept", "data")
+    refuse(options, "keep", "intercept", "data")
     loss = parse_loss(options.loss or "least-squares")
-    oracle = parse_oracle(_required(options, "nuclear:SHAPE:RADIUS"))
+    oracle = _required_oracle(options, "nuclear:SHAPE:RADIUS")
     found = read_entries(options.file)
-    remarks = [found.remark] if found.remark else []
-    y, remark = with_fitting_labels(loss, found.values)
-    remarks += remark
+    y, remarks = with_fitting_labels(loss, found.values)
+    if found.remark:
+        remarks.insert(0, found.remark)
     shape = getattr(oracle, "shape", None)
     if not isinstance(shape, tuple):
         shape = found.shape
@@ -133,13 +124,13 @@ def entries(options: argparse.Namespace) -> Task:
             yield f"{len(truth)} entries held out: relative error {error:.4f}"
 
     # Every step costs a singular pair, whatever the batch; corrections predict less well.
-    return Task(problem, remarks, "100%", 1e-3 * _at_zero(problem), "rcmd", summary)
+    return Task(problem, remarks, summary, "100%", 1e-3 * _at_zero(problem), "rcmd")
 
 
 def columns_and_rows(options: argparse.Namespace) -> Task:
     """A matrix whose columns and rows are to be chosen."""
-    _refuse(options, "held_out", "intercept", "loss", "data")
-    oracle = parse_oracle(_required(options, "cur:SHAPE:RADIUS"))
+    refuse(options, "held_out", "intercept", "loss", "data")
+    oracle = _required_oracle(options, "cur:SHAPE:RADIUS")
     M = read_numbers(options.file)
     regularizer = for_columns(oracle, M.size, M.T.shape)
     if not isinstance(regularizer, CurSet) or regularizer.shape != M.T.shape:
@@ -149,10 +140,8 @@ def columns_and_rows(options: argparse.Namespace) -> Task:
             "cur:auto:RADIUS"
         )
     problem = cur.problem(M, regularizer.radius)
-    keep = _counts(options.keep, M)
-
-    summary = partial(chosen_columns_and_rows, M, keep)
-    return Task(problem, [], "100%", 1e-3 * _at_zero(problem), None, summary)
+    summary = partial(chosen_columns_and_rows, M, _counts(options.keep, M))
+    return Task(problem, [], summary, "100%", 1e-3 * _at_zero(problem))
 
 
 TASKS: dict[str, Callable[[argparse.Namespace], Task]] = {
@@ -163,54 +152,55 @@ TASKS: dict[str, Callable[[argparse.Namespace], Task]] = {
 """What ``rcmd solve`` can be asked for, by what its file holds (``--rows``)."""
 
 
-def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
-    """The words that say what is solved, with the whole path of the data and their checksum."""
-    words = {name: getattr(options, name) for name in WORDS} | {"spread": problem.spread}
-    if problem.group.rank > 0:  # who writes no file
-        return words
-    if options.file is not None:
-        path = located(options.file, options.data) if options.rows == "libsvm" else options.file
-        words |= {"file": os.path.abspath(path), "data": None}
-        words["sha256"] = _checksum(Path(words["file"]))
-    return words
-
-
-def options_from(
-    checkpoint: str, words: Any, options: argparse.Namespace, *, check: bool
-) -> argparse.Namespace:
-    """The options of ``rcmd solve``, with those of ``rcmd resume``; refused where data changed."""
-    if words is None:
-        raise ValueError(
-            f"{checkpoint} was not written by `rcmd solve`, and does not say how its problem is "
-            "made; expected one that was: in Python, rcmd.resume(file, problem) goes on with it"
+def about_solution(problem: Any, result: Result) -> Iterator[str]:
+    """Calls of the oracle that were counted, the rank of a matrix β, the intercept."""
+    oracle = problem.regularizer
+    if isinstance(oracle, Counting):
+        counted = (f"{name} {oracle.calls[name]}" for name in Counting.counted)
+        yield "calls of the oracle: " + ", ".join(counted)
+    shape, matrix = getattr(oracle, "shape", None), result.beta
+    if isinstance(shape, tuple) and not isinstance(matrix, LowRank):
+        matrix = LowRank.of_array(np.asarray(matrix[: shape[0] * shape[1]]).reshape(shape))
+    if isinstance(matrix, LowRank):
+        values = matrix.singular_values()
+        rank = int((values > 1e-12 * values.max(initial=0)).sum())
+        yield (
+            f"β is {matrix.shape[0]} × {matrix.shape[1]} of rank {rank} and nuclear norm "
+            f"{values.sum():.6g}, with singular values {_first(f'{value:.4g}' for value in values)}"
         )
-    if check and words["file"] is not None:
-        path = Path(words["file"])
-        if not path.exists():
-            raise FileNotFoundError(
-                f"{path}, the data of {checkpoint}, is not there; expected it as it was when the "
-                "run began: put it back"
-            )
-        if _checksum(path) != words["sha256"]:
-            raise ValueError(
-                f"{path} has changed since the run of {checkpoint} began; expected the same data: "
-                "put the old file back, or start anew with `rcmd solve`"
-            )
-    return argparse.Namespace(**vars(options) | {name: words[name] for name in WORDS})
+    if problem.intercept is not None:
+        yield f"intercept {result.beta[-1]:.6g}"
 
 
-def _checksum(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder with their names."""
-    digest = hashlib.sha256()
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        digest.update(file.relative_to(path).as_posix().encode())
-        if file.is_file():
-            with open(file, "rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return digest.hexdigest()
+def chosen_columns_and_rows(
+    M: Array, keep: tuple[int, int] | None, result: Result
+) -> Iterator[str]:
+    """The columns and rows of M by their weights in β, and how well those kept predict M."""
+    sizes = abs(result.beta.reshape(M.T.shape))
+    counts = []
+    for what, axis in (("columns", 1), ("rows", 0)):
+        weights = sizes.max(axis=axis)
+        order = np.argsort(-weights, kind="stable")
+        if keep is None:
+            count = int((weights[order].cumsum() < 0.9 * weights.sum()).sum()) + 1
+        else:
+            count = keep[1 - axis]
+        counts.append(count)
+        yield f"{what} of M by weight: " + _first(f"{j} ({weights[j]:.4g})" for j in order)
+    found = cur.factorization(M, result, *counts)
+    yield (
+        f"M ≈ CUR with columns {', '.join(map(str, found.columns))} and rows "
+        f"{', '.join(map(str, found.rows))}: relative error {found.error:.4f}"
+    )
 
 
-def _refuse(options: argparse.Namespace, *names: str) -> None:
+def _first(words: Iterator[str]) -> str:
+    """Some words and dots for the others."""
+    every = list(words)
+    return ", ".join(every[:SHOWN] + ["…"] * (len(every) > SHOWN))
+
+
+def refuse(options: argparse.Namespace, *names: str) -> None:
     """Refuse options that mean nothing for these rows."""
     for name in names:
         if getattr(options, name) is not None:
@@ -218,8 +208,8 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
             raise ValueError(f"--{option} has no meaning with --rows {options.rows}; leave it out")
 
 
-def _required(options: argparse.Namespace, example: str) -> str:
-    """The oracle, where none is a sensible default."""
+def _required_oracle(options: argparse.Namespace, example: str) -> Any:
+    """The oracle of a FILE that needs one, as none is a sensible default."""
     if options.file is None:
         raise ValueError(f"--rows {options.rows} is given without a FILE to read")
     if options.oracle is None:
@@ -227,8 +217,7 @@ def _required(options: argparse.Namespace, example: str) -> str:
             f"--rows {options.rows} is given without --oracle; expected {example}, where SHAPE may "
             "be auto"
         )
-    oracle: str = options.oracle
-    return oracle
+    return parse_oracle(options.oracle)
 
 
 def _split(n: int, share: float | None, seed: int) -> tuple[Array, Array]:
@@ -250,14 +239,12 @@ def _counts(word: str | None, M: Array) -> tuple[int, int] | None:
     """How many columns and rows to keep."""
     if word is None:
         return None
-    columns, _, rows = word.partition("x")
-    most = M.shape[1], len(M)
-    if not (columns.isdecimal() and rows.isdecimal()):
+    if not re.fullmatch(r"\d+x\d+", word):
         raise ValueError(f"--keep is {word!r}; expected columns x rows, such as 3x2")
-    counts = int(columns), int(rows)
-    if not (1 <= counts[0] <= most[0] and 1 <= counts[1] <= most[1]):
-        raise ValueError(f"--keep is {word!r}; expected 1x1 to {most[0]}x{most[1]}")
-    return counts
+    columns, rows = map(int, word.split("x"))
+    if not (1 <= columns <= M.shape[1] and 1 <= rows <= len(M)):
+        raise ValueError(f"--keep is {word!r}; expected 1x1 to {M.shape[1]}x{len(M)}")
+    return columns, rows
 
 
 def _at_zero(problem: Problem) -> float:

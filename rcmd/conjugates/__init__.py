@@ -1,12 +1,16 @@
-"""Losses as conjugate pairs."""
+"""Losses as conjugate pairs (l, l*).
+
+``base`` is the contract, ``samples`` the n pairs of a data set on arrays. Each family of losses has
+a file: ``logistic``, ``least_squares``, ``huber`` (parabolas continued by tangents), ``hinge``,
+``smooth_absolute``; ``refused`` ones say why. ``scalars`` are the functions they share, ``numeric``
+finds what a class does not give, ``expressions`` makes a loss from one formula.
+"""
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.hinge import SmoothedHinge, SoftplusHinge, SquaredHinge
-from rcmd.conjugates.huber import Huber
-from rcmd.conjugates.insensitive import EpsilonInsensitive
+from rcmd.conjugates.huber import EpsilonInsensitive, Huber, SmoothedQuantile
 from rcmd.conjugates.least_squares import LeastSquares
 from rcmd.conjugates.logistic import Logistic
-from rcmd.conjugates.quantile import SmoothedQuantile
 from rcmd.conjugates.refused import Exponential, Poisson
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.conjugates.smooth_absolute import Fair, LogCosh, PseudoHuber

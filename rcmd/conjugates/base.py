@@ -8,15 +8,14 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 from weakref import WeakSet
 
+import numpy as np
+
 from rcmd.conjugates import numeric
 
 
 class NumericConjugateWarning(UserWarning):
     """A class of losses leaves some of its functions to root finding."""
 
-
-REQUIRED = {"value": "value(self, s, y)", "derivative": "derivative(self, s, y)"}
-"""What nothing can stand in for, and how it is written."""
 
 FOLLOWS = ("gamma", "conjugate", "conjugate_derivative", "conjugate_domain")
 """What is found numerically where a class does not give it."""
@@ -89,7 +88,7 @@ class SeparableConjugate(ABC):
         return loss
 
     arrays: ClassVar[Any] = None
-    """Where faster array forms of some of the methods are, under the same names, such as a module.
+    """A class or a module with faster array forms of some of the methods, under the same names.
 
     Two more may be there: ``expansion(s, y)`` for value, derivative and second derivative at once,
     and ``duality(s, w, y)`` for the conjugate at w and the Fenchel–Young term at (s, w).
@@ -102,15 +101,24 @@ class SeparableConjugate(ABC):
 
     def __new__(cls, *arguments: Any, **named: Any) -> Any:
         """Name what the class lacks: a fault if nothing can stand in, else said once."""
-        missing = [form for name, form in REQUIRED.items() if name in cls.__abstractmethods__]
+        required = ("value", "derivative")
+        missing = [f"{name}(self, s, y)" for name in required if name in cls.__abstractmethods__]
         if missing:
             raise TypeError(
                 f"{cls.__name__} does not define {' and '.join(missing)}; a SeparableConjugate "
                 "needs its value and its derivative, the rest can follow from them"
             )
-        if cls not in _told:
-            _told.add(cls)
-            _tell_what_is_numeric(cls)
+        left = numeric_parts(cls) if cls not in _told else []
+        _told.add(cls)
+        if left:
+            estimate = " (γ is an estimate, and the theorems' bounds rest on it)"
+            warnings.warn(
+                f"{cls.__name__} does not define {', '.join(left)}: found numerically from value "
+                f"and derivative{estimate if 'gamma' in left else ''}, which is slower; "
+                "rcmd.testing.check_conjugate checks what you add",
+                NumericConjugateWarning,
+                stacklevel=2,
+            )
         return super().__new__(cls)
 
     @property
@@ -198,7 +206,7 @@ class SeparableConjugate(ABC):
         """What is wrong with the labels ``y``, as a sentence, or ``None``.
 
         A loss for labels ±1 says so here, with
-        ``return rcmd.conjugates.labels.sign_fault(y, "its name")``.
+        ``return rcmd.conjugates.base.sign_fault(y, "the loss's name")``.
         """
         return None
 
@@ -210,21 +218,21 @@ class SeparableConjugate(ABC):
         )
 
 
+def sign_fault(y: Any, name: str) -> str | None:
+    """What is wrong with labels that should all be −1 or +1, as a sentence, or ``None``."""
+    labels = np.asarray(y, dtype=float)
+    if (abs(labels) == 1.0).all():
+        return None
+    values = np.unique(labels)
+    shown = ", ".join(f"{value:g}" for value in values[:5])
+    return (
+        f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; {name} "
+        "expects -1 and +1: map two classes with numpy.where(y == y.max(), 1.0, -1.0)"
+    )
+
+
 def numeric_parts(cls: type[SeparableConjugate]) -> list[str]:
     """The names of what ``cls`` leaves to numerics."""
     left = [name for name in FOLLOWS if getattr(cls, name) is getattr(SeparableConjugate, name)]
     # A conjugate given without its domain is taken to be finite everywhere, as is common.
     return [name for name in left if name != "conjugate_domain" or "conjugate" in left]
-
-
-def _tell_what_is_numeric(cls: type[SeparableConjugate]) -> None:
-    left = numeric_parts(cls)
-    if not left:
-        return
-    estimate = " (γ is an estimate, and the theorems' bounds rest on it)" if "gamma" in left else ""
-    warnings.warn(
-        f"{cls.__name__} does not define {', '.join(left)}: found numerically from value and "
-        f"derivative{estimate}, which is slower; rcmd.testing.check_conjugate checks what you add",
-        NumericConjugateWarning,
-        stacklevel=3,
-    )

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rcmd.conjugates.base import SeparableConjugate
-from rcmd.conjugates.labels import sign_fault
+from rcmd.conjugates.base import SeparableConjugate, sign_fault
 from rcmd.conjugates.scalars import (
     clipped_curvature,
     clipped_descent,
@@ -95,7 +94,7 @@ class SmoothedHinge(SeparableConjugate):
         return clipped_descent(1, 1, self.width)
 
     def label_fault(self, y: Any) -> str | None:
-        return sign_fault(y, "smoothed hinge")
+        return sign_fault(y, "the smoothed hinge loss")
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp
@@ -115,16 +114,13 @@ class SquaredHinge(SeparableConjugate):
     """
 
     strictly_convex = False
+    gamma = 1
     formula = "½(1 − ys)₊²"
     spec = "squared-hinge"
     note = (
         "not strictly convex: w = 0 does not determine s, and conjugate_derivative returns "
         "s = y, the first of many"
     )
-
-    @property
-    def gamma(self) -> Any:
-        return 1
 
     def value(self, s: Any, y: Any) -> Any:
         q = 1 - y * s
@@ -160,7 +156,7 @@ class SquaredHinge(SeparableConjugate):
         return y * y / 4
 
     def label_fault(self, y: Any) -> str | None:
-        return sign_fault(y, "squared hinge")
+        return sign_fault(y, "the squared hinge loss")
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp
@@ -241,7 +237,7 @@ class SoftplusHinge(SeparableConjugate):
         return self.width * lambert_of_exp(1.0 / self.width - 1.0) * (1.0 + 1e-14)
 
     def label_fault(self, y: Any) -> str | None:
-        return sign_fault(y, "softplus-smoothed hinge")
+        return sign_fault(y, "the softplus-smoothed hinge loss")
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp

@@ -1,9 +1,10 @@
-"""Huber's loss."""
+"""Losses of r = s − y that are parabolas continued by their tangents: Huber's and its kin."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from rcmd.conjugates.base import SeparableConjugate
@@ -34,6 +35,7 @@ class Huber(SeparableConjugate):
 
     width: Any = 1.0
     strictly_convex = False
+    gamma = 1
     formula = "½r² for |r| ≤ width, else width·|r| − ½width², r = s − y"
     spec = "huber[:WIDTH]"
     note = (
@@ -43,10 +45,6 @@ class Huber(SeparableConjugate):
 
     def __post_init__(self) -> None:
         positive("width", self.width, "Huber", bounded=False)
-
-    @property
-    def gamma(self) -> Any:
-        return 1
 
     def value(self, s: Any, y: Any) -> Any:
         return clipped_value(s - y, -self.width, self.width, 1)
@@ -88,3 +86,176 @@ class Huber(SeparableConjugate):
         import cvxpy as cp
 
         return cp.huber(predictions - y, float(self.width)) / 2
+
+
+@dataclass(frozen=True)
+class SmoothedQuantile(SeparableConjugate):
+    """The pinball loss with its kink replaced by a parabola; γ = 1/width; any number type.
+
+    With r = s − y it is r²/(2 width) between −level·width and (1−level)·width, and beyond
+    them has the slopes −level and 1 − level; l*(w) = width·w²/2 + wy between those slopes.
+
+    Examples
+    --------
+    >>> SmoothedQuantile(0.9, 0.5).derivative(-4.0, 0.0)
+    -0.9
+    """
+
+    level: Any = 0.5
+    width: Any = 1.0
+    strictly_convex = False
+    formula = "pinball loss of r = s − y at a level, smoothed over a width"
+    spec = "quantile:LEVEL[:WIDTH]"
+    gamma_words = "1/width"
+    note = (
+        "not strictly convex: at w = −level and w = 1 − level it does not determine s, and "
+        "conjugate_derivative returns y + width·w, the nearest of many"
+    )
+
+    @classmethod
+    def example(cls, draw: Any) -> SmoothedQuantile:
+        return cls(draw.whole(5, 95) / 100, draw.magnitude(1.0))
+
+    def __post_init__(self) -> None:
+        positive("width", self.width, "SmoothedQuantile", bounded=False)
+        if isinstance(self.level, bool) or not isinstance(self.level, Real):
+            raise TypeError(
+                f"level of SmoothedQuantile is {self.level!r}; expected a number between 0 and 1"
+            )
+        if not 0 < float(self.level) < 1:
+            raise ValueError(
+                f"level of SmoothedQuantile is {self.level!r}; expected a number strictly between "
+                "0 and 1, such as 0.9 for the upper decile"
+            )
+
+    @property
+    def gamma(self) -> Any:
+        return 1 / self.width
+
+    def value(self, s: Any, y: Any) -> Any:
+        return clipped_value(s - y, -self.level, 1 - self.level, self.width)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return clipped_slope(s - y, -self.level, 1 - self.level, self.width)
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return clipped_curvature(s - y, -self.level, 1 - self.level, self.width)
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        if outside(w, -self.level, 1 - self.level):
+            return math.inf
+        return self.width * w * w / 2 + w * y
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        if outside(w, -self.level, 1 - self.level):
+            return math.inf if w > 0 else -math.inf
+        return self.width * w + y
+
+    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
+        return (-self.level, 1 - self.level)
+
+    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+        """A square on the parabola, a product of non-negative factors beside it."""
+        if outside(w, -self.level, 1 - self.level):
+            return math.inf
+        return clipped_gap(s - y, w, -self.level, 1 - self.level, self.width)
+
+    def bregman_radius(self, bound: Any) -> Any:
+        """bound²/(2 width) while bound ≤ width, then bound − width/2: the sup over labels."""
+        return bathtub_radius(1 / self.width, 1, bound)
+
+    def descent_bound(self, y: Any) -> Any:
+        slope = self.level if y > 0 else 1 - self.level
+        return clipped_descent(abs(y), slope, self.width)
+
+    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+        import cvxpy as cp
+
+        level, width = float(self.level), float(self.width)
+        above = cp.huber(cp.pos(predictions - y), (1 - level) * width)
+        below = cp.huber(cp.pos(y - predictions), level * width)
+        return (above + below) / (2 * width)
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(SeparableConjugate):
+    """(|r| − tolerance)₊ with its kinks replaced by parabolas; r = s − y, γ = 1/width.
+
+    l*(w) = width·w²/2 + tolerance·|w| + wy on |w| ≤ 1; runs in any number type.
+
+    Examples
+    --------
+    >>> EpsilonInsensitive(0.5, 1.0).value(3.0, 0.0), EpsilonInsensitive(0.5).value(0.25, 0.0)
+    (2.0, 0.0)
+    """
+
+    tolerance: Any = 0.1
+    width: Any = 1.0
+    strictly_convex = False
+    formula = "(|s − y| − tolerance)₊, smoothed over a width"
+    spec = "insensitive:TOLERANCE[:WIDTH]"
+    gamma_words = "1/width"
+    note = (
+        "not strictly convex: at w = 0 and w = ±1 it does not determine s; conjugate_derivative "
+        "returns y at w = 0 and the nearest s to y at w = ±1"
+    )
+
+    def __post_init__(self) -> None:
+        positive("tolerance", self.tolerance, "EpsilonInsensitive", bounded=False)
+        positive("width", self.width, "EpsilonInsensitive", bounded=False)
+
+    @property
+    def gamma(self) -> Any:
+        return 1 / self.width
+
+    def value(self, s: Any, y: Any) -> Any:
+        return clipped_value(max(abs(s - y) - self.tolerance, 0), 0, 1, self.width)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        q = abs(s - y) - self.tolerance
+        if q <= 0:
+            return 0 * s
+        slope = clipped_slope(q, 0, 1 + 0 * y, self.width)
+        return slope if s > y else -slope
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return clipped_curvature(abs(s - y) - self.tolerance, 0, 1, self.width)
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        if outside(w, -1, 1):
+            return math.inf
+        return abs(w) * (self.width * abs(w) / 2 + self.tolerance) + w * y
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        if outside(w, -1, 1):
+            return math.inf if w > 0 else -math.inf
+        if w == 0:
+            return y
+        return y + self.width * w + (self.tolerance if w > 0 else -self.tolerance)
+
+    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
+        return (-1 + 0 * y, 1 + 0 * y)
+
+    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+        """A sum of non-negative terms, whichever side of the label s and w take."""
+        if outside(w, -1, 1):
+            return math.inf
+        u = abs(w)
+        along = s - y if w >= 0 else y - s
+        if along >= 0:
+            return clipped_gap(along - self.tolerance, u, 0, 1, self.width)
+        far = clipped_value(max(-along - self.tolerance, 0), 0, 1, self.width)
+        return far + u * (self.width * u / 2 + self.tolerance - along)
+
+    def bregman_radius(self, bound: Any) -> Any:
+        """An upper bound: all of the slope's rise, from −1 to 1, at the far end."""
+        return bathtub_radius(1 / self.width, 2, bound)
+
+    def descent_bound(self, y: Any) -> Any:
+        return clipped_descent(max(abs(y) - self.tolerance, 0), 1, self.width)
+
+    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+        import cvxpy as cp
+
+        excess = cp.pos(cp.abs(predictions - y) - float(self.tolerance))
+        return cp.huber(excess, float(self.width)) / (2 * float(self.width))

@@ -20,12 +20,9 @@ class LeastSquares(SeparableConjugate):
     """
 
     quadratic = True
+    gamma = 1
     formula = "½(s − y)²"
     spec = "least-squares"
-
-    @property
-    def gamma(self) -> Any:
-        return 1
 
     def value(self, s: Any, y: Any) -> Any:
         return (s - y) * (s - y) / 2

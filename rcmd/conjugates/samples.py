@@ -99,17 +99,17 @@ class SampleLosses:
         That is (1/n) Σ_j sup_s −s·l_j'(s) without an offset; with one, l_j(offset_j) − inf l_j.
         """
         if offset is None:
-            return _mean(self._weighted(self._each("descent_bound", self.y)))
-        return _mean(self.value(offset) + self.conjugate(0 * self.y))
+            return self._weighted(self._each("descent_bound", self.y)).mean()
+        return (self.value(offset) + self.conjugate(0 * self.y)).mean()
 
     def bregman_radius(self, bounds: Array) -> Any:
         """D_max = (1/n) Σ_j sup over |a| ≤ M_j of D_{l_j}(0, a)."""
-        levels = two_levels(bounds)
+        levels = _two_levels(bounds)
         if levels is None or self.y.dtype == object:
             radii = self._each("bregman_radius", bounds)
         else:
             radii = np.array([self.loss.bregman_radius(b) for b in levels[0]])[levels[1]]
-        return _mean(self._weighted(radii))
+        return self._weighted(radii).mean()
 
     def clip(self, w: Array) -> Array:
         """``w`` brought into dom l_j*, coordinate by coordinate; itself where it is inside."""
@@ -117,14 +117,9 @@ class SampleLosses:
         return w if (w >= low).all() and (w <= high).all() else np.clip(w, low, high)
 
     @cached_property
-    def classes(self) -> tuple[Array, Array] | None:
-        """The two labels and which stands where, if there is no third."""
-        return two_levels(self.y)
-
-    @cached_property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
-        labels, places = self.classes or np.unique(self.y, return_inverse=True)
+        labels, places = _two_levels(self.y) or np.unique(self.y, return_inverse=True)
         ends = np.array([self.loss.conjugate_domain(y) for y in labels], dtype=self.y.dtype)
         low, high = ends[:, 0][places], ends[:, 1][places]
         return self._weighted(low), self._weighted(high)
@@ -174,8 +169,7 @@ class SampleLosses:
 
     def _compiled(self, name: str) -> Any:
         """The compiled method, or ``None`` where it does not compile."""
-        from rcmd.jit.records import CannotCompile
-        from rcmd.jit.scalars import method_scalar
+        from rcmd.jit.scalars import CannotCompile, method_scalar
 
         if name not in self._scalars:
             try:
@@ -189,7 +183,7 @@ class SampleLosses:
         return self.__dict__ | {"_scalars": {}}
 
 
-def two_levels(values: Array) -> tuple[Array, Array] | None:
+def _two_levels(values: Array) -> tuple[Array, Array] | None:
     """The least and the greatest of ``values``, and which stands where, if there is no third.
 
     Labels of two classes, and bounds of rows that hold nothing but zeros and ones, need no more
@@ -200,7 +194,3 @@ def two_levels(values: Array) -> tuple[Array, Array] | None:
     if (greatest | (values == levels[0])).all():
         return levels, greatest.astype(int)
     return None
-
-
-def _mean(values: Array) -> Any:
-    return values.sum() / len(values)

@@ -48,7 +48,24 @@ def rest_gap(w: float, width: float) -> float:
 
 
 @dataclass(frozen=True)
-class PseudoHuber(SeparableConjugate):
+class SmoothAbsolute(SeparableConjugate):
+    """What the three have in common."""
+
+    width: float = 1.0
+    gamma = 1.0
+
+    def __post_init__(self) -> None:
+        positive("width", self.width, type(self).__name__, bounded=False)
+
+    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
+        return (-self.width, self.width)
+
+    def bregman_radius(self, bound: Any) -> Any:
+        return bathtub_radius(1.0, 2.0 * self.width, bound)
+
+
+@dataclass(frozen=True)
+class PseudoHuber(SmoothAbsolute):
     """width² (√(1 + t²) − 1), with l*(w) = width² (1 − √(1 − u²)) + wy on |u| ≤ 1.
 
     Examples
@@ -57,16 +74,8 @@ class PseudoHuber(SeparableConjugate):
     (4.0, (-4.0, 4.0))
     """
 
-    width: float = 1.0
     formula = "width² (√(1 + (r/width)²) − 1), r = s − y"
     spec = "pseudo-huber[:WIDTH]"
-
-    def __post_init__(self) -> None:
-        positive("width", self.width, "PseudoHuber", bounded=False)
-
-    @property
-    def gamma(self) -> Any:
-        return 1.0
 
     def value(self, s: Any, y: Any) -> Any:
         t = (s - y) / self.width
@@ -86,9 +95,6 @@ class PseudoHuber(SeparableConjugate):
             return math.copysign(math.inf, w)
         return w / root_of_rest(w, self.width) + y
 
-    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
-        return (-self.width, self.width)
-
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """With k = √(1 − u²) and c = √(1 + t²): c − k − ut = (u − kt)²/(c + k + ut)."""
         if outside(w, -self.width, self.width):
@@ -100,9 +106,6 @@ class PseudoHuber(SeparableConjugate):
             return self.width * self.width * (c - along)
         return self.width * self.width * (u - k * t) * ((u - k * t) / (c + along))
 
-    def bregman_radius(self, bound: Any) -> Any:
-        return bathtub_radius(1.0, 2.0 * self.width, bound)
-
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp
 
@@ -112,7 +115,7 @@ class PseudoHuber(SeparableConjugate):
 
 
 @dataclass(frozen=True)
-class LogCosh(SeparableConjugate):
+class LogCosh(SmoothAbsolute):
     """width² log cosh t, with l*'(w) = width·artanh u + y on |u| < 1.
 
     l*(w) = width² [½(1+u) log(1+u) + ½(1−u) log(1−u)] + wy.
@@ -123,16 +126,8 @@ class LogCosh(SeparableConjugate):
     True
     """
 
-    width: float = 1.0
     formula = "width² log cosh(r/width), r = s − y"
     spec = "log-cosh[:WIDTH]"
-
-    def __post_init__(self) -> None:
-        positive("width", self.width, "LogCosh", bounded=False)
-
-    @property
-    def gamma(self) -> Any:
-        return 1.0
 
     def value(self, s: Any, y: Any) -> Any:
         return self.width * self.width * log_cosh((s - y) / self.width)
@@ -154,18 +149,12 @@ class LogCosh(SeparableConjugate):
         far = math.log((self.width + abs(w)) / (self.width - abs(w))) / 2.0
         return self.width * math.copysign(far, w) + y
 
-    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
-        return (-self.width, self.width)
-
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         if outside(w, -self.width, self.width):
             return math.inf
         rest = rest_of(w, self.width)
         gap = log_cosh_gap((s - y) / self.width, w / self.width, rest)
         return self.width * self.width * gap
-
-    def bregman_radius(self, bound: Any) -> Any:
-        return bathtub_radius(1.0, 2.0 * self.width, bound)
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp
@@ -175,7 +164,7 @@ class LogCosh(SeparableConjugate):
 
 
 @dataclass(frozen=True)
-class Fair(SeparableConjugate):
+class Fair(SmoothAbsolute):
     """width² (|t| − log(1 + |t|)), with l*(w) = width² (−|u| − log(1 − |u|)) + wy.
 
     dom l* is open, |u| < 1: at its ends l* is infinite, as l grows more slowly than its
@@ -187,16 +176,8 @@ class Fair(SeparableConjugate):
     (1.5, 6.0)
     """
 
-    width: float = 1.0
     formula = "width² (|t| − log(1 + |t|)), t = (s − y)/width"
     spec = "fair[:WIDTH]"
-
-    def __post_init__(self) -> None:
-        positive("width", self.width, "Fair", bounded=False)
-
-    @property
-    def gamma(self) -> Any:
-        return 1.0
 
     def value(self, s: Any, y: Any) -> Any:
         return self.width * self.width * log1p_gap(abs(s - y) / self.width)
@@ -215,9 +196,6 @@ class Fair(SeparableConjugate):
             return math.copysign(math.inf, w)
         return w / rest_of(w, self.width) + y
 
-    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
-        return (-self.width, self.width)
-
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """e − log(1 + e) with e = |t| − |u| − |ut| where t and u agree in sign."""
         if abs(w) >= self.width:
@@ -231,9 +209,6 @@ class Fair(SeparableConjugate):
         else:
             gap = log1p_gap((1.0 + t) * rest_of(w, self.width) - 1.0)
         return self.width * self.width * gap
-
-    def bregman_radius(self, bound: Any) -> Any:
-        return bathtub_radius(1.0, 2.0 * self.width, bound)
 
     def descent_bound(self, y: Any) -> Any:
         """width² (√(1 + |y|/width) − 1)²."""

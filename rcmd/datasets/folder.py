@@ -16,8 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rcmd.datasets.libsvm import Array, LibsvmData, read_libsvm
-from rcmd.rows.disk import DiskRows
-from rcmd.rows.files import ArrayFile, DenseFiles, RowFiles, SparseFiles
+from rcmd.rows.disk import ArrayFile, DenseFiles, DiskRows, RowFiles, SparseFiles
 from rcmd.rows.matrix_files import DataError
 
 FORMAT, VERSION = "rcmd rows", 1
@@ -32,6 +31,8 @@ NAMES: dict[Layout, tuple[str, ...]] = {
     "sparse": ("data", "indices", "indptr", "labels"),
     "dense": ("data", "labels"),
 }
+LOADED = ("indptr", "labels")
+"""Those that are kept in memory."""
 
 
 class Meta(NamedTuple):
@@ -116,16 +117,13 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
     folder = Path(path)
     meta = read_meta(folder)
     files = {name: _opened(folder, name, meta) for name in NAMES[meta.layout]}
-    labels = _checked(files["labels"], meta, "labels", keep=True)
+    kept = {name: _checked(file, meta, name) for name, file in files.items()}
     rows: RowFiles
     if meta.layout == "dense":
         rows = DenseFiles(files["data"])
     else:
-        indptr = _checked(files["indptr"], meta, "indptr", keep=True)
-        _checked(files["indices"], meta, "indices")
-        rows = SparseFiles(files["data"], files["indices"], indptr, meta.features)
-    _checked(files["data"], meta, "data")
-    return StoredData(DiskRows(rows), labels)
+        rows = SparseFiles(files["data"], files["indices"], kept["indptr"], meta.features)
+    return StoredData(DiskRows(rows), kept["labels"])
 
 
 def read(path: str | os.PathLike[str]) -> LibsvmData | StoredData:
@@ -158,16 +156,13 @@ def _opened(folder: Path, name: str, meta: Meta) -> ArrayFile:
         raise DataError(f"{fault}: it is damaged; {AGAIN}") from None
 
 
-def _checked(file: ArrayFile, meta: Meta, name: str, keep: bool = False) -> Array:
-    """Compare the checksum; the entries are returned where they are to be kept."""
-    step = max(CHECK_BYTES // file.dtype.itemsize, 1)
-    found, kept = 0, np.empty(file.size if keep else 0, dtype=file.dtype)
+def _checked(file: ArrayFile, meta: Meta, name: str) -> Array:
+    """Compare the checksum, a block at a time or, where the entries are to be kept, at once."""
+    step = file.size if name in LOADED else CHECK_BYTES // file.dtype.itemsize
+    found, block = 0, np.empty(0)
     for start in range(0, file.size, step):
-        stop = min(start + step, file.size)
-        block = file.read(start, stop)
+        block = file.read(start, min(start + step, file.size))
         found = zlib.crc32(block.data, found)
-        if keep:
-            kept[start:stop] = block
     if found != meta.files[name]["crc32"]:
         raise DataError(f"{file.path} does not have its checksum: it is damaged; {AGAIN}")
-    return kept
+    return block

@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from rcmd.datasets.folder import META, NAMES, Layout, Meta
 from rcmd.datasets.libsvm import Array, libsvm_parts
-from rcmd.rows.dense import DenseRows
+from rcmd.rows.base import DenseRows
 from rcmd.rows.layouts import as_rows
 from rcmd.rows.matrix_files import DataError
 from rcmd.rows.sparse import SparseRows
@@ -83,16 +82,17 @@ class RowsWriter:
         if isinstance(rows, DenseRows):
             self._begin("dense", rows.p)
             self._put(data=self._narrowed(rows.array))
+            self.entries += rows.array.size
         elif isinstance(rows, SparseRows):
             matrix = rows.matrix
             self._begin("sparse", int(matrix.indices.max(initial=-1)) + 1)
             ends = matrix.indptr[1:].astype(np.int64) + self.entries
             self._put(data=self._narrowed(matrix.data), indices=matrix.indices, indptr=ends)
+            self.entries += matrix.nnz
         else:
             raise DataError(f"X is {type(rows).__name__}; expected an array or a sparse matrix")
         self._put(labels=labels)
         self.rows += height
-        self.entries += rows.array.size if isinstance(rows, DenseRows) else rows.matrix.nnz
 
     def _begin(self, layout: Layout, width: int) -> None:
         """Refuse a block that does not fit the others; make the files before the first one."""
@@ -139,18 +139,13 @@ class RowsWriter:
             raise DataError(f"X holds {abs(values).max():.3g}, too large for {self.dtype}")
         return narrow
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         try:
             if kind is None:
                 self._finish()
         finally:
-            for file in self._files.values():
-                file.close()
+            for growing in self._files.values():
+                growing.file.close()
             shutil.rmtree(self._part, ignore_errors=True)
 
     def _finish(self) -> None:
@@ -174,7 +169,7 @@ class _Growing:
     """A .npy file whose first axis grows; its header is completed at the end."""
 
     def __init__(self, path: Path, dtype: Any, columns: tuple[int, ...]) -> None:
-        self._file = open(path, "wb")  # noqa: SIM115 (closed by the writer)
+        self.file = open(path, "wb")  # noqa: SIM115 (closed by the writer)
         self._dtype, self.columns = np.dtype(dtype), columns
         self._length = self._crc = 0
         self._header = self._write_header()
@@ -183,30 +178,26 @@ class _Growing:
         """Write an array of the same kind behind what is there."""
         block = np.ascontiguousarray(array, dtype=self._dtype)
         self._crc = zlib.crc32(block.data, self._crc)
-        self._file.write(block.data)
+        self.file.write(block.data)
         self._length += len(block)
 
     def finish(self) -> dict[str, int]:
         """The file's length and checksum, once it is on the disk."""
-        size = self._file.tell()
-        self._file.seek(0)
+        size = self.file.tell()
+        self.file.seek(0)
         # NumPy leaves room in the header for the first axis to grow to any length.
         if self._write_header() != self._header:
             raise AssertionError("the header of a .npy file changed its length")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self.file.flush()
+        os.fsync(self.file.fileno())
         return {"bytes": size, "crc32": self._crc}
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
 
     def _write_header(self) -> int:
         descr = np.lib.format.dtype_to_descr(self._dtype)
         shape = (self._length, *self.columns)
         header = {"descr": descr, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(self._file, header)
-        return self._file.tell()
+        np.lib.format.write_array_header_1_0(self.file, header)
+        return self.file.tell()
 
 
 def convert_libsvm(

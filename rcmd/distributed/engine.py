@@ -15,10 +15,9 @@ import numpy as np
 
 from rcmd.distributed.exchange import Exchange, chosen_exchange
 from rcmd.engine.base import checked_atom
-from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.compiled import CompiledEngine, OracleLoop
 from rcmd.engine.kernels.batch import move_batch
 from rcmd.engine.kernels.layout import DUAL, LAG, MIRROR
-from rcmd.engine.loops import OracleLoop
 from rcmd.engine.sampling import Sampler
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import Schedule
@@ -69,11 +68,6 @@ class ShardedEngine(CompiledEngine):
         for name in SHARED_STATE:
             load_attribute(self, name, state[name])
         self._samples[:, ROW_STATE] = self.problem.own_part(state["rows"])
-
-    def checksum(self) -> int:
-        """A number that is the same on all ranks while they are in step."""
-        seen = zlib.crc32(self.d.tobytes(), self._batches_seen)
-        return zlib.crc32(self._loop.primal_sum().tobytes(), seen)
 
     def _draw(self, steps: int) -> Array:
         batches = super()._draw(steps)
@@ -134,7 +128,9 @@ class ShardLoop(OracleLoop):
 
 def confirm_lockstep(group: Group, engine: ShardedEngine) -> None:
     """Refuse to go on where the ranks' batches, d or β differ in a bit."""
-    sums = [int(part[0]) for part in group.gather(np.array([engine.checksum()]))]
+    own = zlib.crc32(engine.d.tobytes(), engine._batches_seen)
+    own = zlib.crc32(engine._loop.primal_sum().tobytes(), own)
+    sums = [int(part[0]) for part in group.gather(np.array([own]))]
     strays = [str(rank) for rank, number in enumerate(sums) if number != sums[0]]
     if strays:
         raise SharedError(

@@ -5,15 +5,27 @@ batch, so that d has the bits that one process would give it, whatever the numbe
 *Dense*: each rank adds up its own terms, and the sums, vectors of length p, are added by an
 allreduce. With b rows of z entries a rank takes in 12 b z bytes by the one and 16 p by the other
 (twice p doubles, once to be summed and once as the sum); the smaller number decides.
+
+Sums over all rows have bits that do not depend on how the rows are spread. Every term, scaled by
+the largest one, is cut into two integers of 30 bits, whose sums are exact in any order:
+
+    Σ_j t_j = 2^(e−30) (Σ_j a_j + 2^−30 Σ_j b_j) up to n·2^(e−61),    max_j |t_j| < 2^e.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from rcmd.engine.kernels.batch import add_terms, scatter_batch, write_terms
+from rcmd.engine.kernels.batch import (
+    LIMB,
+    add_limbs,
+    add_terms,
+    raise_peaks,
+    scatter_batch,
+    write_terms,
+)
 from rcmd.rows.processes import Array, Group, SharedError
 
 if TYPE_CHECKING:
@@ -23,37 +35,14 @@ ExchangeName = Literal["auto", "sparse", "dense"]
 
 PAIR_BYTES, REDUCED_BYTES = 12, 16
 
+LIMB_BITS = 30
+SMALLEST_EXPONENT = -960
+"""Below it a scale would overflow; what is cut off lies below 2^−1020."""
+
 NOT_ONCE = (
     "the rows that the ranks took are not those of the batch; expected every row to be on exactly "
     "one rank, and all ranks to draw the same batches"
 )
-
-
-class Exchange(Protocol):
-    """One way to add everyone's parts to d."""
-
-    name: str
-
-    def plan(self, rows: Any, shares: list[Array]) -> None:
-        """Make ready for these steps; ``shares`` are this rank's rows of each batch."""
-
-    def add(
-        self, rows: Any, mine: Array, pulls: Array, health: float, batch: Array, d: Array
-    ) -> float:
-        """Add everyone's Σ_t pulls_t x_t to d; returns the sum of everyone's ``health``."""
-
-
-def chosen_exchange(
-    name: ExchangeName, problem: ShardedProblem, batch: int, row_entries: float
-) -> Exchange:
-    """The exchange of that name, or the one with fewer bytes."""
-    group, p = problem.group, problem.p
-    if name not in get_args(ExchangeName):
-        known = ", ".join(get_args(ExchangeName))
-        raise SharedError(f"exchange is {name!r}; expected one of {known}")
-    if name == "auto":
-        name = "sparse" if PAIR_BYTES * batch * row_entries < REDUCED_BYTES * p else "dense"
-    return SparseExchange(group, problem.starts) if name == "sparse" else DenseExchange(group, p)
 
 
 class DenseExchange:
@@ -66,11 +55,12 @@ class DenseExchange:
         self._part = np.zeros(p + 2)
 
     def plan(self, rows: Any, shares: list[Array]) -> None:
-        return
+        """Make ready for these steps; ``shares`` are this rank's rows of each batch."""
 
     def add(
         self, rows: Any, mine: Array, pulls: Array, health: float, batch: Array, d: Array
     ) -> float:
+        """Add everyone's Σ_t pulls_t x_t to d; returns the sum of everyone's ``health``."""
         self._part[:] = 0.0
         scatter_batch(rows, mine, pulls, self._part)
         self._part[self._p :] = health, len(mine)
@@ -129,3 +119,59 @@ def _entries(rows: Any, mine: Array) -> int:
         return len(mine) * int(rows[1])
     offsets = rows[2]
     return int((offsets[mine + np.uint64(1)] - offsets[mine]).sum())
+
+
+Exchange = DenseExchange | SparseExchange
+
+
+def chosen_exchange(
+    name: ExchangeName, problem: ShardedProblem, batch: int, row_entries: float
+) -> Exchange:
+    """The exchange of that name, or the one with fewer bytes."""
+    group, p = problem.group, problem.p
+    if name not in get_args(ExchangeName):
+        known = ", ".join(get_args(ExchangeName))
+        raise SharedError(f"exchange is {name!r}; expected one of {known}")
+    if name == "auto":
+        name = "sparse" if PAIR_BYTES * batch * row_entries < REDUCED_BYTES * p else "dense"
+    return SparseExchange(group, problem.starts) if name == "sparse" else DenseExchange(group, p)
+
+
+def sum_terms(group: Group, terms: Array) -> float:
+    """The sum of everyone's ``terms``."""
+    finite = np.isfinite(terms).all()
+    peak = abs(terms).max(initial=0.0) if finite else np.inf
+    scale = _scales(group.largest(np.array([peak])))
+    if not np.isfinite(scale[0]):
+        return float(group.sum(np.array([terms.sum()]))[0])
+    scaled = terms * scale
+    first = np.rint(scaled)
+    rest = np.rint((scaled - first) * LIMB)
+    limbs = np.array([first.astype(np.int64).sum(), rest.astype(np.int64).sum()])
+    return float(_joined(group.sum(limbs), scale[0]))
+
+
+def sum_rows(group: Group, rows: Any, p: int, coefficients: Array) -> tuple[Array, Array]:
+    """Σ_j coefficients_j x_j over everyone's rows, and the largest |term| of every column.
+
+    ``rows`` is a rows tuple (see ``rcmd.engine.kernels.layout``). Where a term is not finite,
+    every sum is NaN.
+    """
+    peaks = np.zeros(p)
+    raise_peaks(rows, coefficients, peaks)
+    peaks = group.largest(peaks)
+    scales, limbs = _scales(peaks), np.zeros((2, p), np.int64)
+    if not np.isfinite(scales).all():
+        return np.full(p, np.nan), peaks
+    add_limbs(rows, coefficients, scales, limbs)
+    return _joined(group.sum(limbs), scales), peaks
+
+
+def _scales(peaks: Array) -> Array:
+    """2^(30−e) with peak < 2^e; NaN where the peak is infinite."""
+    exponents = np.maximum(np.frexp(peaks)[1], SMALLEST_EXPONENT)
+    return np.where(np.isfinite(peaks), np.ldexp(1.0, LIMB_BITS - exponents), np.nan)
+
+
+def _joined(limbs: Array, scales: Any) -> Array:
+    return (limbs[0] + limbs[1] / LIMB) / scales

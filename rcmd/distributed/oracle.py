@@ -2,31 +2,20 @@
 
 So all ranks go on with the same atom, whatever the oracle remembers from call to call and
 whatever the last digits on another machine would have been; and nothing expensive is done twice.
-An atom travels as indices and values: for a vertex, one message of 64 bytes.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from rcmd.engine.base import checked_atom
 from rcmd.oracles.base import Array, LinearMinOracle
 from rcmd.oracles.decorators import Decorated
-from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
-from rcmd.rows.processes import Group, SharedError, same_text
-
-FIRST_PART = 8
-"""Doubles in the first message: how many numbers there are, and the first seven of them."""
-
-FAULT = -1.0
-"""Instead of the number of numbers: the oracle raised an error, whose sentence follows."""
-
-PAIRS, VECTOR, RANK_ONE = 0.0, 1.0, 2.0
-"""The kinds of atom, the first number of one that travels."""
+from rcmd.rows.atoms import Atom
+from rcmd.rows.processes import Group, SharedError, same_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +24,7 @@ class AtFirst(Decorated):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from rcmd import L1Ball
     >>> from rcmd.distributed import rehearse
     >>> rehearse(2, lambda group: AtFirst(L1Ball(3.0), group).argmin(np.array([1.0, -2.0])))
@@ -42,71 +32,36 @@ class AtFirst(Decorated):
     """
 
     oracle: LinearMinOracle
-    group: Group
+    group: Group = field(repr=False)
 
     def argmin(self, c: Array) -> Atom:
-        return _unpacked(self._ask(lambda: _packed(checked_atom(self.oracle, c))))
+        return self._ask(lambda: checked_atom(self.oracle, c))
 
     def minimum(self, c: Array) -> float:
-        return self._ask_number(lambda: self.oracle.minimum(c))
+        return self._ask(lambda: float(self.oracle.minimum(c)))
 
     def violation(self, beta: Array) -> float:
-        return self._ask_number(lambda: self.oracle.violation(beta))
+        return self._ask(lambda: float(self.oracle.violation(beta)))
 
     def penalty(self, beta: Array) -> float:
-        return self._ask_number(lambda: self.oracle.penalty(beta))
+        return self._ask(lambda: float(self.oracle.penalty(beta)))
 
     def value(self, beta: Array) -> float:
-        return self._ask_number(lambda: self.oracle.value(beta))
+        return self._ask(lambda: float(self.oracle.value(beta)))
 
     def fenchel_young(self, beta: Array, c: Array) -> float:
-        return self._ask_number(lambda: self.oracle.fenchel_young(beta, c))
+        return self._ask(lambda: float(self.oracle.fenchel_young(beta, c)))
 
-    def _ask_number(self, question: Callable[[], Any]) -> float:
-        return float(self._ask(lambda: np.array([question()], dtype=float))[0])
-
-    def _ask(self, question: Callable[[], Array]) -> Array:
-        """The numbers that rank 0 answers; its error, raised everywhere, where it has one."""
-        first, numbers, fault = np.zeros(FIRST_PART), np.zeros(0), None
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        """What rank 0 answers; its error, raised everywhere, where it has one."""
+        data, fault = b"", None
         if self.group.rank == 0:
             try:
-                numbers = question()
-                first[0] = len(numbers)
-                first[1 : 1 + len(numbers)] = numbers[: FIRST_PART - 1]
+                data = pickle.dumps((question(), ""))
             except Exception as error:
-                first[0], fault = FAULT, error
-        self.group.broadcast(first)
-        if first[0] == FAULT:
-            raise SharedError(same_text(self.group, f"{type(fault).__name__}: {fault}")) from fault
-        count = int(first[0])
-        if count < FIRST_PART:
-            return first[1 : 1 + count]
-        rest = numbers[FIRST_PART - 1 :].copy() if self.group.rank == 0 else None
-        if rest is None:
-            rest = np.empty(count - FIRST_PART + 1)
-        return np.concatenate([first[1:], self.group.broadcast(rest)])
-
-
-def _packed(atom: Atom) -> Array:
-    """An atom as one vector of doubles, which hold indices below 2⁵³ exactly."""
-    if isinstance(atom, SparseAtom):
-        return np.array([PAIRS, *atom.indices, *atom.values], dtype=float)
-    if isinstance(atom, DenseAtom):
-        return np.append(VECTOR, np.asarray(atom.vector, dtype=float))
-    if isinstance(atom, RankOneAtom):
-        return np.concatenate([[RANK_ONE, len(atom.left)], atom.left, atom.right])
-    raise TypeError(
-        f"argmin returned a {type(atom).__name__}; expected a SparseAtom, a DenseAtom or a "
-        "RankOneAtom: others cannot travel between ranks"
-    )
-
-
-def _unpacked(numbers: Array) -> Atom:
-    kind, rest = numbers[0], numbers[1:]
-    if kind == PAIRS:
-        half = len(rest) // 2
-        return SparseAtom(tuple(rest[:half].astype(int).tolist()), tuple(rest[half:].tolist()))
-    if kind == VECTOR:
-        return DenseAtom(rest)
-    left = int(rest[0])
-    return RankOneAtom(rest[1 : 1 + left], rest[1 + left :])
+                fault = error
+                data = pickle.dumps((None, f"{type(error).__name__}: {error}"))
+        answer, sentence = pickle.loads(same_bytes(self.group, data))
+        if sentence:
+            raise SharedError(sentence) from fault
+        return answer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable
+import pickle
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,21 +12,19 @@ import numpy as np
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.distributed.engine import ShardedEngine
-from rcmd.distributed.exchange import ExchangeName
+from rcmd.distributed.exchange import ExchangeName, sum_rows, sum_terms
 from rcmd.distributed.oracle import AtFirst
-from rcmd.distributed.summing import sum_rows, sum_terms
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import Sampler
-from rcmd.model.constants import Constants
+from rcmd.model.constants import Constants, refuse_infinite_energy, refuse_overflow
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.overflow import refuse_infinite_energy, refuse_overflow
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.model.specs import Waiting
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.rows import DenseRows, Rows, SparseRows
-from rcmd.rows.processes import Array, Group, SharedError, same_text, shared_errors
+from rcmd.rows.base import largest_eigenvalue
+from rcmd.rows.processes import Array, Group, SharedError, same_bytes, shared_errors
 
 
 class ShardedProblem(Problem):
@@ -102,8 +100,10 @@ class ShardedProblem(Problem):
         """Bind the oracle to everyone's data; while rows are still being checked, wait."""
         if not hasattr(self, "starts"):
             return
-        mine = self.rows
-        self.rows = _with_shared_slopes(self)
+        # Some oracles choose their radius by the slope Xᵀw/n, which they form as
+        # rows.rmatvec(w) / rows.n with this rank's n: here it is everyone's.
+        mine, self.rows = self.rows, copy(self.rows)
+        vars(self.rows)["rmatvec"] = lambda w: self.gradient(w) * mine.n
         try:
             super()._regularize(oracle)
         except (ValueError, TypeError) as error:  # sizes and types, which are the same everywhere
@@ -126,8 +126,8 @@ class ShardedProblem(Problem):
     def generator(self, seed: int | np.random.Generator) -> np.random.Generator:
         """Rank 0's generator, on every rank: in the same state, all draw the same batches."""
         rng = np.random.default_rng(seed)
-        state = json.dumps(rng.bit_generator.state, default=np.ndarray.tolist)
-        rng.bit_generator.state = json.loads(same_text(self.group, state))
+        state = same_bytes(self.group, pickle.dumps(rng.bit_generator.state))
+        rng.bit_generator.state = pickle.loads(state)
         return rng
 
     def gathered(self, values: Array) -> Array:
@@ -214,7 +214,10 @@ class ShardedProblem(Problem):
             return gram(self.group.broadcast(words)[1:])
 
         if self.group.rank == 0:
-            top = _largest_eigenvalue(ask, self.p)
+            try:
+                top = largest_eigenvalue(ask, self.p)
+            except ValueError:
+                top = math.nan
             words[0], words[1] = 0, top
             self.group.broadcast(words)
         else:
@@ -222,34 +225,19 @@ class ShardedProblem(Problem):
                 gram(words[1:])
         if math.isnan(words[1]):
             raise SharedError("ARPACK found no largest eigenvalue of XᵀX, which σ needs")
-        return float(words[1]) * (1 + 1e-9)
+        return float(words[1])
 
     def _refuse_disagreement(self) -> None:
         """All ranks must have the same number of columns, and weights or none."""
-        widths = [int(part[0]) for part in self.group.gather(np.array([self.p]))]
+        own = np.array([self.p, self.losses.weights is None])
+        widths, weightless = zip(*(part.tolist() for part in self.group.gather(own)), strict=True)
         if len(set(widths)) > 1:
             raise SharedError(
                 f"the ranks have rows of {', '.join(map(str, widths))} columns; expected the same "
                 "number on every rank"
             )
-        weighted = [part[0] for part in self.group.gather(np.array([self.losses.weights is None]))]
-        if len(set(weighted)) > 1:
+        if len(set(weightless)) > 1:
             raise SharedError("some ranks have weights and some have none; expected all or none")
-
-
-def _largest_eigenvalue(gram: Callable[[Array], Array], p: int) -> float:
-    """By ARPACK; NaN where it finds none."""
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
-
-    if p == 1:
-        return float(gram(np.ones(1))[0])
-    operator = LinearOperator((p, p), matvec=gram, dtype=float)
-    start = np.random.default_rng(0).standard_normal(p)
-    options = {"k": 1, "which": "LA", "v0": start, "tol": 1e-10, "maxiter": 10_000}
-    try:
-        return float(eigsh(operator, ncv=min(p, 6), return_eigenvectors=False, **options)[0])
-    except ArpackError:
-        return math.nan
 
 
 class _SharedLosses(SampleLosses):
@@ -267,28 +255,3 @@ class _SharedLosses(SampleLosses):
 
     def bregman_radius(self, bounds: Array) -> Any:
         return self._mean(self._weighted(self._each("bregman_radius", bounds)))
-
-
-def _with_shared_slopes(problem: ShardedProblem) -> Rows:
-    """This rank's rows for an oracle to be bound to: Xᵀw/n is then everyone's.
-
-    Some choose their radius by that slope, which they form as ``rows.rmatvec(w) / rows.n`` with
-    this rank's n.
-    """
-
-    def rmatvec(w: Array) -> Array:
-        return problem.gradient(w) * problem.rows.n
-
-    class SharedDense(DenseRows):
-        def rmatvec(self, w: Array) -> Array:
-            return rmatvec(w)
-
-    class SharedSparse(SparseRows):
-        def rmatvec(self, w: Array) -> Array:
-            return rmatvec(w)
-
-    rows = problem.rows
-    if isinstance(rows, DenseRows):
-        return SharedDense(rows.array)
-    assert isinstance(rows, SparseRows)
-    return SharedSparse(rows.matrix)

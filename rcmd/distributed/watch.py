@@ -8,6 +8,7 @@ standard library, so that it is there at once.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import selectors
@@ -15,6 +16,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 DIED = 3
@@ -27,59 +29,48 @@ WORDS = 64
 """Bytes of the longest message."""
 
 
-class Watched:
+@contextlib.contextmanager
+def watched(group: Any, hint: str = "") -> Iterator[None]:
     """Within it, the death of any rank of ``group`` is told in a sentence and ends the others.
 
     ``hint`` stands behind that sentence. A rank that cannot reach rank 0's machine runs on
     without being watched.
     """
+    from rcmd.rows.processes import same_bytes
 
-    def __init__(self, group: Any, hint: str = "") -> None:
-        from rcmd.rows.processes import same_text
+    if group.size == 1:
+        yield
+        return
+    process, where = None, ""
+    if group.rank == 0:
+        token = secrets.token_hex(8)
+        command = [sys.executable, "-I", __file__, token, hint]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        assert process.stdout is not None
+        with process.stdout as told:
+            where = f"{socket.gethostname()} {told.readline().decode().strip()} {token}"
+    host, port, token = same_bytes(group, where.encode()).decode().split()
+    address = ("localhost" if host == socket.gethostname() else host, int(port))
+    connection = None
+    with contextlib.suppress(OSError):
+        connection = socket.create_connection(address, timeout=5)
+        connection.settimeout(None)
+        connection.sendall(f"{token} {group.rank}".encode().ljust(WORDS))
+        threading.Thread(target=_listen, args=(connection,), daemon=True).start()
+    try:
+        yield
+    finally:  # this rank ends as it should, or says itself why it does not
+        if connection is not None:
+            connection.sendall(b"bye".ljust(WORDS))  # upon which it is closed from there
+    if process is not None:  # after an error, the others may not have ended
+        process.wait()
 
-        self._process: subprocess.Popen[bytes] | None = None
-        self._socket: socket.socket | None = None
-        if group.size == 1:
-            return
-        where = ""
-        if group.rank == 0:
-            token = secrets.token_hex(8)
-            command = [sys.executable, "-I", __file__, token, hint]
-            self._process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, start_new_session=True
-            )
-            assert self._process.stdout is not None
-            port = self._process.stdout.readline().decode().strip()
-            where = f"{socket.gethostname()} {port} {token}"
-        host, port, token = same_text(group, where).split()
-        address = ("localhost" if host == socket.gethostname() else host, int(port))
-        try:
-            self._socket = socket.create_connection(address, timeout=5)
-        except OSError:
-            return
-        self._socket.settimeout(None)
-        self._socket.sendall(f"{token} {group.rank}".encode().ljust(WORDS))
-        threading.Thread(target=self._listen, daemon=True).start()
 
-    def __enter__(self) -> Watched:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        """Say goodbye: this rank ends as it should, or says itself why it does not."""
-        if self._socket is not None:
-            self._socket.sendall(b"bye".ljust(WORDS))  # upon which it is closed from there
-        if self._process is not None and kind is None:  # else the others may not have ended
-            self._process.wait()
-            assert self._process.stdout is not None
-            self._process.stdout.close()
-
-    def _listen(self) -> None:
-        """Wait for news of a death; MPI would let this rank wait for the dead one."""
-        own = self._socket
-        assert own is not None
-        if own.recv(WORDS).startswith(b"died"):
-            os._exit(DIED)
-        own.close()
+def _listen(connection: socket.socket) -> None:
+    """Wait for news of a death; MPI would let this rank wait for the dead one."""
+    if connection.recv(WORDS).startswith(b"died"):
+        os._exit(DIED)
+    connection.close()
 
 
 def watch(token: str, hint: str) -> int:

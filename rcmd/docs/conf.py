@@ -126,7 +126,34 @@ def plain_words(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
     lines[:] = as_meant(lines)
 
 
+def with_entries(text: str) -> str:
+    """A page on which ``.. shipped:: losses`` became what ``rcmd list losses`` lists, in sections.
+
+    So a new loss or oracle is in the reference by being exported.
+    """
+    return re.sub(r"^\.\. shipped:: (\w+)$", _shipped, text, flags=re.MULTILINE)
+
+
+def _shipped(line: re.Match[str]) -> str:
+    sections: dict[str, list[str]] = {}
+    for row in getattr(import_module("rcmd.cli.list"), line[1])():
+        heading = row.get("section") or ("Losses" if row["gamma"] else "Refused")
+        sections.setdefault(heading.partition(";")[0], []).append(row["class"])
+    lines = [".. currentmodule:: rcmd"]
+    for heading, names in sections.items():
+        lines += ["", heading, "-" * len(heading), "", ".. autosummary::", ""]
+        lines += [f"   {name}" for name in names]
+        lines += [f"\n.. autoclass:: {name}" for name in names]
+    return "\n".join(lines)
+
+
+def read_page(app: Any, page: str, source: list[str]) -> None:
+    """What Sphinx calls with every page."""
+    source[0] = with_entries(source[0])
+
+
 def setup(app: Any) -> None:
     """Have formulas written as MathML and docstrings read as they are meant."""
+    app.connect("source-read", read_page)
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     app.connect("autodoc-process-docstring", plain_words, priority=400)

@@ -44,15 +44,14 @@ class Accounting(Protocol):
         """Take note of one step."""
 
 
-class _RelativeSum(Stateful):
-    """A vector kept in units of C_base, so that geometric weights never overflow."""
+class _Average(Stateful):
+    """A weighted sum in units of C_base, so that geometric weights never overflow."""
 
-    changing = ("total", "base")
+    changing = ("total", "base", "last")
 
     def __init__(self, schedule: Schedule, total: Array) -> None:
-        self.schedule = schedule
-        self.total = total
-        self.base = 0
+        self.schedule, self.total = schedule, total
+        self.base, self.last = 0, -1
 
     def unit(self, i: int) -> Any:
         """C_i/C_base, moving the base to i when it has grown too large."""
@@ -65,55 +64,37 @@ class _RelativeSum(Stateful):
         return growth
 
 
-def past_share(schedule: Schedule) -> Any:
-    """C_{−1}/C_0: what the time before the first step counts for; 0 in a run from scratch."""
-    return 1 - schedule.mixing(0)
-
-
-class PrimalAverage(Stateful):
+class PrimalAverage(_Average):
     """β̄^k = Σ_{i≤k} c_i β̃^i / C_k: with it, the dual method is GSFW.
 
-    ``start`` is β̄^{−1}, 0 for a run from scratch; it counts for the weights of the steps
-    that its schedule takes for done.
+    ``total`` starts as β̄^{−1}, 0 for a run from scratch; it counts for the weights of the steps
+    that its schedule takes for done, C_{−1}/C_0 = 1 − α_0.
     """
 
-    changing = ("_sum", "_last")
-
-    def __init__(self, schedule: Schedule, start: Any) -> None:
-        self._sum = _RelativeSum(schedule, start)
-        self._last = -1
-
     def record(self, step: Step) -> None:
-        if self._last < 0:
-            self._sum.total *= past_share(self._sum.schedule)
-        unit = self._sum.unit(step.i)
-        step.atom.add_to(self._sum.total, unit * self._sum.schedule.mixing(step.i))
-        self._last = step.i
+        if self.last < 0:
+            self.total *= 1 - self.schedule.mixing(0)
+        unit = self.unit(step.i)
+        step.atom.add_to(self.total, unit * self.schedule.mixing(step.i))
+        self.last = step.i
 
     def value(self) -> Array:
         """β̄ after the last recorded step; β̄^{−1} before the first."""
-        if self._last < 0:
-            return self._sum.total.copy()
-        return self._sum.total / self._sum.unit(self._last)
+        return self.total.copy() if self.last < 0 else self.total / self.unit(self.last)
 
 
-class DualAverage(Stateful):
+class DualAverage(_Average):
     """w̄^k = Σ_{i≤k} c_i w^i / C_k, where w^i is the dual variable *before* step i."""
 
-    changing = ("_sum", "_last")
-
     def __init__(self, schedule: Schedule, n: int, number_type: Any = float) -> None:
-        self._sum = _RelativeSum(schedule, np.zeros(n, dtype=number_type))
-        self._last = -1
+        super().__init__(schedule, np.zeros(n, dtype=number_type))
 
     def record(self, step: Step) -> None:
         # First, as it may rescale the very entries that += is about to read.
-        unit = self._sum.unit(step.i)
-        self._sum.total[step.batch] += unit * step.change
-        self._last = step.i
+        unit = self.unit(step.i)
+        self.total[step.batch] += unit * step.change
+        self.last = step.i
 
     def value(self, w: Array) -> Array:
         """w̄, given the engine's current ``w``."""
-        if self._last < 0:
-            return w.copy()
-        return w - self._sum.total / self._sum.unit(self._last)
+        return w.copy() if self.last < 0 else w - self.total / self.unit(self.last)

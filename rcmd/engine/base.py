@@ -44,34 +44,31 @@ class EvenCosts(Stateful):
 
 
 class Engine(Protocol):
-    """What a run needs of an engine."""
+    """What a run needs of an engine: the counts of ``EvenCosts``, and its point.
+
+    s is the mirror variable, w = ∇L(s) the dual one, d = Xᵀw/n the substitute gradient.
+    """
 
     iteration: int
     sampler: Sampler
 
     @property
-    def gradients(self) -> int:
-        """Rows touched so far."""
+    def gradients(self) -> int: ...
 
     @property
-    def oracle_calls(self) -> int:
-        """Linear minimizations so far."""
+    def oracle_calls(self) -> int: ...
 
     @property
-    def step_gradients(self) -> int:
-        """Rows that a step touches."""
+    def step_gradients(self) -> int: ...
 
     @property
-    def s(self) -> Array:
-        """The mirror variable."""
+    def s(self) -> Array: ...
 
     @property
-    def w(self) -> Array:
-        """The dual variable."""
+    def w(self) -> Array: ...
 
     @property
-    def d(self) -> Array:
-        """The substitute gradient."""
+    def d(self) -> Array: ...
 
     def advance(self, steps: int) -> None:
         """Take steps."""

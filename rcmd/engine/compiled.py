@@ -1,20 +1,23 @@
 """Algorithm 2 in machine code: the iterates of the reference engine, fast.
 
 A run is cut into chunks of a millisecond or so. For each, the batches are drawn and the
-schedule is tabulated, and one compiled call takes the steps. Averages are kept lazily
-(see ``rcmd.engine.accounting`` for the summation by parts).
+schedule is tabulated, and one compiled call takes the steps: how, depends on the oracle, and each
+of the three kinds has a loop. Averages are kept lazily (see ``rcmd.engine.accounting`` for the
+summation by parts).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.engine.accounting import RESCALE_ABOVE, past_share
-from rcmd.engine.base import EvenCosts, next_refresh, not_finite
-from rcmd.engine.kernels.batch import fill_compiled
+from rcmd.engine.accounting import RESCALE_ABOVE
+from rcmd.engine.base import EvenCosts, checked_atom, next_refresh, not_finite
+from rcmd.engine.kernels.batch import fill_compiled, predict_dense, predict_pairs, step_batch
+from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.kernels.layout import (
     DUAL,
     LAG,
@@ -23,15 +26,28 @@ from rcmd.engine.kernels.layout import (
     rows_tuple,
     substitute_gradient,
 )
-from rcmd.engine.loops import loop_for
+from rcmd.engine.kernels.vertex import (
+    BOTH_SIGNS,
+    POSITIVE,
+    incremental_pays,
+    level_offsets,
+    run_vertex,
+    tighten_all,
+)
 from rcmd.engine.sampling import Sampler, UniformSampler
-from rcmd.jit.records import CannotCompile
-from rcmd.jit.scalars import METHOD_ARITY, Scalar, method_scalar
+from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
+from rcmd.oracles.base import Coordinatewise, VertexRule
+from rcmd.rows.atoms import DenseAtom, SparseAtom
+from rcmd.rows.state import Stateful
+from rcmd.rows.validation import warn_caller
 
 Array = npt.NDArray[Any]
+
+SMALLEST_MASS, LARGEST_MASS = 1e-250, 1e280
+"""Between them a sum of masses neither overflows nor loses digits to subnormal numbers."""
 
 CHUNK_SAMPLES, CHUNK_ENTRIES = 16384, 2**20
 """Work of one compiled call, in rows and in nonzeros: about a millisecond."""
@@ -70,7 +86,7 @@ class CompiledEngine(EvenCosts):
         problem.oracle.reset()
         self._rows = rows
         self._functions, self._scalars, s = _compiled_functions(problem, prox)
-        self._start, self._past = start, float(past_share(schedule))
+        self._start, self._past = start, float(1 - schedule.mixing(0))
         if start is not None:
             s = problem.rows.matvec(start)
         self._samples = new_samples(s, self._scalars[0](s, problem.losses.y), problem.losses.y)
@@ -87,21 +103,17 @@ class CompiledEngine(EvenCosts):
 
     @property
     def s(self) -> Array:
-        """The mirror variable."""
         return self._samples[:, MIRROR]
 
     @property
     def w(self) -> Array:
-        """The dual variable ∇L(s)."""
         return self._weighted(self._samples[:, DUAL])
 
     @property
     def d(self) -> Array:
-        """The substitute gradient Xᵀw/n."""
         return self._loop.d
 
     def averages(self) -> tuple[Array, Array]:
-        """β̄ and w̄ of the last step."""
         if self.iteration == 0:
             start = np.zeros(self.problem.p) if self._start is None else self._start.copy()
             return start, self.w
@@ -112,7 +124,6 @@ class CompiledEngine(EvenCosts):
         return total / self._total, self._weighted(w)
 
     def advance(self, steps: int) -> None:
-        """Take ``steps`` steps."""
         if self._fault:
             raise FloatingPointError(self._fault)
         end = self.iteration + steps
@@ -127,9 +138,8 @@ class CompiledEngine(EvenCosts):
     def _draw(self, steps: int) -> Array:
         """The next batches as kernels read them; a row that is none would crash there."""
         batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
-        if isinstance(self.sampler, UniformSampler):
-            return batches.view(np.uint64)
-        if batches.min() < 0 or batches.max() >= self.problem.n:
+        trusted = isinstance(self.sampler, UniformSampler)
+        if not trusted and (batches.min() < 0 or batches.max() >= self.problem.n):
             raise IndexError(
                 f"the sampler drew rows from {batches.min()} to {batches.max()}; expected 0 to "
                 f"{self.problem.n - 1}"
@@ -202,3 +212,125 @@ def _make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
         return read_prox(theta).inverse(read_loss(theta), 0.0, 0.0, y, weight, bound)
 
     return centre
+
+
+class SummingLoop(Stateful):
+    """Loops that keep d, and β's sum as a vector."""
+
+    d: Array
+
+    def __init__(self, p: int) -> None:
+        self._sum = np.zeros(p)
+
+    def refresh(self, d: Array) -> None:
+        """Go on with ``d``, computed from scratch."""
+        self.d = d
+
+    def rescale(self, factor: float) -> None:
+        """Count all weights so far ``factor`` times as much."""
+        self._sum *= factor
+
+    def primal_sum(self) -> Array:
+        """Σ_i c_i β̃^i."""
+        return self._sum
+
+
+class VertexLoop(SummingLoop):
+    """Oracles that are a ``VertexRule``; β's sum gains one entry a step."""
+
+    changing = ("d", "_sum", "_bounds")
+
+    def __init__(self, rule: VertexRule, p: int, touched: float, dense: bool) -> None:
+        super().__init__(p)
+        self._signs = POSITIVE if rule.positive else BOTH_SIGNS
+        self._rule = (float(rule.size), *self._signs, float(rule.threshold))
+        self._offsets = level_offsets(p)
+        incremental = not dense and incremental_pays(p, touched)
+        self._bounds = np.zeros(int(self._offsets[-1]) if incremental else 0)
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        """Take the steps; the answer is finite if all numbers were."""
+        search = (self._rule, self._bounds, self._offsets)
+        return float(run_vertex(rows, batches, numbers, *shared, self.d, self._sum, *search))
+
+    def refresh(self, d: Array) -> None:
+        super().refresh(d)
+        if self._bounds.size:
+            tighten_all(d, *self._signs, self._bounds, self._offsets)
+
+
+class OracleLoop(SummingLoop):
+    """Any other oracle: called from Python between compiled batch steps."""
+
+    changing = ("d", "_sum")
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.p)
+        self._problem = problem
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        health = 0.0
+        for batch, eta, weight, total in zip(batches, *numbers, strict=True):
+            atom = checked_atom(self._problem.oracle, self.d)
+            predictions = self._predict(rows, batch, atom)
+            health += step_batch(rows, batch, predictions, eta, total, *shared, self.d)
+            atom.add_to(self._sum, weight)
+            if not math.isfinite(health):  # before the oracle sees it
+                break
+        return health
+
+    def _predict(self, rows: Any, batch: Array, atom: Any) -> Array:
+        out = np.empty(len(batch))
+        if isinstance(atom, DenseAtom):
+            predict_dense(rows, batch, np.asarray(atom.vector, dtype=float), out)
+        elif isinstance(atom, SparseAtom):
+            indices = np.array(atom.indices, dtype=np.uint64)
+            predict_pairs(rows, batch, indices, np.array(atom.values, dtype=float), out)
+        else:
+            out[:] = self._problem.rows.predict(batch.view(np.int64), atom)
+        return out
+
+
+Loop = VertexLoop | CoordinateLoop | OracleLoop
+
+
+def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
+    """The fastest loop that fits the oracle."""
+    dense = len(rows) == 2
+    oracle = problem.oracle
+    rule = oracle.vertex_rule()
+    if rule is not None and describes_argmin(oracle, "vertex_rule"):
+        return VertexLoop(rule, problem.p, batch * rows[0].size / problem.n, dense)
+    if (
+        isinstance(oracle, Coordinatewise)
+        and describes_argmin(oracle, "shape", "mass", "scale")
+        and masses_fit(problem, oracle)
+    ):
+        try:
+            return CoordinateLoop(oracle, problem.p, dense)
+        except CannotCompile as reason:
+            if not any(isinstance(value, np.ndarray) for value in vars(oracle).values()):
+                warn_caller(f"calling the oracle from Python, because {reason}")
+    return OracleLoop(problem)
+
+
+def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
+    """Whether running sums of ``mass``, squares of slopes as a rule, keep their digits."""
+    low, high = problem.losses.domain
+    start = abs(problem.losses.derivative(0 * problem.losses.y))
+    reached = start + problem.losses.gammas * problem.prediction_bounds
+    steepest = np.minimum(reached, np.maximum(abs(low), abs(high))).max()
+    largest = problem.rows.max_norms().max()
+    sizes = (float(largest * steepest), float(largest * start.max()) / problem.n)
+    masses = [float(oracle.mass(size)) for size in sizes if size > 0]
+    return all(mass == 0.0 or SMALLEST_MASS < mass < LARGEST_MASS for mass in masses)
+
+
+def describes_argmin(oracle: Any, *names: str) -> bool:
+    """Whether one of these methods belongs to the class that defines ``argmin`` or to a newer one.
+
+    A subclass that gives another ``argmin`` alone leaves the older ones behind.
+    """
+    order = [vars(base) for base in type(oracle).__mro__]
+    newest = min(next(i for i, own in enumerate(order) if name in own) for name in names)
+    return newest <= next(i for i, own in enumerate(order) if "argmin" in own)

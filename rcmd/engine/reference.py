@@ -23,14 +23,8 @@ Array = npt.NDArray[Any]
 class ReferenceEngine(EvenCosts):
     """The dual method, one step at a time; it knows nothing of β.
 
-    It starts from the prox centre, or from the predictions of a given β, ``start``.
-
-    Attributes
-    ----------
-    s, w, d
-        Mirror variable, dual variable w = ∇L(s), and substitute gradient d = Xᵀw/n.
-    iteration
-        Steps taken.
+    It starts from the prox centre, or from the predictions of a given β, ``start``; s, w and d are
+    those of ``Engine``.
     """
 
     changing = ("s", "w", "d", "iteration", "sampler", "accounting", "_refresh_at")
@@ -64,7 +58,6 @@ class ReferenceEngine(EvenCosts):
         return self.prox.losses(self.problem)
 
     def advance(self, steps: int) -> None:
-        """Take ``steps`` steps."""
         for _ in range(steps):
             self.step()
 
@@ -76,14 +69,8 @@ class ReferenceEngine(EvenCosts):
 
         # n times the batch's coordinates of a subgradient of D at w.
         gap = rows.predict(batch, atom) - self.s[batch]
-        s = self.prox.step(
-            self._prox_losses,
-            self.problem.prediction_bounds,
-            batch,
-            self.s[batch],
-            gap,
-            self.schedule.step(i),
-        )
+        bounds, eta = self.problem.prediction_bounds, self.schedule.step(i)
+        s = self.prox.step(self._prox_losses, bounds, batch, self.s[batch], gap, eta)
         w = losses.derivative(s, batch)
         change = w - self.w[batch]
         if not self.problem.exact and not np.isfinite(change).all():
@@ -119,5 +106,4 @@ class AveragingReference(ReferenceEngine):
         super().__init__(problem, schedule, sampler, prox, listeners, start)
 
     def averages(self) -> tuple[Array, Array]:
-        """β̄ and w̄ of the last step."""
         return self._beta.value(), self._w.value(self.w)

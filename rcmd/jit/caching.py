@@ -47,12 +47,10 @@ def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], An
         function.__qualname__ = f"{function.__qualname__}.{stamp}"
         try:
             return compiler(*signature, cache=True, **options)(function)
-        except ImportError:
-            return compiler(*signature, **options)(function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
+        except (ImportError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "no locator available" not in str(error):
                 raise
-            return compiler(*signature, **options)(function)
+        return compiler(*signature, **options)(function)
 
     return decorate
 

@@ -33,11 +33,6 @@ def by_type(**options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-def scalar_type(arity: int) -> Any:
-    """The C type ``double f(const double *theta, double, …)``."""
-    return types.float64(types.CPointer(types.float64), *[types.float64] * arity)
-
-
 @intrinsic
 def call_scalar(typing_context, address, theta, a, b, c):
     """``f(theta, a, b, c)`` for the function at ``address`` and the numbers at ``theta``."""

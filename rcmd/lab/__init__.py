@@ -1,9 +1,8 @@
 """What measures and shows: nothing that solves.
 
-``racing`` has the methods by name and makes one run: it is where ``rcmd.solve`` is called.
-``rcmd.theory.parallel`` is the queue that makes many, here or in several processes.
+``racing`` has the methods by name, makes one run (it is where ``rcmd.solve`` is called) and puts
+many side by side. ``rcmd.theory.parallel`` is the queue that makes them, in one process or several.
 
-- ``compare``: methods side by side on one problem
 - ``reproduce``: the table and the figures of the paper's Section 4
 - ``bench``: speed and memory on this machine, beside other packages
 - ``demos``: the teaching pages

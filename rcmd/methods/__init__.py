@@ -13,36 +13,31 @@ from typing import TYPE_CHECKING, Any
 from rcmd.methods.base import Method, Progress
 
 if TYPE_CHECKING:
+    from rcmd.methods.active_set import AwayStep, BlendedPairwise, Pairwise
     from rcmd.methods.apcg import Apcg
     from rcmd.methods.corrected import Corrected
     from rcmd.methods.frank_wolfe import FrankWolfe
-    from rcmd.methods.online import OnlineFrankWolfe
-    from rcmd.methods.pairwise import AwayStep, BlendedPairwise, Pairwise
     from rcmd.methods.rcmd import RCMD
-    from rcmd.methods.sag_sfw import SagFrankWolfe
-    from rcmd.methods.sarah_fw import SarahFrankWolfe
-    from rcmd.methods.scgm import SCGM
-    from rcmd.methods.scgs import SCGS
     from rcmd.methods.sdca import Sdca
-    from rcmd.methods.sfw import SFW
-    from rcmd.methods.storc import STORC
-    from rcmd.methods.svrf import SVRF
+    from rcmd.methods.sliding import SCGS, STORC
+    from rcmd.methods.stochastic import SCGM, SFW, OnlineFrankWolfe
+    from rcmd.methods.variance_reduced import SVRF, SagFrankWolfe, SarahFrankWolfe
 
 NAMED = {
     "rcmd": ("rcmd", "RCMD"),
     "corrected": ("corrected", "Corrected"),
     "fw": ("frank_wolfe", "FrankWolfe"),
-    "away": ("pairwise", "AwayStep"),
-    "pairwise": ("pairwise", "Pairwise"),
-    "bpcg": ("pairwise", "BlendedPairwise"),
-    "sfw": ("sfw", "SFW"),
-    "svrf": ("svrf", "SVRF"),
-    "storc": ("storc", "STORC"),
-    "scgm": ("scgm", "SCGM"),
-    "scgs": ("scgs", "SCGS"),
-    "sag": ("sag_sfw", "SagFrankWolfe"),
-    "sarah": ("sarah_fw", "SarahFrankWolfe"),
-    "online": ("online", "OnlineFrankWolfe"),
+    "away": ("active_set", "AwayStep"),
+    "pairwise": ("active_set", "Pairwise"),
+    "bpcg": ("active_set", "BlendedPairwise"),
+    "sfw": ("stochastic", "SFW"),
+    "svrf": ("variance_reduced", "SVRF"),
+    "storc": ("sliding", "STORC"),
+    "scgm": ("stochastic", "SCGM"),
+    "scgs": ("sliding", "SCGS"),
+    "sag": ("variance_reduced", "SagFrankWolfe"),
+    "sarah": ("variance_reduced", "SarahFrankWolfe"),
+    "online": ("stochastic", "OnlineFrankWolfe"),
     "sdca": ("sdca", "Sdca"),
     "apcg": ("apcg", "Apcg"),
 }

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.engine.base import next_refresh, not_finite
+from rcmd.engine.base import EvenCosts, next_refresh, not_finite
 from rcmd.engine.kernels.accelerated import FADING, GUESS, LABEL, LASTING, run_accelerated
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
-from rcmd.jit.records import CannotCompile
-from rcmd.jit.scalars import method_scalar
+from rcmd.jit.scalars import CannotCompile, method_scalar
 from rcmd.methods.base import EngineProgress, Method, Progress
-from rcmd.methods.sdca import LastPair
+from rcmd.methods.sdca import last_pair
 from rcmd.model.problem import Problem
 from rcmd.oracles.l2 import Ridge
 
@@ -83,7 +82,7 @@ SMALLEST_SIGMA = 1 + 1e-6
 """Less curvature than there is may always be assumed, and with n = σ = 1 ρ would be 0."""
 
 
-class Acceleration(LastPair):
+class Acceleration(EvenCosts):
     """The contract of an engine, as all its steps cost alike; the formulas are at ``Apcg``."""
 
     changing = ("iteration", "sampler", "_records", "_columns", "_power", "_refresh_at", "_fault")
@@ -113,8 +112,19 @@ class Acceleration(LastPair):
         combined = self._power * self._records[:, FADING] + self._records[:, LASTING]
         return self.problem.losses.clip(combined)
 
+    @property
+    def d(self) -> Array:
+        return self.problem.gradient(self.w)
+
+    @property
+    def s(self) -> Array:
+        """The predictions at β."""
+        return self.problem.rows.matvec(self.averages()[0])
+
+    def averages(self) -> tuple[Any, Array]:
+        return last_pair(self.problem, self.w)
+
     def advance(self, steps: int) -> None:
-        """Take ``steps`` steps."""
         if self._fault:
             raise FloatingPointError(self._fault)
         end = self.iteration + steps

@@ -16,6 +16,7 @@ from rcmd.methods.batches import Batches
 from rcmd.model.bounds import Kind
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
+from rcmd.rows.atoms import Atom
 from rcmd.rows.state import load_attribute, plain
 
 Array = npt.NDArray[Any]
@@ -156,10 +157,14 @@ class Progress(ABC):
         """The method's gradient estimate; the true one by default."""
         return self.problem.gradient(self.w)
 
-    def lowest_point(self, c: Any) -> Any:
-        """A minimizer of cᵀβ + R(β) as a vector, counted as an oracle call."""
+    def lowest_atom(self, c: Any) -> Atom:
+        """A minimizer of cᵀβ + R(β), counted as an oracle call."""
         self.oracle_calls += 1
-        return self.problem.oracle.argmin(c).dense(self.beta)
+        return self.problem.oracle.argmin(c)
+
+    def lowest_point(self, c: Any) -> Any:
+        """The same as a vector."""
+        return self.lowest_atom(c).dense(self.beta)
 
     def draw(self, size: int) -> Array:
         """``size`` different rows, uniformly; all of them where ``size`` is n or more."""

@@ -35,8 +35,7 @@ class Batches:
     def _compile(self) -> None:
         from rcmd.engine.kernels import batch
         from rcmd.engine.kernels.layout import rows_tuple
-        from rcmd.jit.records import CannotCompile
-        from rcmd.jit.scalars import method_scalar
+        from rcmd.jit.scalars import CannotCompile, method_scalar
 
         try:
             self._derivative = method_scalar(self._problem.loss, "derivative")

@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.corrective.atom_weights import AtomWeights
 from rcmd.methods.corrective.hull import correction_for, correction_from
-from rcmd.methods.corrective.newton import Damping
-from rcmd.methods.corrective.point import Correction, Point
+from rcmd.methods.corrective.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
-from rcmd.rows.cancellation import Cancelled
+from rcmd.rows.processes import Cancelled
 from rcmd.rows.validation import refuse_class
 
 Array = npt.NDArray[Any]
@@ -74,11 +72,7 @@ class Corrected(Method):
             raise TypeError(f"plain is {self.plain!r}; expected an RCMD")
 
     def start(
-        self,
-        problem: Problem,
-        batch: int | None,
-        rng: np.random.Generator,
-        warm_start: Any = None,
+        self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None
     ) -> CorrectedProgress:
         return CorrectedProgress(self.plain.start(problem, batch, rng, warm_start))
 
@@ -159,7 +153,7 @@ class CorrectedProgress(Progress):
                 self._from = None
             self._count()
             passes = (self._max_gradients - self.gradients) / self.problem.n
-            correction = _twin(self._correction)
+            correction = copy(self._correction)
             try:
                 correction.round(passes, self._tol)
             except Cancelled:
@@ -264,12 +258,3 @@ def _pace(before: tuple[int, Any] | None, now: tuple[int, Any]) -> float:
         return 1.0
     fall = math.log(float(before[1]) / float(now[1]))
     return max(fall / math.log(now[0] / before[0]), SLOWEST_PACE)
-
-
-def _twin(correction: Any) -> Any:
-    """One that goes on without the other: corrections never change arrays or lists in place."""
-    twin = copy(correction)
-    for name, value in vars(twin).items():
-        if isinstance(value, AtomWeights | Damping):
-            setattr(twin, name, _twin(value))
-    return twin

@@ -1,21 +1,69 @@
-"""The Frank–Wolfe method, deterministic, with its usual step rules, for sets and for penalties."""
+"""Frank–Wolfe with the whole gradient in every step, for sets and for penalties."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.full_gradient import Array, FullGradient, check_batch
 from rcmd.methods.step_rules import Rule, Segment, check_rule, rule_named
 from rcmd.model.problem import Problem
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom
 
+Array = npt.NDArray[Any]
+
 StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
+
+
+class FullGradient(Progress):
+    """A run whose steps see ∇f(β) and a minimizer of ∇f(β)ᵀβ + R(β); it keeps s = Xβ."""
+
+    def __init__(self, problem: Problem, rng: np.random.Generator, rule: Rule | None) -> None:
+        super().__init__(problem, rng)
+        self._rule: Any = rule
+        self.predictions = problem.rows.matvec(self.beta)
+        self._dearest = problem.n
+
+    @abstractmethod
+    def move(self, w: Array, slope: Any, atom: Atom) -> None:
+        """Change β and ``predictions``, given w = ∇L(Xβ), ``slope`` = ∇f(β) and its atom."""
+
+    def step(self) -> None:
+        w, before = self.w, self.gradients
+        slope = self.problem.gradient(w)
+        self.gradients += self.problem.n
+        self.move(w, slope, self.lowest_atom(slope))
+        self._dearest = max(self._dearest, self.gradients - before)
+
+    def searched(self, segment: Segment) -> Any:
+        """The step that the rule takes; each of its looks at the losses counts n gradients."""
+        share = self._rule.share(segment)
+        self.gradients += segment.looks * self.problem.n
+        return share
+
+    @property
+    def s(self) -> Array:
+        return self.predictions
+
+    @property
+    def step_gradients(self) -> int:
+        """The most that a step used so far, n at first: line searches are not known ahead."""
+        return self._dearest
+
+
+def check_batch(method: Method, batch: int | None, n: int) -> None:
+    """Refuse batches."""
+    if batch is not None and batch != n:
+        raise ValueError(
+            f"batch is {batch} rows; expected None or n = {n}: {type(method).__name__} takes the "
+            "gradient over all rows in every step"
+        )
 
 
 @dataclass(frozen=True)
@@ -62,17 +110,13 @@ class FrankWolfe(Method):
 
 
 class _FrankWolfe(FullGradient):
-    def __init__(self, problem: Problem, rng: np.random.Generator, rule: Rule | None) -> None:
-        super().__init__(problem, rng)
-        self._rule = rule
-
     def move(self, w: Array, slope: Any, atom: Atom) -> None:
         reached = _predict(self.problem.rows, atom)
         if self._rule is None or self.iteration == 0:
             share: Any = Fraction(2, self.iteration + 2)
             share = share if self.problem.exact else float(share)
         else:
-            share = self.searched(self._rule, self._segment(w, atom, reached))
+            share = self.searched(self._segment(w, atom, reached))
         self.predictions = (1 - share) * self.predictions + share * reached
         self.beta *= 1 - share
         atom.add_to(self.beta, share)

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from rcmd.engine import make_engine
 from rcmd.engine.accounting import Accounting
 from rcmd.engine.base import Engine, EngineName
+from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.methods.base import EngineProgress, Method
 from rcmd.model import bounds
@@ -29,7 +29,7 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
-from rcmd.rows.validation import batch_size, refuse_class
+from rcmd.rows.validation import batch_size, refuse_class, warn_caller
 
 COUNTED_PAST = 0.25
 """Share of an earlier run's passes that a warm start counts as done.
@@ -102,11 +102,7 @@ class RCMD(Method):
             )
 
     def start(
-        self,
-        problem: Problem,
-        batch: int | None,
-        rng: np.random.Generator,
-        warm_start: Any = None,
+        self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None
     ) -> RCMDProgress:
         size = self._size(problem, batch)
         constants = problem.constants(size)
@@ -162,6 +158,37 @@ class RCMDProgress(EngineProgress):
         if self.theorem is None:
             return math.nan
         return bounds.best(self._constants, self.iteration, self.theorem)[1]
+
+
+def make_engine(
+    name: EngineName,
+    problem: Problem,
+    schedule: Schedule,
+    sampler: Sampler,
+    prox: BregmanProx,
+    start: Any = None,
+    accounting: Sequence[Accounting] = (),
+) -> Engine:
+    """The engine of that name; ``"auto"`` falls back to the reference, with a warning.
+
+    Exact problems and layouts without kernels run on the reference engine by nature, and
+    nothing is said of it; ``accounting`` hears of their steps alone.
+    """
+    if problem.spread:
+        own: Any = problem  # it alone knows where its rows are
+        engine: Engine = own.engine(schedule, sampler, prox, start, accounting)
+        return engine
+    if name == "compiled" or (name == "auto" and problem.rows.compilable):
+        from rcmd.engine.compiled import CompiledEngine
+        from rcmd.jit.scalars import CannotCompile
+
+        try:
+            return CompiledEngine(problem, schedule, sampler, prox, start)
+        except CannotCompile as reason:
+            if name == "compiled":
+                raise
+            warn_caller(f"running on the slower reference engine, because {reason}")
+    return AveragingReference(problem, schedule, sampler, prox, start, accounting)
 
 
 def checked_start(problem: Problem, warm_start: Any) -> Any:

@@ -1,18 +1,16 @@
-"""Dual ascent: what its methods share, and stochastic dual coordinate ascent."""
+"""Stochastic dual coordinate ascent."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.engine import make_engine
-from rcmd.engine.base import Engine, EvenCosts
 from rcmd.engine.sampling import UniformSampler
 from rcmd.methods.base import EngineProgress, Method, Progress
+from rcmd.methods.rcmd import make_engine
 from rcmd.model.problem import Problem
 from rcmd.model.prox import CompositeProx
 from rcmd.model.schedules import default_schedule
@@ -20,31 +18,10 @@ from rcmd.model.schedules import default_schedule
 Array = npt.NDArray[Any]
 
 
-class LastPair(EvenCosts, ABC):
-    """A run on the dual that certifies its last w, with β = ∇R*(−Xᵀw/n)."""
-
-    problem: Problem
-
-    @property
-    @abstractmethod
-    def w(self) -> Array:
-        """The last dual point."""
-
-    @property
-    def d(self) -> Array:
-        """Xᵀw/n."""
-        return self.problem.gradient(self.w)
-
-    @property
-    def s(self) -> Array:
-        """The predictions at β."""
-        return self.problem.rows.matvec(self.averages()[0])
-
-    def averages(self) -> tuple[Any, Array]:
-        """β and w."""
-        w = self.w
-        atom = self.problem.oracle.argmin(self.problem.gradient(w))
-        return atom.dense(self.problem.rows.zero()), w
+def last_pair(problem: Problem, w: Array) -> tuple[Any, Array]:
+    """β = ∇R*(−Xᵀw/n), and w."""
+    atom = problem.oracle.argmin(problem.gradient(w))
+    return atom.dense(problem.rows.zero()), w
 
 
 @dataclass(frozen=True)
@@ -78,29 +55,15 @@ class Sdca(Method):
         sampler = UniformSampler(problem.n, constants.batch, rng)
         prox = replace(CompositeProx().bind(constants), by_row=constants.batch == 1)
         schedule = default_schedule(constants, unit_steps=True)
-        ascent = _Ascent(problem, make_engine("auto", problem, schedule, sampler, prox))
-        return EngineProgress(problem, ascent)
+        return _Ascent(problem, make_engine("auto", problem, schedule, sampler, prox))
 
 
-class _Ascent(LastPair):
-    """The engine; only the pair to certify is another."""
-
-    changing = ("_engine", "iteration")
-
-    def __init__(self, problem: Problem, engine: Engine) -> None:
-        self.problem, self._engine = problem, engine
-        self.iteration, self.sampler = engine.iteration, engine.sampler
+class _Ascent(EngineProgress):
+    """The engine's run; only the pair to certify is another."""
 
     @property
-    def w(self) -> Array:
-        return self._engine.w
+    def d(self) -> Array:
+        return self.problem.gradient(self.w)
 
-    @property
-    def s(self) -> Array:
-        """The mirror variable, l_j'(s_j) = w_j."""
-        return self._engine.s
-
-    def advance(self, steps: int) -> None:
-        """Take ``steps`` steps."""
-        self._engine.advance(steps)
-        self.iteration = self._engine.iteration
+    def averages(self) -> tuple[Any, Array]:
+        return last_pair(self.problem, self.w)

@@ -33,9 +33,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from rcmd.model.constants import Constants
+if TYPE_CHECKING:
+    from rcmd.model.constants import Constants
 
 Kind = Literal["sublinear", "linear"]
 

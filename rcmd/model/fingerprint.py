@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.jit.caching import fingerprint as code_fingerprint
-from rcmd.rows.files import ArrayFile
+from rcmd.rows.disk import ArrayFile
 from rcmd.rows.operator import OperatorRows
 
 BLOCK_BYTES = 2**26

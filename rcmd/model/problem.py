@@ -14,10 +14,15 @@ import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
-from rcmd.model.constants import Constants
-from rcmd.model.description import describe, summarize
+from rcmd.model.constants import (
+    Constants,
+    describe,
+    refuse_huge_labels,
+    refuse_infinite_energy,
+    refuse_overflow,
+    summarize,
+)
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.overflow import refuse_huge_labels, refuse_infinite_energy, refuse_overflow
 from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.base import SeparableConjugate as Loss
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.constants import Constants
 
@@ -56,17 +56,15 @@ class BregmanProx(ABC):
     """What a reader of a result must know about this geometry."""
 
     @abstractmethod
-    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+    def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
         """h_j'(w) at w = ω·l'(s)."""
 
     @abstractmethod
-    def inverse(
-        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
-    ) -> Any:
+    def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
         """The s whose w has h_j'(w) = ``m``, or the nearest in the domain; ``s`` is a guess."""
 
     @abstractmethod
-    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+    def divergence(self, loss: Loss, w: Any, s: Any, y: Any, weight: Any) -> Any:
         """D_{h_j}(w, w') with w' = ω·l'(s)."""
 
     def bind(self, constants: Constants) -> BregmanProx:
@@ -139,15 +137,13 @@ class ConjugateProx(BregmanProx):
             return super().step(losses, bounds, batch, s, gap, eta)
         return s + eta * gap
 
-    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+    def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
         return s
 
-    def inverse(
-        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
-    ) -> Any:
+    def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
         return m
 
-    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+    def divergence(self, loss: Loss, w: Any, s: Any, y: Any, weight: Any) -> Any:
         """The Fenchel–Young gap of (s, w)."""
         return weight * loss.fenchel_young(s, w / weight, y)
 
@@ -170,12 +166,10 @@ class EuclideanProx(BregmanProx):
 
     note = "Euclidean h: coordinate subgradient ascent, about which no theorem here speaks"
 
-    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+    def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
         return (loss.derivative(s, y) - loss.derivative(0 * s, y)) / loss.gamma
 
-    def inverse(
-        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
-    ) -> Any:
+    def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
         w = loss.derivative(0 * s, y) + loss.gamma * m
         if w >= loss.derivative(bound, y):
             return bound
@@ -183,7 +177,7 @@ class EuclideanProx(BregmanProx):
             return -bound
         return loss.conjugate_derivative(w, y)
 
-    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+    def divergence(self, loss: Loss, w: Any, s: Any, y: Any, weight: Any) -> Any:
         gap = w - weight * loss.derivative(s, y)
         return gap * gap / (2 * weight * loss.gamma)
 
@@ -249,12 +243,10 @@ class CompositeProx(BregmanProx):
         weights = shares if losses.weights is None else shares * losses.weights
         return SampleLosses(losses.loss, losses.y, weights)
 
-    def mirror(self, loss: SeparableConjugate, s: Any, y: Any, weight: Any) -> Any:
+    def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
         return s + self.rows / self.eta * weight * loss.derivative(s, y)
 
-    def inverse(
-        self, loss: SeparableConjugate, m: Any, s: Any, y: Any, weight: Any, bound: Any
-    ) -> Any:
+    def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
         """Illinois' false position between two points that the slope ≥ 1 brackets.
 
         Exact after one step where l' is affine, whatever the number type.
@@ -280,6 +272,6 @@ class CompositeProx(BregmanProx):
             right, f_right = middle, f_middle
         return right
 
-    def divergence(self, loss: SeparableConjugate, w: Any, s: Any, y: Any, weight: Any) -> Any:
+    def divergence(self, loss: Loss, w: Any, s: Any, y: Any, weight: Any) -> Any:
         gap = w - weight * loss.derivative(s, y)
         return weight * loss.fenchel_young(s, w / weight, y) + self.rows / self.eta * gap * gap / 2

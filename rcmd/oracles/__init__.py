@@ -1,11 +1,11 @@
 """Sets and regularizers as linear minimization oracles.
 
-Begin with ``base``, the contract ``LinearMinOracle``, and ``l1``, the shortest family. What follows
-from a norm and its dual is in ``norms``; the families of norms are ``l1``, ``l2``, ``lp``,
-``ellipsoid``, ``groups``, ``sparse_balls`` and ``matrices`` (with ``leading``, its eigenvalues).
-Polytopes are ``box``, ``simplex``, ``combinatorial`` (assignments and flows), ``hull`` (by
-vertices), and, as linear programmes on HiGHS (``linear_programmes``), ``polytope`` and ``cur``.
-``decorators``, ``caching`` and ``product`` are made of other oracles; ``cvxpy_oracle`` is the rest.
+Begin with ``base``, the contract ``LinearMinOracle`` and what follows from a norm and its dual,
+and ``l1``, the shortest family. The families of norms are ``l1``, ``l2``, ``lp``, ``ellipsoid``,
+``groups``, ``sparse_balls`` and ``matrices`` (with ``leading``, its eigenvalues). Polytopes are
+``box``, ``simplex``, ``combinatorial`` (assignments and flows), ``hull`` (by vertices), and, as
+linear programmes on HiGHS (``linear_programmes``), ``polytope`` and ``cur``. ``decorators``,
+``caching`` and ``product`` are made of other oracles; ``cvxpy_oracle`` is the rest.
 """
 
 from rcmd.oracles.base import LinearMinOracle

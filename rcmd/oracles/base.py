@@ -1,21 +1,23 @@
-"""The contract of a regularizer R, reached only through min cᵀβ + R(β)."""
+"""The contract of a regularizer R, reached only through min cᵀβ + R(β); balls of a norm."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
+from importlib import import_module
 from numbers import Rational
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.validation import as_array, checked_numbers, positive
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
-
 
 Array = npt.NDArray[Any]
 
@@ -30,7 +32,6 @@ Groups: TypeAlias = Annotated[Any, "groups"]
 FEASIBILITY = 1e-10
 """Relative rounding by which a point of dom R may miss it (averages round)."""
 
-
 ZERO = SparseAtom((), ())
 """The point 0."""
 
@@ -38,6 +39,20 @@ IRRATIONAL, IN_FLOATS = "needs irrational numbers", "computes with floats"
 
 TRAILING_BITS = 9
 """Of a double's 52 bits, how many do not count when keys are compared."""
+
+
+class Late:
+    """A package that is imported when something in it is first asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
+
+
+cp = Late("cvxpy")
+"""CVXPY, which takes a second to import and is needed for ground truth alone."""
 
 
 def first_largest(keys: Array) -> int:
@@ -52,6 +67,14 @@ def first_largest(keys: Array) -> int:
         bits = keys.view(np.int64)
         bits &= -(1 << TRAILING_BITS)
     return int(keys.argmax())
+
+
+def largest_first(keys: Array, count: int) -> Array:
+    """The places of the ``count`` largest keys, the largest first."""
+    places = np.arange(len(keys))
+    if count < len(keys):
+        places = np.argpartition(-keys, count - 1)[:count]
+    return places[np.argsort(-keys[places], kind="stable")]
 
 
 class VertexRule(NamedTuple):
@@ -135,6 +158,23 @@ class LinearMinOracle(ABC):
 
     square: ClassVar[bool] = False
     """Whether the variables are a square matrix."""
+
+    positive_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that are positive numbers, or ``None`` where that is their default."""
+
+    def __post_init__(self) -> None:
+        for name in self.positive_fields:
+            value = getattr(self, name)
+            if value is not None or getattr(type(self), name, 1) is not None:
+                positive(name, value, type(self).__name__)
+
+    def own_array(self, name: str) -> Array:
+        """A field as an array of numbers: a copy, which does not change with its caller's."""
+        full_name = f"{name} of {type(self).__name__}"
+        array = checked_numbers(full_name, as_array(full_name, getattr(self, name))).copy()
+        array.setflags(write=False)
+        object.__setattr__(self, name, array)
+        return array
 
     @classmethod
     def example(cls, draw: Any) -> LinearMinOracle:
@@ -267,6 +307,104 @@ def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"vector of length {value.size}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+class NormBall(LinearMinOracle):
+    """R(β) = threshold·‖β‖ on ‖β‖ ≤ radius; a set has the threshold 0.
+
+    M_j = radius·‖x_j‖ in the dual norm.
+    """
+
+    radius: Any
+    positive_fields: ClassVar[tuple[str, ...]] = ("radius",)
+
+    @property
+    def threshold(self) -> Any:
+        """Slopes up to this move nothing; the strength of a penalty."""
+        return 0
+
+    @abstractmethod
+    def norm(self, beta: Any) -> Any:
+        """‖β‖."""
+
+    def dual_norms(self, entries: Array, columns: Any) -> Array:
+        """The dual norm of every row of a block, whose entries stand in these columns."""
+        raise NotImplementedError
+
+    def dual_norm(self, c: Any) -> Any:
+        """max cᵀβ over ‖β‖ ≤ 1."""
+        return self.dual_norms(c[None], None)[0]
+
+    def slack(self, beta: Any, c: Any, level: Any, beyond: Any) -> Any:
+        """level·‖β‖ + cᵀβ + room·beyond for a level of at least the dual norm of c.
+
+        As a sum of non-negative terms.
+        """
+        raise NotImplementedError
+
+    def cvxpy_norm(self, beta: Any) -> Any:
+        """‖β‖ as a CVXPY expression."""
+        raise NotImplementedError
+
+    def excess(self, c: Any) -> Any:
+        """(dual norm of c − threshold)₊."""
+        return max(self.dual_norm(c) - self.threshold, 0)
+
+    def minimum(self, c: Any) -> Any:
+        return -self.radius * self.excess(c)
+
+    def violation(self, beta: Any) -> Any:
+        return max(self.norm(beta) - self.radius, 0) / self.radius
+
+    def room(self, beta: Any) -> Any:
+        """radius − ‖β‖, rounding below zero removed."""
+        return max(self.radius - self.norm(beta), 0)
+
+    def fenchel_young(self, beta: Any, c: Any) -> Any:
+        excess = self.excess(c)
+        return self.slack(beta, c, self.threshold + excess, excess)
+
+    def norms_of_rows(self, rows: Rows) -> Array:
+        """The dual norm of every row."""
+        return rows.reduce(self.dual_norms)
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        bounds = self.radius * self.norms_of_rows(rows)
+        return -bounds, bounds
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return 0, [self.cvxpy_norm(beta) <= float(self.radius)]
+
+
+class NormPenalty(NormBall):
+    """R(β) = strength·‖β‖ on the ball ‖β‖ ≤ radius.
+
+    Left open, the radius is (1/n)Σ_j sup_s −s·l_j'(s) / strength, which no optimum leaves: at
+    one, strength·‖β‖ = −∇f(β)ᵀβ.
+    """
+
+    strength: Any
+    positive_fields = "strength", "radius"
+    indicator = False
+
+    @property
+    def threshold(self) -> Any:
+        return self.strength
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+        bound: Any = super().bind(rows, losses, offset)
+        if self.radius is not None:
+            return bound
+        descent = losses.largest_descent(offset)
+        # Rounded up, so that no rounding cuts the optimum off; a zero descent puts it at zero.
+        slack = 1 if rows.exact else 1 + 1e-12
+        return replace(bound, radius=slack * descent / self.strength if descent > 0 else 1)
+
+    def penalty(self, beta: Any) -> Any:
+        return self.strength * self.norm(beta)
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return float(self.strength) * self.cvxpy_norm(beta), super().cvxpy_form(beta)[1]
 
 
 class Coordinatewise(ABC):

@@ -47,7 +47,7 @@ class Caching(Decorated):
     tolerance: Any
     size: int = 32
     spec, short_formula = "caching:TOLERANCE:ORACLE", "R, by atoms of earlier calls"
-    cost = "O(p) or as R"
+    cost, exact_atoms = "O(p) or as R", False
 
     @classmethod
     def example(cls, draw: Any) -> Caching:
@@ -60,23 +60,13 @@ class Caching(Decorated):
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "_memory", _Memory(deque(maxlen=size)))
 
-    @property
-    def exact_atoms(self) -> bool:  # type: ignore[override]
-        return False
-
     def reset(self) -> None:
         object.__setattr__(self, "_memory", _Memory(deque(maxlen=self.size)))
         super().reset()
 
     def state(self) -> Any:
         memory = vars(self)["_memory"]
-        return [
-            list(memory.stored),
-            memory.asked_at,
-            memory.answer,
-            memory.box,
-            super().state(),
-        ]
+        return [list(memory.stored), memory.asked_at, memory.answer, memory.box, super().state()]
 
     def load_state(self, state: Any) -> None:
         stored, *rest, inner = state

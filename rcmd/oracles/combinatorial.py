@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from numbers import Rational
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, Pairs, positive_counts
+from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, Pairs, cp, positive_counts
 from rcmd.rows.atoms import SparseAtom
 from rcmd.rows.validation import as_array, positive
 
@@ -82,8 +83,6 @@ class Birkhoff(LinearMinOracle):
         return float((np.maximum(beta, 0) * reduced.ravel()).sum())
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         matrix = cp.reshape(beta, (self.order, self.order), order="C")
         return 0, [beta >= 0, cp.sum(matrix, axis=0) == 1, cp.sum(matrix, axis=1) == 1]
 
@@ -235,22 +234,21 @@ class FlowPolytope(LinearMinOracle):
 
 def _depths(edges: Array) -> Array:
     """The length of the longest path that ends in each node; a sentence for a cycle."""
-    tails, heads = edges.T
-    nodes = int(edges.max()) + 1
-    out = sp.csr_array((np.ones(len(edges)), (tails, np.arange(len(edges)))), (nodes, len(edges)))
-    waiting = np.bincount(heads, minlength=nodes)
-    depths = np.full(nodes, -1)
-    ready, depth = np.flatnonzero(waiting == 0), 0
-    while len(ready):
-        depths[ready] = depth
-        reached = heads[out[ready].indices]
-        np.subtract.at(waiting, reached, 1)
-        ready, depth = np.unique(reached[waiting[reached] == 0]), depth + 1
-    if (depths < 0).any():
+    graph: TopologicalSorter[int] = TopologicalSorter()
+    for tail, head in edges.tolist():
+        graph.add(head, tail)
+    try:
+        graph.prepare()
+    except CycleError as error:
         raise ValueError(
-            f"edges of FlowPolytope hold a cycle, on the way into node {int(depths.argmin())}, "
+            f"edges of FlowPolytope hold a cycle, on the way into node {min(error.args[1])}, "
             "around which any amount could flow; expected a graph without cycles"
-        )
+        ) from None
+    depths, depth = np.zeros(int(edges.max()) + 1, dtype=int), 0
+    while ready := graph.get_ready():
+        depths[list(ready)] = depth
+        graph.done(*ready)
+        depth += 1
     return depths
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, positive_counts
+from rcmd.oracles.base import IN_FLOATS, Array, cp, positive_counts
 from rcmd.oracles.linear_programmes import DUAL, PRIMAL, TOLERANCE, HighsModel, OnProgramme
 from rcmd.rows import BilinearRows, Rows
 from rcmd.rows.atoms import DenseAtom
@@ -141,16 +141,11 @@ class CurSet(OnProgramme[Splitting]):
             by_column = np.outer(left.sum(axis=1), right.max(axis=1))
             sums = np.minimum(by_row, by_column).ravel()
         else:
-            sums = np.array([self._largest_sums(rows.row(j)) for j in range(rows.n)])
+            sizes = (abs(rows.row(j).reshape(self.shape)) for j in range(rows.n))
+            sums = np.array([min(x.sum(axis=1).max(), x.sum(axis=0).max()) for x in sizes])
         return -self.radius * sums, self.radius * sums
 
-    def _largest_sums(self, x: Array) -> Any:
-        sizes = abs(x.reshape(self.shape))
-        return min(sizes.sum(axis=1).max(), sizes.sum(axis=0).max())
-
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         matrix = cp.reshape(beta, self.shape, order="C")
         norms = (cp.sum(cp.max(cp.abs(matrix), axis=axis)) for axis in (0, 1))
         return 0, [norm <= float(self.radius) for norm in norms]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, positive_counts
+from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, cp, positive_counts
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
 
@@ -30,12 +31,9 @@ class HalfDisc:
     radius: float
 
     def __call__(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         return self.strength * cp.norm1(beta), [cp.norm2(beta) <= self.radius, beta[0] >= 0]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class CvxpyOracle(LinearMinOracle):
     """R(β) = expression where the constraints hold, both given by ``form(β)`` in CVXPY.
 
@@ -64,8 +62,6 @@ class CvxpyOracle(LinearMinOracle):
     array([0., 2.])
     """
 
-    form: Callable[[Any], tuple[Any, list[Any]]]
-    p: int
     exact_atoms = False
     refuses_exact = IN_FLOATS
     short_formula = "the function's own"
@@ -75,10 +71,17 @@ class CvxpyOracle(LinearMinOracle):
     def example(cls, draw: Any) -> CvxpyOracle:
         return cls(HalfDisc(draw.magnitude(), draw.magnitude()), draw.p)
 
-    def __post_init__(self) -> None:
-        (p,) = positive_counts("p", self.p, "CvxpyOracle", "the variables")
-        object.__setattr__(self, "p", p)
-        object.__setattr__(self, "_solver", _Solver(self.form, p))
+    def __init__(self, form: Callable[[Any], tuple[Any, list[Any]]], p: int) -> None:
+        self.form = form
+        (self.p,) = positive_counts("p", p, "CvxpyOracle", "the variables")
+        self._beta = cp.Variable(self.p)
+        self._expression, self._constraints = _parts(form, self._beta)
+        self._bare = self._whole = _Parametrized(self._beta, 0, self._constraints)
+        if not self.indicator:
+            self._whole = _Parametrized(self._beta, self._expression, self._constraints)
+        _check(self._whole.problem, self._beta)
+        self._lower, self._upper, self._middle = self._box()
+        self._size = float(max(abs(self._lower).max(), abs(self._upper).max())) or 1.0
 
     def __repr__(self) -> str:
         return f"CvxpyOracle({getattr(self.form, '__name__', self.form)}, p={self.p})"
@@ -88,36 +91,38 @@ class CvxpyOracle(LinearMinOracle):
         return type(self), (self.form, self.p)
 
     @property
-    def solver(self) -> _Solver:
-        """The problem in CVXPY."""
-        return vars(self)["_solver"]
-
-    @property
     def indicator(self) -> bool:  # type: ignore[override]
-        return self.solver.indicator
+        return isinstance(self._expression, int)
 
     def declared_size(self) -> tuple[int, str]:
         return self.p, f"p of CvxpyOracle is {self.p}"
 
     def argmin(self, c: Array) -> DenseAtom:
-        return DenseAtom(self.solver.inside(self.solver.whole.solve(c)[0]))
+        return DenseAtom(self._inside(self._whole.solve(c)[0]))
 
     def minimum(self, c: Array) -> float:
-        return self.solver.whole.solve(c)[1]
+        return self._whole.solve(c)[1]
 
     def violation(self, beta: Array) -> float:
-        return self.solver.violation(beta)
+        self._beta.value = np.asarray(beta, dtype=float)
+        misses = [np.max(constraint.violation()) for constraint in self._constraints]
+        if not np.isfinite(self.penalty(beta)):
+            return math.inf
+        return float(np.max([*misses, 0.0])) / self._size
 
     def penalty(self, beta: Array) -> Any:
-        return self.solver.penalty(beta)
+        if self.indicator:
+            return 0
+        self._beta.value = np.asarray(beta, dtype=float)
+        return float(self._expression.value)
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         """Two solves a row; for many rows, the wider range over the bounding box."""
         if rows.n > RANGE_ROWS:
-            return rows.box_range(self.solver.lower, self.solver.upper)
-        bare = self.solver.bare
-        lows = [bare.solve(rows.row(j))[1] for j in range(rows.n)]
-        return np.array(lows), np.array([-bare.solve(-rows.row(j))[1] for j in range(rows.n)])
+            return rows.box_range(self._lower, self._upper)
+        lows = [self._bare.solve(rows.row(j))[1] for j in range(rows.n)]
+        highs = [-self._bare.solve(-rows.row(j))[1] for j in range(rows.n)]
+        return np.array(lows), np.array(highs)
 
     def describe(self) -> str:
         kind = "indicator of a set" if self.indicator else "a regularizer"
@@ -126,13 +131,37 @@ class CvxpyOracle(LinearMinOracle):
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         return self.form(beta)
 
+    def _box(self) -> tuple[Array, Array, Array]:
+        """The ends of every variable, and the mean of the points at which they are reached."""
+        ends, points = np.empty((2, self.p)), []
+        for j, (side, sign) in itertools.product(range(self.p), ((0, 1.0), (1, -1.0))):
+            c = np.zeros(self.p)
+            c[j] = sign
+            try:
+                point, bound = self._bare.solve(c)
+            except Unsolved as failure:
+                raise ValueError(_no_domain(failure.status, j, sign)) from None
+            ends[side, j] = sign * bound
+            points.append(point)
+        return ends[0], ends[1], np.mean(points, axis=0)
+
+    def _inside(self, beta: Array) -> Array:
+        """``beta``, moved to where it is feasible, at most a millionth of the way to the middle."""
+        best, least = beta, self.violation(beta)
+        for share in 10.0 ** np.arange(-13, -5):
+            if least <= INSIDE:
+                break
+            moved = beta + share * (self._middle - beta)
+            miss = self.violation(moved)
+            if miss < least:
+                best, least = moved, miss
+        return best
+
 
 class _Parametrized:
     """min cᵀβ + share·expression subject to the constraints, for parameters c and share."""
 
     def __init__(self, beta: Any, expression: Any, constraints: list[Any]) -> None:
-        import cvxpy as cp
-
         self.beta, self.c = beta, cp.Parameter(beta.size)
         self.share = cp.Parameter(nonneg=True)
         self.homogeneous = isinstance(expression, int)
@@ -141,8 +170,6 @@ class _Parametrized:
 
     def solve(self, c: Array) -> tuple[Array, float]:
         """A minimizer of cᵀβ + expression and a lower bound of the minimum."""
-        import cvxpy as cp
-
         # Costs of size one, at which the solver's tolerances are meant.
         size = float(abs(c).max())
         scale = (size or 1.0) if self.homogeneous else max(size, 1.0)
@@ -175,62 +202,6 @@ class Unsolved(RuntimeError):
             "moderate size: scale them"
         )
         self.status = status
-
-
-class _Solver:
-    """The problem with the expression, the one without it, and the box around dom R."""
-
-    def __init__(self, form: Callable[[Any], tuple[Any, list[Any]]], p: int) -> None:
-        import cvxpy as cp
-
-        beta = cp.Variable(p)
-        expression, constraints = _parts(form, beta)
-        self.indicator = isinstance(expression, int)
-        self.expression, self.constraints, self.beta = expression, constraints, beta
-        self.bare = _Parametrized(beta, 0, constraints)
-        self.whole = self.bare if self.indicator else _Parametrized(beta, expression, constraints)
-        _check(self.whole.problem, beta)
-        self.lower, self.upper, self.middle = self._box(p)
-        self.size = float(max(abs(self.lower).max(), abs(self.upper).max())) or 1.0
-
-    def _box(self, p: int) -> tuple[Array, Array, Array]:
-        """The ends of every variable, and the mean of the points at which they are reached."""
-        ends, points = np.empty((2, p)), []
-        for j, (side, sign) in ((j, s) for j in range(p) for s in ((0, 1.0), (1, -1.0))):
-            c = np.zeros(p)
-            c[j] = sign
-            try:
-                point, bound = self.bare.solve(c)
-            except Unsolved as failure:
-                raise ValueError(_no_domain(failure.status, j, sign)) from None
-            ends[side, j] = sign * bound
-            points.append(point)
-        return ends[0], ends[1], np.mean(points, axis=0)
-
-    def inside(self, beta: Array) -> Array:
-        """``beta``, moved to where it is feasible, at most a millionth of the way to the middle."""
-        best, least = beta, self.violation(beta)
-        for share in 10.0 ** np.arange(-13, -5):
-            if least <= INSIDE:
-                break
-            moved = beta + share * (self.middle - beta)
-            miss = self.violation(moved)
-            if miss < least:
-                best, least = moved, miss
-        return best
-
-    def violation(self, beta: Array) -> float:
-        self.beta.value = np.asarray(beta, dtype=float)
-        misses = [np.max(constraint.violation()) for constraint in self.constraints]
-        if not np.isfinite(self.penalty(beta)):
-            return math.inf
-        return float(np.max([*misses, 0.0])) / self.size
-
-    def penalty(self, beta: Array) -> Any:
-        if self.indicator:
-            return 0
-        self.beta.value = np.asarray(beta, dtype=float)
-        return float(self.expression.value)
 
 
 def _parts(form: Any, beta: Any) -> tuple[Any, list[Any]]:

@@ -11,17 +11,18 @@ import numpy as np
 from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
-from rcmd.rows.base import InnerRows
-from rcmd.rows.validation import checked_numbers, positive, refuse_class
+from rcmd.rows.layouts import InnerRows
+from rcmd.rows.validation import checked_numbers, refuse_class
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
 
 
 class Decorated(LinearMinOracle):
-    """What every oracle around one other oracle shares: it passes all questions on.
+    """An oracle around another one, to which it passes all questions on.
 
-    Subclasses are frozen dataclasses whose first field is ``oracle``.
+    Subclasses are frozen dataclasses whose first field is ``oracle``. Where R is asked at another
+    point than β, ``inner``, ``inner_costs`` and ``outer`` say at which.
     """
 
     oracle: LinearMinOracle
@@ -35,6 +36,7 @@ class Decorated(LinearMinOracle):
                 f"oracle of {type(self).__name__} is {self.oracle!r}; expected a "
                 "LinearMinOracle, such as L1Ball(5.0)"
             )
+        super().__post_init__()
 
     @property
     def indicator(self) -> bool:  # type: ignore[override]
@@ -61,26 +63,39 @@ class Decorated(LinearMinOracle):
     def load_state(self, state: Any) -> None:
         self.oracle.load_state(state)
 
+    def inner(self, beta: Any) -> Any:
+        """The point at which R is asked for β; others than β itself where the domain moves."""
+        return beta
+
+    def inner_costs(self, c: Array) -> Array:
+        """The costs of that point: cᵀβ up to a constant."""
+        return c
+
+    def outer(self, atom: Atom, like: Array) -> Atom:
+        """The β of an atom of R; ``like`` is a vector of its length."""
+        return atom
+
     def argmin(self, c: Array) -> Atom:
-        return self.oracle.argmin(c)
+        return self.outer(self.oracle.argmin(self.inner_costs(c)), c)
 
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
-        return self.oracle.best_atoms(c, count)
+        return [self.outer(a, c) for a in self.oracle.best_atoms(self.inner_costs(c), count)]
 
     def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
-        return self.oracle.decompose(beta)
+        parts = self.oracle.decompose(self.inner(beta))
+        return [(weight, self.outer(atom, beta)) for weight, atom in parts]
 
     def minimum(self, c: Array) -> Any:
-        return self.oracle.minimum(c)
+        return self.oracle.minimum(self.inner_costs(c))
 
     def violation(self, beta: Array) -> Any:
-        return self.oracle.violation(beta)
+        return self.oracle.violation(self.inner(beta))
 
     def penalty(self, beta: Array) -> Any:
-        return self.oracle.penalty(beta)
+        return self.oracle.penalty(self.inner(beta))
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
-        return self.oracle.fenchel_young(beta, c)
+        return self.oracle.fenchel_young(self.inner(beta), self.inner_costs(c))
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         return self.oracle.prediction_range(rows)
@@ -156,12 +171,9 @@ class Scaled(Decorated):
 
     oracle: LinearMinOracle
     factor: Any
+    positive_fields = ("factor",)
     spec, short_formula = "scaled:FACTOR:ORACLE", "R(β/factor)"
     bound_words, mu_words = "factor·M_R", "μ_R/factor²"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive("factor", self.factor, "Scaled")
 
     @property
     def mu(self) -> Any:
@@ -171,20 +183,16 @@ class Scaled(Decorated):
         inner = self.oracle.bind(InnerRows(rows, self.factor), losses, offset)
         return replace(self, oracle=inner)
 
-    def argmin(self, c: Array) -> Atom:
-        return self._scaled(self.oracle.argmin(self.factor * c), c)
+    def inner(self, beta: Any) -> Any:
+        return beta / self.factor
 
-    def best_atoms(self, c: Array, count: int) -> list[Atom]:
-        return [self._scaled(a, c) for a in self.oracle.best_atoms(self.factor * c, count)]
-
-    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
-        parts = self.oracle.decompose(beta / self.factor)
-        return [(weight, self._scaled(atom, beta)) for weight, atom in parts]
-
-    def _scaled(self, atom: Atom, like: Array) -> Atom:
+    def outer(self, atom: Atom, like: Array) -> Atom:
         if isinstance(atom, SparseAtom):
             return SparseAtom(atom.indices, tuple(self.factor * v for v in atom.values))
         return DenseAtom(self.factor * atom.dense(like))
+
+    def inner_costs(self, c: Array) -> Array:
+        return self.factor * c
 
     def vertex_rule(self) -> VertexRule | None:
         rule = self.oracle.vertex_rule()
@@ -192,18 +200,6 @@ class Scaled(Decorated):
             return None
         size, threshold = self.factor * rule.size, rule.threshold / self.factor
         return rule._replace(size=size, threshold=threshold)
-
-    def minimum(self, c: Array) -> Any:
-        return self.oracle.minimum(self.factor * c)
-
-    def violation(self, beta: Array) -> Any:
-        return self.oracle.violation(beta / self.factor)
-
-    def penalty(self, beta: Array) -> Any:
-        return self.oracle.penalty(beta / self.factor)
-
-    def fenchel_young(self, beta: Array, c: Array) -> Any:
-        return self.oracle.fenchel_young(beta / self.factor, self.factor * c)
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         low, high = self.oracle.prediction_range(rows)
@@ -248,27 +244,14 @@ class Translated(Decorated):
         total = moved if offset is None else moved + offset
         return replace(self, oracle=self.oracle.bind(rows, losses, total))
 
-    def argmin(self, c: Array) -> Atom:
-        return DenseAtom(self.shift + self.oracle.argmin(c).dense(c))
+    def inner(self, beta: Any) -> Any:
+        return beta - self.shift
 
-    def best_atoms(self, c: Array, count: int) -> list[Atom]:
-        return [DenseAtom(self.shift + a.dense(c)) for a in self.oracle.best_atoms(c, count)]
-
-    def decompose(self, beta: Array) -> list[tuple[Any, Atom]]:
-        parts = self.oracle.decompose(beta - self.shift)
-        return [(weight, DenseAtom(self.shift + atom.dense(beta))) for weight, atom in parts]
+    def outer(self, atom: Atom, like: Array) -> Atom:
+        return DenseAtom(self.shift + atom.dense(like))
 
     def minimum(self, c: Array) -> Any:
-        return self.oracle.minimum(c) + c @ self.shift
-
-    def violation(self, beta: Array) -> Any:
-        return self.oracle.violation(beta - self.shift)
-
-    def penalty(self, beta: Array) -> Any:
-        return self.oracle.penalty(beta - self.shift)
-
-    def fenchel_young(self, beta: Array, c: Array) -> Any:
-        return self.oracle.fenchel_young(beta - self.shift, c)
+        return super().minimum(c) + c @ self.shift
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         moved = rows.matvec(self.shift)

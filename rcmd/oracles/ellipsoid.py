@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import IRRATIONAL, Array, DiagonalOrMatrix
+from rcmd.oracles.base import IRRATIONAL, Array, DiagonalOrMatrix, NormBall, cp
 from rcmd.oracles.l2 import L2Ball
-from rcmd.oracles.norms import NormBall
 from rcmd.oracles.vectors import direction, norm, row_norms
 from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.validation import as_array, checked_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +43,7 @@ class Ellipsoid(NormBall):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        matrix = checked_numbers("matrix of Ellipsoid", as_array("matrix", self.matrix)).copy()
-        matrix.setflags(write=False)
-        object.__setattr__(self, "matrix", matrix)
+        self.own_array("matrix")
         _ = self.factor  # refuses what is not positive definite
 
     def declared_size(self) -> tuple[int, str]:
@@ -109,8 +105,6 @@ class Ellipsoid(NormBall):
         return solve_triangular(self.factor, beta, lower=True)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         z = cp.Variable(len(self.matrix))
         image = cp.multiply(self.factor, z) if self.factor.ndim == 1 else self.factor @ z
         return 0, [beta == image, cp.norm2(z) <= float(self.radius)]

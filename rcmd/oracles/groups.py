@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import IRRATIONAL, ZERO, Array, Groups
-from rcmd.oracles.norms import NormBall, NormPenalty
+from rcmd.oracles.base import IRRATIONAL, ZERO, Array, Groups, NormBall, NormPenalty, cp
 from rcmd.oracles.vectors import LARGE, SMALL, atom_on, direction
 from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import as_array, checked_numbers
@@ -32,7 +31,7 @@ class OnGroupBall(NormBall):
         object.__setattr__(self, "groups", labels)
         if self.weights is None:
             return
-        weights = checked_numbers(f"weights of {owner}", as_array("weights", self.weights)).copy()
+        weights = self.own_array("weights")
         if weights.shape != (labels.max() + 1,):
             raise ValueError(
                 f"weights of {owner} has shape {weights.shape}; expected ({labels.max() + 1},), "
@@ -40,8 +39,6 @@ class OnGroupBall(NormBall):
             )
         if not (weights > 0).all():
             raise ValueError(f"weights of {owner} holds {weights.min()}; expected positive numbers")
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
 
     def declared_size(self) -> tuple[int, str]:
         count = len(self.groups)
@@ -96,9 +93,12 @@ class OnGroupBall(NormBall):
         norms = self.group_norms(beta)
         return norms.sum() if self.weights is None else self.weights @ norms
 
-    def steepest_group(self, c: Array, sizes: Array) -> Atom:
-        """−(radius/v_g)·c_g/‖c_g‖ on the first group with the largest of ``sizes``, ‖c_g‖/v_g."""
+    def argmin(self, c: Array) -> Atom:
+        """−(radius/v_g)·c_g/‖c_g‖ on the first steepest group; 0 where a penalty is steeper."""
+        sizes = self.dual_group_norms(c)
         group = int(sizes.argmax())
+        if not (self.indicator or sizes[group] > self.threshold):
+            return ZERO
         start, stop = self.bounds[group : group + 2]
         places = np.arange(start, stop) if self.order is None else self.order[start:stop]
         weight = 1.0 if self.weights is None else self.weights[group]
@@ -134,8 +134,6 @@ class OnGroupBall(NormBall):
 
     def cvxpy_norm(self, beta: Any) -> Any:
         """Σ_g v_g ‖β_g‖₂ as a CVXPY expression."""
-        import cvxpy as cp
-
         count = self.groups.max() + 1
         weights = np.ones(count) if self.weights is None else self.weights
         members = [np.flatnonzero(self.groups == g) for g in range(count)]
@@ -161,9 +159,6 @@ class GroupL2Ball(OnGroupBall):
     formula = "indicator of Σ_g v_g‖β_g‖₂ ≤ {radius}"
     spec, short_formula = "group-l2:GROUPS:RADIUS", "Σ_g ‖β_g‖₂ ≤ radius"
 
-    def argmin(self, c: Array) -> Atom:
-        return self.steepest_group(c, self.dual_group_norms(c))
-
 
 @dataclass(frozen=True, eq=False)
 class GroupLasso(NormPenalty, OnGroupBall):
@@ -184,10 +179,6 @@ class GroupLasso(NormPenalty, OnGroupBall):
     formula = "{strength}·Σ_g v_g‖β_g‖₂ on Σ_g v_g‖β_g‖₂ ≤ {radius}"
     spec = "group-lasso:GROUPS:STRENGTH[:RADIUS]"
     short_formula = "strength·Σ_g ‖β_g‖₂ on Σ_g ‖β_g‖₂ ≤ radius"
-
-    def argmin(self, c: Array) -> Atom:
-        sizes = self.dual_group_norms(c)
-        return self.steepest_group(c, sizes) if sizes.max() > self.strength else ZERO
 
 
 def _labels(groups: Any, owner: str) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import Array, LinearMinOracle, Matrix, first_largest
+from rcmd.oracles.base import Array, LinearMinOracle, Matrix, cp, first_largest
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
 from rcmd.rows.validation import as_array, checked_numbers
@@ -96,20 +96,13 @@ class Hull(LinearMinOracle):
         target = np.asarray(beta, dtype=float) / size
         if not np.isfinite(target).all():
             return np.full(self.count, np.nan)
-        near = np.block(
-            [[points, -np.ones((len(points), 1))], [-points, -np.ones((len(points), 1))]]
-        )
-        whole = np.append(np.ones(self.count), 0.0)[None]
+        miss = -np.ones((len(points), 1))
+        near = np.block([[points, miss], [-points, miss]]), np.concatenate([target, -target])
+        whole = np.append(np.ones(self.count), 0.0)[None], [1.0]
         tolerances = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-        found = linprog(
-            np.append(np.zeros(self.count), 1.0),
-            A_ub=near,
-            b_ub=np.concatenate([target, -target]),
-            A_eq=whole,
-            b_eq=[1.0],
-            method="highs-ds",
-            options=dict.fromkeys(tolerances, 1e-10),
-        )
+        options = dict.fromkeys(tolerances, 1e-10)
+        costs = np.append(np.zeros(self.count), 1.0)
+        found = linprog(costs, *near, *whole, method="highs-ds", options=options)
         if found.x is None:
             raise RuntimeError(
                 f"the linear programme for a point's weights in Hull failed ({found.message}); "
@@ -127,8 +120,6 @@ class Hull(LinearMinOracle):
         return low, high
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         weights = cp.Variable(self.count, nonneg=True)
         points = np.asarray(self.vertices, dtype=float)
         return 0, [points.T @ weights == beta, cp.sum(weights) == 1]

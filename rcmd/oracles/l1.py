@@ -7,9 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import ZERO, Array, VertexRule, first_largest
-from rcmd.oracles.norms import NormBall, NormPenalty
-from rcmd.oracles.vectors import largest_first
+from rcmd.oracles.base import (
+    ZERO,
+    Array,
+    NormBall,
+    NormPenalty,
+    VertexRule,
+    cp,
+    first_largest,
+    largest_first,
+)
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, SparseAtom
 
@@ -33,14 +40,19 @@ class OnL1Ball(NormBall):
         return rows.max_norms()
 
     def cvxpy_norm(self, beta: Any) -> Any:
-        import cvxpy as cp
-
         return cp.norm1(beta)
 
-    def steepest_vertex(self, c: Array) -> SparseAtom:
-        """−radius·sign(c_k) e_k for the k of ``first_largest``."""
+    def argmin(self, c: Array) -> SparseAtom:
+        """−radius·sign(c_k) e_k for the k of ``first_largest``; 0 where a penalty is steeper."""
         k = first_largest(abs(c))
-        return SparseAtom((k,), (-self.radius if c[k] > 0 else self.radius,))
+        if self.indicator or abs(c[k]) > self.threshold:
+            return SparseAtom((k,), (-self.radius if c[k] > 0 else self.radius,))
+        return ZERO
+
+    def vertex_rule(self) -> VertexRule:
+        if self.indicator:
+            return VertexRule(self.radius)
+        return VertexRule(self.radius, threshold=self.threshold)
 
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
         """The vertices at the largest |c_k| above the penalty's strength, then 0."""
@@ -71,12 +83,6 @@ class L1Ball(OnL1Ball):
     formula = "indicator of ‖β‖₁ ≤ {radius}"
     spec = "l1:RADIUS"
 
-    def argmin(self, c: Array) -> SparseAtom:
-        return self.steepest_vertex(c)
-
-    def vertex_rule(self) -> VertexRule:
-        return VertexRule(self.radius)
-
 
 @dataclass(frozen=True)
 class L1Penalty(NormPenalty, OnL1Ball):
@@ -93,10 +99,3 @@ class L1Penalty(NormPenalty, OnL1Ball):
     radius: Any = None
     formula = "{strength}·‖β‖₁ on ‖β‖₁ ≤ {radius}"
     spec = "l1-penalty:STRENGTH[:RADIUS]"
-
-    def argmin(self, c: Array) -> SparseAtom:
-        vertex = self.steepest_vertex(c)
-        return vertex if abs(c[vertex.indices[0]]) > self.strength else ZERO
-
-    def vertex_rule(self) -> VertexRule:
-        return VertexRule(self.radius, threshold=self.strength)

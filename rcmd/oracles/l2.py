@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rcmd.oracles.base import Array, Coordinatewise, LinearMinOracle
+from rcmd.oracles.base import Array, Coordinatewise, NormBall, cp
 from rcmd.oracles.vectors import SMALL, direction, norm, norms_of_rows
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.validation import positive
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
 
 
-class OnL2Ball(LinearMinOracle, Coordinatewise):
-    """What every R with the domain ‖β‖₂ ≤ radius shares; M_j = radius·‖x_j‖₂."""
+def slope_at_zero(rows: Rows, losses: SampleLosses, offset: Array | None) -> Array:
+    """∇f(0)."""
+    start = 0 * losses.y if offset is None else offset
+    return rows.rmatvec(losses.derivative(start)) / rows.n
 
-    radius: Any
+
+class OnL2Ball(NormBall, Coordinatewise):
+    """What every R with the domain ‖β‖₂ ≤ radius shares."""
+
     bound_words, numpy_pass = "radius·‖x‖₂", "-2.0 * c, c @ c"
 
     def shape(self, c: Any) -> Any:
@@ -31,22 +35,28 @@ class OnL2Ball(LinearMinOracle, Coordinatewise):
     def mass(self, c: Any) -> Any:
         return c * c
 
+    def norm(self, beta: Array) -> Any:
+        return norm(beta)
+
+    def dual_norm(self, c: Array) -> Any:
+        return norm(c)
+
+    def norms_of_rows(self, rows: Rows) -> Array:
+        return norms_of_rows(rows)
+
     def violation(self, beta: Array) -> Any:
         # By squares, so that fractions need no root.
         scaled = beta / self.radius
         return max(scaled @ scaled - 1, 0) / 2
 
-    def with_radius(self, rows: Rows, by_descent: Any, by_slope: Any) -> Self:
+    def with_radius(self, by_descent: Any, slope: Array, rows: Rows) -> Self:
         """This penalty with the smaller of two radii that no optimum leaves.
 
         Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
         """
+        by_slope = norm(slope.astype(float)) / self.mu
         radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
         return replace(self, radius=Fraction(radius) if rows.exact else radius)  # type: ignore[type-var]
-
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        bounds = self.radius * norms_of_rows(rows)
-        return -bounds, bounds
 
     def boundary_slack(self, beta: Array, atom: Array) -> Any:
         """1 − atomᵀβ/radius² for an atom on the sphere, as a sum of non-negative terms."""
@@ -54,6 +64,9 @@ class OnL2Ball(LinearMinOracle, Coordinatewise):
         scaled = beta / self.radius
         gap = scaled - atom / self.radius
         return (gap @ gap) / 2 + max(1 - scaled @ scaled, 0) / 2
+
+    def cvxpy_norm(self, beta: Any) -> Any:
+        return cp.norm2(beta)
 
 
 @dataclass(frozen=True)
@@ -70,26 +83,15 @@ class L2Ball(OnL2Ball):
     formula = "indicator of ‖β‖₂ ≤ {radius}"
     spec = "l2:RADIUS"
 
-    def __post_init__(self) -> None:
-        positive("radius", self.radius, "L2Ball")
-
     def scale(self, total: Any) -> Any:
         return self.radius / math.sqrt(total) if total > 0.0 else 0.0
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(direction(c, -self.radius))
 
-    def minimum(self, c: Array) -> Any:
-        return -self.radius * norm(c)
-
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """(‖c‖/radius) (‖β − β̃‖² + radius² − ‖β‖²)/2."""
         return norm(c) * self.radius * self.boundary_slack(beta, self.argmin(c).vector)
-
-    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
-        return 0, [cp.norm2(beta) <= float(self.radius)]
 
 
 @dataclass(frozen=True)
@@ -109,14 +111,10 @@ class Ridge(OnL2Ball):
 
     strength: Any
     radius: Any = None
+    positive_fields = "strength", "radius"
     indicator = False
     formula = "½·{strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
     spec, mu_words = "ridge:STRENGTH[:RADIUS]", "strength"
-
-    def __post_init__(self) -> None:
-        positive("strength", self.strength, "Ridge")
-        if self.radius is not None:
-            positive("radius", self.radius, "Ridge")
 
     @property
     def mu(self) -> Any:
@@ -125,11 +123,8 @@ class Ridge(OnL2Ball):
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Ridge:
         if self.radius is not None:
             return self
-        start = 0 * losses.y if offset is None else offset
-        slope = rows.rmatvec(losses.derivative(start)) / rows.n
         by_descent = math.sqrt(losses.largest_descent(offset) / self.strength)
-        by_slope = norm(slope.astype(float)) / self.strength
-        return self.with_radius(rows, by_descent, by_slope)
+        return self.with_radius(by_descent, slope_at_zero(rows, losses, offset), rows)
 
     def scale(self, total: Any) -> Any:
         # A running sum of squares may round below zero, where the atom is free.
@@ -177,10 +172,8 @@ class Ridge(OnL2Ball):
         return curved + steeper * self.boundary_slack(beta, atom)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         penalty = float(self.strength) / 2 * cp.sum_squares(beta)
-        return penalty, [cp.norm2(beta) <= float(self.radius)]
+        return penalty, super().cvxpy_form(beta)[1]
 
 
 @dataclass(frozen=True)
@@ -203,15 +196,10 @@ class ElasticNet(OnL2Ball):
     l1_strength: Any
     l2_strength: Any
     radius: Any = None
+    positive_fields = "l1_strength", "l2_strength", "radius"
     indicator = False
     formula = "{l1_strength}·‖β‖₁ + ½·{l2_strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
     spec, mu_words = "elastic-net:L1_STRENGTH:L2_STRENGTH[:RADIUS]", "l2_strength"
-
-    def __post_init__(self) -> None:
-        positive("l1_strength", self.l1_strength, "ElasticNet")
-        positive("l2_strength", self.l2_strength, "ElasticNet")
-        if self.radius is not None:
-            positive("radius", self.radius, "ElasticNet")
 
     @property
     def mu(self) -> Any:
@@ -220,14 +208,12 @@ class ElasticNet(OnL2Ball):
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> ElasticNet:
         if self.radius is not None:
             return self
-        start = 0 * losses.y if offset is None else offset
-        slope = self._thresholded(rows.rmatvec(losses.derivative(start)) / rows.n)
         descent, first = losses.largest_descent(offset), self.l1_strength
         # The root of the quadratic without the difference of two like numbers.
         second = 2 * math.sqrt(self.l2_strength) * math.sqrt(descent)
         by_descent = 2 * descent / (first + math.hypot(first, second))
-        by_slope = norm(slope.astype(float)) / self.l2_strength
-        return self.with_radius(rows, by_descent, by_slope)
+        slope = self._thresholded(slope_at_zero(rows, losses, offset))
+        return self.with_radius(by_descent, slope, rows)
 
     def shape(self, c: Any) -> Any:
         if c > self.l1_strength:
@@ -268,7 +254,5 @@ class ElasticNet(OnL2Ball):
         return np.subtract(c, clipped, out=clipped)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         penalty, inside = self._ridge().cvxpy_form(beta)
         return float(self.l1_strength) * cp.norm1(beta) + penalty, inside

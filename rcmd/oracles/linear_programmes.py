@@ -222,7 +222,10 @@ class Programme(HighsModel):
     def _read(self, found: Any) -> tuple[Array, Array]:
         self._prices = np.asarray(found.col_dual), np.asarray(found.row_dual)
         x = np.clip(np.asarray(found.col_value) * self.reach, self.lower, self.upper)
-        return x, self._signed(self._prices[1] * self._size / self.row_reach)
+        y = self._prices[1] * self._size / self.row_reach
+        # Without the signs for which an end is missing.
+        y = np.where(np.isinf(self.row_lower), np.minimum(y, 0), y)
+        return x, np.where(np.isinf(self.row_upper), np.maximum(y, 0), y)
 
     def _tied(self) -> bool:
         """Whether too few prices and multipliers differ from 0.
@@ -234,15 +237,10 @@ class Programme(HighsModel):
             settled |= self._equal & (np.concatenate(_statuses(self.model.getBasis())) != BASIC)
         return bool(settled.sum() < len(self.lower))
 
-    def _signed(self, y: Array) -> Array:
-        """Multipliers without the signs for which an end is missing."""
-        y = np.where(np.isinf(self.row_lower), np.minimum(y, 0), y)
-        return np.where(np.isinf(self.row_upper), np.maximum(y, 0), y)
-
     def bound(self, c: Array, y: Array) -> float:
         """A number that no cᵀx undercuts, whatever the quality of y; −inf for an open end."""
         residual = c - self._transposed @ y
-        rows = np.where(y > 0, y * _finite(self.row_lower), y * _finite(self.row_upper))
+        rows = _least(y, self.row_lower, self.row_upper)
         return float(rows.sum() + _least(residual, self.lower, self.upper).sum())
 
     def slack(self, c: Array, y: Array, x: Array) -> float:
@@ -303,7 +301,7 @@ def import_highspy() -> Any:
 def _least(slopes: Array, lower: Array, upper: Array) -> Array:
     """min(slope·x) over lower ≤ x ≤ upper, place by place; 0 for a slope of 0."""
     ends = np.where(slopes > 0, lower, upper)
-    return np.where(slopes == 0, 0.0, slopes * np.where(slopes == 0, 0.0, ends))
+    return slopes * np.where(slopes == 0, 0.0, ends)
 
 
 def _finite(ends: Array) -> Array:

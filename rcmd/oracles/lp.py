@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import IRRATIONAL, Array, Coordinatewise
-from rcmd.oracles.norms import NormBall
+from rcmd.oracles.base import IRRATIONAL, Array, Coordinatewise, NormBall, cp
 from rcmd.oracles.vectors import row_norms
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
@@ -95,8 +94,6 @@ class LpBall(NormBall):
         return self.radius * norm * (young + max(1 - powers.sum(), 0) / order)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         powers = cp.Variable(beta.size)
         # |β_j|/radius ≤ powers_j^(1/order) as a cone.
         cones = cp.PowCone3D(
@@ -143,6 +140,4 @@ class LInfBall(NormBall, Coordinatewise):
         return rows.box_range(-corner, corner)
 
     def cvxpy_norm(self, beta: Any) -> Any:
-        import cvxpy as cp
-
         return cp.norm_inf(beta)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -10,17 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import ZERO, Array, LinearMinOracle
+from rcmd.oracles.base import ZERO, Array, LinearMinOracle, NormBall, NormPenalty, cp
 from rcmd.oracles.leading import EPSILON, Spectrum, gram, symmetric
-from rcmd.oracles.norms import NormBall, NormPenalty
 from rcmd.rows import MatrixEntries, Rows
 from rcmd.rows.atoms import Atom, RankOneAtom
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import checked_shape, positive
+from rcmd.rows.validation import checked_shape
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
-
 
 SEED = 20200101
 """Of the random starts: the same question gets the same answer."""
@@ -44,10 +41,10 @@ class OnMatrices(LinearMinOracle):
     shape: tuple[int, int]
     _last: list[Array]
 
-    def prepare(self) -> None:
-        """Check the shape and make room for the warm start."""
+    def __post_init__(self) -> None:
         object.__setattr__(self, "shape", checked_shape(self.shape, type(self).__name__))
         object.__setattr__(self, "_last", [])
+        super().__post_init__()
 
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
         super().bind(rows, losses, offset)
@@ -100,8 +97,6 @@ class OnMatrices(LinearMinOracle):
 
     def cvxpy_matrix(self, beta: Any) -> Any:
         """A CVXPY vector as the matrix it stands for."""
-        import cvxpy as cp
-
         return cp.reshape(beta, self.shape, order="C")
 
 
@@ -120,10 +115,6 @@ class OnNuclearBall(OnMatrices, NormBall):
 
     bound_words = "radius·σ₁(x)"
 
-    def __post_init__(self) -> None:
-        self.prepare()
-        super().__post_init__()
-
     def norm(self, beta: Any) -> Any:
         return self.decomposed(beta).nuclear_norm()
 
@@ -132,38 +123,43 @@ class OnNuclearBall(OnMatrices, NormBall):
             return np.ones(rows.n)
         return np.array([self.dual_norm(rows.row(j)) for j in range(rows.n)])
 
-    def best_atoms(self, c: Any, count: int) -> list[Atom]:
+    def tall(self, c: Any) -> tuple[Any, float, bool]:
+        """c, transposed if it is wide and scaled to the size 1; the scale; whether c is wide."""
         matrix = self.matrix(c)
-        tall, scale = scaled(_tall(matrix))
-        pairs = [_pair(tall, v) for v in gram(tall).first(count, self.fresh_rng())]
-        turned = matrix.shape[0] < matrix.shape[1]
-        atoms = [(inner, outer) if turned else (outer, inner) for _, outer, inner in pairs]
-        steep = [scale * value > self.threshold for value, _, _ in pairs]
-        found = [RankOneAtom(-self.radius * left, right) for left, right in atoms]
-        return [*itertools.compress(found, steep), ZERO]
+        wide = matrix.shape[0] < matrix.shape[1]
+        return *scaled(matrix.T if wide else matrix), wide
+
+    def atom(self, tall: Any, inner: Array, wide: bool) -> tuple[float, RankOneAtom]:
+        """σ = uᵀCv and −radius·uvᵀ, for a tall C, v the unit vector ``inner`` and u along Cv."""
+        outer = tall @ inner
+        sigma = math.sqrt(outer @ outer)
+        outer = outer / (sigma or 1.0)
+        left, right = (inner, outer) if wide else (outer, inner)
+        return sigma, RankOneAtom(-self.radius * left, right)
+
+    def argmin(self, c: Any) -> Atom:
+        tall, scale, wide = self.tall(c)
+        sigma, atom = self.atom(tall, self.leading_vector(gram(tall)), wide)
+        return atom if self.indicator or scale * sigma > self.threshold else ZERO
+
+    def best_atoms(self, c: Any, count: int) -> list[Atom]:
+        tall, scale, wide = self.tall(c)
+        vectors = gram(tall).first(count, self.fresh_rng())
+        found = [self.atom(tall, vector, wide) for vector in vectors]
+        return [*(atom for sigma, atom in found if scale * sigma > self.threshold), ZERO]
 
     def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
         parts = self.decomposed(beta)
         shares = parts.weights / self.radius
-        atoms = [
-            RankOneAtom(self.radius * u, v)
-            for u, v in zip(parts.left.T, parts.right.T, strict=True)
-        ]
+        pairs = zip(parts.left.T, parts.right.T, strict=True)
+        atoms = [RankOneAtom(self.radius * left, right) for left, right in pairs]
         rest = max(1 - float(shares.sum()), 0.0)
         return [*zip(shares.tolist(), atoms, strict=True), (rest, ZERO)]
 
     def dual_norm(self, c: Any) -> float:
         """An upper bound of σ₁(c): beyond sides of 1500 but for one failure in 10¹²."""
-        matrix, scale = scaled(_tall(self.matrix(c)))
-        return scale * math.sqrt(gram(matrix).largest(self.fresh_rng())) * (1 + 4 * EPSILON)
-
-    def leading_pair(self, c: Any) -> tuple[float, Array, Array]:
-        """σ, u and v, approximately the leading ones of c; σ = uᵀcv is not above σ₁."""
-        matrix = self.matrix(c)
-        tall, scale = scaled(_tall(matrix))
-        sigma, outer, inner = _pair(tall, self.leading_vector(gram(tall)))
-        left, right = (outer, inner) if matrix.shape[0] >= matrix.shape[1] else (inner, outer)
-        return scale * sigma, left, right
+        tall, scale, _ = self.tall(c)
+        return scale * math.sqrt(gram(tall).largest(self.fresh_rng())) * (1 + 4 * EPSILON)
 
     def slack(self, beta: Any, c: Any, level: Any, beyond: Any) -> float:
         """Σ_i s_i (level + u_iᵀ c v_i) + (radius − Σ s_i) beyond, over β = Σ_i s_i u_i v_iᵀ."""
@@ -172,8 +168,6 @@ class OnNuclearBall(OnMatrices, NormBall):
         return float(parts.weights @ along) + max(self.radius - parts.nuclear_norm(), 0) * beyond
 
     def cvxpy_norm(self, beta: Any) -> Any:
-        import cvxpy as cp
-
         return cp.normNuc(self.cvxpy_matrix(beta))
 
 
@@ -197,10 +191,6 @@ class NuclearBall(OnNuclearBall):
     formula = "indicator of ‖β‖_* ≤ {radius} for matrices of shape {shape}"
     spec, short_formula = "nuclear:SHAPE:RADIUS", "‖β‖_* ≤ radius"
 
-    def argmin(self, c: Any) -> RankOneAtom:
-        _, left, right = self.leading_pair(c)
-        return RankOneAtom(-self.radius * left, right)
-
 
 @dataclass(frozen=True)
 class NuclearPenalty(NormPenalty, OnNuclearBall):
@@ -221,24 +211,6 @@ class NuclearPenalty(NormPenalty, OnNuclearBall):
     spec = "nuclear-penalty:SHAPE:STRENGTH[:RADIUS]"
     short_formula = "strength·‖β‖_* on ‖β‖_* ≤ radius"
 
-    def argmin(self, c: Any) -> Atom:
-        sigma, left, right = self.leading_pair(c)
-        if sigma <= self.strength:
-            return ZERO
-        return RankOneAtom(-self.radius * left, right)
-
-
-def _pair(matrix: Any, right: Array) -> tuple[float, Array, Array]:
-    """‖C·right‖, its direction (0 for 0) and ``right``."""
-    left = matrix @ right
-    sigma = math.sqrt(left @ left)
-    return sigma, left / (sigma or 1.0), right
-
-
-def _tall(matrix: Any) -> Any:
-    """The matrix or its transpose, whichever has no more columns than rows."""
-    return matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
-
 
 @dataclass(frozen=True)
 class Spectrahedron(OnMatrices):
@@ -255,6 +227,7 @@ class Spectrahedron(OnMatrices):
 
     order: int
     trace: Any = 1.0
+    positive_fields = ("trace",)
     formula = "indicator of β ⪰ 0, tr β = {trace} for matrices of order {order}"
     short_formula = "β ⪰ 0, tr β = trace"
     spec, bound_words = "spectrahedron:ORDER[:TRACE]", "trace·max |λ(x)|"
@@ -262,8 +235,7 @@ class Spectrahedron(OnMatrices):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", (self.order, self.order))
-        self.prepare()
-        positive("trace", self.trace, "Spectrahedron")
+        super().__post_init__()
 
     def argmin(self, c: Any) -> RankOneAtom:
         vector = self.leading_vector(self._opposite(c)[0])
@@ -313,7 +285,5 @@ class Spectrahedron(OnMatrices):
         return symmetric((matrix + matrix.T) / -2), scale
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         matrix = self.cvxpy_matrix(beta)
         return 0, [matrix == matrix.T, matrix >> 0, cp.trace(matrix) == float(self.trace)]

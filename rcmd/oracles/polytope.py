@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, Matrix, Vector
+from rcmd.oracles.base import IN_FLOATS, Array, Matrix, Vector, cp
 from rcmd.oracles.linear_programmes import OnProgramme, Programme
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
@@ -123,8 +123,6 @@ class Polytope(OnProgramme[Programme]):
         return super().prediction_range(rows)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         # In units of the set's own size, which interior-point methods need.
         sizes, reach = self.programme.row_reach, self.programme.reach
         system, most = self.programme.A * reach / sizes[:, None], self.programme.row_upper / sizes

@@ -11,8 +11,7 @@ import numpy as np
 from rcmd.oracles.base import Array, LinearMinOracle, positive_counts
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
-from rcmd.rows.base import InnerRows
-from rcmd.rows.layouts import cut
+from rcmd.rows.layouts import InnerRows, cut
 from rcmd.rows.validation import in_number_type
 
 if TYPE_CHECKING:

@@ -13,16 +13,36 @@ from rcmd.oracles.base import (
     Array,
     LinearMinOracle,
     VertexRule,
+    cp,
     first_largest,
+    largest_first,
 )
-from rcmd.oracles.vectors import atom_on, largest, largest_first
+from rcmd.oracles.vectors import atom_on, largest
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import positive
 
 
+class OnSimplex(LinearMinOracle):
+    """What every R with the domain β ≥ 0, Σ_k β_k = radius shares."""
+
+    radius: Any
+    positive_fields = ("radius",)
+    bound_words = "radius·‖x‖_∞"
+
+    def violation(self, beta: Array) -> Any:
+        return max(-beta.min(), abs(beta.sum() - self.radius), 0) / self.radius
+
+    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
+        lows, highs = rows.entry_range()
+        return self.radius * lows, self.radius * highs
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return 0, [beta >= 0, cp.sum(beta) == float(self.radius)]
+
+
 @dataclass(frozen=True)
-class Simplex(LinearMinOracle):
+class Simplex(OnSimplex):
     """The set {β ≥ 0, Σ_k β_k = radius}, which does not hold 0.
 
     Examples
@@ -33,11 +53,7 @@ class Simplex(LinearMinOracle):
 
     radius: Any = 1.0
     formula = "indicator of β ≥ 0, Σβ = {radius}"
-    spec, bound_words = "simplex[:RADIUS]", "radius·‖x‖_∞"
-    numpy_pass = "abs(c).argmax()"
-
-    def __post_init__(self) -> None:
-        positive("radius", self.radius, "Simplex")
+    spec, numpy_pass = "simplex[:RADIUS]", "abs(c).argmax()"
 
     def argmin(self, c: Array) -> SparseAtom:
         return SparseAtom((first_largest(-c),), (self.radius,))
@@ -55,21 +71,9 @@ class Simplex(LinearMinOracle):
     def minimum(self, c: Array) -> Any:
         return self.radius * c.min()
 
-    def violation(self, beta: Array) -> Any:
-        return max(-beta.min(), abs(beta.sum() - self.radius), 0) / self.radius
-
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """Σ_k β_k (c_k − min c)."""
         return (np.maximum(beta, 0) * (c - c.min())).sum()
-
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        lows, highs = rows.entry_range()
-        return self.radius * lows, self.radius * highs
-
-    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
-        return 0, [beta >= 0, cp.sum(beta) == float(self.radius)]
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class CappedSimplex(LinearMinOracle):
 
     total: Any
     cap: Any
+    positive_fields = "total", "cap"
     formula = "indicator of 0 ≤ β ≤ {cap}, Σβ = {total}"
     spec, bound_words = "capped-simplex:TOTAL:CAP", "at a vertex"
     numpy_pass = "np.argpartition(c, {k})"
@@ -94,10 +99,6 @@ class CappedSimplex(LinearMinOracle):
     def example(cls, draw: Any) -> CappedSimplex:
         cap = draw.magnitude()
         return cls(cap * draw.p * draw.whole(5, 100) / 100, cap)
-
-    def __post_init__(self) -> None:
-        positive("total", self.total, "CappedSimplex")
-        positive("cap", self.cap, "CappedSimplex")
 
     def check_rows(self, rows: Rows) -> None:
         super().check_rows(rows)
@@ -150,8 +151,6 @@ class CappedSimplex(LinearMinOracle):
         return (int(full), rest) if full < p else (p, 0)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         return 0, [beta >= 0, beta <= float(self.cap), cp.sum(beta) == float(self.total)]
 
 
@@ -167,7 +166,7 @@ def _smallest_products(entries: Array, vertex: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class EntropySimplex(LinearMinOracle):
+class EntropySimplex(OnSimplex):
     """R(β) = strength·Σ_k β_k ln(β_k/radius) on {β ≥ 0, Σ_k β_k = radius}, 0 ln 0 = 0.
 
     μ = 2·strength/radius: along v with Σv = 0, Σ_k v_k²/β_k ≥ ‖v‖₁²/radius ≥ 2‖v‖₂²/radius, the
@@ -184,12 +183,12 @@ class EntropySimplex(LinearMinOracle):
     indicator = False
     refuses_exact = IRRATIONAL
     formula = "{strength}·Σβ ln(β/{radius}) on β ≥ 0, Σβ = {radius}"
-    spec, bound_words = "entropy:STRENGTH[:RADIUS]", "radius·‖x‖_∞"
-    mu_words, numpy_pass = "2·strength/radius", "np.exp(c)"
+    spec, mu_words = "entropy:STRENGTH[:RADIUS]", "2·strength/radius"
+    numpy_pass = "np.exp(c)"
 
     def __post_init__(self) -> None:
         positive("strength", self.strength, "EntropySimplex", bounded=False)
-        positive("radius", self.radius, "EntropySimplex")
+        super().__post_init__()
 
     @property
     def mu(self) -> Any:
@@ -209,9 +208,6 @@ class EntropySimplex(LinearMinOracle):
         odds /= self.strength
         return np.exp(odds, out=odds)
 
-    def violation(self, beta: Array) -> Any:
-        return Simplex(self.radius).violation(beta)
-
     def penalty(self, beta: Array) -> Any:
         inside = beta[beta > 0]
         return self.strength * (inside @ np.log(inside / self.radius))
@@ -229,13 +225,7 @@ class EntropySimplex(LinearMinOracle):
         terms = beta * np.where(near, np.log1p(ratio), apart) - gap
         return self.strength * np.maximum(terms, 0).sum()
 
-    def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
-        return Simplex(self.radius).prediction_range(rows)
-
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         radius = float(self.radius)
         entropy = cp.sum(cp.entr(beta / radius))
-        inside = [beta >= 0, cp.sum(beta) == radius]
-        return -float(self.strength) * radius * entropy, inside
+        return -float(self.strength) * radius * entropy, super().cvxpy_form(beta)[1]

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import IRRATIONAL, Array, Vector
-from rcmd.oracles.norms import NormBall
+from rcmd.oracles.base import IRRATIONAL, Array, NormBall, Vector, cp
 from rcmd.oracles.vectors import atom_on, direction, largest, largest_of_rows, reaching, row_norms
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom
-from rcmd.rows.validation import as_array, checked_numbers
 
 
 class OnSparseVectors(NormBall):
@@ -81,8 +79,6 @@ class KSparseBall(OnSparseVectors):
         return above.sum() + below.sum() + against.sum() + level * room
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         radius = float(self.radius)
         return 0, [cp.norm1(beta) <= self.k * radius, cp.norm_inf(beta) <= radius]
 
@@ -151,8 +147,6 @@ class KSupportBall(OnSparseVectors):
         return np.sqrt(abs(b) @ abs(ratios)), shares, ratios
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         shares, quotients = cp.Variable(beta.size), cp.Variable(beta.size)
         # β_j² ≤ θ_j q_j as a cone.
         cones = cp.SOC(shares + quotients, cp.vstack([2 * beta, shares - quotients]))
@@ -187,7 +181,7 @@ class OWLBall(NormBall):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        weights = checked_numbers("weights of OWLBall", as_array("weights", self.weights)).copy()
+        weights = self.own_array("weights")
         if weights.ndim != 1 or not len(weights):
             raise ValueError(
                 f"weights of OWLBall has shape {weights.shape}; expected a vector of length p"
@@ -202,8 +196,6 @@ class OWLBall(NormBall):
                 f"weights of OWLBall run from {weights[0]} to {weights[-1]}; expected the first "
                 "to be positive and none below zero"
             )
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
 
     @cached_property
     def sums(self) -> Array:
@@ -244,8 +236,6 @@ class OWLBall(NormBall):
         return below + dual * self.room(beta) + against
 
     def cvxpy_norm(self, beta: Any) -> Any:
-        import cvxpy as cp
-
         weights = self.weights.astype(float)
         steps = weights - np.append(weights[1:], 0)
         return sum(steps[k] * cp.sum_largest(cp.abs(beta), k + 1) for k in np.flatnonzero(steps))

@@ -93,14 +93,6 @@ def row_norms(entries: Array, order: float) -> Array:
     return norms
 
 
-def largest_first(keys: Array, count: int) -> Array:
-    """The places of the ``count`` largest keys, the largest first."""
-    places = np.arange(len(keys))
-    if count < len(keys):
-        places = np.argpartition(-keys, count - 1)[:count]
-    return places[np.argsort(-keys[places], kind="stable")]
-
-
 def largest(keys: Array, count: int) -> Array:
     """The places of the ``count`` largest keys, in increasing order; of equals the first."""
     if count >= len(keys):

@@ -9,13 +9,14 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import matplotlib.figure
 from matplotlib import rc_context, ticker
 from matplotlib.colors import to_rgb
 
-from rcmd.plotting.style import STYLE
+from rcmd.plotting.panels import STYLE
 
 UNDATED: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Metadata without which the same figure would be another file every time."""
@@ -95,68 +96,50 @@ def label_ends(figure: Any, panels: Sequence[tuple[Any, Mapping[str, Any]]]) -> 
     if panels:
         figure.draw_without_rendering()  # limits and heights are known only then
     for axes, curves in panels:
-        _label(axes, curves)
+        to_axes = axes.transData + axes.transAxes.inverted()
+        ends = {name: to_axes.transform(_end(curve)) for name, curve in curves.items()}
+        right = {
+            name: float(height)
+            for name, (x, height) in ends.items()
+            if x > EARLY or not _beside(axes, name, curves[name])
+        }
+        points_high = axes.get_window_extent().height / axes.figure.dpi * 72
+        places = spread(list(right.values()), LINE_SPACING * _size(axes) / points_high)
+        for name, place in zip(right, places, strict=True):
+            line = {"arrowstyle": "-", "color": curves[name].get_color(), "linewidth": 0.5}
+            line |= {"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
+            outside = {"annotation_clip": False, "arrowprops": line}
+            _name(axes, name, curves[name], (1.03, place), "axes fraction", **outside)
 
 
-def _label(axes: Any, curves: Mapping[str, Any]) -> None:
-    to_axes = axes.transData + axes.transAxes.inverted()
-    size = axes.xaxis.label.get_size() * 0.95
-    curves = {
-        name: curve
-        for name, curve in curves.items()
-        if to_axes.transform(_end(curve))[0] > EARLY or not _beside(axes, name, curve, size)
-    }
-    ends = [_end(curve) for curve in curves.values()]
-    heights = [float(to_axes.transform(end)[1]) for end in ends]
-    points_high = axes.get_window_extent().height / axes.figure.dpi * 72
-    places = spread(heights, LINE_SPACING * size / points_high)
-    for (name, curve), end, place in zip(curves.items(), ends, places, strict=True):
-        axes.annotate(
-            name,
-            xy=end,
-            xytext=(1.03, place),
-            textcoords="axes fraction",
-            va="center",
-            size=size,
-            color=darker(curve.get_color()),
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": curve.get_color(),
-                "linewidth": 0.5,
-                "shrinkA": 1,
-                "shrinkB": 3,
-                "relpos": (0, 0.5),
-            },
-        )
-
-
-def _beside(axes: Any, name: str, curve: Any, size: float) -> bool:
+def _beside(axes: Any, name: str, curve: Any) -> bool:
     """Write the name right of the last point, unless something is in the way there."""
-    text = axes.annotate(
-        name,
-        xy=_end(curve),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="center",
-        size=size,
-        color=darker(curve.get_color()),
-    )
+    text = _name(axes, name, curve, (5, 0), "offset points")
     box = text.get_window_extent()
     drawn = [line for line in axes.get_lines() if line is not curve]
     paths = [line.get_transform().transform_path(line.get_path()) for line in drawn]
     others = [other.get_window_extent() for other in axes.texts if other is not text]
-    free = box.x1 <= axes.get_window_extent().x1
-    free = free and not any(path.intersects_bbox(box, filled=False) for path in paths)
-    free = free and not any(box.overlaps(other) for other in others)
-    if not free:
+    blocked = (
+        box.x1 > axes.get_window_extent().x1
+        or any(path.intersects_bbox(box, filled=False) for path in paths)
+        or any(box.overlaps(other) for other in others)
+    )
+    if blocked:
         text.remove()
-    return free
+    return not blocked
 
 
-def _end(curve: Any) -> tuple[float, float]:
-    """The last point."""
-    return curve.get_xdata()[-1], curve.get_ydata()[-1]
+def _name(axes: Any, name: str, curve: Any, place: Any, unit: str, **look: Any) -> Any:
+    look |= {"va": "center", "size": _size(axes), "color": darker(curve.get_color())}
+    return axes.annotate(name, _end(curve), place, textcoords=unit, **look)
+
+
+def _end(curve: Any) -> Any:
+    return curve.get_xydata()[-1]
+
+
+def _size(axes: Any) -> float:
+    return float(axes.xaxis.label.get_size() * 0.95)
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
@@ -171,10 +154,9 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
     blocks: list[list[float]] = []  # what each wants, less the gaps below it
     for rank, i in enumerate(order):
         blocks.append([heights[i] - rank * gap])
-        while len(blocks) > 1 and _mean(blocks[-2]) > _mean(blocks[-1]):
-            last = blocks.pop()
-            blocks[-1] += last
-    levels = [_mean(block) for block in blocks for _ in block]
+        while len(blocks) > 1 and fmean(blocks[-2]) > fmean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    levels = [fmean(block) for block in blocks for _ in block]
     places = [0.0] * len(heights)
     for rank, i in enumerate(order):
         places[i] = levels[rank] + rank * gap
@@ -184,7 +166,3 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 def darker(colour: Any) -> Any:
     """The colour with enough contrast for text on white."""
     return tuple(0.72 * part for part in to_rgb(colour))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

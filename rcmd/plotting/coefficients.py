@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.plotting.panels import Line, Panel, draw_into, drawn
-from rcmd.plotting.style import plain
+from rcmd.plotting.panels import Line, Panel, draw_into, drawn, plain
 from rcmd.rows.lowrank import LowRank
 
 if TYPE_CHECKING:
@@ -107,16 +106,10 @@ def coefficients(
     for i in shown:
         name = rf"${letter}_{{{i + 1}}}$" if names is None else plain(str(names[i]))
         lines.append(Line(name, xs, table[:, i]))
-    values = Panel(
-        "",
-        x_label,
-        lines,
-        y_label="singular values" if matrices else "coefficients",
-        log=log,
-        levels=() if matrices else (0.0,),
-        note="" if lines else "all zero",
-        label_ends=True,
-    )
+    y_label, levels = ("singular values", ()) if matrices else ("coefficients", (0.0,))
+    note = "" if lines else "all zero"
+    look: dict[str, Any] = {"log": log, "levels": levels, "note": note, "label_ends": True}
+    values = Panel("", x_label, lines, y_label, **look)
     if axes is not None:
         return draw_into(axes, values)
     support = (table != 0).sum(axis=1)
@@ -128,7 +121,7 @@ def coefficients(
 def _singular_values(betas: Sequence[LowRank]) -> Array:
     """Singular values above rounding, a row for each matrix."""
     every = [beta.copy().singular_values() for beta in betas]
-    table = np.zeros((len(every), max(1, *(len(values) for values in every), 1)))
+    table = np.zeros((len(every), max(1, *map(len, every))))
     for row, values in zip(table, every, strict=True):
         row[: len(values)] = values
         row[row <= RELATIVE_ZERO * row.max()] = 0

@@ -21,7 +21,6 @@ MOST_POINTS = 2000
 AT_AN_END = 1e-6
 """Share of the width of dom l* within which a dual variable counts as at its end."""
 
-
 POINTS = {"linestyle": "", "markersize": 2.4, "markevery": 1}
 CURVE = {"marker": "", "linewidth": 1.0, "zorder": 1.8}
 
@@ -77,29 +76,15 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     ends = sorted({float(end) for end in (*np.unique(low), *np.unique(high)) if np.isfinite(end)})
     levels = ends if len(ends) <= 2 else []
     by_x, by_w = _thinned(np.argsort(x, kind="stable")), _thinned(np.argsort(w, kind="stable"))
-    scatter = Panel(
-        "",
-        x_label,
-        [
-            Line(variable, x[by_x], w[by_x], POINTS),
-            Line(rf"${sign}l'(x^T\beta)$", x[by_x], response[by_x], CURVE),
-        ],
-        y_label,
-        levels=levels,
-        log="",
-    )
+    curve = Line(rf"${sign}l'(x^T\beta)$", x[by_x], response[by_x], CURVE)
+    lines = [Line(variable, x[by_x], w[by_x], POINTS), curve]
+    scatter = Panel("", x_label, lines, y_label, levels=levels, log="")
     if axes is not None:
         return draw_into(axes, scatter)
-    ranks = np.linspace(0, 100, len(by_w)) if len(by_w) > 1 else np.zeros(1)
-    in_order = Panel(
-        "",
-        f"rows in order of {variable} (%)",
-        [Line(variable, ranks, w[by_w], POINTS)],
-        y_label,
-        levels=levels,
-        log="",
-        note=_counts(w, low, high),
-    )
+    ranks = np.linspace(0, 100, len(by_w))
+    lines = [Line(variable, ranks, w[by_w], POINTS)]
+    x_label, note = f"rows in order of {variable} (%)", _counts(w, low, high)
+    in_order = Panel("", x_label, lines, y_label, levels=levels, log="", note=note)
     return drawn([scatter, in_order], columns=2)
 
 
@@ -113,9 +98,8 @@ def _counts(w: Array, low: Array, high: Array) -> str:
 
 
 def _thinned(order: Array) -> Array:
-    if len(order) <= MOST_POINTS:
-        return order
-    return order[np.linspace(0, len(order) - 1, MOST_POINTS).round().astype(int)]
+    count = min(len(order), MOST_POINTS)
+    return order[np.linspace(0, len(order) - 1, count).round().astype(int)]
 
 
 def _floats(values: Any) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rcmd.model.description import Summary
+from rcmd.model.constants import Summary
 
 if TYPE_CHECKING:
     from rcmd.solver.result import Result
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 BOX = "border:1px solid;border-radius:4px;padding:.6em .9em;display:inline-block;max-width:60em"
 FONT = "font-family:'STIX Two Math','Cambria Math','Latin Modern Math',serif"
 FORMULA = f"{FONT};font-size:1.12em;line-height:1.5;margin:.3em 0"
-RULE = "border:0;border-top:1px solid;opacity:.3;margin:.5em 0"
+RULE = '<hr style="border:0;border-top:1px solid;opacity:.3;margin:.5em 0">'
 CELL = "text-align:left;padding:.1em 1.2em .1em 0;background:none;border:0;vertical-align:baseline"
 TABLE = "border:0;margin:.2em 0;color:inherit;font:inherit"
 FAINT = "opacity:.72"
@@ -63,14 +63,13 @@ TOKEN = re.compile(
 
 def problem_html(summary: Summary) -> str:
     """Formulas and constants."""
-    title = f"Problem, {summary.n:,} rows, {summary.p:,} variables"
-    return _box([_title(title), _formulas(summary), _rule(), _constants(summary)])
+    title = f"<div><b>Problem, {summary.n:,} rows, {summary.p:,} variables</b></div>"
+    return _div(BOX, title + _formulas(summary) + RULE + _constants(summary))
 
 
 def result_html(result: Result) -> str:
     """The certificate and how the run ended; what was solved, folded away."""
     pair, last = result.certificate, result.history[-1]
-    mark = "✓" if result.success else "✗"
     rows = [
         ("<i>P</i>(β)", _number(pair.primal, 10), "value of the solution"),
         ("<i>D</i>(w)", _number(pair.dual, 10), "a lower bound of the optimum"),
@@ -82,13 +81,13 @@ def result_html(result: Result) -> str:
         f"{last.iteration:,} steps, {last.gradients:,} gradients, {last.oracle_calls:,} oracle "
         f"calls, {last.seconds:.3g} s"
     )
-    parts = [_title(f"{mark} {result.stop.value}"), _table(rows), _faint(spent)]
+    title = escape(f"{'✓' if result.success else '✗'} {result.stop.value}")
+    page = f"<div><b>{title}</b></div>{_table(rows)}{_div(FAINT, spent)}"
     if result.about is not None:
-        inside = _formulas(result.about) + _constants(result.about)
         options = ", ".join(f"{name} {value}" for name, value in result.options.items())
-        parts += [_rule(), f"<details><summary>what was solved</summary>{inside}"]
-        parts += [_faint(options), "</details>"]
-    return _box(parts)
+        inside = _formulas(result.about) + _constants(result.about) + _div(FAINT, escape(options))
+        page += f"{RULE}<details><summary>what was solved</summary>{inside}</details>"
+    return _div(BOX, page)
 
 
 def _formulas(summary: Summary) -> str:
@@ -102,22 +101,15 @@ def _formulas(summary: Summary) -> str:
         f"<i>l</i>(s; y) = {_indexed(summary.loss)}",
         f"<i>R</i>(β) = {_indexed(summary.regularizer)}",
     )
-    return "".join(f'<div style="{FORMULA}">{line}</div>' for line in lines)
+    return "".join(_div(FORMULA, line) for line in lines)
 
 
 def _constants(summary: Summary) -> str:
     rows = "1 row" if summary.batch == 1 else f"{summary.batch:,} rows"
-    caption = _faint(f"constants for {rows} a step")
-    return caption + _table(
-        (_lettered(letter), _number(value, 6), _indexed(meaning))
+    return _div(FAINT, f"constants for {rows} a step") + _table(
+        (re.sub("_(.+)", r"<sub>\1</sub>", letter), _number(value, 6), _indexed(meaning))
         for letter, meaning, value in summary.constants
     )
-
-
-def _lettered(letter: str) -> str:
-    """σ_b with its index below."""
-    name, _, index = letter.partition("_")
-    return f"{name}<sub>{index}</sub>" if index else name
 
 
 def _indexed(formula: str) -> str:
@@ -130,37 +122,20 @@ def _indexed(formula: str) -> str:
 
 
 def _table(rows: Iterable[tuple[str, str, str]]) -> str:
-    lines = (
-        "<tr style='background:none'>"
-        + "".join(f'<td style="{CELL}">{cell}</td>' for cell in (*row[:2], _faint_words(row[2])))
-        + "</tr>"
-        for row in rows
-    )
-    return f'<table style="{TABLE}">{"".join(lines)}</table>'
+    lines = ""
+    for letter, value, meaning in rows:
+        cells = letter, value, f'<span style="{FAINT}">{meaning}</span>'
+        inside = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
+        lines += f"<tr style='background:none'>{inside}</tr>"
+    return f'<table style="{TABLE}">{lines}</table>'
 
 
 def _number(value: Any, digits: int) -> str:
     return f"{float(value):.{digits}g}"
 
 
-def _title(text: str) -> str:
-    return f"<div><b>{escape(text)}</b></div>"
-
-
-def _faint(text: str) -> str:
-    return f'<div style="{FAINT}">{escape(text)}</div>'
-
-
-def _faint_words(text: str) -> str:
-    return f'<span style="{FAINT}">{text}</span>'
-
-
-def _rule() -> str:
-    return f'<hr style="{RULE}">'
-
-
-def _box(parts: Iterable[str]) -> str:
-    return f'<div style="{BOX}">{"".join(parts)}</div>'
+def _div(style: str, content: str) -> str:
+    return f'<div style="{style}">{content}</div>'
 
 
 def latex(formula: str) -> str:

@@ -1,18 +1,59 @@
-"""Panels of curves, the one machinery behind all figures: a look for each name."""
+"""Panels of curves, the one machinery behind all figures: sizes, fonts, a look for each name."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
-from rcmd.plotting.style import GREY, ONE_COLUMN, ROW_HEIGHT, STYLE, TWO_COLUMNS, looks
+import numpy as np
+
 from rcmd.rows.validation import pip_install
 from rcmd.solver.saved_results import check_folder
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's, which colour-blind readers tell apart."""
+
+DASHES = ("-", "--", "-.")
+MARKERS = "osD^vPX*<>hdp8H"
+
+ONE_COLUMN, TWO_COLUMNS, ROW_HEIGHT = 3.3, 6.9, 2.4
+"""Inches: the usual widths of a figure in a journal, and the height of a row of panels."""
+
+GREY = "0.55"
+
+STYLE: Any = {
+    "font.family": "serif",
+    "font.serif": ["STIXGeneral", "STIX Two Text", "Times New Roman", "Times", "serif"],
+    "mathtext.fontset": "stix",
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": True,
+    "axes.axisbelow": True,
+    "figure.constrained_layout.w_pad": 0.08,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 3.6,
+    "lines.markeredgewidth": 0.0,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "rcmd",
+    "pdf.fonttype": 42,
+}
+"""In force while a figure is drawn and while it is saved: text stays text in .pdf and .svg."""
 
 FORMATS = (".png", ".pdf", ".svg")
 MARKERS_PER_LINE = 7
@@ -144,7 +185,7 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
         every = figure.subplots(rows, columns, squeeze=False, sharey="row" if shared else False)
         every_axes = every.ravel()
         names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
-        chosen = _named_looks(names)
+        chosen = _looks(names)
         handles: dict[str, Any] = {}
         labelled = []
         for place, (axes, panel) in enumerate(zip(every_axes, panels, strict=False)):
@@ -162,13 +203,9 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
             longest = max(map(len, shown))
             across = max(1, min(len(shown), int(width / (0.5 + INCHES_A_LETTER * longest))))
             figure.set_figheight(ROW_HEIGHT * rows + 0.2 * -(-len(shown) // across) + 0.1)
-            figure.legend(
-                [handles[name] for name in shown],
-                shown,
-                loc="outside lower center",
-                ncols=across,
-                frameon=False,
-            )
+            curves = [handles[name] for name in shown]
+            below: Any = {"loc": "outside lower center", "ncols": across}
+            figure.legend(curves, shown, frameon=False, **below)
         label_ends(figure, labelled)
     return figure
 
@@ -178,7 +215,7 @@ def draw_into(axes: Any, panel: Panel) -> Any:
     require_matplotlib()
     from rcmd.plotting.axes import label_ends
 
-    handles = draw(axes, panel, _named_looks([line.name for line in panel.lines]))
+    handles = draw(axes, panel, _looks(line.name for line in panel.lines))
     if panel.label_ends:
         label_ends(axes.figure, [(axes, handles)])
     elif handles:
@@ -205,7 +242,8 @@ def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str
     for level in panel.levels:
         axes.axhline(level, color=GREY, linewidth=0.7, linestyle=":", zorder=1)
     if panel.band is not None:
-        _draw_band(axes, panel.band)
+        axes.axvspan(panel.band.start, panel.band.end, color="0.94", linewidth=0, zorder=0)
+        _write_above(axes, panel.band.name, 1.0, "right")
     if panel.note:
         _write_above(axes, panel.note, 0.0, "left")
     for axis in (axes.xaxis, axes.yaxis):
@@ -213,24 +251,23 @@ def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str
     return handles
 
 
-def _named_looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Different looks: colours first, then dashes; markers tell them apart in print."""
     named = [name for name in dict.fromkeys(names) if name]
-    nameless = {"color": "0.75", "linestyle": "-", "marker": ""}
-    return {"": nameless} | dict(zip(named, looks(len(named)), strict=True))
+    looks = zip(cycle(product(DASHES, COLOURS)), cycle(MARKERS), strict=False)
+    chosen = {"": {"color": "0.75", "linestyle": "-", "marker": ""}}
+    for name, ((dash, colour), marker) in zip(named, looks, strict=False):
+        chosen[name] = {"linestyle": dash, "color": colour, "marker": marker}
+    return chosen
 
 
 def _kept(line: Line, log: str) -> tuple[list[float], list[float]]:
     """The points that have a place on the axes, as floats."""
-    pairs = [(float(x), float(y)) for x, y in zip(line.x, line.y, strict=True)]
-    kept = [
-        (x, y)
-        for x, y in pairs
-        if math.isfinite(x)
-        and math.isfinite(y)
-        and (x > 0 or "x" not in log)
-        and (y > 0 or "y" not in log)
-    ]
-    return [x for x, _ in kept], [y for _, y in kept]
+    x, y = (np.array(list(values), dtype=float) for values in (line.x, line.y))
+    kept = np.isfinite(x) & np.isfinite(y)
+    kept &= (x > 0) | ("x" not in log)
+    kept &= (y > 0) | ("y" not in log)
+    return x[kept].tolist(), y[kept].tolist()
 
 
 def _style(line: Line, look: dict[str, Any], xs: Sequence[float], again: bool) -> dict[str, Any]:
@@ -244,23 +281,10 @@ def _style(line: Line, look: dict[str, Any], xs: Sequence[float], again: bool) -
     return look | usual | dict(line.look)
 
 
-def _draw_band(axes: Any, band: Band) -> None:
-    axes.axvspan(band.start, band.end, color="0.94", linewidth=0, zorder=0)
-    _write_above(axes, band.name, 1.0, "right")
-
-
 def _write_above(axes: Any, text: str, x: float, side: str) -> None:
-    axes.annotate(
-        text,
-        xy=(x, 1.0),
-        xycoords="axes fraction",
-        xytext=(0, 2),
-        textcoords="offset points",
-        ha=side,
-        va="bottom",
-        color="0.35",
-        size="small",
-    )
+    look = {"ha": side, "va": "bottom", "color": "0.35", "size": "small"}
+    place = {"xytext": (0, 2), "textcoords": "offset points"}
+    axes.annotate(text, (x, 1.0), xycoords="axes fraction", **place, **look)
 
 
 def _spread(xs: Sequence[float]) -> list[int]:
@@ -279,3 +303,8 @@ def _spread(xs: Sequence[float]) -> list[int]:
         if x >= xs[places[-1]] * ratio and x > xs[places[-1]]:
             places.append(place)
     return places
+
+
+def plain(text: str) -> str:
+    """A user's words, in which a dollar sign is no formula."""
+    return text.replace("$", r"\$")

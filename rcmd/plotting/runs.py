@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from rcmd.plotting.panels import Band, Line, Panel, draw_into, drawn
-from rcmd.plotting.style import plain
+from rcmd.plotting.panels import Band, Line, Panel, draw_into, drawn, plain
 
 if TYPE_CHECKING:
     from rcmd.solver.history import History
@@ -21,8 +20,6 @@ AXES: dict[str, tuple[str, str]] = {
     "seconds": ("seconds", "seconds"),
 }
 """What a run spends: the column of the history, and how it is called."""
-
-GAP, BOUND = "certified gap", "bound on E[gap]"
 MOST_LABELS = 8
 """Names that fit beside the axes; more of them are in a legend."""
 
@@ -45,21 +42,17 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
             "solve(problem)"
         )
     history = result.history
-    gap = _gap_panel(history, column, label)
+    xs, band = history.column(column), _corrections(history, column)
+
+    def panel(y_label: str, curves: dict[str, str], **look: Any) -> Panel:
+        lines = [Line(name, xs, history.column(of)) for name, of in curves.items()]
+        return Panel("", label, lines, y_label, band=band, label_ends=True, **look)
+
+    curves = {"certified gap": "gap", "bound on E[gap]": "bound"}
+    gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
     if axes is not None:
         return draw_into(axes, gap)
-    values = Panel(
-        "",
-        label,
-        [
-            Line(r"$P(\beta)$", history.column(column), history.column("primal")),
-            Line("$D(w)$", history.column(column), history.column("dual")),
-        ],
-        y_label="best values so far",
-        log="x",
-        band=_corrections(history, column),
-        label_ends=True,
-    )
+    values = panel("best values so far", {r"$P(\beta)$": "primal", "$D(w)$": "dual"}, log="x")
     return drawn([values, gap], columns=2)
 
 
@@ -108,23 +101,10 @@ def compare(
                 )
             history = result.history
             lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
-    panel = Panel("", label, lines, y_label=GAP, label_ends=len(results) <= MOST_LABELS)
+    panel = Panel("", label, lines, y_label="certified gap", label_ends=len(results) <= MOST_LABELS)
     if axes is not None:
         return draw_into(axes, panel)
     return drawn([panel], columns=1)
-
-
-def _gap_panel(history: History, column: str, label: str) -> Panel:
-    xs = history.column(column)
-    return Panel(
-        "",
-        label,
-        [Line(GAP, xs, history.column("gap")), Line(BOUND, xs, history.column("bound"))],
-        y_label=r"$P(\beta) - D(w)$",
-        band=_corrections(history, column),
-        note=_zero(history, column),
-        label_ends=True,
-    )
 
 
 def _corrections(history: History, column: str) -> Band | None:

@@ -1,16 +1,25 @@
-"""How far the work is, on a terminal's last line: the gap, what is spent, the time left."""
+"""How far the work is, on a terminal's last line; and this process: its exit, ranks and threads."""
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 
 import numpy as np
 
-from rcmd.solver.budgets import Budgets
-from rcmd.solver.history import Record, State
+from rcmd.solver.history import Record, State, StopReason
+from rcmd.solver.result import Result
+from rcmd.solver.run import Budgets
+
+EXIT_BUDGET, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE")
+"""Where launchers say how many processes they started: Open MPI, MPICH and Intel, MVAPICH."""
 
 RECENT = 6
 """Records that an estimate looks back on."""
@@ -96,3 +105,37 @@ def duration(seconds: float) -> str:
     if seconds < 86400:
         return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
     return f"{seconds / 86400:.0f} days"
+
+
+def exit_status(result: Result) -> int:
+    """0 where the tolerance was reached, 1 where a budget ended first, 130 after Ctrl-C."""
+    if result.stop is StopReason.INTERRUPTED:
+        return EXIT_INTERRUPTED
+    return 0 if result.success else EXIT_BUDGET
+
+
+def launched_ranks(environment: Mapping[str, str] = os.environ) -> int:
+    """How many processes a launcher such as ``mpirun`` started; 1 without one.
+
+    Examples
+    --------
+    >>> launched_ranks({"PMI_SIZE": "4"}), launched_ranks({})
+    (4, 1)
+    """
+    return max(int(environment.get(name, "1")) for name in SIZES)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold the linear algebra of all packages, and numba's loops, to one thread."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError):
+            stack.enter_context(import_module("threadpoolctl").threadpool_limits(1))
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)

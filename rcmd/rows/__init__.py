@@ -1,14 +1,13 @@
 """The rows x_j, in the layouts data come in, and the points β that they predict at.
 
-- ``base``: the contract ``Rows``; ``layouts`` chooses the one that fits. Begin here.
-- ``dense``, ``sparse`` (with ``sparse_kernels``), ``disk`` (with ``files``), ``operator``,
-  ``matrix_rows``: the layouts.
+- ``base``: the contract ``Rows``, and dense ones; begin here. ``layouts`` chooses what fits.
+- ``sparse`` (with ``sparse_kernels``), ``disk``, ``operator``, ``matrix_rows``: the other layouts.
 - ``atoms``: what oracles return; ``lowrank``: a matrix β kept as a sum of rank-one matrices.
-- ``validation``: input is checked once; ``cancellation``: long work that ends early.
+- ``validation``: input is checked once; ``matrix_files``: numbers from files.
+- ``processes``: ranks, and work that ends early; ``state``: what a checkpoint keeps.
 """
 
-from rcmd.rows.base import Rows
-from rcmd.rows.dense import DenseRows
+from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.disk import DiskRows
 from rcmd.rows.layouts import as_rows
 from rcmd.rows.matrix_rows import BilinearRows, MatrixEntries

@@ -1,4 +1,4 @@
-"""The rows x_j of the data: layout lives here and nowhere else."""
+"""The rows x_j of the data: what every layout does, and the plainest of them, an array."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.rows.atoms import Atom
+from rcmd.rows.atoms import Atom, DenseAtom
+from rcmd.rows.processes import check_cancelled
 
 Array = npt.NDArray[Any]
 
 BLOCK_ENTRIES = 2**14
 """Entries widened or multiplied at a time, few enough to cost no memory."""
+
+SMALL_SIDE = 500
+"""Up to so many columns XᵀX is formed; one pass then does for what Lanczos takes hundreds for."""
 
 
 class Rows(ABC):
@@ -109,9 +113,7 @@ class Rows(ABC):
         return self.number_type == np.dtype(object)
 
     def spectral_energy(self, scales: Array) -> float:
-        """‖diag(√scales) X‖₂² by Lanczos iteration to 1e-10, raised by 1e-9 of itself."""
-        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
+        """‖diag(√scales) X‖₂², as ``largest_eigenvalue`` finds it on the shorter side of X."""
         tall, side = self.p <= self.n, min(self.n, self.p)
         factors = np.asarray(scales, dtype=float)
         factors = factors if tall else np.sqrt(factors)
@@ -123,67 +125,128 @@ class Rows(ABC):
                 product = factors * self.matvec(self.rmatvec(factors * v))
             return np.asarray(product, dtype=float)
 
-        if side == 1:
-            return float(gram(np.ones(1))[0])
-        if not self.square_norms().any():
+        if side > 1 and not self.square_norms().any():
             return 0.0
-        # ARPACK's own start differs from call to call; a fixed one keeps σ, and so every iterate,
-        # reproducible, and one without structure is in the null space of no data.
-        start = np.random.default_rng(0).standard_normal(side)
-        operator = LinearOperator((side, side), matvec=gram, dtype=float)
-        options = {"k": 1, "which": "LA", "v0": start, "tol": 1e-10, "maxiter": 10_000}
-        # Six basis vectors instead of twenty: more restarts, a third of the memory.
-        try:
-            top = eigsh(operator, ncv=min(side, 6), return_eigenvectors=False, **options)
-        except ArpackNoConvergence:
-            raise ValueError(
-                "‖diag(√γ) X‖₂², which the constant σ needs, was not found by "
-                f"{options['maxiter']} rounds of Lanczos iteration; expected an X on which it "
-                "converges: scale the columns of X to the same norm"
-            ) from None
-        return float(top[0]) * (1 + 1e-9)
+        return largest_eigenvalue(gram, side)
 
 
-class InnerRows(Rows):
-    """``factor``·X. Among other variables (not ``alone``), slopes Xᵀw are unknown.
+class DenseRows(Rows):
+    """A C-ordered array; float32 data keep their size and are accumulated in float64."""
 
-    A regularizer that chooses its own radius may bound it by the slope at a given
-    prediction, which in truth the other variables move. Here that slope is infinite, so that
-    it bounds nothing.
-    """
-
-    def __init__(self, rows: Rows, factor: Any = 1, *, alone: bool = True) -> None:
-        self.rows, self.factor, self.alone = rows, factor, alone
-        self.n, self.p = rows.n, rows.p
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.n, self.p = array.shape
+        self.compilable = not self.exact
 
     @property
     def number_type(self) -> Any:
-        return self.rows.number_type
-
-    def matvec(self, beta: Array) -> Array:
-        return self.factor * self.rows.matvec(beta)
-
-    def rmatvec(self, w: Array) -> Array:
-        return self.factor * self.rows.rmatvec(w) if self.alone else np.full(self.p, np.inf)
-
-    def square_norms(self) -> Array:
-        return self.factor * self.factor * self.rows.square_norms()
-
-    def entry_range(self) -> tuple[Array, Array]:
-        low, high = self.rows.entry_range()
-        return self.factor * low, self.factor * high
-
-    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        return self.rows.box_range(self.factor * lower, self.factor * upper)
-
-    def row(self, j: int) -> Array:
-        return self.factor * self.rows.row(j)
+        return np.dtype(object) if self.array.dtype == object else np.dtype(float)
 
     def predict(self, batch: Array, atom: Atom) -> Array:
-        return self.factor * self.rows.predict(batch, atom)
+        return atom.predict(self.array[batch])
+
+    def predict_at(self, atoms: Sequence[Atom]) -> Array:
+        columns = [
+            self.matvec(atom.vector) if isinstance(atom, DenseAtom) else atom.predict(self.array)
+            for atom in atoms
+        ]
+        return np.stack(columns, axis=1)
+
+    def every(self, stride: int) -> DenseRows:
+        return DenseRows(np.ascontiguousarray(self.array[::stride]))
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
-        self.rows.scatter(batch, self.factor * coefficients, total)
+        total += coefficients @ self.array[batch]
 
-    def as_matrix(self) -> Any:
-        return float(self.factor) * self.rows.as_matrix()
+    def matvec(self, beta: Array) -> Array:
+        if self.array.dtype != np.float32:
+            return self.array @ beta
+        return self.reduce(lambda block, _: block @ beta)
+
+    def rmatvec(self, w: Array) -> Array:
+        if self.array.dtype != np.float32:
+            return w @ self.array
+        total = np.zeros(self.p)
+        for rows in self._blocks():
+            total += w[rows] @ self.array[rows]
+        return total
+
+    def square_norms(self) -> Array:
+        return self.reduce(lambda block, _: (block * block).sum(axis=1))
+
+    def spectral_energy(self, scales: Array) -> float:
+        roots = np.sqrt(np.asarray(scales, dtype=float))
+        squares_are_numbers = 1e-100 < float(self.peak * roots.max()) < 1e100
+        small = 1 < self.p <= min(self.n, SMALL_SIDE)
+        if self.exact or not (small and squares_are_numbers):
+            return super().spectral_energy(scales)
+        from scipy.linalg import eigvalsh
+
+        top = eigvalsh(dense_gram(self.array, roots), subset_by_index=[self.p - 1, self.p - 1])
+        return float(top[0]) * (1 + 1e-9)
+
+    @property
+    def peak(self) -> float:
+        entries = self.array
+        return float(max(entries.max(), -entries.min())) if entries.size else 0.0
+
+    def entry_range(self) -> tuple[Array, Array]:
+        low, high = self.array.min(axis=1), self.array.max(axis=1)
+        return low.astype(self.number_type), high.astype(self.number_type)
+
+    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        def ends(positive: Array, negative: Array) -> Array:
+            return self.reduce(
+                lambda block, _: np.maximum(block, 0) @ positive + np.minimum(block, 0) @ negative
+            )
+
+        return ends(lower, upper), ends(upper, lower)
+
+    def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
+        columns = np.arange(self.p)
+        blocks = (self.array[rows].astype(self.number_type, copy=False) for rows in self._blocks())
+        return np.concatenate([function(block, columns) for block in blocks])
+
+    def _blocks(self) -> list[slice]:
+        height = max(1, BLOCK_ENTRIES // self.p)
+        return [slice(start, start + height) for start in range(0, self.n, height)]
+
+    def as_matrix(self) -> Array:
+        return np.asarray(self.array, dtype=float)
+
+    def row(self, j: int) -> Array:
+        return np.asarray(self.array[j], dtype=self.number_type)
+
+
+def dense_gram(columns: Array, roots: Array) -> Array:
+    """Zᵀ diag(roots²) Z, a block of rows at a time, which stays in the cache meanwhile."""
+    n, m = columns.shape
+    total, height = np.zeros((m, m)), max(1, 16 * BLOCK_ENTRIES // m)
+    for start in range(0, n, height):
+        check_cancelled()
+        block = columns[start : start + height] * roots[start : start + height, None]
+        total += block.T @ block
+    return total
+
+
+def largest_eigenvalue(gram: Callable[[Array], Array], side: int) -> float:
+    """That of a matrix known by its products, to 1e-10 and raised by 1e-9 of itself."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    if side == 1:
+        return float(gram(np.ones(1))[0])
+    # ARPACK's own start differs from call to call; a fixed one keeps σ, and so every iterate,
+    # reproducible, and one without structure is in the null space of no data.
+    start = np.random.default_rng(0).standard_normal(side)
+    operator = LinearOperator((side, side), matvec=gram, dtype=float)
+    options = {"k": 1, "which": "LA", "v0": start, "tol": 1e-10, "maxiter": 10_000}
+    # Six basis vectors instead of twenty: more restarts, a third of the memory.
+    try:
+        top = eigsh(operator, ncv=min(side, 6), return_eigenvectors=False, **options)
+    except ArpackError:
+        raise ValueError(
+            "‖diag(√γ) X‖₂², which the constant σ needs, was not found by "
+            f"{options['maxiter']} rounds of Lanczos iteration; expected an X on which it "
+            "converges: scale the columns of X to the same norm"
+        ) from None
+    return float(top[0]) * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""The layout that fits what a user brings, checked once; and rows with other columns."""
+"""The layout that fits what a user brings, checked once; and rows made of other rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.rows.base import Array, Rows
-from rcmd.rows.dense import DenseRows
+from rcmd.rows.atoms import Atom
+from rcmd.rows.base import Array, DenseRows, Rows
 from rcmd.rows.disk import DiskRows
 from rcmd.rows.operator import OperatorRows
 from rcmd.rows.sparse import SparseRows
@@ -106,3 +106,48 @@ def with_ones(rows: Rows) -> Rows:
         "appended; expected an array or a sparse matrix: give X with a column of ones, and "
         "Product((oracle, L1Ball(radius)), (p, 1)) as its oracle"
     )
+
+
+class InnerRows(Rows):
+    """``factor``·X. Among other variables (not ``alone``), slopes Xᵀw are unknown.
+
+    A regularizer that chooses its own radius may bound it by the slope at a given
+    prediction, which in truth the other variables move. Here that slope is infinite, so that
+    it bounds nothing.
+    """
+
+    def __init__(self, rows: Rows, factor: Any = 1, *, alone: bool = True) -> None:
+        self.rows, self.factor, self.alone = rows, factor, alone
+        self.n, self.p = rows.n, rows.p
+
+    @property
+    def number_type(self) -> Any:
+        return self.rows.number_type
+
+    def matvec(self, beta: Array) -> Array:
+        return self.factor * self.rows.matvec(beta)
+
+    def rmatvec(self, w: Array) -> Array:
+        return self.factor * self.rows.rmatvec(w) if self.alone else np.full(self.p, np.inf)
+
+    def square_norms(self) -> Array:
+        return self.factor * self.factor * self.rows.square_norms()
+
+    def entry_range(self) -> tuple[Array, Array]:
+        low, high = self.rows.entry_range()
+        return self.factor * low, self.factor * high
+
+    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        return self.rows.box_range(self.factor * lower, self.factor * upper)
+
+    def row(self, j: int) -> Array:
+        return self.factor * self.rows.row(j)
+
+    def predict(self, batch: Array, atom: Atom) -> Array:
+        return self.factor * self.rows.predict(batch, atom)
+
+    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
+        self.rows.scatter(batch, self.factor * coefficients, total)
+
+    def as_matrix(self) -> Any:
+        return float(self.factor) * self.rows.as_matrix()

@@ -117,12 +117,7 @@ class LowRank:
 
     def copy(self) -> LowRank:
         """A copy, which may be changed."""
-        copy = LowRank.__new__(LowRank)
-        copy.shape, copy.terms = self.shape, self.terms
-        copy._left, copy._right = self.left.copy(), self.right.copy()
-        copy._weights = self.weights.copy()
-        copy._decomposed, copy._writeable = self._decomposed, True
-        return copy
+        return LowRank.from_state(self.state() | {"room": self.terms, "writeable": True})
 
     def setflags(self, *, write: bool) -> None:
         """Allow or refuse changes, as for arrays."""

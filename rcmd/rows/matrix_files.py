@@ -44,8 +44,9 @@ def read_numbers(path: str | os.PathLike[str]) -> Array:
     except OSError as fault:
         raise DataError(f"{name} cannot be read: {fault.strerror or fault}") from fault
     except (ValueError, EOFError) as fault:
+        reason = str(fault).partition("\n")[0].rstrip(".;")
         raise DataError(
-            f"{name} cannot be read as numbers ({_first_sentence(fault)}); expected lines of "
+            f"{name} cannot be read as numbers ({reason}); expected lines of "
             "numbers with commas or spaces between them and no header, or an .npy file"
         ) from fault
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf" or not array.size:
@@ -84,7 +85,3 @@ def _text(name: str) -> Array:
             raise DataError(f"{name} holds no numbers")
         between = "," if "," in first else None
         return np.loadtxt(chain([first], lines), delimiter=between, ndmin=2)
-
-
-def _first_sentence(fault: Exception) -> str:
-    return str(fault).partition("\n")[0].rstrip(".;")

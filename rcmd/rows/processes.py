@@ -1,14 +1,15 @@
-"""A group of ranks: the few things that processes with a share of the rows each say to each other.
+"""Ranks that share the work, and work that ends early: for an error on one rank, or when asked to.
 
-Every method is *collective*: all ranks call it, in the same order. Sums and maxima are the same
-to the last bit on every rank.
+Every method of a group is *collective*: all ranks call it, in the same order. Sums and maxima are
+the same to the last bit on every rank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,27 +19,35 @@ Array = npt.NDArray[Any]
 BAD_INPUT = 2
 """The exit status of a rank that ends all others."""
 
+FIRST_PART = 256
+"""Bytes of the first message: how many there are, in 8 of them, and those that fit."""
 
-class Group(Protocol):
-    """Ranks 0, …, size − 1."""
 
-    rank: int
-    size: int
+class Group:
+    """Ranks 0, …, size − 1, processes with a share of the rows each; here, one rank alone."""
+
+    rank: int = 0
+    size: int = 1
 
     def sum(self, array: Array) -> Array:
         """The sum of everyone's arrays."""
+        return array.copy()
 
     def largest(self, array: Array) -> Array:
         """The largest of everyone's entries, place by place."""
+        return array.copy()
 
     def gather(self, array: Array, lengths: Array | None = None) -> list[Array]:
         """Everyone's vectors in order of the ranks; one message less where lengths are known."""
+        return [array]
 
     def broadcast(self, array: Array) -> Array:
         """Rank 0's array, copied into everyone's, which has the same shape."""
+        return array
 
     def collect(self, array: Array) -> list[Array] | None:
         """Everyone's vectors on rank 0; ``None`` on the others."""
+        return [array]
 
     def abort(self, sentence: str, status: int) -> None:
         """End every rank with this exit status, where an exception here would not end the others.
@@ -47,11 +56,7 @@ class Group(Protocol):
         """
 
 
-class SharedError(ValueError):
-    """An error that every rank raises at the same place: none is left waiting for the others."""
-
-
-class Alone:
+class Alone(Group):
     """The group of one rank: what runs on many runs on one.
 
     Examples
@@ -60,25 +65,9 @@ class Alone:
     (3.0, [array([0, 1])])
     """
 
-    rank, size = 0, 1
 
-    def sum(self, array: Array) -> Array:
-        return array.copy()
-
-    def largest(self, array: Array) -> Array:
-        return array.copy()
-
-    def gather(self, array: Array, lengths: Array | None = None) -> list[Array]:
-        return [array]
-
-    def broadcast(self, array: Array) -> Array:
-        return array
-
-    def collect(self, array: Array) -> list[Array]:
-        return [array]
-
-    def abort(self, sentence: str, status: int) -> None:
-        return
+class SharedError(ValueError):
+    """An error that every rank raises at the same place: none is left waiting for the others."""
 
 
 @contextmanager
@@ -95,7 +84,8 @@ def shared_errors(group: Group) -> Iterator[None]:
         yield
     except (ValueError, TypeError, OSError, MemoryError) as error:
         fault = str(error) or type(error).__name__
-    faults = [_text(part) for part in group.gather(_letters(fault))]
+    parts = group.gather(np.frombuffer(fault.encode(), np.uint8))
+    faults = [part.tobytes().decode() for part in parts]
     worst = next((rank for rank, words in enumerate(faults) if words), None)
     if worst is not None:
         whose = "" if len(set(faults)) == 1 else f"rank {worst}: "
@@ -115,21 +105,47 @@ def abort_on_error(group: Group) -> Iterator[None]:
 
 
 def same_bytes(group: Group, data: bytes) -> bytes:
-    """What rank 0 has, on every rank."""
-    letters = np.frombuffer(data, np.uint8)
-    length = int(group.broadcast(np.array([len(letters)]))[0])
-    heard = letters.copy() if group.rank == 0 else np.zeros(length, np.uint8)
-    return group.broadcast(heard).tobytes()
+    """What rank 0 has, on every rank; a few bytes in one message."""
+    first = np.zeros(FIRST_PART, np.uint8)
+    if group.rank == 0:
+        begin = len(data).to_bytes(8, "little") + data[: FIRST_PART - 8]
+        first[: len(begin)] = np.frombuffer(begin, np.uint8)
+    heard = group.broadcast(first).tobytes()
+    length = int.from_bytes(heard[:8], "little")
+    if length <= FIRST_PART - 8:
+        return heard[8 : 8 + length]
+    whole = np.frombuffer(data, np.uint8).copy() if group.rank == 0 else np.zeros(length, np.uint8)
+    return group.broadcast(whole).tobytes()
 
 
-def same_text(group: Group, text: str) -> str:
-    """What rank 0 says, on every rank."""
-    return same_bytes(group, text.encode()).decode()
+class Cancelled(Exception):
+    """The work was given up; nobody but the run that asked for it sees this."""
 
 
-def _letters(words: str) -> Array:
-    return np.frombuffer(words.encode(), np.uint8)
+_asked: ContextVar[Callable[[], bool] | None] = ContextVar("asked", default=None)
 
 
-def _text(letters: Array) -> str:
-    return letters.tobytes().decode()
+@contextmanager
+def cancellable(asked: Callable[[], bool]) -> Iterator[None]:
+    """Within it, in this thread, ``check_cancelled`` raises once ``asked()`` is true."""
+    token = _asked.set(asked)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def check_cancelled() -> None:
+    """Raise ``Cancelled`` where the run is to end; long work calls it every few milliseconds.
+
+    Examples
+    --------
+    >>> check_cancelled()  # nobody asks
+    >>> with cancellable(lambda: True):
+    ...     check_cancelled()
+    Traceback (most recent call last):
+    rcmd.rows.processes.Cancelled
+    """
+    asked = _asked.get()
+    if asked is not None and asked():
+        raise Cancelled

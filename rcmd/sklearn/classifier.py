@@ -6,6 +6,7 @@ The radius or strength is given, or chosen by cross-validation.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def _has_probabilities(model: GSFWClassifier) -> bool:
     )
 
 
+@dataclass(eq=False, repr=False)
 class GSFWClassifier(ClassifierMixin, LinearModel):
     """Linear classification: min over β and b of the mean of l(x_jᵀβ + b; ±1), plus R(β).
 
@@ -97,87 +99,31 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
     True
     """
 
-    def __init__(
-        self,
-        loss: Any = "logistic",
-        oracle: Any = "ridge:0.01",
-        *,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        batch: int | float = 0.01,
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.oracle = oracle
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.batch = batch
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    loss: Any = "logistic"
+    _: KW_ONLY
+    class_weight: Any = None
 
     def decision_function(self, X: Any) -> Array:
-        """The predictions Xβ + b, one column for each class where they are more than two.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-        """
+        """The predictions Xβ + b, one column for each class where they are more than two."""
         scores = np.asarray(self._predictions(X))
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:
-        """The classes with the largest predictions.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """The classes with the largest predictions."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class, for the logistic loss.
+        """The probability of each class, a column each, for the logistic loss.
 
         Of more than two classes, those of each against the rest, divided by their sum.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
         """
         return np.exp(self.predict_log_proba(X))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
-        """The logarithms of ``predict_proba``, accurate where these are tiny.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """The logarithms of ``predict_proba``, accurate where these are tiny."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return log_expit(np.stack([-scores, scores], axis=1))
@@ -218,6 +164,7 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
         self.coef_, self.intercept_ = self._split(results)
 
 
+@dataclass(eq=False, repr=False)
 class GSFWClassifierCV(GSFWClassifier, SweptModel):
     """``GSFWClassifier`` with the strength or radius of its oracle chosen by cross-validation.
 
@@ -270,33 +217,4 @@ class GSFWClassifierCV(GSFWClassifier, SweptModel):
     True
     """
 
-    def __init__(
-        self,
-        loss: Any = "logistic",
-        oracle: Any = "ridge:1",
-        *,
-        values: Any = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001),
-        cv: Any = None,
-        scoring: Any = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        batch: int | float = 0.01,
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            loss,
-            oracle,
-            fit_intercept=fit_intercept,
-            class_weight=class_weight,
-            batch=batch,
-            tol=tol,
-            max_iter=max_iter,
-            random_state=random_state,
-        )
-        self.values = values
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    oracle: Any = "ridge:1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -34,37 +34,20 @@ class Sweep(NamedTuple):
         return self.oracles[pick(self.values)]
 
 
-class Fold(NamedTuple):
-    """What one fold says of each value: its score, its certified gap, whether that is small."""
-
-    scores: list[float]
-    gaps: list[float]
-    reached: list[bool]
-
-
+@dataclass(eq=False, repr=False)
 class SweptModel(LinearModel):
     """A linear model whose oracle's strength or radius is chosen by cross-validation."""
 
-    values: Any
-    cv: Any
-    scoring: Any
-    n_jobs: Any
+    _: KW_ONLY
+    values: Any = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)
+    cv: Any = None
+    scoring: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SweptModel:
         """Score every value in every fold, then fit the best one to all the data.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The features. Sparse ones stay sparse.
-        y : array of shape (n_samples,)
-            The labels.
-        sample_weight : array of shape (n_samples,), optional
-            Numbers ≥ 0: how often each sample counts, in the fits and in the scores.
-
-        Returns
-        -------
-        self
+        ``sample_weight`` counts in the fits and in the scores.
         """
         values = _checked_values(self.values)
         training = self._training(X, y, sample_weight)
@@ -80,13 +63,12 @@ class SweptModel(LinearModel):
             for split in splits.split(training.X, training.y)
         )
         self.values_ = np.array(values)
-        self.scores_ = np.array([fold.scores for fold in folds])
-        self.gaps_ = np.array([fold.gaps for fold in folds])
+        self.scores_, self.gaps_, reached = np.array(folds).transpose(2, 0, 1)
         best = _best(self.scores_)
         self.value_, self.oracle_ = values[best], oracles[best]
         last = self._solve(training.normalized(), self.oracle_, sweep.seed)
-        reached = [*(fold.reached for fold in folds), [result.success for result in last]]
-        self._warn_unless(np.concatenate(reached), max(self.gaps_.max(), self.duality_gap_))
+        every = np.append(reached, [result.success for result in last]).astype(bool)
+        self._warn_unless(every, max(self.gaps_.max(), self.duality_gap_))
         return self
 
 
@@ -131,8 +113,8 @@ def _fold(
     training: Training,
     split: tuple[Array, Array],
     counts: Array | None,
-) -> Fold:
-    """Paths over the values on the training rows, scored on the others."""
+) -> list[tuple[float, float, bool]]:
+    """For each value the score on the rows left out, the certified gap, and if it is small."""
     inside, outside = training.rows(split[0]).normalized(), training.rows(split[1])
     if is_classifier(model) and not np.ptp(inside.targets, axis=1).all():
         raise ValueError(
@@ -150,10 +132,10 @@ def _fold(
     shell = copy(model)
     # The rows are taken from a plain array, whose columns have no names.
     shell.__dict__.pop("feature_names_in_", None)
-    fold = Fold([], [], [])
+    table = []
     for results in zip(*paths, strict=True):
         shell._take(results)
-        fold.scores.append(float(sweep.scorer(shell, outside.X, outside.y, **weights)))
-        fold.gaps.append(max(float(result.gap) for result in results))
-        fold.reached.append(all(result.success for result in results))
-    return fold
+        score = float(sweep.scorer(shell, outside.X, outside.y, **weights))
+        gap = max(float(result.gap) for result in results)
+        table.append((score, gap, all(result.success for result in results)))
+    return table

@@ -6,6 +6,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rcmd.model.problem import Problem
-from rcmd.rows.base import InnerRows
+from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import in_number_type
 from rcmd.sklearn.inputs import Array, PartParameters, Training, as_part
 from rcmd.solver.history import StopReason
@@ -29,18 +30,18 @@ FARTHEST = 2.0**200
 """Where the search for a bound of the intercept ends."""
 
 
+@dataclass(eq=False, repr=False)
 class LinearModel(PartParameters, ABC):
     """A linear model fitted by ``rcmd.solve``, with its certificate."""
 
     loss: Any
-    oracle: Any
-    fit_intercept: Any
-    batch: Any
-    tol: Any
-    max_iter: Any
-    random_state: Any
-    coef_: Array
-    intercept_: Any
+    oracle: Any = "ridge:0.01"
+    _: KW_ONLY
+    fit_intercept: bool = True
+    batch: int | float = 0.01
+    tol: float = 1e-10
+    max_iter: int = 1000
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearModel:
         """Fit the model.

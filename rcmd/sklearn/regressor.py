@@ -6,6 +6,7 @@ The radius or strength is given, or chosen by cross-validation.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from rcmd.sklearn.model import NUMBER_TYPES, LinearModel
 from rcmd.solver.result import Result
 
 
+@dataclass(eq=False, repr=False)
 class GSFWRegressor(RegressorMixin, LinearModel):
     """Linear regression: min over β and b of the mean of l(x_jᵀβ + b; y_j), plus R(β).
 
@@ -75,37 +77,10 @@ class GSFWRegressor(RegressorMixin, LinearModel):
     array([13.])
     """
 
-    def __init__(
-        self,
-        loss: Any = "least-squares",
-        oracle: Any = "ridge:0.01",
-        *,
-        fit_intercept: bool = True,
-        batch: int | float = 0.01,
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.oracle = oracle
-        self.fit_intercept = fit_intercept
-        self.batch = batch
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    loss: Any = "least-squares"
 
     def predict(self, X: Any) -> Array:
-        """The predictions Xβ + b.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """The predictions Xβ + b."""
         return np.asarray(self._predictions(X))
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
@@ -128,6 +103,7 @@ class GSFWRegressor(RegressorMixin, LinearModel):
         self.coef_, self.intercept_ = coefficients[0], float(intercepts[0])
 
 
+@dataclass(eq=False, repr=False)
 class GSFWRegressorCV(GSFWRegressor, SweptModel):
     """``GSFWRegressor`` with the strength or radius of its oracle chosen by cross-validation.
 
@@ -177,31 +153,4 @@ class GSFWRegressorCV(GSFWRegressor, SweptModel):
     (2000.0, True)
     """
 
-    def __init__(
-        self,
-        loss: Any = "least-squares",
-        oracle: Any = "ridge:1",
-        *,
-        values: Any = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001),
-        cv: Any = None,
-        scoring: Any = None,
-        fit_intercept: bool = True,
-        batch: int | float = 0.01,
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            loss,
-            oracle,
-            fit_intercept=fit_intercept,
-            batch=batch,
-            tol=tol,
-            max_iter=max_iter,
-            random_state=random_state,
-        )
-        self.values = values
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
+    oracle: Any = "ridge:1"

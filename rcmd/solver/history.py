@@ -6,8 +6,9 @@ import enum
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import starmap
 from numbers import Integral
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +71,9 @@ class Record:
     phase: str
 
 
+COLUMNS = tuple(field.name for field in fields(Record))
+
+
 @dataclass(frozen=True, eq=False)
 class State(Record):
     """What callbacks and ``rcmd.iterate`` see: a record and the iterates behind it.
@@ -96,10 +100,10 @@ class State(Record):
 
     def record(self) -> Record:
         """The numbers alone."""
-        return Record(*(getattr(self, field.name) for field in fields(Record)))
+        return Record(*(getattr(self, name) for name in COLUMNS))
 
 
-class History(Sequence[Record]):
+class History(tuple[Record, ...]):
     """The records of a run, by index or as columns.
 
     Examples
@@ -111,55 +115,33 @@ class History(Sequence[Record]):
     (3, 4, array([1, 2, 4]))
     """
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        self._records = tuple(records)
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Record]: ...
-
-    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
-        return self._records[index]
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records)
-
     def __repr__(self) -> str:
         return f"History({len(self)} records, the last {self[-1] if self else None})"
 
     def column(self, name: str) -> Array:
         """One column, such as ``history.column("gap")``."""
-        known = [field.name for field in fields(Record)]
-        if name not in known:
-            raise ValueError(f"history has no column {name!r}; expected one of {', '.join(known)}")
-        return np.array([getattr(row, name) for row in self._records])
+        if name not in COLUMNS:
+            raise ValueError(
+                f"history has no column {name!r}; expected one of {', '.join(COLUMNS)}"
+            )
+        return np.array([getattr(row, name) for row in self])
 
     def columns(self) -> dict[str, list[Any]]:
         """All columns, as lists."""
-        names = [field.name for field in fields(Record)]
-        return {name: [getattr(row, name) for row in self._records] for name in names}
+        return {name: [getattr(row, name) for row in self] for name in COLUMNS}
 
     @classmethod
     def of_columns(cls, columns: dict[str, list[Any]]) -> History:
         """The history that gave these ``columns``."""
-        names = [field.name for field in fields(Record)]
-        return cls([Record(*row) for row in zip(*(columns[n] for n in names), strict=True)])
+        return cls(starmap(Record, zip(*(columns[name] for name in COLUMNS), strict=True)))
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Every record as a dictionary of plain numbers, ready for JSON."""
-        numbers = (asdict(row) for row in self._records)
-        return [
-            {
-                name: value if isinstance(value, int | str) else float(value)
-                for name, value in row.items()
-            }
-            for row in numbers
-        ]
+        return [{name: _plain(value) for name, value in asdict(row).items()} for row in self]
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int | str) else float(value)
 
 
 def log_spaced(steps_per_pass: float, ratio: float = 1.25) -> Iterator[int]:

@@ -50,9 +50,6 @@ class Path(Sequence[Result]):
     def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
         return self._results[index]
 
-    def __iter__(self) -> Iterator[Result]:
-        return iter(self._results)
-
     @property
     def betas(self) -> Array:
         """The solutions, one row each."""
@@ -131,7 +128,7 @@ def steps(
         )
     if options.get("checkpoint") is not None:
         raise ValueError("checkpoint is given to path; expected None: a file keeps one run only")
-    method, _, _ = Options(method=options.get("method")).check(problem)
+    method, _, _ = Options(problem, method=options.get("method")).check()
     if not method.warm_starts:
         raise ValueError(
             f"method is {method!r}, which starts from scratch; expected RCMD or Corrected: path "

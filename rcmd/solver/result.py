@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from rcmd.model.certificate import Certificate
-from rcmd.model.description import Summary
+from rcmd.model.constants import Summary
 from rcmd.solver.history import History, StopReason
 
 if TYPE_CHECKING:

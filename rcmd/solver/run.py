@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from numbers import Integral, Real
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rcmd.model.certificate import BestPair
-from rcmd.model.description import summarize
-from rcmd.model.problem import Problem, check_problem
-from rcmd.rows.cancellation import Cancelled, cancellable
-from rcmd.rows.processes import shared_errors
-from rcmd.solver.budgets import Spent
+from rcmd.model.constants import summarize
+from rcmd.model.problem import check_problem
+from rcmd.rows.processes import Cancelled, abort_on_error, cancellable, shared_errors
 from rcmd.solver.history import (
     History,
     Record,
@@ -24,32 +27,118 @@ from rcmd.solver.history import (
     checked_iterations,
     log_spaced,
 )
-from rcmd.solver.interrupts import Interrupts
 from rcmd.solver.result import Result
 
 if TYPE_CHECKING:
+    from rcmd.methods.base import Progress
     from rcmd.solver.checkpoint.saver import Saver
     from rcmd.solver.solve import Options
 
 SLICE_SECONDS = 0.05
 """Work done between two looks at the clock and the keyboard."""
 
+DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
+"""A run without budgets gives up after both so many passes and so many gradients."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Budgets:
+    """Limits on iterations, gradients and seconds; ``None`` for no limit.
+
+    With none given, the larger of 1000 passes over n rows and 10⁷ gradients.
+    """
+
+    def __init__(self, iterations: Any, gradients: Any, seconds: Any, *, n: int) -> None:
+        _check_limit("max_iterations", iterations, Integral)
+        _check_limit("max_gradients", gradients, Integral)
+        _check_limit("max_seconds", seconds, Real)
+        if iterations is None and gradients is None and seconds is None:
+            gradients = max(DEFAULT_EPOCHS * n, DEFAULT_GRADIENTS)
+        self.iterations = math.inf if iterations is None else iterations
+        self.gradients = math.inf if gradients is None else gradients
+        self.seconds = math.inf if seconds is None else seconds
+
+    def steps_left(self, progress: Progress) -> float:
+        """Steps like the next one that iterations and gradients still allow."""
+        affordable = (self.gradients - progress.gradients) / progress.step_gradients
+        return min(self.iterations - progress.iteration, affordable)
+
+    def exceeded(self, progress: Progress) -> StopReason | None:
+        """Which of the two does not allow a further step."""
+        if progress.iteration >= self.iterations:
+            return StopReason.ITERATIONS
+        if progress.gradients + progress.step_gradients > self.gradients:
+            return StopReason.GRADIENTS
+        return None
+
+
+def _check_limit(name: str, value: Any, kind: Any) -> None:
+    whole = "whole " if kind is Integral else ""
+    number = isinstance(value, kind) and not isinstance(value, bool)
+    if value is not None and not (number and value > 0):
+        raise ValueError(
+            f"{name} is {value!r}; expected a positive {whole}number, or None for no limit"
+        )
+
+
+class Interrupts:
+    """Within it, the first Ctrl-C or SIGTERM only sets ``requested``; a second acts as usual.
+
+    It may be entered again inside itself. A signal that was ignored stays so. Outside the main
+    thread Python delivers no signals, and it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._previous: dict[signal.Signals, Any] = {}
+        self._depth = 0
+
+    def __enter__(self) -> Interrupts:
+        self._depth += 1
+        if self._depth == 1 and threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                handler = signal.getsignal(number)
+                # None is a handler that is not Python's and could not be put back.
+                if handler not in (signal.SIG_IGN, None):
+                    self._previous[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            while self._previous:
+                signal.signal(*self._previous.popitem())
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            # As it would have been without this object, which must not see the signal again.
+            signal.signal(number, self._previous.pop(signal.Signals(number)))
+            signal.raise_signal(number)
+        self.requested = True
+
 
 class Run(Iterator[State]):
     """An iterator over the records of one run; see ``solve`` for the options."""
 
-    def __init__(self, problem: Problem, options: Options) -> None:
+    def __init__(self, options: Options) -> None:
+        problem = options.problem
         check_problem(problem)
         self.problem, self.options, self.tol = problem, options, options.tol
         with shared_errors(problem.group):
-            method, batch, self.budgets = options.check(problem)
+            method, batch, self.budgets = options.check()
+            self.callbacks = options.listeners()
             given = options.record_at
             iterations = None if given is None else checked_iterations(given)
         self.method = method
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
         self.progress = progress = method.start(problem, batch, rng, **warm)
-        self.budgets.require(progress.step_gradients)
+        if self.budgets.gradients < progress.step_gradients:
+            raise ValueError(
+                f"max_gradients is {self.budgets.gradients}; expected at least one batch, "
+                f"{progress.step_gradients} rows"
+            )
         progress.aim(options.tol, self.budgets.gradients)
         self._note = progress.note or method.note
         self._about: dict[str, Any] = {
@@ -78,7 +167,7 @@ class Run(Iterator[State]):
         if options.checkpoint is not None:
             from rcmd.solver.checkpoint.saver import Saver
 
-            self.saver = Saver(self, options.checkpoint, options.every)
+            self.saver = Saver(self, options.checkpoint)
 
     def __next__(self) -> State:
         """Work until the next record and certify it."""
@@ -100,7 +189,25 @@ class Run(Iterator[State]):
             self.stop = self._conclude(state.gap, ended)
             if ended is None or self.stop is StopReason.TOLERANCE:
                 self.save(always=self.stop is not None)
+            self._call_back(state)
         return state
+
+    def _call_back(self, state: State) -> None:
+        """Tell the callbacks of a record; one of them, or Ctrl-C meanwhile, may end the run."""
+        asked = [bool(callback(state)) for callback in self.callbacks]
+        if self.stop is not None:
+            return
+        own = np.array([any(asked), self.interrupts.requested], dtype=float)
+        stopped, interrupted = self.problem.group.largest(own)
+        if stopped or interrupted:
+            self.stop = StopReason.CALLBACK if stopped else StopReason.INTERRUPTED
+            self.save()
+
+    def finish(self) -> Result:
+        """The result of the whole run."""
+        with abort_on_error(self.problem.group), self.interrupts:
+            deque(self, maxlen=0)  # no record is held while the next one is made
+            return self.result()
 
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
         """Why the run does not go on, if so."""
@@ -179,7 +286,7 @@ class Run(Iterator[State]):
             return StopReason.SECONDS
         while progress.iteration < self._next_record and not progress.record_due:
             begun = self.time
-            allowed = self.budgets.steps_left(self._spent(), progress.step_gradients)
+            allowed = self.budgets.steps_left(progress)
             if allowed < 1:
                 break
             ahead = min(slice_steps, allowed, self._next_record - progress.iteration)
@@ -197,9 +304,6 @@ class Run(Iterator[State]):
                 slice_steps *= 2
             self.save(always=False)
         return self._budget_end()
-
-    def _spent(self) -> Spent:
-        return Spent(self.progress.iteration, self.progress.gradients)
 
     def _look(self) -> None:
         """Look at the clock and the keyboard; all ranks see the latest clock and anyone's Ctrl-C.
@@ -221,7 +325,7 @@ class Run(Iterator[State]):
         """Which budget does not allow a further step."""
         if self._out_of_time:
             return StopReason.SECONDS
-        return self.budgets.exceeded(self._spent(), self.progress.step_gradients)
+        return self.budgets.exceeded(self.progress)
 
     def _certified_state(self) -> State:
         begun = time.perf_counter()

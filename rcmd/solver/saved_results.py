@@ -13,7 +13,7 @@ import numpy as np
 
 import rcmd
 from rcmd.model.certificate import Certificate
-from rcmd.model.description import Summary
+from rcmd.model.constants import Summary
 from rcmd.rows.lowrank import LowRank
 from rcmd.solver.checkpoint.file import Kind, read_file, write_file
 from rcmd.solver.history import History, StopReason
@@ -79,11 +79,8 @@ def as_data(result: Result) -> dict[str, Any]:
         "success": result.success,
         "message": result.message,
         "note": result.note,
-        "primal": pair.primal,
-        "dual": pair.dual,
         "gap": pair.gap,
-        "loss_gap": pair.loss_gap,
-        "regularizer_gap": pair.regularizer_gap,
+        **{name: getattr(pair, name) for name in NUMBERS},
         "iterations": last.iteration,
         "gradients": last.gradients,
         "oracle_calls": last.oracle_calls,

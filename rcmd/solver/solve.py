@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from rcmd.methods import Method, method_named
 from rcmd.methods.corrected import Corrected
 from rcmd.model.problem import Problem
-from rcmd.rows.processes import abort_on_error
 from rcmd.rows.validation import batch_size, check_seed, refuse_class
-from rcmd.solver.budgets import Budgets
-from rcmd.solver.history import State, StopReason
+from rcmd.solver.history import State
 from rcmd.solver.result import Result
-from rcmd.solver.run import Run
+from rcmd.solver.run import Budgets, Run
 
 Callback = Callable[[State], bool | None]
 
-EVERY = 30.0
-"""Seconds between two checkpoint files."""
+P = ParamSpec("P")
+Made = TypeVar("Made")
+Answer = TypeVar("Answer")
 
 
 def flag(text: str, metavar: str, kind: type = str) -> dict[str, Any]:
@@ -32,13 +33,15 @@ def flag(text: str, metavar: str, kind: type = str) -> dict[str, Any]:
     return {"help": text, "metavar": metavar, "type": kind}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Options:
-    """What ``solve`` and ``iterate`` are told beside the problem; explained there.
+    """What ``solve`` and ``iterate`` are told, written once; explained at ``solve``.
 
     Those with a ``flag`` are options of the command line, too.
     """
 
+    problem: Problem
+    _: KW_ONLY
     method: Method | str | None = field(
         default=None,
         metadata=flag("rcmd, corrected, fw, svrf, …: how (default: corrected)", "NAME"),
@@ -64,19 +67,21 @@ class Options:
         default=None, metadata=flag("keep the run, for rcmd resume", "FILE")
     )
     every: float = field(
-        default=EVERY, metadata=flag("seconds between checkpoints (default: 30)", "S", float)
+        default=30.0, metadata=flag("seconds between checkpoints (default: 30)", "S", float)
     )
+    callbacks: Callback | Sequence[Callback] = ()
 
-    def check(self, problem: Problem) -> tuple[Method, int | None, Budgets]:
+    def check(self) -> tuple[Method, int | None, Budgets]:
         """The method, the rows per step and the budgets; else a sentence, before any work."""
         check_amount("tol", self.tol, "a number ≥ 0")
         check_amount("every", self.every, "seconds between two checkpoints, ≥ 0")
         check_seed(self.seed)
         method = self._checked_method()
         limits = self.max_iterations, self.max_gradients, self.max_seconds
-        batch = None if self.batch is None else batch_size(self.batch, problem.n)
+        n = self.problem.n
+        batch = None if self.batch is None else batch_size(self.batch, n)
         self._check_warm_start(method)
-        return method, batch, Budgets(*limits, n=problem.n)
+        return method, batch, Budgets(*limits, n=n)
 
     def _checked_method(self) -> Method:
         method = Corrected() if self.method is None else self.method
@@ -104,26 +109,57 @@ class Options:
                 "an earlier run"
             )
 
+    def listeners(self) -> tuple[Callback, ...]:
+        """The functions to call at each record, from one or several."""
+        given: Any = self.callbacks
+        found = (given,) if callable(given) or not isinstance(given, Iterable) else tuple(given)
+        for callback in found:
+            if not callable(callback):
+                raise TypeError(
+                    f"callbacks holds {callback!r}; expected a function of a State, or several of "
+                    "them"
+                )
+        return found
 
-def iterate(
-    problem: Problem,
-    *,
-    method: Method | str | None = None,
-    batch: int | float | None = None,
-    tol: float = 1e-4,
-    max_iterations: int | None = None,
-    max_gradients: int | None = None,
-    max_seconds: float | None = None,
-    seed: int | np.random.Generator = 0,
-    record_at: Iterable[int] | None = None,
-    warm_start: Result | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    every: float = EVERY,
-) -> Run:
+
+def check_amount(name: str, value: Any, expected: str) -> None:
+    """Refuse what is no number ≥ 0."""
+    number: Any = value if isinstance(value, Real) else math.nan
+    if not number >= 0:
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+def called_with(
+    make: Callable[P, Made],
+) -> Callable[[Callable[[Made], Answer]], Callable[P, Answer]]:
+    """Let a function of what ``make`` makes be called with the arguments of ``make``.
+
+    Its signature, for people, tools and mypy, is then that of ``make``.
+    """
+    signature = inspect.signature(make)
+
+    def decorate(function: Callable[[Made], Answer]) -> Callable[P, Answer]:
+        @functools.wraps(function)
+        def called(*arguments: P.args, **options: P.kwargs) -> Answer:
+            try:
+                signature.bind(*arguments, **options)
+            except TypeError as fault:
+                raise TypeError(f"{function.__name__}() {fault}") from None
+            return function(make(*arguments, **options))
+
+        answer = function.__annotations__["return"]
+        vars(called)["__signature__"] = signature.replace(return_annotation=answer)
+        return called
+
+    return decorate
+
+
+@called_with(Options)
+def iterate(options: Options) -> Run:
     """Iterate over the records of a run: ``for state in iterate(problem): …``.
 
-    Takes the options of ``solve`` except ``callbacks``, and runs the same code; its
-    ``result()`` may be asked for at any record.
+    Takes the options of ``solve`` and runs the same code; its ``result()`` may be asked for at any
+    record.
 
     Examples
     --------
@@ -133,38 +169,11 @@ def iterate(
     >>> [state.iteration for state in run], run.result().stop.name
     ([1, 2, 3, 4], 'ITERATIONS')
     """
-    options = Options(
-        method=method,
-        batch=batch,
-        tol=tol,
-        max_iterations=max_iterations,
-        max_gradients=max_gradients,
-        max_seconds=max_seconds,
-        seed=seed,
-        record_at=record_at,
-        warm_start=warm_start,
-        checkpoint=checkpoint,
-        every=every,
-    )
-    return Run(problem, options)
+    return Run(options)
 
 
-def solve(
-    problem: Problem,
-    *,
-    method: Method | str | None = None,
-    batch: int | float | None = None,
-    tol: float = 1e-4,
-    max_iterations: int | None = None,
-    max_gradients: int | None = None,
-    max_seconds: float | None = None,
-    seed: int | np.random.Generator = 0,
-    record_at: Iterable[int] | None = None,
-    warm_start: Result | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    every: float = EVERY,
-    callbacks: Callback | Sequence[Callback] = (),
-) -> Result:
+@called_with(iterate)
+def solve(run: Run) -> Result:
     """Solve (P) and (D) together, to a certified gap.
 
     Parameters
@@ -218,56 +227,4 @@ def solve(
     >>> result.success, bool(result.gap <= 1e-2)
     (True, True)
     """
-    run = iterate(
-        problem,
-        method=method,
-        batch=batch,
-        tol=tol,
-        max_iterations=max_iterations,
-        max_gradients=max_gradients,
-        max_seconds=max_seconds,
-        seed=seed,
-        record_at=record_at,
-        warm_start=warm_start,
-        checkpoint=checkpoint,
-        every=every,
-    )
-    return drive(run, callbacks)
-
-
-def drive(run: Run, callbacks: Callback | Sequence[Callback]) -> Result:
-    """Let the run go to its end, with callbacks at its records."""
-    listeners, group = checked_callbacks(callbacks), run.problem.group
-    with abort_on_error(group), run.interrupts:
-        for state in run:
-            going = run.stop is None
-            asked = [bool(callback(state)) for callback in listeners]
-            own = np.array([any(asked), run.interrupts.requested], dtype=float)
-            stopped, interrupted = group.largest(own) if run.stop is None else (False, False)
-            if stopped:
-                run.stop = StopReason.CALLBACK
-            elif interrupted:
-                run.stop = StopReason.INTERRUPTED
-            if going and run.stop is not None:
-                run.save()
-            del state  # five vectors, which the next record would add its own to
-        return run.result()
-
-
-def check_amount(name: str, value: Any, expected: str) -> None:
-    """Refuse what is no number ≥ 0."""
-    number: Any = value if isinstance(value, Real) else math.nan
-    if not number >= 0:
-        raise ValueError(f"{name} is {value!r}; expected {expected}")
-
-
-def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
-    """The functions to call at each record, from one or several."""
-    several = isinstance(callbacks, Iterable) and not callable(callbacks)
-    found = tuple(callbacks) if several else (callbacks,)
-    for callback in found:
-        if not callable(callback):
-            raise TypeError(
-                f"callbacks holds {callback!r}; expected a function of a State, or several of them"
-            )
-    return found
+    return run.finish()

@@ -6,15 +6,15 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rcmd import conjugates
 from rcmd.conjugates.base import SeparableConjugate, numeric_parts
-from rcmd.testing.report import Comparison, Faults, Inspection, Sample, attempt
+from rcmd.model.specs import LOSSES
+from rcmd.testing.report import Faults, Inspection, Sample, attempt, compared
 
 OFFSETS = [m * 10.0**k for k in range(-3, 3) for m in (1.3, 2.9, 6.1)]
 """Distances from 0 and from the label: no branch point of a common loss is among them."""
@@ -33,20 +33,15 @@ class Evidence(Inspection):
 
     def states(self, y: float, reach: float = math.inf) -> list[float]:
         """Points s around 0 and around the label, at all scales."""
-        signed = [sign * d for d in OFFSETS if d <= reach for sign in (-1, 1)]
-        return sorted({*signed, *(y + d for d in signed)})
+        return _around(y, [d for d in OFFSETS if d <= reach])
 
-    def points(self, reach: float = math.inf) -> Iterator[tuple[float, float]]:
+    def points(self) -> Iterator[tuple[float, float]]:
         """All (s, y)."""
-        for y in self.labels:
-            for s in self.states(y, reach):
-                yield s, y
+        return ((s, y) for y in self.labels for s in self.states(y))
 
     def fine(self, y: float) -> list[float]:
         """A grid 6 % apart at all scales, for suprema over s."""
-        distances = [10.0 ** (k / 40) for k in range(-160, 121)]
-        near = [sign * d for d in distances for sign in (-1, 1)]
-        return sorted({0.0, y, *near, *(y + d for d in near)})
+        return sorted({0.0, y, *_around(y, [10.0 ** (k / 40) for k in range(-160, 121)])})
 
     def value(self, s: float, y: float) -> float:
         """l(s), NaN where it raises."""
@@ -59,11 +54,11 @@ class Evidence(Inspection):
     def slope(self, s: float, y: float) -> float:
         """l'(s): the user's derivative once it has passed, else differences of value."""
         if (s, y) not in self._slopes:
-            if self.derivative_is_right:
-                found = attempt(self.loss.derivative, s, y).number
-            else:
-                found = difference(self.value, s, y)[0]
-            self._slopes[s, y] = found
+            self._slopes[s, y] = (
+                attempt(self.loss.derivative, s, y).number
+                if self.derivative_is_right
+                else difference(self.value, s, y)[0]
+            )
         return self._slopes[s, y]
 
     @property
@@ -77,18 +72,17 @@ class Evidence(Inspection):
         samples = []
         for s, y in self.points():
             expected, error = difference(self.value, s, y)
-            if math.isnan(expected):
-                continue
             tolerance = 20 * error + 1e-8 * (1e-3 + abs(expected))
-            found = attempt(self.loss.derivative, s, y)
-            samples.append(Sample({"s": s, "y": y}, found, expected, tolerance))
+            if not math.isnan(expected):
+                found = attempt(self.loss.derivative, s, y)
+                samples.append(Sample({"s": s, "y": y}, found, expected, tolerance))
         return list(self.compared("derivative", samples))
 
     def compared(self, method: str, samples: list[Sample], axis: str = "s") -> Faults:
         """A method of the loss beside the truth."""
         mine = getattr(self.loss, method)
-        others = {name: getattr(other, method) for name, other in self.others.items()}
-        return Comparison(samples, lambda a, y: mine(y, a), others, axis).faults()
+        others = {repr(other): getattr(other, method) for other in self.others}
+        return compared(samples, axis, lambda a, y: mine(y, a), others)
 
     @cached_property
     def pairs(self) -> list[tuple[float, float, float, float]]:
@@ -97,26 +91,24 @@ class Evidence(Inspection):
         for s, y in self.points():
             w = self.slope(s, y)
             value = self.value(s, y)
-            if math.isfinite(w) and math.isfinite(value):
-                # Of equal slopes the smallest |s| has the smallest rounding.
-                old = found.get((w, y))
-                if old is None or abs(s) < abs(old[0]):
-                    found[w, y] = (s, w, y, w * s - value)
+            # Of equal slopes the smallest |s| has the smallest rounding.
+            better = abs(s) < abs(found.get((w, y), (math.inf,))[0])
+            if better and math.isfinite(w) and math.isfinite(value):
+                found[w, y] = (s, w, y, w * s - value)
         return list(found.values())
 
     @cached_property
-    def others(self) -> dict[str, SeparableConjugate]:
-        """The shipped losses this one is not, with this one's parameters where they fit."""
-        mine = vars(self.loss)
-        result = {}
-        for name in conjugates.__all__:
-            cls: Any = getattr(conjugates, name)
-            known = is_dataclass(cls) and issubclass(cls, SeparableConjugate)  # type: ignore[arg-type]
-            if not known or isinstance(self.loss, cls):
-                continue
-            for other in _variants(cls, mine):
-                result[repr(other)] = other
-        return result
+    def others(self) -> list[SeparableConjugate]:
+        """The shipped losses this one is not, also with this one's parameters where they fit."""
+        found: list[SeparableConjugate] = []
+        for makes in (spec.makes for spec in LOSSES.values()):
+            if not isinstance(self.loss, makes):
+                names = {field.name for field in fields(makes)}
+                shared = {name: v for name, v in vars(self.loss).items() if name in names}
+                for arguments in ({}, shared):
+                    with suppress(TypeError, ValueError):
+                        found.append(makes(**arguments))
+        return found
 
     @cached_property
     def steepest(self) -> tuple[float, float, float]:
@@ -137,19 +129,15 @@ class Evidence(Inspection):
             lines = [(a, b) for a, b in itertools.pairwise(grid) if b - a > 1e-5 * (abs(a) + 1e-3)]
             steep, a, b = max((chord(a, b, y), a, b) for a, b in lines)
             cuts = np.linspace(a - (b - a), b + (b - a), 25).tolist()
-            steep, a = max(
-                (steep, a), max((chord(u, v, y), u) for u, v in itertools.pairwise(cuts))
-            )
-            best = max(best, (steep, a, y))
+            finer = [(chord(u, v, y), u, y) for u, v in itertools.pairwise(cuts)]
+            best = max(best, (steep, a, y), *finer)
         return best
 
 
-def _variants(cls: Any, parameters: dict[str, Any]) -> Iterator[SeparableConjugate]:
-    """Losses of a class: the default one, and the one with these parameters where they fit."""
-    shared = {f.name: parameters[f.name] for f in fields(cls) if f.name in parameters}
-    for arguments in ({}, shared):
-        with suppress(TypeError, ValueError):
-            yield cls(**arguments)
+def _around(y: float, distances: list[float]) -> list[float]:
+    """Points at these distances from 0 and from y."""
+    signed = [sign * d for d in distances for sign in (-1, 1)]
+    return sorted({*signed, *(y + d for d in signed)})
 
 
 def difference(

@@ -16,18 +16,18 @@ import numpy as np
 from rcmd.conjugates import numeric
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model import truth
-from rcmd.rows.validation import refuse_class
 from rcmd.testing.evidence import Evidence
 from rcmd.testing.report import (
     Call,
     Cause,
-    Comparison,
     Faults,
     Report,
     Sample,
     Skip,
     attempt,
+    compared,
     identity,
+    refuse_other,
     shown,
 )
 
@@ -81,25 +81,20 @@ def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None =
     >>> inspect_conjugate(Wrong()).ok
     False
     """
-    if not isinstance(loss, SeparableConjugate):
-        refuse_class("loss", loss)
-        raise TypeError(
-            f"loss is {loss!r}; expected an object of a class derived from SeparableConjugate"
-        )
-    return LossInspection(loss, _labels(loss, labels)).run()
+    refuse_other("loss", loss, SeparableConjugate)
+    return LossInspection(loss, accepted_labels(loss, labels)).run()
 
 
-def _labels(loss: SeparableConjugate, given: Sequence[float] | None) -> list[float]:
-    if given is not None:
-        fault = loss.label_fault(np.asarray(given, dtype=float))
-        if fault:
-            raise ValueError(fault)
-        return [float(y) for y in given]
-    accepted = [y for y in LABELS if not loss.label_fault(np.array([y]))]
+def accepted_labels(loss: SeparableConjugate, given: Sequence[float] | None) -> list[float]:
+    """The labels to check at: those given, or some that the loss takes."""
+    if given is not None and (fault := loss.label_fault(np.asarray(given, dtype=float))):
+        raise ValueError(fault)
+    tried = LABELS if given is None else [float(y) for y in given]
+    accepted = [y for y in tried if not loss.label_fault(np.array([y]))]
     if not accepted:
         raise ValueError(
-            f"{type(loss).__name__} accepts none of the labels {LABELS}; give some: "
-            "check_conjugate(loss, labels=[…])"
+            f"{type(loss).__name__} accepts none of the labels {tuple(tried)}; give some: "
+            "labels=[…]"
         )
     return accepted
 
@@ -109,7 +104,6 @@ class LossInspection(Evidence):
 
     @identity("value and derivative are finite and consistent at |s| up to 10⁶")
     def stability(self) -> Faults:
-        """Finite far out, accurate at far labels, and between the tangents there."""
         for name, s, y in itertools.product(("value", "derivative"), FAR, self.labels):
             call = attempt(getattr(self.loss, name), s, y)
             if not call.finite:
@@ -151,7 +145,6 @@ class LossInspection(Evidence):
 
     @identity("value is convex")
     def convexity(self) -> Faults:
-        """No value lies above the chord of its neighbours."""
         for y in self.labels:
             states = [s for s in self.states(y) if abs(s) <= 100]
             values = [self.value(s, y) for s in states]
@@ -166,12 +159,10 @@ class LossInspection(Evidence):
 
     @identity("derivative is the slope of value")
     def slopes(self) -> Faults:
-        """Derivative against differences of value."""
         yield from self.slope_faults
 
     @identity("derivative is γ-Lipschitz")
     def smoothness(self) -> Faults:
-        """No chord of l' is steeper than γ."""
         gamma, (steepest, s, y) = attempt(lambda: self.loss.gamma), self.steepest
         if not (gamma.finite and gamma.number > 0):
             remedy = f"{shown(steepest)} would do"
@@ -188,7 +179,6 @@ class LossInspection(Evidence):
 
     @identity("conjugate_domain holds the limits of derivative")
     def domain(self) -> Faults:
-        """The ends of dom l* are the limits of l'."""
         slope = numeric.guarded(type(self.loss).derivative)
         for y, end, direction in self._ends() if self.derivative_is_right else ():
             limit = numeric.slope_limit(slope, self.loss, y, direction)
@@ -205,7 +195,6 @@ class LossInspection(Evidence):
 
     @identity("conjugate is the supremum of ws − value(s)")
     def conjugate_values(self) -> Faults:
-        """l*(w) = ws − l(s) at w = l'(s)."""
         samples = []
         for s, w, y, expected in self.pairs:
             scale = abs(w * s) + abs(expected) + 1e-6
@@ -221,7 +210,7 @@ class LossInspection(Evidence):
 
     @identity("conjugate_derivative inverts derivative")
     def conjugate_slopes(self) -> Faults:
-        """l*' = (l')⁻¹, where l' is steep enough to tell."""
+        """Where l' is steep enough to tell."""
         samples, flat = [], []
         for s, w, y, _ in self.pairs:
             step = 0.01 * max(min(abs(s - y), abs(s)), 1e-3)
@@ -248,7 +237,6 @@ class LossInspection(Evidence):
 
     @identity("value + conjugate − ws ≥ 0, and = 0 at w = derivative(s)")
     def fenchel_young_pairs(self) -> Faults:
-        """l(s) + l*(w) ≥ ws for all pairs, with equality at w = l'(s)."""
         for y in self.labels:
             states = self.states(y)
             slopes = sorted({attempt(self.loss.derivative, s, y).number for s in states})
@@ -270,7 +258,6 @@ class LossInspection(Evidence):
 
     @identity("fenchel_young is value + conjugate − ws")
     def fenchel_young_form(self) -> Faults:
-        """The override, if any, is the definition, and loses no digits at equality."""
         if type(self.loss).fenchel_young is SeparableConjugate.fenchel_young:
             raise Skip(
                 "fenchel_young is the default, whose digits cancel where l(s) and ws are large"
@@ -285,9 +272,7 @@ class LossInspection(Evidence):
                 if not self._at_an_end(found.number, w, y):
                     point, expected = {"s": s, "w": w, "y": y}, value + conjugate - w * s
                     samples.append(Sample(point, found, expected, room))
-        yield from Comparison(
-            samples, swapped=lambda s, w, y: self.loss.fenchel_young(w, s, y)
-        ).faults()
+        yield from compared(samples, swapped=lambda s, w, y: self.loss.fenchel_young(w, s, y))
         yield from self._cancelling()
 
     def _cancelling(self) -> Faults:
@@ -313,7 +298,6 @@ class LossInspection(Evidence):
 
     @identity("conjugate and fenchel_young are +inf outside conjugate_domain")
     def beyond_the_domain(self) -> Faults:
-        """l* and the Fenchel–Young gap are infinite outside dom l*."""
         for y, end, direction in self._ends():
             w = end + direction * 1e-6 * (1 + abs(end))
             for name, call in (
@@ -327,7 +311,6 @@ class LossInspection(Evidence):
 
     @identity("conjugate is 1/γ-strongly convex")
     def strong_convexity(self) -> Faults:
-        """l* minus w²/(2γ) is convex."""
         gamma = attempt(lambda: self.loss.gamma).number
         for y in self.labels:
             slopes = sorted(w for _, w, label, _ in self.pairs if label == y)
@@ -342,7 +325,6 @@ class LossInspection(Evidence):
 
     @identity("bregman_radius bounds D_l(0, a) over |a| ≤ bound")
     def bregman_radius(self) -> Faults:
-        """bregman_radius(b) is at least every D_l(0, a) with |a| ≤ b."""
         if not self.derivative_is_right:
             raise Skip
 
@@ -361,7 +343,6 @@ class LossInspection(Evidence):
 
     @identity("descent_bound bounds −s·derivative(s)")
     def descent_bound(self) -> Faults:
-        """descent_bound(y) is at least every −s·l'(s)."""
         if not self.derivative_is_right:
             raise Skip
         for y in self.labels:
@@ -369,15 +350,11 @@ class LossInspection(Evidence):
             largest, s = max(point for point in points if not math.isnan(point[0]))
             found = attempt(self.loss.descent_bound, y)
             if not found.number >= largest * (1 - 1e-9) - 1e-12:
-                cause, remedy = (
-                    self.first_cause(Cause.TOO_SMALL),
-                    f"at least {shown(largest)} is needed",
-                )
-                yield {"y": y, "s": s}, str(found), largest, cause, remedy
+                cause, remedy = Cause.TOO_SMALL, f"at least {shown(largest)} is needed"
+                yield {"y": y, "s": s}, str(found), largest, self.first_cause(cause), remedy
 
     @identity("strictly_convex and quadratic are as derivative shows")
     def flags(self) -> Faults:
-        """``strictly_convex`` and ``quadratic`` say what the slope does."""
         for y in self.labels if self.derivative_is_right and self.loss.strictly_convex else ():
             grid = [s for s in self.fine(y) if abs(s) <= 100]
             slopes = [self.slope(s, y) for s in grid]
@@ -397,7 +374,6 @@ class LossInspection(Evidence):
 
     @identity(ARRAY_FORMS, most=None)
     def array_forms(self) -> Faults:
-        """Where a class has them, they are its methods: at the states, slopes and ends of l*."""
         forms = vars(type(self.loss)).get("arrays")
         if forms is None:
             raise Skip
@@ -422,22 +398,19 @@ class LossInspection(Evidence):
             "duality": (both, [lambda s, w, y: loss.conjugate(w, y), loss.fenchel_young]),
         }
         for name, (points, parts) in methods.items():
-            if getattr(forms, name, None) is not None:
-                columns = (np.array([point[key] for point in points]) for key in points[0])
-                arrays = getattr(forms, name)(*columns)
-                for method, array in zip(
-                    parts, arrays if len(parts) > 1 else [arrays], strict=True
-                ):
-                    expected = [method(*point.values()) for point in points]
-                    samples = [
-                        Sample(point, Call(float(a)), e, ARRAY_ROUNDING * max(1, abs(e)))
-                        for point, a, e in zip(points, array, expected, strict=True)
-                    ]
-                    yield from Comparison(samples, axis=next(iter(points[0]))).faults()
+            form = getattr(forms, name, None)
+            if form is not None:
+                found = form(*(np.array([point[key] for point in points]) for key in points[0]))
+                for method, array in zip(parts, np.atleast_2d(found), strict=True):
+                    samples = []
+                    for point, number in zip(points, array, strict=True):
+                        expected = method(*point.values())
+                        room = ARRAY_ROUNDING * max(1, abs(expected))
+                        samples.append(Sample(point, Call(float(number)), expected, room))
+                    yield from compared(samples, axis=next(iter(points[0])))
 
     @identity("cvxpy_form has the values of value")
     def cvxpy_form(self) -> Faults:
-        """The CVXPY expression is convex and has the values of the loss."""
         pairs = [(y + offset, y) for y in self.labels for offset in (-6.1, -0.61, 0.29, 2.9)]
         try:
             values, convex, accuracy = truth.loss_values(self.loss, *np.array(pairs).T)
@@ -451,5 +424,4 @@ class LossInspection(Evidence):
             expected = self.value(s, y)
             room = accuracy * (1 + abs(expected))
             samples.append(Sample({"s": s, "y": y}, Call(float(found)), expected, room))
-        others = {name: other.value for name, other in self.others.items()}
-        yield from Comparison(samples, others=others).faults()
+        yield from compared(samples, others={repr(other): other.value for other in self.others})

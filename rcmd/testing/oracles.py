@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -18,11 +19,21 @@ from rcmd.conjugates import LeastSquares, SampleLosses
 from rcmd.model import truth
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows import as_rows
-from rcmd.rows.validation import refuse_class
-from rcmd.testing.report import Cause, Faults, Inspection, Report, Skip, identity, shown
+from rcmd.testing.report import (
+    Call,
+    Cause,
+    Faults,
+    Inspection,
+    Report,
+    Sample,
+    Skip,
+    compared,
+    identity,
+    refuse_other,
+    shown,
+)
 
 Array = npt.NDArray[Any]
-Sample = tuple[Array, float, float, float]  # c, found, expected, and how far they may differ
 
 RELATIVE = 1e-9
 ROWS = 6
@@ -49,21 +60,8 @@ def check_oracle(
 def inspect_oracle(
     oracle: LinearMinOracle, p: int = 5, *, rng: int | np.random.Generator = 0
 ) -> Report:
-    """The report of ``check_oracle``, also where something fails.
-
-    Examples
-    --------
-    >>> from rcmd import L1Ball
-    >>> class Wrong(L1Ball):
-    ...     def minimum(self, c): return -2 * super().minimum(c)
-    >>> inspect_oracle(Wrong(1.0)).ok
-    False
-    """
-    if not isinstance(oracle, LinearMinOracle):
-        refuse_class("oracle", oracle)
-        raise TypeError(
-            f"oracle is {oracle!r}; expected an object of a class derived from LinearMinOracle"
-        )
+    """The report of ``check_oracle``, also where something fails."""
+    refuse_other("oracle", oracle, LinearMinOracle)
     return OracleInspection(oracle, p, np.random.default_rng(rng)).run()
 
 
@@ -82,22 +80,19 @@ class OracleInspection(Inspection):
         scales = np.array([[10.0**k] for k in (-3, -1, 0, 1, 3, 6)])
         self.costs = [*dense, *(scales * rng.standard_normal((6, p))), *np.eye(p), *-np.eye(p)]
         self.costs.append(np.zeros(p))
-
-    @cached_property
-    def atoms(self) -> list[Array]:
-        """The oracle's answers to the costs, as vectors."""
-        return [self.answer(c) for c in self.costs]
-
-    @cached_property
-    def answers(self) -> list[tuple[Array, Array]]:
-        """The costs with their answers."""
-        return list(zip(self.costs, self.atoms, strict=True))
+        self.atoms = [self.answer(c) for c in self.costs]
+        self.answers = list(zip(self.costs, self.atoms, strict=True))
 
     @cached_property
     def members(self) -> list[Array]:
         """Points of dom R: atoms and random convex combinations of them."""
         weights = self.rng.dirichlet(np.full(len(self.atoms), 0.2), 20)
         return [*self.atoms, *(weights @ np.array(self.atoms))]
+
+    @property
+    def pairs(self) -> Iterator[tuple[Array, Array]]:
+        """Some pairs of members."""
+        return itertools.islice(itertools.combinations(self.members, 2), 300)
 
     def answer(self, c: Array) -> Array:
         """argmin(c) as a vector."""
@@ -118,7 +113,6 @@ class OracleInspection(Inspection):
 
     @identity("argmin returns a point of dom R")
     def feasible_atoms(self) -> Faults:
-        """Atoms lie in dom R, and their three readings are one vector."""
         everything = np.arange(self.rows.p)
         block = np.array([self.rows.row(j) for j in range(self.rows.n)])
         for c, beta in self.answers:
@@ -138,18 +132,14 @@ class OracleInspection(Inspection):
 
     @identity("minimum is attained at argmin")
     def attained_minimum(self) -> Faults:
-        """minimum(c) = cᵀβ̃ + R(β̃)."""
-        samples = [
-            (c, self.minimum(c), self.objective(c, beta), self.room(c)) for c, beta in self.answers
-        ]
-        wrong = _wrong(samples)
-        if wrong:
-            c, found, expected, _ = max(wrong, key=lambda s: abs(s[1] - s[2]) / (1e-12 + abs(s[2])))
-            yield {"c": c}, found, expected, *_ratio(samples)
+        samples = []
+        for c, beta in self.answers:
+            found, expected = Call(self.minimum(c)), self.objective(c, beta)
+            samples.append(Sample({"c": c}, found, expected, self.room(c)))
+        yield from compared(samples)
 
     @identity("argmin is at least as good as every other point of dom R")
     def optimal_atoms(self) -> Faults:
-        """No other point of dom R does better than argmin."""
         worse = []
         cause = Cause.WRONG_SIGN, "argmin(−c) is better: it maximizes instead"
         for c, beta in self.answers:
@@ -164,7 +154,6 @@ class OracleInspection(Inspection):
 
     @identity("minimum is a support function: concave with slope argmin")
     def support_function(self) -> Faults:
-        """−minimum(−·) is R*: concave with slope argmin, homogeneous for a set."""
         for (c, beta), other in itertools.product(self.answers, self.costs):
             bound = self.minimum(c) + float((other - c) @ beta)
             value = self.minimum(other)
@@ -179,9 +168,8 @@ class OracleInspection(Inspection):
 
     @identity("convex combinations are feasible and R is convex on them")
     def convexity(self) -> Faults:
-        """dom R and R are convex."""
         penalty = self.oracle.penalty
-        for a, b in itertools.islice(itertools.combinations(self.members, 2), 300):
+        for a, b in self.pairs:
             middle = (a + b) / 2
             violation = float(self.oracle.violation(middle))
             if not violation <= FEASIBILITY:
@@ -197,7 +185,7 @@ class OracleInspection(Inspection):
     def strong_convexity(self) -> Faults:
         """R(mid) ≤ mean of the ends − μ‖a − b‖²/8."""
         mu, largest, place = float(self.oracle.mu), math.inf, None
-        for a, b in itertools.islice(itertools.combinations(self.members, 2), 300):
+        for a, b in self.pairs:
             square = float((a - b) @ (a - b))
             if square >= 1e-6 * (1 + a @ a + b @ b):
                 ends = (self.oracle.penalty(a) + self.oracle.penalty(b)) / 2
@@ -210,22 +198,16 @@ class OracleInspection(Inspection):
 
     @identity("fenchel_young is R(β) + cᵀβ − minimum(c), ≥ 0 and 0 at argmin")
     def fenchel_young_form(self) -> Faults:
-        """fenchel_young(β, c) = R(β) + cᵀβ − minimum(c) ≥ 0, zero at argmin."""
         samples = []
         for (c, atom), beta in itertools.product(self.answers, self.members[-12:]):
             for point in (atom, beta):
                 expected = self.objective(c, point) - self.minimum(c)
-                found = float(self.oracle.fenchel_young(point, c))
-                samples.append((c, found, expected, 4 * self.room(c)))
-        wrong = _wrong(samples)
-        if wrong:
-            c, found, expected, _ = max(wrong, key=lambda s: abs(s[1] - s[2]))
-            cause, remedy = _ratio(samples)
-            yield {"c": c}, found, expected, self.first_cause(cause), remedy
-        negative = [s for s in samples if s[1] < -s[3]]
-        if negative:
-            c, found, *_ = min(negative, key=lambda s: s[1])
-            yield {"c": c}, found, "≥ 0", Cause.WRONG_SIGN
+                found = Call(float(self.oracle.fenchel_young(point, c)))
+                samples.append(Sample({"c": c}, found, expected, 4 * self.room(c)))
+        yield from self.following(compared(samples))
+        for sample in samples:
+            if sample.found.number < -sample.tolerance:
+                yield sample.point, sample.found.number, "≥ 0", Cause.WRONG_SIGN
 
     @cached_property
     def ranges(self) -> list[tuple[Array, float, float]]:
@@ -236,7 +218,6 @@ class OracleInspection(Inspection):
 
     @identity("prediction_range holds xᵀβ over dom R, tightly for a set")
     def prediction_range(self) -> Faults:
-        """The range holds every prediction, and for a set its ends are minimum(±x)."""
         notes = []
         for x, low, high in self.ranges:
             # Far costs reach the ends of dom R also where R is no indicator.
@@ -301,7 +282,6 @@ class OracleInspection(Inspection):
 
     @identity("ties are broken the same way every time")
     def ties(self) -> Faults:
-        """Equal costs get equal atoms."""
         ones = np.ones(self.rows.p)
         for c in (0 * ones, ones, -ones):
             first, second = (self.oracle.argmin(c.copy()).dense(c) for _ in range(2))
@@ -311,7 +291,6 @@ class OracleInspection(Inspection):
 
     @identity("cvxpy_form has the minimum of the oracle")
     def cvxpy_form(self) -> Faults:
-        """The same minimum from the CVXPY form alone."""
         samples = []
         for c in [*self.costs[:3], self.costs[14]]:
             try:
@@ -319,28 +298,9 @@ class OracleInspection(Inspection):
             except NotImplementedError:
                 raise Skip("no cvxpy_form, so rcmd.model.truth cannot solve with this R") from None
             expected = self.minimum(c)
-            samples.append((c, found, expected, 1e-6 * (1 + abs(expected))))
-        for c, found, expected, _ in _wrong(samples):
-            cause, remedy = _ratio(samples)
+            room = 1e-6 * (1 + abs(expected))
+            samples.append(Sample({"c": c}, Call(found), expected, room))
+        for *fault, cause, remedy in self.following(compared(samples)):
             if cause == Cause.UNKNOWN:
                 remedy = "cvxpy_form describes another R than argmin and minimum do"
-            yield {"c": c}, found, expected, self.first_cause(cause), remedy
-
-
-def _wrong(samples: list[Sample]) -> list[Sample]:
-    return [s for s in samples if not abs(s[1] - s[2]) <= s[3]]
-
-
-def _ratio(samples: list[Sample]) -> tuple[str, str]:
-    """The cause, if one factor turns every expected number into the found one."""
-    large = [s for s in samples if abs(s[2]) > 1e3 * s[3]]
-    if large:
-        _, found, expected, _ = max(large, key=lambda s: abs(s[2]) / s[3])
-        ratio = found / expected
-        if all(
-            abs(s[1] - ratio * s[2]) <= (1 + abs(ratio)) * s[3] + 1e-9 * abs(s[1]) for s in samples
-        ):
-            if abs(ratio + 1) < 1e-6:
-                return Cause.WRONG_SIGN, "its negative is right everywhere"
-            return Cause.MISSING_FACTOR, f"it is {shown(round(ratio, 8))} times what it should be"
-    return Cause.UNKNOWN, "no simple change explains every wrong point"
+            yield *fault, cause, remedy

@@ -17,17 +17,17 @@ from rcmd.conjugates import Logistic, SampleLosses
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.constants import Constants
 from rcmd.model.prox import BregmanProx
-from rcmd.rows.validation import refuse_class
-from rcmd.testing.losses import LABELS
+from rcmd.testing.losses import accepted_labels
 from rcmd.testing.report import (
     Cause,
-    Comparison,
     Faults,
     Inspection,
     Report,
     Sample,
     attempt,
+    compared,
     identity,
+    refuse_other,
     shown,
 )
 
@@ -60,35 +60,17 @@ def inspect_prox(
     loss: SeparableConjugate | None = None,
     labels: Sequence[float] | None = None,
 ) -> Report:
-    """The report of ``check_prox``, also where something fails.
-
-    Examples
-    --------
-    >>> from rcmd import ConjugateProx
-    >>> class Wrong(ConjugateProx):
-    ...     def inverse(self, loss, m, s, y, weight, bound): return 2 * m
-    >>> inspect_prox(Wrong()).ok
-    False
-    """
-    if not isinstance(prox, BregmanProx):
-        refuse_class("prox", prox)
-        raise TypeError(f"prox is {prox!r}; expected an object of a class derived from BregmanProx")
+    """The report of ``check_prox``, also where something fails."""
+    refuse_other("prox", prox, BregmanProx)
     loss = loss or Logistic()
-    given = LABELS[:4] if labels is None else labels
-    accepted = [float(y) for y in given if not loss.label_fault(np.array([float(y)]))]
-    if not accepted:
-        raise ValueError(f"{type(loss).__name__} accepts none of the labels {tuple(given)}")
-    return ProxInspection(prox.bind(_constants(loss)), loss, accepted).run()
-
-
-def _constants(loss: SeparableConjugate) -> Constants:
-    """Those of a small made-up problem, for a prox that asks for some."""
     gamma = float(loss.gamma)
-    return Constants(
+    # Those of a small made-up problem, for a prox that asks for some.
+    constants = Constants(
         n=4, batch=1, gamma=gamma, prediction_bound=BOUND, prediction_energy=gamma * BOUND**2,
         bregman_radius=gamma * BOUND**2 / 2, mu=0.5, row_energy=gamma, spectral_energy=2 * gamma,
         quadratic=loss.quadratic,
     )  # fmt: skip
+    return ProxInspection(prox.bind(constants), loss, accepted_labels(loss, labels)).run()
 
 
 class ProxInspection(Inspection):
@@ -112,7 +94,6 @@ class ProxInspection(Inspection):
 
     @identity("mirror grows with w")
     def mirror_grows(self) -> Faults:
-        """h is convex: its slope grows with w."""
         for y, weight in self.cases():
             points = [(self.response(s, y, weight), self.mirror(s, y, weight), s) for s in STATES]
             for (w, m, s), (v, k, t) in itertools.pairwise(points):
@@ -124,7 +105,6 @@ class ProxInspection(Inspection):
 
     @identity("inverse leads back from mirror(s) to w")
     def inverse(self) -> Faults:
-        """The way back from mirror(s) ends at the same w."""
         samples = []
         for (y, weight), s in itertools.product(self.cases(), STATES):
             m, w = self.mirror(s, y, weight), self.response(s, y, weight)
@@ -132,11 +112,10 @@ class ProxInspection(Inspection):
             found = attempt(self.response, back.number, y, weight)
             room = 1e-9 * (weight + abs(w))
             samples.append(Sample({"s": s, "y": y, "weight": weight}, found, w, room))
-        return self._compared(samples)
+        return self.following(compared(samples))
 
     @identity("centre minimizes h")
     def centre(self) -> Faults:
-        """The prox centre has h' = 0, or pushes against the end of the domain."""
         for y, weight in self.cases():
             losses = SampleLosses(self.loss, np.array([y]), np.array([weight]))
             s = float(self.prox.centre(losses, np.array([BOUND]))[0])
@@ -144,7 +123,6 @@ class ProxInspection(Inspection):
 
     @identity("step minimizes h(w) − (h'(w⁰) + η(a − s))·w over dom l*")
     def step(self) -> Faults:
-        """The step solves its variational inequality."""
         for (y, weight), s, (gap, eta) in itertools.product(self.cases(), STATES, STEPS):
             losses = SampleLosses(self.loss, np.array([y]), np.array([weight]))
             after = self.prox.step(
@@ -173,7 +151,7 @@ class ProxInspection(Inspection):
 
     @identity("divergence is D_h(w, w')")
     def divergence(self) -> Faults:
-        """D_h(w, w') = ∫ (h'(v) − h'(w')) dv from w' to w, and ≥ 0."""
+        """D_h(w, w') = ∫ (h'(v) − h'(w')) dv from w' to w."""
         samples = []
         pairs = itertools.product(STATES[1::2], repeat=2)
         for (y, weight), (t, s) in itertools.product(self.cases(), pairs):
@@ -186,7 +164,7 @@ class ProxInspection(Inspection):
         if wrong and all(sample.point["weight"] != 1.0 for sample in wrong):
             first, remedy = wrong[0], "right for weight 1 only: ω is forgotten somewhere"
             yield first.point, str(first.found), first.expected, Cause.MISSING_FACTOR, remedy
-        yield from self._compared(samples)
+        yield from self.following(compared(samples))
 
     def _integral(self, s: float, t: float, y: float, weight: float) -> tuple[float, float]:
         """By the trapezoidal rule along s, extrapolated once, and by how much that moved it."""
@@ -198,7 +176,3 @@ class ProxInspection(Inspection):
         coarse = (m[2::2] + m[:-1:2]) / 2 * np.diff(w[::2])
         # Panel by panel, as errors at the kinks of l' do not cancel.
         return float((fine + (fine - coarse) / 3).sum()), 2 * float(abs(fine - coarse).sum())
-
-    def _compared(self, samples: list[Sample]) -> Faults:
-        for *fault, cause, remedy in Comparison(samples).faults():
-            yield (*fault, cause, remedy) if self.report.ok else (*fault, self.first_cause())

@@ -1,6 +1,6 @@
 """What a contract check found: identities that hold, and failures with their likely cause.
 
-A checker is an ``Inspection`` with one method for each identity; a ``Comparison`` goes from wrong
+A checker is an ``Inspection`` with one method for each identity; ``compared`` goes from wrong
 numbers to their likely cause.
 """
 
@@ -14,6 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+
+from rcmd.rows.validation import refuse_class
 
 Faults = Iterator[tuple[Any, ...]]
 """What is wrong with an identity: point, found, expected, cause and perhaps a remedy of each."""
@@ -38,22 +40,24 @@ class Cause(StrEnum):
     UNKNOWN = "a different function"
 
 
+Explanation = tuple[str, str]
+"""A likely cause and a remedy, or what the cause means here."""
+
+UNEXPLAINED = (Cause.UNKNOWN, "no simple change explains every wrong point")
+
+
 @dataclass(frozen=True)
 class Failure:
     """One identity that does not hold.
 
     Attributes
     ----------
-    identity
-        What was checked, in a line.
-    point
-        Where, by the names of the arguments.
+    identity, point
+        What was checked, in a line, and where, by the names of the arguments.
     found, expected
         Both numbers.
-    cause
-        The likely cause, one of a few names such as ``"wrong sign"``.
-    remedy
-        What would do, or what the name means here; may be empty.
+    cause, remedy
+        The likely cause, a name such as ``"wrong sign"``, and what would do, if that is known.
     """
 
     identity: str
@@ -69,6 +73,15 @@ class Failure:
         return (
             f"{self.identity} at {where or 'every point'}: found {shown(self.found)}, expected "
             f"{shown(self.expected)}; likely cause: {self.cause}{advice}"
+        )
+
+
+def refuse_other(name: str, value: Any, kind: type) -> None:
+    """Raise a ``TypeError`` unless ``value`` is an object of a class derived from ``kind``."""
+    if not isinstance(value, kind):
+        refuse_class(name, value)
+        raise TypeError(
+            f"{name} is {value!r}; expected an object of a class derived from {kind.__name__}"
         )
 
 
@@ -103,17 +116,13 @@ class Report:
         """Whether everything held."""
         return not self.failures
 
-    def record(self, identity: str, failures: Sequence[Failure] = ()) -> None:
-        """Add an identity with its failures, if any."""
-        self.identities.setdefault(identity, []).extend(failures)
-
     def lines(self) -> list[str]:
         """One line for each identity, the failures below it, then the notes."""
         text = []
         for identity, failures in self.identities.items():
-            text.append(f"{'FAIL' if failures else 'ok  '}  {identity}")
-            text.extend(f"      {failure}" for failure in failures)
-        return [*text, *(f"note  {note}" for note in self.notes)]
+            text += [f"{'FAIL' if failures else 'ok  '}  {identity}"]
+            text += [f"      {failure}" for failure in failures]
+        return text + [f"note  {note}" for note in self.notes]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -164,6 +173,11 @@ class Inspection:
         """The cause of the first failure: where there is one, others follow from it."""
         return self.report.causes[0] if self.report.causes else otherwise
 
+    def following(self, faults: Faults) -> Faults:
+        """The faults, laid to the first failure where there is one."""
+        for *fault, cause, remedy in faults:
+            yield *fault, self.first_cause(cause), remedy if self.report.ok else ""
+
     def run(self) -> Report:
         """Check all identities."""
         for check in list(vars(type(self)).values()):
@@ -174,7 +188,8 @@ class Inspection:
                 except Skip as skipped:
                     self.report.notes += skipped.args
                 else:
-                    self.report.record(name, [Failure(name, *fault) for fault in faults])
+                    failures = self.report.identities.setdefault(name, [])
+                    failures += [Failure(name, *fault) for fault in faults]
         return self.report
 
 
@@ -221,15 +236,15 @@ class Sample:
 
     @property
     def right(self) -> bool:
-        if math.isinf(self.expected) or math.isinf(self.found.number):
-            return self.found.number == self.expected
-        return abs(self.found.number - self.expected) <= self.tolerance
+        return self._near(self.expected, self.tolerance)
 
     def explained_by(self, number: float) -> bool:
         """Whether ``number`` is what was found, as closely as the truth is known."""
-        if math.isinf(number) or math.isinf(self.found.number):
-            return self.found.number == number
-        return abs(self.found.number - number) <= 8 * self.tolerance + 1e-9 * abs(number)
+        return self._near(number, 8 * self.tolerance + 1e-9 * abs(number))
+
+    def _near(self, number: float, room: float) -> bool:
+        found = self.found.number
+        return found == number or (abs(found - number) <= room and math.isfinite(found - number))
 
     @property
     def large(self) -> bool:
@@ -237,133 +252,31 @@ class Sample:
         return math.isfinite(self.expected) and abs(self.expected) > 1e3 * self.tolerance
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A function compared with the truth at many points, and ways in which it may be wrong.
+def compared(
+    samples: Sequence[Sample],
+    axis: str = "s",
+    swapped: Callable[..., Any] | None = None,
+    others: dict[str, Callable[..., Any]] | None = None,
+) -> Faults:
+    """At most one fault, at the sample that is most wrong, with the cause that explains all.
 
-    Attributes
-    ----------
-    samples
-        The points.
-    swapped
-        The user's function with its first two arguments exchanged.
-    others
-        The same function of other losses, by the name of the loss.
-    axis
-        The name of the argument along which branches lie.
+    ``axis`` is the argument along which branches lie, ``swapped`` the user's function with two
+    arguments exchanged, and ``others`` the same function of other losses by their names.
     """
-
-    samples: Sequence[Sample]
-    swapped: Callable[..., Any] | None = None
-    others: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    axis: str = "s"
-
-    def faults(self) -> Faults:
-        """At most one, at the point that is most wrong, with the cause that explains all."""
-        wrong = [sample for sample in self.samples if not sample.right]
-        if wrong:
-            worst = max(wrong, key=_error)
-            found = worst.found.fault or worst.found.number
-            yield worst.point, found, worst.expected, *self._cause(wrong)
-
-    def _cause(self, wrong: list[Sample]) -> tuple[str, str]:
-        return next(
-            found
-            for found in (
-                self._constant_ratio(wrong),
-                self._argument_order(wrong),
-                self._sign_of_label(wrong),
-                self._other_loss(wrong),
-                self._not_finite(wrong),
-                self._branch(wrong),
-                self._offset(wrong),
-                (Cause.UNKNOWN, "no simple change explains every wrong point"),
-            )
-            if found is not None
+    wrong = [sample for sample in samples if not sample.right]
+    if wrong:
+        worst = max(wrong, key=_error)
+        cause = (
+            constant_ratio(samples)
+            or _argument_order(wrong, swapped)
+            or _sign_of_label(samples, wrong)
+            or _other_loss(wrong, others or {})
+            or _not_finite(wrong, axis)
+            or _branch(samples, wrong, axis)
+            or _offset(wrong)
+            or UNEXPLAINED
         )
-
-    def _not_finite(self, wrong: list[Sample]) -> tuple[str, str] | None:
-        faults = [s for s in wrong if not s.found.finite and math.isfinite(s.expected)]
-        if faults:
-            said = {str(sample.found) for sample in faults}
-            if self.axis == "w" and said <= {"inf"}:
-                return Cause.WRONG_DOMAIN, "it is infinite inside the domain"
-            worst = max(faults, key=lambda s: abs(s.point.get(self.axis, 0.0)))
-            return Cause.UNSTABLE, f"{worst.found} there; rewrite it so that nothing overflows"
-        if any(math.isinf(s.expected) for s in wrong):
-            return Cause.WRONG_DOMAIN, "it is finite outside the domain, where l* is +inf"
-        return None
-
-    def _constant_ratio(self, wrong: list[Sample]) -> tuple[str, str] | None:
-        large = [sample for sample in self.samples if sample.large]
-        if not large or any(sample.right for sample in large):
-            return None
-        largest = max(large, key=lambda sample: abs(sample.expected))
-        ratio = largest.found.number / largest.expected
-        if not math.isfinite(ratio):
-            return None
-        if not all(sample.explained_by(ratio * sample.expected) for sample in self.samples):
-            return None
-        if abs(ratio + 1) < 1e-6:
-            return Cause.WRONG_SIGN, "its negative is right everywhere"
-        if abs(ratio) < 1e-12:
-            return Cause.UNKNOWN, "it is zero everywhere"
-        return Cause.MISSING_FACTOR, f"it is {shown(round(ratio, 8))} times what it should be"
-
-    def _argument_order(self, wrong: list[Sample]) -> tuple[str, str] | None:
-        if self.swapped is None:
-            return None
-        calls = [attempt(self.swapped, *s.point.values()) for s in wrong]
-        pairs = zip(wrong, calls, strict=True)
-        if all(abs(call.number - s.expected) <= s.tolerance for s, call in pairs):
-            return Cause.SWAPPED, "with two arguments exchanged it is right"
-        return None
-
-    def _sign_of_label(self, wrong: list[Sample]) -> tuple[str, str] | None:
-        """A mirrored label explains everything where the truth at −y is known too."""
-        truth = {tuple(s.point.values()): s.expected for s in self.samples}
-        mirrored = [
-            truth.get(tuple(-v if k == "y" else v for k, v in s.point.items()), math.nan)
-            for s in wrong
-        ]
-        known = [(s, m) for s, m in zip(wrong, mirrored, strict=True) if not math.isnan(m)]
-        if len(known) >= 3 and all(s.explained_by(m) for s, m in known):
-            return Cause.WRONG_SIGN, "it is right with −y in place of y"
-        return None
-
-    def _other_loss(self, wrong: list[Sample]) -> tuple[str, str] | None:
-        if sum(sample.found.finite for sample in wrong) < 3:
-            return None
-        for name, function in self.others.items():
-            calls = [attempt(function, *s.point.values()) for s in wrong]
-            if all(s.explained_by(c.number) for s, c in zip(wrong, calls, strict=True)):
-                return Cause.OTHER_LOSS, f"it is that of {name}"
-        return None
-
-    def _branch(self, wrong: list[Sample]) -> tuple[str, str] | None:
-        """Wrong on stretches of the axis and right on others, label by label."""
-        large = [sample for sample in self.samples if sample.large]
-        right = sum(sample.right for sample in large)
-        if right < max(2, len(large) / 10):
-            return None
-        changes = 0
-        for line in _by_label(large):
-            verdicts = [sample.right for sample in sorted(line, key=lambda s: s.point[self.axis])]
-            changes = max(changes, sum(a != b for a, b in itertools.pairwise(verdicts)))
-        if changes > 4:
-            return None
-        places = sorted(sample.point[self.axis] for sample in wrong)
-        return Cause.WRONG_BRANCH, (
-            f"wrong for {self.axis} between {shown(places[0])} and {shown(places[-1])}, "
-            "right elsewhere"
-        )
-
-    def _offset(self, wrong: list[Sample]) -> tuple[str, str] | None:
-        offsets = [sample.found.number - sample.expected for sample in wrong]
-        spread = max(offsets) - min(offsets)
-        if len(wrong) >= 3 and spread <= 10 * max(sample.tolerance for sample in wrong):
-            return Cause.CONSTANT, f"it is {shown(offsets[0])} too large everywhere"
-        return None
+        yield worst.point, worst.found.fault or worst.found.number, worst.expected, *cause
 
 
 def _error(sample: Sample) -> float:
@@ -372,6 +285,86 @@ def _error(sample: Sample) -> float:
     return abs(sample.found.number - sample.expected) / (1 + abs(sample.expected))
 
 
-def _by_label(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
-    for label in dict.fromkeys(sample.point.get("y") for sample in samples):
-        yield [sample for sample in samples if sample.point.get("y") == label]
+def constant_ratio(samples: Sequence[Sample]) -> Explanation | None:
+    """One factor turns every expected number into the one found."""
+    large = [sample for sample in samples if sample.large]
+    if not large or any(sample.right for sample in large):
+        return None
+    largest = max(large, key=lambda sample: abs(sample.expected))
+    ratio = largest.found.number / largest.expected
+    if not math.isfinite(ratio):
+        return None
+    if not all(sample.explained_by(ratio * sample.expected) for sample in samples):
+        return None
+    if abs(ratio + 1) < 1e-6:
+        return Cause.WRONG_SIGN, "its negative is right everywhere"
+    if abs(ratio) < 1e-12:
+        return Cause.UNKNOWN, "it is zero everywhere"
+    return Cause.MISSING_FACTOR, f"it is {shown(round(ratio, 8))} times what it should be"
+
+
+def _argument_order(wrong: list[Sample], swapped: Callable[..., Any] | None) -> Explanation | None:
+    if swapped is None:
+        return None
+    calls = [attempt(swapped, *s.point.values()) for s in wrong]
+    pairs = zip(wrong, calls, strict=True)
+    if all(abs(call.number - s.expected) <= s.tolerance for s, call in pairs):
+        return Cause.SWAPPED, "with two arguments exchanged it is right"
+    return None
+
+
+def _sign_of_label(samples: Sequence[Sample], wrong: list[Sample]) -> Explanation | None:
+    """A mirrored label explains everything where the truth at −y is known too."""
+    if "y" not in wrong[0].point:
+        return None
+    truth = {tuple(s.point.values()): s.expected for s in samples}
+    mirrored = [tuple(-v if k == "y" else v for k, v in s.point.items()) for s in wrong]
+    known = [(s, truth[m]) for s, m in zip(wrong, mirrored, strict=True) if m in truth]
+    if len(known) >= 3 and all(s.explained_by(number) for s, number in known):
+        return Cause.WRONG_SIGN, "it is right with −y in place of y"
+    return None
+
+
+def _other_loss(wrong: list[Sample], others: dict[str, Callable[..., Any]]) -> Explanation | None:
+    if sum(sample.found.finite for sample in wrong) >= 3:
+        for name, function in others.items():
+            if all(s.explained_by(attempt(function, *s.point.values()).number) for s in wrong):
+                return Cause.OTHER_LOSS, f"it is that of {name}"
+    return None
+
+
+def _not_finite(wrong: list[Sample], axis: str) -> Explanation | None:
+    faults = [s for s in wrong if not s.found.finite and math.isfinite(s.expected)]
+    if faults:
+        if axis == "w" and all(s.found.number == math.inf for s in faults):
+            return Cause.WRONG_DOMAIN, "it is infinite inside the domain"
+        worst = max(faults, key=lambda s: abs(s.point.get(axis, 0.0)))
+        return Cause.UNSTABLE, f"{worst.found} there; rewrite it so that nothing overflows"
+    if any(math.isinf(s.expected) for s in wrong):
+        return Cause.WRONG_DOMAIN, "it is finite outside the domain, where l* is +inf"
+    return None
+
+
+def _branch(samples: Sequence[Sample], wrong: list[Sample], axis: str) -> Explanation | None:
+    """Wrong on stretches of the axis and right on others, label by label."""
+    if axis not in wrong[0].point:
+        return None
+    large = sorted((s for s in samples if s.large), key=lambda s: s.point[axis])
+    if sum(sample.right for sample in large) < max(2, len(large) / 10):
+        return None
+    for label in {sample.point.get("y") for sample in large}:
+        verdicts = [sample.right for sample in large if sample.point.get("y") == label]
+        if sum(a != b for a, b in itertools.pairwise(verdicts)) > 4:
+            return None
+    places = [sample.point[axis] for sample in wrong]
+    stretch = f"{axis} between {shown(min(places))} and {shown(max(places))}"
+    return Cause.WRONG_BRANCH, f"wrong for {stretch}, right elsewhere"
+
+
+def _offset(wrong: list[Sample]) -> Explanation | None:
+    offsets = [sample.found.number - sample.expected for sample in wrong]
+    spread = max(offsets) - min(offsets)
+    room = min(abs(offsets[0]), 10 * max(sample.tolerance for sample in wrong))
+    if len(wrong) >= 3 and spread <= room:
+        return Cause.CONSTANT, f"it is {shown(offsets[0])} too large everywhere"
+    return None

@@ -21,8 +21,7 @@ from statistics import mean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rcmd.reporting.process import one_thread
-from rcmd.reporting.progress import duration
+from rcmd.reporting.progress import duration, one_thread
 from rcmd.rows.validation import pip_install
 
 
@@ -120,8 +119,8 @@ def seconds_left(past: Sequence[tuple[str, float]], ahead: Sequence[str], jobs: 
 
     def expected(name: str) -> float:
         shared = [len(set(name.split()) & set(other.split())) for other, _ in past]
-        like = zip(past, shared, strict=True)
-        return mean(seconds for (_, seconds), count in like if count == max(shared))
+        most = max(shared)
+        return mean(past[k][1] for k, count in enumerate(shared) if count == most)
 
     each = [expected(name) for name in ahead]
     return max([sum(each) / max(jobs, 1), *each])
@@ -131,11 +130,7 @@ def _elsewhere(calls: Sequence[tuple[Any, ...]], jobs: int) -> Any:
     """Places and results as they come from other processes."""
     joblib = _joblib(jobs)
     pool = joblib.Parallel(
-        n_jobs=jobs,
-        backend="loky",
-        return_as="generator_unordered",
-        batch_size=1,
-        pre_dispatch=jobs,
+        jobs, backend="loky", return_as="generator_unordered", batch_size=1, pre_dispatch=jobs
     )
     return pool(joblib.delayed(_in_worker)(os.getpid(), *call) for call in calls)
 

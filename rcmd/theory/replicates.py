@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from numbers import Integral
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -90,17 +91,20 @@ def sweep(
     [('batch 1', 2), ('batch 3', 2)]
     """
     numbers = _checked_seeds(seeds)
-    by_name = isinstance(cases, Mapping)
-    if not (by_name and cases):
-        what = "empty" if by_name else f"of type {type(cases).__name__}"
-        raise (ValueError if by_name else TypeError)(
-            f"cases is {what}; expected problems by name, such as {{'l1': problem}}"
-        )
+    wanted = "expected problems by name, such as {'l1': problem}"
+    if not isinstance(cases, Mapping):
+        raise TypeError(f"cases is of type {type(cases).__name__}; {wanted}")
+    if not cases:
+        raise ValueError(f"cases is empty; {wanted}")
     every = {name: _checked_case(name, case, options) for name, case in cases.items()}
     tasks = [(*case, seed) for case in every.values() for seed in numbers]
     names = [f"{name} seed {seed}".strip() for name in every for seed in numbers]
-    found = iter(run_each(_run, tasks, names, jobs=n_jobs, tell=tell))
-    return {name: _gathered(numbers, [next(found) for _ in numbers]) for name in every}
+    runs = run_each(_run, tasks, names, jobs=n_jobs, tell=tell)
+    found = {}
+    for k, name in enumerate(every):
+        results, gaps = zip(*runs[k * len(numbers) : (k + 1) * len(numbers)], strict=True)
+        found[name] = Replicates(numbers, results, gaps)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +130,7 @@ class Replicates(Sequence[Result]):
     def __len__(self) -> int:
         return len(self.results)
 
-    @overload
-    def __getitem__(self, index: int) -> Result: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Result]: ...
-
-    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
+    def __getitem__(self, index: Any) -> Any:
         return self.results[index]
 
     @property
@@ -143,25 +141,20 @@ class Replicates(Sequence[Result]):
     @property
     def _common(self) -> int:
         plain = [[row.iteration for row in r.history if row.phase == "plain"] for r in self.results]
-        count = 0
-        # A budget of seconds ends each run at a checkpoint of its own.
-        for reached in zip(*plain, strict=False):
-            if len(set(reached)) > 1:
-                break
-            count += 1
-        return count
+        # A budget of seconds ends each run at a record of its own.
+        same = takewhile(lambda reached: len(set(reached)) == 1, zip(*plain, strict=False))
+        return len(list(same))
 
     def column(self, name: str = "gap") -> Array:
         """A column of the histories, such as ``"gap"``: a row for each run."""
-        columns = [result.history.column(name)[: self._common] for result in self.results]
-        return np.array(columns)
+        return np.array([result.history.column(name)[: self._common] for result in self.results])
 
     def mean(self, name: str = "gap") -> Array:
-        """The mean over the runs at every checkpoint."""
+        """The mean over the runs at every record."""
         return self.column(name).mean(axis=0)
 
     def quantiles(self, levels: Sequence[float] = (0.1, 0.5, 0.9), name: str = "gap") -> Array:
-        """Quantiles over the runs at every checkpoint, a row for each level."""
+        """Quantiles over the runs at every record, a row for each level."""
         return np.quantile(self.column(name), levels, axis=0)
 
     def against_bound(self, confidence: float = 0.95) -> AgainstBound:
@@ -204,10 +197,9 @@ class AgainstBound:
     ----------
     iterations
         The records.
-    mean, lower, upper
-        The mean gap of the theorem's own pair of points, and the interval around it.
-    bound
-        The theorem's bound of its expectation.
+    mean, lower, upper, bound
+        The mean gap of the theorem's own pair of points, the interval around it, and the
+        theorem's bound of its expectation.
     confidence
         That of all intervals together.
     """
@@ -222,10 +214,9 @@ class AgainstBound:
     @property
     def verdicts(self) -> list[str]:
         """``"below"``, ``"above"`` or, where the interval contains the bound, ``"open"``."""
-        below, above = self.upper <= self.bound, self.lower > self.bound
-        return [
-            "below" if b else "above" if a else "open" for b, a in zip(below, above, strict=True)
-        ]
+        above = np.where(self.lower > self.bound, "above", "open")
+        verdicts: list[str] = np.where(self.upper <= self.bound, "below", above).tolist()
+        return verdicts
 
     @property
     def holds(self) -> bool:
@@ -247,7 +238,7 @@ class AgainstBound:
 
 
 def compared(iterations: Array, gaps: Array, bound: Array, confidence: float) -> AgainstBound:
-    """The intervals of ``gaps``, a row for each run and a column for each checkpoint."""
+    """The intervals of ``gaps``, a row for each run and a column for each record."""
     from scipy.special import stdtrit
 
     if not 0 < confidence < 1:
@@ -258,25 +249,15 @@ def compared(iterations: Array, gaps: Array, bound: Array, confidence: float) ->
     level = 1 - (1 - confidence) / (2 * records)
     mean = gaps.mean(axis=0)
     reach = stdtrit(runs - 1, level) * gaps.std(axis=0, ddof=1) / math.sqrt(runs)
-    return AgainstBound(
-        iterations, mean, np.maximum(mean - reach, 0), mean + reach, bound, confidence
-    )
+    lower, upper = np.maximum(mean - reach, 0), mean + reach
+    return AgainstBound(iterations, mean, lower, upper, bound, confidence)
 
 
-class Outcome(NamedTuple):
-    """A run, and the gaps of the theorem's pair at its records."""
+def _run(problem: Problem, options: dict[str, Any], seed: int) -> tuple[Result, tuple[float, ...]]:
+    """A run, and the gaps of the theorem's pair at its records.
 
-    result: Result
-    pair_gaps: tuple[float, ...]
-
-
-def _gathered(seeds: tuple[int, ...], outcomes: Sequence[Outcome]) -> Replicates:
-    results, gaps = zip(*outcomes, strict=True)
-    return Replicates(seeds, results, gaps)
-
-
-def _run(problem: Problem, options: dict[str, Any], seed: int) -> Outcome:
-    """Theorem 3.1 speaks of w̄, Theorem 3.2 of the last w, and both of β̄."""
+    Theorem 3.1 speaks of w̄, Theorem 3.2 of the last w, and both of β̄.
+    """
     run = iterate(problem, **options, seed=seed)
     gaps = []
     for state in run:
@@ -286,7 +267,7 @@ def _run(problem: Problem, options: dict[str, Any], seed: int) -> Outcome:
     result = run.result()
     if result.stop is StopReason.INTERRUPTED:
         raise KeyboardInterrupt
-    return Outcome(result, tuple(gaps))
+    return result, tuple(gaps)
 
 
 def _checked_seeds(seeds: Iterable[Any]) -> tuple[int, ...]:

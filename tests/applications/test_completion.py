@@ -14,10 +14,10 @@ from small_problems import data, exact_problem, problem
 
 from rcmd import L1Ball, LeastSquares, Logistic, Problem, solve
 from rcmd.applications.completion import Completion, complete
-from rcmd.engine import make_engine
-from rcmd.engine.accounting import DualAverage, PrimalAverage, Step, past_share
+from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Replay
+from rcmd.methods.rcmd import make_engine
 from rcmd.model import truth
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule
@@ -53,22 +53,16 @@ def held_out_error(done: Completion, case: dict[str, Any]) -> float:
 # ---- completion --------------------------------------------------------------------------------
 
 
-def check_against_cvxpy(shape: tuple[int, int], count: int, tol: float) -> None:
+@pytest.mark.parametrize(
+    ("shape", "count"), [((12, 9), 60), pytest.param((50, 40), 800, marks=pytest.mark.slow)]
+)
+def test_completion_agrees_with_cvxpy(shape: tuple[int, int], count: int) -> None:
     case = sampled(shape, 2, count, 0.1)
-    done = complete(case["entries"], shape, 0.8 * case["radius"], tol=tol)
+    done = complete(case["entries"], shape, 0.8 * case["radius"], tol=1e-3)
     optimum = truth.solve(done.problem)
     assert optimum.residuals["gap"] <= 1e-7
-    assert -1e-9 <= done.result.primal - optimum.primal <= done.result.gap <= tol
+    assert -1e-9 <= done.result.primal - optimum.primal <= done.result.gap <= 1e-3
     assert done.result.dual <= optimum.primal + 1e-9
-
-
-def test_small_completion_agrees_with_cvxpy() -> None:
-    check_against_cvxpy((12, 9), 60, 1e-3)
-
-
-@pytest.mark.slow
-def test_completion_of_50_by_40_agrees_with_cvxpy() -> None:
-    check_against_cvxpy((50, 40), 800, 1e-3)
 
 
 def test_held_out_entries_and_rank() -> None:
@@ -94,7 +88,7 @@ def test_another_loss() -> None:
 RUN = """
 import json, sys
 from pathlib import Path
-sys.path.insert(0, "tests")
+sys.path[:0] = ["tests", "tests/applications"]
 from test_completion import complete, held_out_error, sampled
 case = sampled((1000, 800), 5, 40_000, 0.2)
 done = complete(case["entries"], (1000, 800), case["radius"], tol=0.05, max_iterations=1500)
@@ -165,7 +159,7 @@ def test_a_resumed_schedule_is_the_later_part_of_its_schedule(schedule: Any, don
     rng = np.random.default_rng(0)
     points = [np.array([F(int(v), 7) for v in rng.integers(-9, 9, 3)], object) for _ in range(6)]
     resumed = Resumed(schedule, done)
-    assert (past_share(resumed) == 0) == (done == 0)
+    assert (resumed.mixing(0) == 1) == (done == 0)
     start = points[0]
     whole = PrimalAverage(schedule, np.zeros(3, object))
     later = PrimalAverage(resumed, start.copy())
@@ -220,21 +214,18 @@ def test_engines_agree_on_warm_starts(oracle: str) -> None:
 
 def test_a_warm_start_helps_and_never_hurts() -> None:
     case = sampled((60, 50), 2, 900, 0.05)
-    earlier = complete(case["entries"], (60, 50), 0.9 * case["radius"], max_iterations=200, tol=0.0)
+
+    def run(factor: float, steps: int, start: Any = None) -> Any:
+        radius, options = factor * case["radius"], {"max_iterations": steps, "warm_start": start}
+        return complete(case["entries"], (60, 50), radius, tol=0.0, **options).result
+
+    earlier = run(0.9, 200)
     for factor in (0.9, 1.0):
-        radius = factor * case["radius"]
-        cold = complete(case["entries"], (60, 50), radius, max_iterations=40, tol=0.0)
-        warm = complete(
-            case["entries"], (60, 50), radius, max_iterations=40, tol=0.0, warm_start=earlier.result
-        )
-        assert warm.result.gap < cold.result.gap / 2
-        assert warm.result.primal <= earlier.result.primal * (1 + 1e-14)  # summed anew
-        assert np.isnan(warm.result.history[-1].bound)
-    same = complete(
-        case["entries"], (60, 50), 0.9 * case["radius"], max_iterations=1, tol=0.0,
-        warm_start=earlier.result,
-    )  # fmt: skip
-    assert same.result.gap <= earlier.result.gap
+        warm = run(factor, 40, earlier)
+        assert warm.gap < run(factor, 40).gap / 2
+        assert warm.primal <= earlier.primal * (1 + 1e-14)  # summed anew
+        assert np.isnan(warm.history[-1].bound)
+    assert run(0.9, 1, earlier).gap <= earlier.gap
 
 
 def test_warm_starts_of_vectors_go_to_larger_sets_and_other_data() -> None:
@@ -255,14 +246,14 @@ def test_warm_starts_that_do_not_fit_are_refused() -> None:
     X, y, _ = data(40, 6)
     earlier = solve(Problem(X, y, LeastSquares(), L1Ball(0.5)), max_iterations=40, tol=0.0)
     smaller = Problem(X, y, LeastSquares(), L1Ball(0.1))
-    with pytest.raises(
-        ValueError, match=r"β outside dom R, .* go from smaller sets to larger ones"
-    ):
-        solve(smaller, warm_start=earlier)
-    with pytest.raises(ValueError, match=r"β of shape \(6,\); expected \(5,\), that of this"):
-        solve(Problem(X[:, :5], y, LeastSquares(), L1Ball(0.5)), warm_start=earlier)
+    narrower = Problem(X[:, :5], y, LeastSquares(), L1Ball(0.5))
     matrix = Problem(MatrixEntries([0], [0], (2, 3)), [1.0], LeastSquares(), NuclearBall((2, 3), 1))
-    with pytest.raises(ValueError, match=r"β of shape \(6,\); expected \(2, 3\)"):
-        solve(matrix, warm_start=earlier)
+    for case, words in (
+        (smaller, r"β outside dom R, .* go from smaller sets to larger ones"),
+        (narrower, r"β of shape \(6,\); expected \(5,\), that of this"),
+        (matrix, r"β of shape \(6,\); expected \(2, 3\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            solve(case, warm_start=earlier)
     with pytest.raises(TypeError, match="warm_start is of type ndarray; expected the Result"):
         solve(smaller, warm_start=earlier.beta)

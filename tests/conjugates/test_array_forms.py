@@ -17,7 +17,7 @@ from rcmd import (
     Problem,
     solve,
 )
-from rcmd.conjugates import logistic_arrays
+from rcmd.conjugates.logistic import LogisticArrays
 from rcmd.conjugates.samples import BLOCK, SampleLosses
 from rcmd.testing import ContractError, check_conjugate
 from rcmd.testing.losses import ARRAY_FORMS
@@ -27,7 +27,7 @@ def forms(**replaced: Any) -> Any:
     names = ("value", "derivative", "second_derivative", "conjugate", "fenchel_young")
     more = ("bregman_radius", "expansion", "duality")
     return SimpleNamespace(
-        **{name: getattr(logistic_arrays, name) for name in (*names, *more)} | replaced
+        **{name: getattr(LogisticArrays, name) for name in (*names, *more)} | replaced
     )
 
 
@@ -50,11 +50,11 @@ def test_the_contract_covers_them() -> None:
 
 
 PLANTED = {
-    "value": lambda s, y: logistic_arrays.value(-s, y),
-    "derivative": lambda s, y: -logistic_arrays.derivative(s, y),
-    "second_derivative": lambda s, y: 2 * logistic_arrays.second_derivative(s, y),
-    "conjugate": lambda w, y: np.where(abs(w) == 1, 1e-9, logistic_arrays.conjugate(w, y)),
-    "fenchel_young": lambda s, w, y: logistic_arrays.fenchel_young(s, w, y) + 1e-12,
+    "value": lambda s, y: LogisticArrays.value(-s, y),
+    "derivative": lambda s, y: -LogisticArrays.derivative(s, y),
+    "second_derivative": lambda s, y: 2 * LogisticArrays.second_derivative(s, y),
+    "conjugate": lambda w, y: np.where(abs(w) == 1, 1e-9, LogisticArrays.conjugate(w, y)),
+    "fenchel_young": lambda s, w, y: LogisticArrays.fenchel_young(s, w, y) + 1e-12,
     "bregman_radius": lambda bound: bound**2 / 8,
 }
 
@@ -71,14 +71,14 @@ def test_a_wrong_form_is_found(name: str) -> None:
 )
 @pytest.mark.parametrize("factor", [-1.0, 1.001])
 def test_a_wrong_part_of_several_is_found(name: str, part: int, factor: float) -> None:
-    wrong = changed(getattr(logistic_arrays, name), part, factor)
+    wrong = changed(getattr(LogisticArrays, name), part, factor)
     with pytest.raises(ContractError, match="array forms"):
         check_conjugate(with_forms(forms(**{name: wrong})))
 
 
 def test_a_wrong_term_is_found() -> None:
     def wrong(s: Any, w: Any, y: Any) -> Any:
-        conjugates, terms = logistic_arrays.duality(s, w, y)
+        conjugates, terms = LogisticArrays.duality(s, w, y)
         return conjugates, terms + 1e-12
 
     with pytest.raises(ContractError, match="array forms"):
@@ -92,12 +92,12 @@ def test_several_at_once_are_the_same_numbers() -> None:
     y = np.where(rng.random(len(s)) < 0.5, 1.0, -1.0)
     w = -y * np.concatenate([rng.random(len(s) - 4), [0.0, 1.0, 0.0, 1.0]])
     names = ("value", "derivative", "second_derivative")
-    for name, found in zip(names, logistic_arrays.expansion(s, y), strict=True):
-        np.testing.assert_allclose(found, getattr(logistic_arrays, name)(s, y), rtol=1e-15)
-    conjugates, terms = logistic_arrays.duality(s, w, y)
-    assert np.array_equal(conjugates, logistic_arrays.conjugate(w, y))
-    np.testing.assert_allclose(terms, logistic_arrays.fenchel_young(s, w, y), rtol=1e-14)
-    outside = logistic_arrays.duality(s, w + 2.0, y)
+    for name, found in zip(names, LogisticArrays.expansion(s, y), strict=True):
+        np.testing.assert_allclose(found, getattr(LogisticArrays, name)(s, y), rtol=1e-15)
+    conjugates, terms = LogisticArrays.duality(s, w, y)
+    assert np.array_equal(conjugates, LogisticArrays.conjugate(w, y))
+    np.testing.assert_allclose(terms, LogisticArrays.fenchel_young(s, w, y), rtol=1e-14)
+    outside = LogisticArrays.duality(s, w + 2.0, y)
     assert np.isinf(outside).all()
 
 
@@ -105,14 +105,14 @@ def test_far_out_and_at_the_ends_nothing_overflows() -> None:
     s = np.array([-1e300, -800.0, -0.0, 800.0, 1e300])
     one = np.ones(5)
     with np.errstate(all="raise", under="ignore"):
-        assert logistic_arrays.value(s, one).tolist() == [1e300, 800.0, np.log(2), 0.0, 0.0]
-        assert logistic_arrays.derivative(s, one)[[0, -1]].tolist() == [-1.0, 0.0]
-        assert logistic_arrays.conjugate(np.array([-1.0, 0.0]), one[:2]).tolist() == [0.0, 0.0]
-        ends = logistic_arrays.fenchel_young(s[[0, 4]], np.array([-1.0, 0.0]), one[:2])
+        assert LogisticArrays.value(s, one).tolist() == [1e300, 800.0, np.log(2), 0.0, 0.0]
+        assert LogisticArrays.derivative(s, one)[[0, -1]].tolist() == [-1.0, 0.0]
+        assert LogisticArrays.conjugate(np.array([-1.0, 0.0]), one[:2]).tolist() == [0.0, 0.0]
+        ends = LogisticArrays.fenchel_young(s[[0, 4]], np.array([-1.0, 0.0]), one[:2])
         assert ends.tolist() == [0.0, 0.0]
     outside = np.array([-1.5, 0.5])
-    assert np.isinf(logistic_arrays.conjugate(outside, one[:2])).all()
-    assert np.isinf(logistic_arrays.fenchel_young(outside, outside, one[:2])).all()
+    assert np.isinf(LogisticArrays.conjugate(outside, one[:2])).all()
+    assert np.isinf(LogisticArrays.fenchel_young(outside, outside, one[:2])).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

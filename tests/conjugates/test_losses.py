@@ -64,7 +64,7 @@ every_loss = pytest.mark.parametrize("loss", SHIPPED, ids=lambda loss: type(loss
 
 
 def labels(loss: SeparableConjugate) -> list[float]:
-    return [1.0, -1.0] if isinstance(loss, SIGNS) else [0.0, 2.5, -0.75]
+    return [1.0, -1.0] if isinstance(loss, SIGNS) else [0.0, 2.5, -0.7]
 
 
 # ---- the contract ------------------------------------------------------------------------------
@@ -394,13 +394,14 @@ def textbook(loss: SeparableConjugate) -> Textbook:
     raise AssertionError(loss)
 
 
-MARGINS = [0.0, 1e-12, 1e-6, 0.01, 0.31, 0.99, 1.7, 5.0, 36.0, 300.0, 1e3, 1e6]
+MARGINS = [0.0, 1e-300, 1e-12, 1e-6, 0.01, 0.31, 0.99, 1.7, 5.0, 36.0, 300.0, 800.0, 1e3, 1e6]
 POINTS = [sign * r for r in MARGINS for sign in (1, -1)]
+TINY = 2.0**-1070
 
 
 def digits(loss: SeparableConjugate) -> int:
-    """Enough for 1 + exp(−|s|/width) to differ from 1 by 50 digits, for |s| ≤ 300."""
-    return 400 if isinstance(loss, (Logistic, SoftplusHinge, LogCosh)) else 50
+    """Enough for 1 + exp(−|s|/width) to differ from 1 by 50 digits, for |s| ≤ 800."""
+    return 1000 if isinstance(loss, (Logistic, SoftplusHinge, LogCosh)) else 50
 
 
 def exact(loss: SeparableConjugate, s: float, y: float) -> tuple[Any, Any]:
@@ -425,25 +426,20 @@ def scale(loss: SeparableConjugate) -> float:
     return 1 + float(getattr(loss, "width", 1.0)) ** 2
 
 
-@every_loss
-def test_values_in_digits(loss: SeparableConjugate) -> None:
+def check_values(loss: SeparableConjugate) -> None:
     with mpmath.workdps(digits(loss)):
         for y in labels(loss):
             for s in [y + r for r in POINTS if abs(r) <= 300] + [*POINTS[:-4]]:
                 value, slope = exact(loss, s, y)
-                # One rounding of s − y or 1 − ys moves l by eps·(|s| + |y|)·|l'|.
-                moved = EPS * (abs(s) + abs(y) + 1)
-                assert (
-                    abs(loss.value(s, y) - value) <= 8 * EPS * value + moved * abs(slope) + moved**2
-                )
-                assert (
-                    abs(loss.derivative(s, y) - slope)
-                    <= 4 * EPS * abs(slope) + 4 * moved * float(loss.gamma) + 1e-300
-                )
+                # One rounding of s − y or 1 − ys moves l by eps·(|s| + |y|)·|l'|; ys is exact.
+                moved = 0 if isinstance(loss, Logistic) else EPS * (abs(s) + abs(y) + 1)
+                room = 8 * EPS * value + moved * abs(slope) + moved**2 + TINY
+                assert abs(loss.value(s, y) - value) <= room, (s, y)
+                room = 4 * EPS * abs(slope) + 4 * moved * float(loss.gamma) + TINY
+                assert abs(loss.derivative(s, y) - slope) <= room, (s, y)
 
 
-@every_loss
-def test_conjugates_in_digits(loss: SeparableConjugate) -> None:
+def check_conjugates(loss: SeparableConjugate) -> None:
     shares = [1e-300, 1e-12, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.99, 1 - 1e-6, 1 - 1e-12, 1 - EPS / 2]
     with mpmath.workdps(360):
         for y in labels(loss):
@@ -454,14 +450,14 @@ def test_conjugates_in_digits(loss: SeparableConjugate) -> None:
                     if w == 0:
                         continue
                     wanted, inverse = exact_conjugate(loss, w, y)
-                    room = 8 * EPS * (abs(wanted) + abs(w) * (1 + abs(y)) + w * w)
-                    assert abs(loss.conjugate(w, y) - wanted) <= room * scale(loss), (w, y)
+                    terms = 0 if isinstance(loss, Logistic) else abs(w) * (1 + abs(y)) + w * w
+                    room = 8 * EPS * (abs(wanted) + terms) * scale(loss)
+                    assert abs(loss.conjugate(w, y) - wanted) <= room, (w, y)
                     room = 16 * EPS * (1 + abs(y) + abs(inverse))
                     assert abs(loss.conjugate_derivative(w, y) - inverse) <= room, (w, y)
 
 
-@every_loss
-def test_gap_in_digits(loss: SeparableConjugate) -> None:
+def check_gaps(loss: SeparableConjugate) -> None:
     with mpmath.workdps(digits(loss)):
         for y in labels(loss):
             for t in [y + r for r in POINTS if abs(r) <= 5]:
@@ -470,7 +466,7 @@ def test_gap_in_digits(loss: SeparableConjugate) -> None:
                 if w in (low, high) or w == 0:
                     continue
                 conjugate, _ = exact_conjugate(loss, w, y)
-                for s in [s for s in POINTS if abs(s) <= 300]:
+                for s in [s for s in POINTS if abs(s) <= 800]:
                     value, slope = exact(loss, s, y)
                     wanted = value + conjugate - mp(w) * mp(s)
                     moved = EPS * (abs(s) + abs(y) + 1)
@@ -479,6 +475,66 @@ def test_gap_in_digits(loss: SeparableConjugate) -> None:
                     room += 8 * EPS * scale(loss) if entropy else 8 * EPS**2
                     found = loss.fenchel_young(s, w, y)
                     assert abs(found - wanted) <= room, (s, w, y)
+
+
+def check_equality(loss: SeparableConjugate) -> None:
+    for y in labels(loss):
+        for s in POINTS[:-2]:
+            gap = loss.fenchel_young(s, loss.derivative(s, y), y)
+            assert abs(gap) <= 4 * EPS * scale(loss), (s, y)
+
+
+CHECKS = [check_values, check_conjugates, check_gaps, check_equality]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@every_loss
+def test_pair_in_digits(loss: SeparableConjugate, check: Callable[[Any], None]) -> None:
+    check(loss)
+
+
+def naive_value(right: Any, s: float, y: float) -> float:
+    return math.log(1 + math.exp(min(-y * s, 700)))
+
+
+def naive_conjugate(right: Any, w: float, y: float) -> float:
+    return -y * w * math.log(-y * w) + (1 + y * w) * math.log(1 + y * w)
+
+
+@pytest.mark.parametrize(
+    ("check", "wrong"),
+    [
+        (check_values, planted(Logistic(), value=naive_value)),
+        (check_values, planted(Logistic(), derivative=minus("derivative"))),
+        (check_values, planted(LeastSquares(), value=twice("value"))),
+        (check_conjugates, planted(Logistic(), conjugate=naive_conjugate)),
+        (check_conjugates, planted(LeastSquares(), conjugate=lambda _, w, y: w * w / 2 - w * y)),
+        (check_conjugates, planted(LeastSquares(), conjugate_derivative=lambda _, w, y: w - y)),
+        (check_gaps, planted(LeastSquares(), fenchel_young=lambda _, s, w, y: (s - y + w) ** 2)),
+        (check_equality, planted(Logistic(), derivative=minus("derivative"))),
+        (check_equality, planted(LeastSquares(), fenchel_young=SeparableConjugate.fenchel_young)),
+    ],
+)
+def test_pair_in_digits_fails_on(check: Callable[[Any], None], wrong: SeparableConjugate) -> None:
+    with pytest.raises(AssertionError):
+        check(wrong)
+
+
+def test_logistic_at_huge_margins_and_the_ends() -> None:
+    loss = Logistic()
+    assert loss.value(-800.0, 1.0) == 800.0
+    assert loss.value(800.0, 1.0) == 0.0
+    assert loss.value(1e308, -1.0) == 1e308
+    assert loss.derivative(700.0, -1.0) == 1.0
+    assert loss.fenchel_young(1e5, -1.0, 1.0) == 1e5
+    for y in (1.0, -1.0):
+        low, high = loss.conjugate_domain(y)
+        assert (low, high) == ((-1.0, 0.0) if y > 0 else (0.0, 1.0))
+        assert loss.conjugate(low, y) == loss.conjugate(high, y) == 0.0
+        assert loss.conjugate_derivative(low, y) == -math.inf
+        assert loss.conjugate_derivative(high, y) == math.inf
+        for outside in (math.nextafter(low, -2), math.nextafter(high, 2)):
+            assert loss.conjugate(outside, y) == loss.fenchel_young(0.3, outside, y) == math.inf
 
 
 @every_loss
@@ -618,6 +674,31 @@ def test_descent_bound_is_the_supremum(loss: SeparableConjugate) -> None:
             assert bound <= brute + 1e-6
 
 
+def test_logistic_radius_in_digits() -> None:
+    """D_l(0, bound), or its quadratic majorant where that cancels."""
+    with mpmath.workdps(700):
+        for bound in (1e-12, 9.99e-4, 1e-3, 0.1, 1.0, 3.0, 10.0, 36.0, 800.0):
+            (value, slope), zero = exact(Logistic(), bound, 1.0), exact(Logistic(), 0.0, 1.0)[0]
+            wanted, found = zero - value + slope * mp(bound), Logistic().bregman_radius(bound)
+            if bound < 1e-3:
+                assert wanted * (1 - EPS) <= found <= wanted * (1 + 1e-6)
+            else:
+                assert abs(found - wanted) <= 2 * EPS, bound
+
+
+def test_descent_bound_of_the_contract_is_an_upper_bound() -> None:
+    for loss in SHIPPED:
+        assert SeparableConjugate.descent_bound(loss, 1.0) >= loss.descent_bound(1.0)
+    assert SeparableConjugate.descent_bound(Logistic(), 1.0) == math.log(2)
+    assert SeparableConjugate.descent_bound(LeastSquares(), F(3)) == F(9, 2)
+
+
+def test_logistic_descent_is_lamberts_number_rounded_up() -> None:
+    with mpmath.workdps(50):
+        wanted = mpmath.lambertw(mpmath.exp(-1)).real
+        assert wanted <= Logistic().descent_bound(1.0) <= wanted * (1 + EPS)
+
+
 def test_softplus_descent_is_lamberts_number() -> None:
     for width in (0.02, 0.4, 1.0, 7.0):
         with mpmath.workdps(50):
@@ -670,6 +751,7 @@ def test_classification_losses_share_their_labels(loss: SeparableConjugate) -> N
     assert fault is not None
     assert "y holds the labels 0, 1; the" in fault
     assert "expects -1 and +1" in fault
+    assert "0, 1, 2, 3, 4, …;" in str(loss.label_fault([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]))
 
 
 @pytest.mark.parametrize("cls", [Poisson, Exponential])

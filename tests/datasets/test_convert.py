@@ -83,25 +83,23 @@ def only_source(source):
     return [path.name for path in source.parent.iterdir()] == [source.name]
 
 
+@pytest.fixture
+def cut(monkeypatch):
+    """Cut texts into blocks of so many bytes."""
+
+    def blocks(size):
+        monkeypatch.setattr(writing, "libsvm_parts", partial(libsvm_parts, _block=size))
+
+    return blocks
+
+
+@pytest.mark.parametrize("block", [1, 64, 1000, 1 << 20])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_the_numbers_of_the_reader_bit_for_bit(tmp_path, pack):
-    path, target = tmp_path / "some.packed", tmp_path / "some.rows"
-    path.write_bytes(pack(text()))
-    convert_libsvm(path, target)
-    assert same(target, path)
-
-
-@pytest.mark.parametrize("block", [1, 64, 1000])
-def test_however_the_text_is_cut(source, tmp_path, monkeypatch, block):
-    monkeypatch.setattr(writing, "libsvm_parts", partial(libsvm_parts, _block=block))
-    convert_libsvm(source, tmp_path / "cut.rows")
-    assert same(tmp_path / "cut.rows", source)
-
-
-def test_a_planted_fault_would_be_seen(source, tmp_path, monkeypatch):
-    """Values in single precision differ; so would any bit."""
-    convert_libsvm(source, tmp_path / "single.rows", dtype=np.float32)
-    assert not same(tmp_path / "single.rows", source)
+def test_the_numbers_of_the_reader_bit_for_bit(source, tmp_path, cut, pack, block):
+    source.write_bytes(pack(text()))
+    cut(block)
+    convert_libsvm(source, tmp_path / "some.rows")
+    assert same(tmp_path / "some.rows", source)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +118,7 @@ def test_options(source, tmp_path):
     convert_libsvm(source, tmp_path / "wide.rows", features=50)
     assert same(tmp_path / "wide.rows", source, features=50)
     convert_libsvm(source, tmp_path / "single.rows", dtype=np.float32)
+    assert not same(tmp_path / "single.rows", source)  # nor would it be with any other bit
     X, _ = read_libsvm(source)
     mapped = open_rows(tmp_path / "single.rows").X.mapped()
     assert mapped.dtype == np.float32
@@ -128,8 +127,8 @@ def test_options(source, tmp_path):
         convert_libsvm(source, tmp_path / "x.rows", dtype=np.int64)
 
 
-def test_progress(source, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "libsvm_parts", partial(libsvm_parts, _block=1000))
+def test_progress(source, tmp_path, cut):
+    cut(1000)
     told = []
     convert_libsvm(source, tmp_path / "told.rows", tell=told.append)
     assert told[-1] == ""
@@ -148,8 +147,8 @@ def test_a_pipe_has_no_share(tmp_path):
     assert open_rows(tmp_path / "piped.rows").X.shape == (1, 2)
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "libsvm_parts", partial(libsvm_parts, _block=1 << 14))
+def test_memory_does_not_grow_with_the_file(tmp_path, cut):
+    cut(1 << 14)
 
     def peak(copies):
         path = tmp_path / f"{copies}.txt"
@@ -178,8 +177,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
         (b"1 2:1 2:1\n", r"line 203: found '2:1'; expected every index once per line"),
     ],
 )
-def test_malformed_text_leaves_nothing(source, monkeypatch, wrong, message):
-    monkeypatch.setattr(writing, "libsvm_parts", partial(libsvm_parts, _block=500))
+def test_malformed_text_leaves_nothing(source, cut, wrong, message):
+    cut(500)
     lines = text().splitlines(keepends=True)
     source.write_bytes(b"".join([*lines[:202], wrong, *lines[202:]]))
     with pytest.raises(DataError, match=message):
@@ -187,20 +186,24 @@ def test_malformed_text_leaves_nothing(source, monkeypatch, wrong, message):
     assert only_source(source)
 
 
-def test_what_cannot_be_made(source, folder, tmp_path):
-    with pytest.raises(DataError, match=r"some.rows is there already; remove it first, or choose"):
-        convert_libsvm(source, folder)
-    with pytest.raises(DataError, match=r"there is no folder .*nowhere"):
-        convert_libsvm(source, tmp_path / "nowhere" / "some.rows")
-    source.write_bytes(b"# nothing\n")
-    with pytest.raises(DataError, match="holds no rows; expected lines"):
-        convert_libsvm(source, tmp_path / "other.rows")
-    source.write_bytes(b"1\n-1\n")
-    with pytest.raises(DataError, match=r"other.rows would have no column; expected at least one"):
-        convert_libsvm(source, tmp_path / "other.rows")
-    with pytest.raises(DataError, match=r"missing.txt cannot be read: No such file"):
-        convert_libsvm(tmp_path / "missing.txt", tmp_path / "other.rows")
-    assert {path.name for path in tmp_path.iterdir()} == {source.name, folder.name}
+@pytest.mark.parametrize(
+    ("content", "target", "message"),
+    [
+        (b"1 1:1\n", "some.txt", "some.txt is there already; remove it first, or choose"),
+        (b"1 1:1\n", "nowhere/some.rows", "there is no folder .*nowhere"),
+        (b"# nothing\n", "some.rows", "holds no rows; expected lines"),
+        (b"1\n-1\n", "some.rows", "some.rows would have no column; expected at least one"),
+        (None, "some.rows", "some.txt cannot be read: No such file"),
+    ],
+)
+def test_what_cannot_be_made(tmp_path, content, target, message):
+    source = tmp_path / "some.txt"
+    if content is not None:
+        source.write_bytes(content)
+    before = list(tmp_path.iterdir())
+    with pytest.raises(DataError, match=message):
+        convert_libsvm(source, tmp_path / target)
+    assert list(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(
@@ -211,8 +214,8 @@ def test_what_cannot_be_made(source, folder, tmp_path):
     ],
     ids=["full disk", "Ctrl-C"],
 )
-def test_interrupted_it_leaves_nothing(source, monkeypatch, fault, expected, message):
-    monkeypatch.setattr(writing, "libsvm_parts", partial(libsvm_parts, _block=500))
+def test_interrupted_it_leaves_nothing(source, cut, monkeypatch, fault, expected, message):
+    cut(500)
     append, calls = writing._Growing.append, []
 
     def failing(file, array):
@@ -262,9 +265,7 @@ def test_a_damaged_folder_is_refused(folder, name):
             open_rows(folder)
     for damaged in (whole[:-8], whole[:50], b"", whole + b"12345678"):
         path.write_bytes(damaged)
-        with pytest.raises(
-            DataError, match=rf"{name}.npy has [\d,]+ bytes; expected [\d,]+: it is"
-        ):
+        with pytest.raises(DataError, match=rf"{name}.npy has [\d,]+ bytes; expected [\d,]+: it"):
             open_rows(folder)
     path.write_bytes(b"no array" + whole[8:])
     with pytest.raises(DataError, match="it is damaged; make it again with rcmd convert"):
@@ -276,36 +277,36 @@ def test_a_damaged_folder_is_refused(folder, name):
     open_rows(folder)
 
 
-def changed(folder, **changes):
-    """meta.json with other words, and the checksum that belongs to them."""
-    body = json.loads((folder / META).read_text()) | changes
+def newer(text):
+    """meta.json of another version, with the checksum that belongs to it."""
+    body = json.loads(text) | {"version": 2}
     del body["crc32"]
-    body["crc32"] = zlib.crc32(json.dumps(body, sort_keys=True).encode())
-    (folder / META).write_text(json.dumps(body))
+    return json.dumps(body | {"crc32": zlib.crc32(json.dumps(body, sort_keys=True).encode())})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace('"features": 30', '"features": 31'), "was changed since it was"),
+        (lambda text: text[:100], "meta.json is damaged, or not about rows"),
+        (lambda text: "[]", "meta.json is damaged, or not about rows"),
+        (lambda text: '{"format": "another"}', "meta.json is damaged, or not about rows"),
+        (newer, "version 2 of its format, while this rcmd reads version 1"),
+    ],
+)
+def test_changed_descriptions_are_refused(folder, change, message):
+    (folder / META).write_text(change((folder / META).read_text()))
+    with pytest.raises(DataError, match=message):
+        open_rows(folder)
 
 
 def test_other_folders_are_refused(folder, tmp_path):
-    meta = (folder / META).read_text()
-    (folder / META).write_text(meta.replace('"features": 30', '"features": 31'))
-    with pytest.raises(DataError, match=r"meta.json was changed since it was written; make it"):
-        open_rows(folder)
-    for damaged in (meta[:100], "[]", '{"format": "another"}'):
-        (folder / META).write_text(damaged)
-        with pytest.raises(DataError, match=r"meta.json is damaged, or not about rows"):
-            open_rows(folder)
-    (folder / META).write_text(meta)
-    changed(folder, version=2)
-    with pytest.raises(
-        DataError, match=r"version 2 of its format, while this rcmd reads version 1"
-    ):
-        open_rows(folder)
     (folder / META).unlink()
     with pytest.raises(DataError, match=r"some.rows has no meta.json; expected a folder made by"):
         read(folder)
-    with pytest.raises(DataError, match=r"nowhere is not there, or is no folder"):
-        open_rows(tmp_path / "nowhere")
-    with pytest.raises(DataError, match=r"some.txt is not there, or is no folder"):
-        open_rows(tmp_path / "some.txt")
+    for name in ("nowhere", "some.txt"):
+        with pytest.raises(DataError, match=f"{name} is not there, or is no folder"):
+            open_rows(tmp_path / name)
 
 
 # ---- blocks that cannot be written --------------------------------------------------------------
@@ -368,10 +369,7 @@ def test_command(source, tmp_path, capsys):
     assert "the certified gap reached the tolerance" in capsys.readouterr().out
     assert main(["convert", str(source), str(target)]) == 2
     assert "some.rows is there already" in capsys.readouterr().err
-
-
-def test_the_sizes_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "two.txt").write_text("+1 1:0.5 3:2\n-1 2:1\n")
-    assert main(["convert", f"{tmp_path}/two.txt", f"{tmp_path}/two.rows", "--json", "-"]) == 0
+    source.write_bytes(b"+1 1:0.5 3:2\n-1 2:1\n")
+    assert main(["convert", str(source), f"{tmp_path}/two.rows", "--json", "-"]) == 0
     sizes = json.loads(capsys.readouterr().out)
     assert (sizes["rows"], sizes["features"], sizes["entries"]) == (2, 3, 3)

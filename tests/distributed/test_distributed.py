@@ -9,29 +9,12 @@ import pytest
 import scipy.sparse as sp
 from small_problems import LOSSES, ORACLES, data
 
-from rcmd import (
-    RCMD,
-    EuclideanProx,
-    L1Ball,
-    LeastSquares,
-    Logistic,
-    Problem,
-    Ridge,
-    iterate,
-    solve,
-)
-from rcmd.distributed import (
-    Alone,
-    ShardedProblem,
-    SharedError,
-    rehearse,
-    shard,
-)
+from rcmd import RCMD, EuclideanProx, L1Ball, LeastSquares, Logistic, Problem, Ridge, iterate, solve
+from rcmd.distributed import Alone, ShardedProblem, SharedError, rehearse, shard
 from rcmd.distributed.engine import ShardedEngine, ShardLoop, confirm_lockstep
-from rcmd.distributed.exchange import DenseExchange
+from rcmd.distributed.exchange import DenseExchange, sum_rows, sum_terms
 from rcmd.distributed.oracle import AtFirst
 from rcmd.distributed.shards import block, fitting_labels, read_shard
-from rcmd.distributed.summing import sum_rows, sum_terms
 from rcmd.engine.accounting import PrimalAverage
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
@@ -60,8 +43,11 @@ def sharded(group, X, y, loss, oracle, weights=None, **options):
     return ShardedProblem(rows, labels, loss, oracle, group=group, weights=weights, **options)
 
 
-def engine_on(group, problem, exchange, seed=3, batch=BATCH):
-    sampler = UniformSampler(problem.n, batch, np.random.default_rng(seed))
+GIVEN = parts("logistic", "l1-ball", "csr", False)
+
+
+def engine_on(problem, exchange, batch=BATCH):
+    sampler = UniformSampler(problem.n, batch, np.random.default_rng(3))
     problem.exchange = exchange
     return ShardedEngine(problem, default_schedule(problem.constants(batch)), sampler)
 
@@ -70,7 +56,7 @@ def iterates(size, exchange, given, steps=60):
     """s and w̄ of all rows, d and β̄ after some steps on so many ranks."""
 
     def work(group):
-        engine = engine_on(group, sharded(group, *given), exchange)
+        engine = engine_on(sharded(group, *given), exchange)
         engine.advance(steps)
         confirm_lockstep(group, engine)
         beta, w = engine.averages()
@@ -132,12 +118,9 @@ def test_constants_and_certificates_are_those_of_one_process(oracle):
 
 
 def test_an_intercept_is_spread_too():
-    X, y, loss, _, _ = parts("logistic", "l1-ball", "csr", False)
-    alone = Problem(X, y, loss, L1Ball(2.0), intercept=1.0)
-    problems = rehearse(
-        2, lambda group: sharded(group, X, y, loss, L1Ball(2.0), intercept=1.0).constants(BATCH)
-    )
-    assert problems[0].prediction_bound == alone.constants(BATCH).prediction_bound
+    alone = Problem(*GIVEN[:4], intercept=1.0)
+    found = rehearse(2, lambda group: sharded(group, *GIVEN, intercept=1.0).constants(BATCH))
+    assert found[0].prediction_bound == alone.constants(BATCH).prediction_bound
 
 
 def test_sums_do_not_depend_on_how_terms_are_spread():
@@ -173,6 +156,22 @@ def test_what_is_not_finite_stays_so():
     assert np.isnan(sum_rows(Alone(), rows, 1, np.array([1.0, 10.0]))[0]).all()
 
 
+def refused(size, work):
+    """What every rank says."""
+    heard = []
+
+    def listening(group):
+        try:
+            work(group)
+        except SharedError as fault:
+            heard.append(str(fault))
+
+    rehearse(size, listening)
+    assert len(heard) == size
+    assert len(set(heard)) == 1
+    return heard[0]
+
+
 @dataclass(frozen=True)
 class Answering(LinearMinOracle):
     """Whatever it is told to answer, on rank 0 only."""
@@ -191,7 +190,11 @@ class Answering(LinearMinOracle):
         return 0.0
 
 
-class Strange(Atom):
+@dataclass(frozen=True)
+class Constant(Atom):
+    """An atom of somebody's own."""
+
+    level: object
     gather = predict = add_to = lambda self, *_: None
 
 
@@ -202,6 +205,7 @@ ATOMS = (
     DenseAtom(np.arange(3.0)),
     DenseAtom(np.arange(50.0)),
     RankOneAtom(np.arange(2.0), np.arange(3.0)),
+    Constant(3.0),
 )
 
 
@@ -217,37 +221,25 @@ def test_atoms_travel(atom):
             assert np.array_equal(mine, theirs)
 
 
-def test_errors_of_the_oracle_travel():
-    for answer, words in (
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
         (ZeroDivisionError("no such corner"), "ZeroDivisionError: no such corner"),
         (np.zeros(3), "wrap a vector as rcmd.oracles.DenseAtom"),
-        (Strange(), "others cannot travel between ranks"),
-    ):
-        heard = []
-
-        def work(group, answer=answer, heard=heard):
-            try:
-                AtFirst(Answering(answer), group).argmin(np.zeros(3))
-            except SharedError as fault:
-                heard.append(str(fault))
-
-        rehearse(3, work)
-        assert len(heard) == 3
-        assert all(words in sentence for sentence in heard)
+        (Constant(lambda: 3.0), "Can't pickle"),
+    ],
+)
+def test_errors_of_the_oracle_travel(answer, words):
+    assert words in refused(3, lambda g: AtFirst(Answering(answer), g).argmin(np.zeros(3)))
 
 
 def run_on(group, **options):
-    X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
-    problem = sharded(group, X, y, loss, oracle, exchange=options.pop("exchange", "auto"))
+    problem = sharded(group, *GIVEN, exchange=options.pop("exchange", "auto"))
     return solve(problem, **{"batch": BATCH, "tol": 0, "seed": 3, **options})
 
 
 def test_results_and_histories_are_those_of_one_process():
-    X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
-    run = iterate(Problem(X, y, loss, oracle), batch=BATCH, tol=1e-2, seed=3, method="rcmd")
-    for _ in run:
-        pass
-    one = run.result()
+    one = solve(Problem(*GIVEN[:4]), batch=BATCH, tol=1e-2, seed=3, method="rcmd")
     found, *others = rehearse(3, lambda group: run_on(group, tol=1e-2))
     assert [len(other.w) for other in others] == [8, 8]  # their own rows
     assert all((other.beta == found.beta).all() for other in others)
@@ -281,8 +273,7 @@ def test_a_callback_of_one_rank_stops_all():
 
 def test_ctrl_c_on_one_rank_stops_all():
     def work(group):
-        X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
-        run = iterate(sharded(group, X, y, loss, oracle), batch=BATCH, tol=0)
+        run = iterate(sharded(group, *GIVEN), batch=BATCH, tol=0)
         next(run)
         run.interrupts.requested = group.rank == 1
         for _ in run:
@@ -317,8 +308,7 @@ def stray_run(exchange, change):
     """Rank 1 of 2 draws otherwise."""
 
     def work(group):
-        X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
-        problem = sharded(group, X, y, loss, oracle, exchange=exchange)
+        problem = sharded(group, *GIVEN, exchange=exchange)
         kept = (lambda rows: rows) if group.rank == 0 else change
         sampler = Stray(kept, N, BATCH, np.random.default_rng(0))
         return solve(problem, method=RCMD(sampler=sampler), tol=0, max_iterations=8)
@@ -344,9 +334,7 @@ def test_a_rank_that_takes_other_rows_of_its_own_is_caught(exchange):
 @pytest.mark.parametrize("exchange", ["sparse", "dense"])
 def test_a_wrong_boundary_is_caught(exchange):
     def work(group):
-        X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
-        problem = sharded(group, X, y, loss, oracle)
-        engine = engine_on(group, problem, exchange)
+        engine = engine_on(sharded(group, *GIVEN), exchange)
         engine._loop._ends += np.array([group.rank == 1, 0], np.uint64)  # one row on none
         engine.advance(20)
 
@@ -361,9 +349,8 @@ def test_a_lost_part_is_caught():
             return super().add(rows, mine, lost, health, batch, d)
 
     def work(group, kind):
-        X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
-        problem = sharded(group, X, y, loss, oracle)
-        engine = engine_on(group, problem, "dense")
+        problem = sharded(group, *GIVEN)
+        engine = engine_on(problem, "dense")
         engine._loop = ShardLoop(problem, kind(group, P), engine.d)
         engine.advance(6)  # more than one pass: d is computed anew
         return engine.iteration
@@ -375,8 +362,7 @@ def test_a_lost_part_is_caught():
 
 def test_a_changed_bit_of_d_is_caught():
     def work(group):
-        X, y, loss, oracle, _ = parts("logistic", "l1-ball", "csr", False)
-        engine = engine_on(group, sharded(group, X, y, loss, oracle), "dense")
+        engine = engine_on(sharded(group, *GIVEN), "dense")
         engine.d[2] = np.nextafter(engine.d[2], 1.0) if group.rank == 2 else engine.d[2]
         confirm_lockstep(group, engine)
 
@@ -390,34 +376,9 @@ def test_numbers_that_are_none_end_all_ranks():
         def derivative(self, s, y):
             return np.nan if y > 2.0 and s != 0.0 else s - y
 
-    heard = []
-
-    def work(group):
-        X, y = np.ones((6, 1)), np.array([0.0, 1.0, 0.0, 1.0, 0.0, 3.0])
-        try:
-            solve(sharded(group, X, y, Broken(), L1Ball(1.0)), batch=6, tol=0)
-        except SharedError as fault:
-            heard.append(str(fault))
-
-    rehearse(3, work)
-    assert len(heard) == 3
-    assert "the dual variable became NaN or infinite" in heard[0]
-
-
-def refused(size, work):
-    """What every rank says."""
-    heard = []
-
-    def listening(group):
-        try:
-            work(group)
-        except SharedError as fault:
-            heard.append(str(fault))
-
-    rehearse(size, listening)
-    assert len(heard) == size
-    assert len(set(heard)) == 1
-    return heard[0]
+    given = np.ones((6, 1)), np.array([0.0, 1.0, 0.0, 1.0, 0.0, 3.0]), Broken(), L1Ball(1.0)
+    said = refused(3, lambda group: solve(sharded(group, *given), batch=6, tol=0))
+    assert "the dual variable became NaN or infinite" in said
 
 
 def test_bad_input_is_refused_on_every_rank():
@@ -471,11 +432,10 @@ def test_what_runs_on_one_process_only_is_refused():
 
 
 def test_the_exchange_with_fewer_bytes_is_chosen():
-    X, y, loss, oracle, _ = parts("logistic", "l1-ball", "dense", False)
-    problem = sharded(Alone(), X, y, loss, oracle)
+    problem = sharded(Alone(), *parts("logistic", "l1-ball", "dense", False))
     # 12 b p against 16 p bytes for dense rows.
-    assert engine_on(Alone(), problem, "auto", batch=1).exchange.name == "sparse"
-    assert engine_on(Alone(), problem, "auto", batch=2).exchange.name == "dense"
+    assert engine_on(problem, "auto", batch=1).exchange.name == "sparse"
+    assert engine_on(problem, "auto", batch=2).exchange.name == "dense"
 
 
 def test_an_error_of_one_thread_ends_the_rehearsal():
@@ -503,7 +463,7 @@ def files(tmp_path):
     """The same samples as text and as a folder; labels 1 and 2, sorted, so that shards have one."""
     from rcmd.datasets import convert_libsvm
 
-    X, y, *_ = parts("logistic", "l1-ball", "csr", False)
+    X, y, *_ = GIVEN
     y = np.sort(np.where(y > 0, 2, 1))
     lines = [
         f"{y[j]} " + " ".join(f"{k + 1}:{float(X[j, k])!r}" for k in X[[j]].indices)
@@ -546,15 +506,10 @@ def test_a_fault_in_one_shard_is_told_by_all(tmp_path):
 
 
 def test_ridge_reaches_its_tolerance():
-    X, y, loss, _, _ = parts("logistic", "l1-ball", "csr", False)
-
-    def work(group):
-        problem = sharded(group, X, y, loss, Ridge(0.2))
-        return solve(problem, batch=BATCH, tol=1e-8)
-
-    result = rehearse(2, work)[0]
+    given = (*GIVEN[:3], Ridge(0.2))
+    result = rehearse(2, lambda group: solve(sharded(group, *given), batch=BATCH, tol=1e-8))[0]
     assert result.success
-    assert certify(Problem(X, y, loss, Ridge(0.2)), result.beta, result.w).gap <= 1.001e-8
+    assert certify(Problem(*given), result.beta, result.w).gap <= 1.001e-8
 
 
 def test_schedules_of_ones_own_are_taken():

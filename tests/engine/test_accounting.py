@@ -7,6 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from enumeration import averaging_weight
 
 from rcmd.engine import accounting
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
@@ -20,13 +21,6 @@ SCHEDULES = [
     LinearSchedule(F(5, 2), F(9, 8)),
     LinearSchedule(F(3), F(1, 3) + F(1, 10**60)),  # q = 10^60: the base moves every other step
 ]
-
-
-def weights(schedule: Schedule, count: int) -> list[Fraction]:
-    if isinstance(schedule, SublinearSchedule):
-        return [2 * schedule.blocks + i for i in range(count)]
-    total = schedule.blocks * schedule.sigma
-    return [(total / (total - 1)) ** i for i in range(count)]
 
 
 def fractions(seed: int, *shape: int) -> Any:
@@ -54,7 +48,8 @@ def check_primal(average: PrimalAverage, schedule: Schedule) -> None:
     zero = np.array([F(0)] * 4, dtype=object)
     total = zero.copy()
     mass = F(0)
-    for step, weight in zip(steps(), weights(schedule, STEPS), strict=True):
+    for step in steps():
+        weight = averaging_weight(schedule, step.i)
         average.record(step)
         total = total + weight * step.atom.dense(zero)
         mass += weight
@@ -67,7 +62,8 @@ def check_dual(average: DualAverage, schedule: Schedule) -> None:
     assert list(average.value(w)) == list(w)
     total = 0 * w
     mass = F(0)
-    for step, weight in zip(steps(), weights(schedule, STEPS), strict=True):
+    for step in steps():
+        weight = averaging_weight(schedule, step.i)
         total = total + weight * w
         mass += weight
         w[step.batch] += step.change
@@ -90,35 +86,35 @@ class ShiftedWeight(PrimalAverage):
     """Weights C_i where c_i belong."""
 
     def record(self, step: Step) -> None:
-        unit = self._sum.unit(step.i)
-        step.atom.add_to(self._sum.total, unit * self._sum.schedule.mixing(step.i + 1))
-        self._last = step.i
+        unit = self.unit(step.i)
+        step.atom.add_to(self.total, unit * self.schedule.mixing(step.i + 1))
+        self.last = step.i
 
 
 class AfterTheStep(DualAverage):
     """The average of w^{i+1} instead of w^i."""
 
     def record(self, step: Step) -> None:
-        total = self._sum.unit(step.i) * (1 - self._sum.schedule.mixing(step.i))
-        self._sum.total[step.batch] += total * step.change
-        self._last = step.i
+        total = self.unit(step.i) * (1 - self.schedule.mixing(step.i))
+        self.total[step.batch] += total * step.change
+        self.last = step.i
 
 
 class ReadsTooEarly(DualAverage):
     """Reads the entries of the batch before ``unit`` rescales them."""
 
     def record(self, step: Step) -> None:
-        self._sum.total[step.batch] += self._sum.unit(step.i) * step.change
-        self._last = step.i
+        self.total[step.batch] += self.unit(step.i) * step.change
+        self.last = step.i
 
 
 class ForgetsToRescale(PrimalAverage):
     def record(self, step: Step) -> None:
-        base, total = self._sum.base, self._sum.total.copy()
+        base, total = self.base, self.total.copy()
         super().record(step)
-        if self._sum.base != base:
+        if self.base != base:
             step.atom.add_to(total, 1)
-            self._sum.total = total
+            self.total = total
 
 
 def test_averages_fail_on_planted_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +136,7 @@ def test_rescaling_happens() -> None:
     average = PrimalAverage(SCHEDULES[2], np.zeros(4, object))
     for step in steps(6):
         average.record(step)
-    assert average._sum.base > 0
+    assert average.base > 0
 
 
 def test_asking_does_not_change_the_answer() -> None:
@@ -193,7 +189,7 @@ def check_floats(schedule: Schedule, exact: Schedule, count: int = 1200) -> None
     with mpmath.workdps(40):
         for i in range(count):
             atom, batch = DenseAtom(rng.normal(size=3)), rng.permutation(5)[:2]
-            weight = _digits(weights_at(exact, i))
+            weight = mpmath.mpmathify(averaging_weight(exact, i))
             mass += weight
             for total, terms in zip(sums, (atom.vector, w), strict=True):
                 total[:] = [t + weight * mpmath.mpf(x) for t, x in zip(total, terms, strict=True)]
@@ -207,17 +203,6 @@ def check_floats(schedule: Schedule, exact: Schedule, count: int = 1200) -> None
                 for found, total in zip((primal.value(), dual.value(w)), sums, strict=True):
                     for a, b in zip(found, total, strict=True):
                         assert abs(a - b / mass) <= 1e-13, i
-
-
-def weights_at(schedule: Schedule, i: int) -> Fraction:
-    if isinstance(schedule, SublinearSchedule):
-        return 2 * schedule.blocks + i
-    total = schedule.blocks * schedule.sigma
-    return (total / (total - 1)) ** i
-
-
-def _digits(value: Fraction) -> Any:
-    return mpmath.mpf(value.numerator) / value.denominator
 
 
 @pytest.mark.parametrize(("schedule", "exact"), FLOAT_SCHEDULES)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from small_problems import SHIPPED, exact_problem
 
 from rcmd import (
     RCMD,
@@ -28,18 +29,14 @@ from rcmd import (
     SeparableConjugate,
     Simplex,
     Translated,
-    conjugates,
     solve,
 )
-from rcmd.engine.compiled import CompiledEngine
-from rcmd.engine.kernels import coordinatewise, tournament
+from rcmd.engine.compiled import CompiledEngine, CoordinateLoop, OracleLoop, VertexLoop
+from rcmd.engine.kernels import coordinatewise, vertex
 from rcmd.engine.kernels.layout import LAG, rows_tuple
-from rcmd.engine.kernels.vertex import run_vertex
-from rcmd.engine.loops import CoordinateLoop, OracleLoop, VertexLoop
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.jit.records import CannotCompile
-from rcmd.jit.scalars import method_scalar
+from rcmd.jit.scalars import CannotCompile, method_scalar
 from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import LinearSchedule, Schedule, SublinearSchedule
 from rcmd.oracles import Atom, DenseAtom, RankOneAtom, SparseAtom
@@ -267,12 +264,18 @@ def engine(
     batch: int = 1,
     schedule: str | Schedule = "sublinear",
     prox: BregmanProx | None = None,
+    sampler: Any = None,
     **_: Any,
 ) -> Any:
     if isinstance(schedule, str):
         schedule = SCHEDULES[schedule](problem.n / batch)
     prox = (prox or ConjugateProx()).bind(problem.constants(batch))
-    return kind(problem, schedule, UniformSampler(problem.n, batch, np.random.default_rng(7)), prox)
+    drawn = sampler() if sampler else UniformSampler(problem.n, batch, np.random.default_rng(7))
+    return kind(problem, schedule, drawn, prox)
+
+
+def both(problem: Problem, **options: Any) -> list[Any]:
+    return [engine(kind, problem, **options) for kind in (CompiledEngine, AveragingReference)]
 
 
 def iterates(engine: Any) -> dict[str, Any]:
@@ -306,35 +309,11 @@ def test_every_two_choices_meet() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_agree(case: dict[str, Any]) -> None:
-    problem = make_problem(**case)
-    fast = engine(CompiledEngine, problem, **case)
-    agree(fast, engine(AveragingReference, problem, **case))
+    fast, plain = both(make_problem(**case), **case)
+    agree(fast, plain)
     kinds = {"l1-ball": VertexLoop, "l1-penalty": VertexLoop, "simplex": VertexLoop}
     kinds |= dict.fromkeys(["box", "l2-ball", "ridge-free", "ridge-cut"], CoordinateLoop)
     assert type(fast._loop) is kinds.get(case["oracle"], OracleLoop)
-
-
-SHIPPED = [
-    getattr(conjugates, name)(*parameters)
-    for name, *parameters in (
-        ("EpsilonInsensitive", 0.3),
-        ("Fair",),
-        ("Huber",),
-        ("LeastSquares",),
-        ("LogCosh",),
-        ("Logistic",),
-        ("PseudoHuber",),
-        ("SmoothedHinge",),
-        ("SmoothedQuantile", 0.7),
-        ("SoftplusHinge",),
-        ("SquaredHinge",),
-    )
-]
-
-
-def test_no_shipped_loss_is_left_out() -> None:
-    others = {"Poisson", "Exponential", "SampleLosses", "SeparableConjugate"}
-    assert {type(loss).__name__ for loss in SHIPPED} == set(conjugates.__all__) - others
 
 
 @pytest.mark.parametrize("layout", ["dense-f8", "csr-f8-i4"])
@@ -342,8 +321,7 @@ def test_no_shipped_loss_is_left_out() -> None:
 def test_every_loss_agrees_on_every_oracle_and_batch(loss: SeparableConjugate, layout: str) -> None:
     for make_oracle, batch in itertools.product(ORACLES.values(), [1, 2, N]):
         problem = Problem(matrix(layout, 40), labels(), loss, make_oracle(40))
-        engines = (engine(kind, problem, batch) for kind in (CompiledEngine, AveragingReference))
-        agree(*engines, pieces=(30,))
+        agree(*both(problem, batch=batch), pieces=(30,))
 
 
 @pytest.mark.parametrize(
@@ -401,7 +379,7 @@ def test_few_entries_and_long_rows() -> None:
     for X in (tiny, full):
         y = labels()[: X.shape[0]]
         problem = Problem(X, y, Logistic(), L1Ball(3.0))
-        agree(engine(CompiledEngine, problem), engine(AveragingReference, problem), (7, 53))
+        agree(*both(problem), (7, 53))
 
 
 # ---- slices -------------------------------------------------------------------------------------
@@ -415,8 +393,9 @@ def test_slices_do_not_matter(oracle: str, schedule: Any) -> None:
         schedule = LinearSchedule(1.0, 1.0)
     problem = make_problem(oracle=oracle, p=600)
     runs = []
-    for pieces in ([400], [1] * 400, [3, 150, 247]):
+    for pieces, chunk in (([400], 2**14), ([400], 7), ([1] * 400, 7), ([3, 150, 247], 2**14)):
         fast = engine(CompiledEngine, problem, 2, schedule)
+        fast._chunk = chunk
         for steps in pieces:
             fast.advance(steps)
         assert fast.iteration == 400
@@ -427,20 +406,7 @@ def test_slices_do_not_matter(oracle: str, schedule: Any) -> None:
         for name, part in run.items():
             assert np.isfinite(part).all()
             np.testing.assert_array_equal(part, runs[0][name], err_msg=name)
-    agree(
-        engine(CompiledEngine, problem, 2, schedule),
-        engine(AveragingReference, problem, 2, schedule),
-        (400,),
-    )
-
-
-def test_chunks_do_not_matter() -> None:
-    one, other = (engine(CompiledEngine, make_problem(p=600)) for _ in range(2))
-    other._chunk = 7
-    for fast in (one, other):
-        fast.advance(200)
-    for name, part in iterates(one).items():
-        np.testing.assert_array_equal(part, iterates(other)[name], err_msg=name)
+    agree(*both(problem, batch=2, schedule=schedule), (400,))
 
 
 # ---- planted faults -----------------------------------------------------------------------------
@@ -487,11 +453,11 @@ def stale_functions(fast: Any) -> None:
 )
 def test_planted_faults_are_seen(plant: Any) -> None:
     problem = make_problem("bowl", p=600)
-    agree(engine(CompiledEngine, problem), engine(AveragingReference, problem))
-    fast = engine(CompiledEngine, problem)
+    agree(*both(problem))
+    fast, plain = both(problem)
     plant(fast)
     with pytest.raises(AssertionError):
-        agree(fast, engine(AveragingReference, problem))
+        agree(fast, plain)
 
 
 # ---- parameters ---------------------------------------------------------------------------------
@@ -500,9 +466,8 @@ def test_planted_faults_are_seen(plant: Any) -> None:
 def test_parameters_neither_recompile_nor_leak() -> None:
     """Ten parameter values interleaved in one process: one kernel, ten right answers."""
 
-    def engines(value: float) -> tuple[Any, Any]:
-        problem = Problem(matrix("dense-f8", 40), labels(), Bowl(value), Ridge(value, 0.5))
-        return engine(CompiledEngine, problem), engine(AveragingReference, problem)
+    def engines(value: float) -> list[Any]:
+        return both(Problem(matrix("dense-f8", 40), labels(), Bowl(value), Ridge(value, 0.5)))
 
     pairs = [engines(value) for value in np.linspace(0.5, 1.5, 10)]
     kernels = {fast._loop._kernel for fast, _ in pairs}
@@ -511,14 +476,13 @@ def test_parameters_neither_recompile_nor_leak() -> None:
     for fast, plain in pairs:
         agree(fast, plain, (50,))
     signatures = len(next(iter(kernels)).signatures)
-    vertex = len(run_vertex.signatures)
-    fast, plain = engines(0.77)
-    agree(fast, plain, (50,))
+    before = len(vertex.run_vertex.signatures)
+    agree(*engines(0.77), (50,))
     assert len(next(iter(kernels)).signatures) == signatures
     for radius in (1.0, 2.0):
         problem = Problem(matrix("dense-f8", 40), labels(), Bowl(radius), L1Ball(radius))
-        agree(engine(CompiledEngine, problem), engine(AveragingReference, problem), (50,))
-    assert len(run_vertex.signatures) <= vertex + 1
+        agree(*both(problem), (50,))
+    assert len(vertex.run_vertex.signatures) <= before + 1
 
 
 def test_fields_of_every_kind_are_read() -> None:
@@ -537,7 +501,7 @@ def test_arguments_with_defaults_keep_them() -> None:
 
 def keys(d: Any, signs: Any) -> Any:
     """What counts of |d| or −d, its leading 44 bits with the implicit one, by arithmetic."""
-    fraction, exponent = np.frexp(abs(d) if signs == tournament.BOTH_SIGNS else -d)
+    fraction, exponent = np.frexp(abs(d) if signs == vertex.BOTH_SIGNS else -d)
     return np.ldexp(np.trunc(np.ldexp(fraction, 44)), exponent - 44)
 
 
@@ -545,29 +509,27 @@ def climb(p: int, signs: Any, seed: int, lifting: bool = True) -> None:
     """Entries that move up and down, with many ties, against ``argmax``."""
     rng = np.random.default_rng(seed)
     d = np.round(rng.standard_normal(p), 1)
-    offsets = tournament.level_offsets(p)
+    offsets = vertex.level_offsets(p)
     bounds = np.zeros(int(offsets[-1]))
-    tournament.tighten_all(d, *signs, bounds, offsets)
+    vertex.tighten_all(d, *signs, bounds, offsets)
     for turn in range(120):
         for k in rng.integers(p, size=8):
             d[k] = round(rng.standard_normal() * rng.choice([0.1, 1.0, 1.5]), 1)
             d[k] *= 1 + rng.choice([0.0, 1e-15, 1e-12])  # equal, as good as equal, different
             if lifting:
-                tournament.raise_bounds(bounds, offsets, np.uint64(k), keys(d, signs)[k])
+                vertex.raise_bounds(bounds, offsets, np.uint64(k), keys(d, signs)[k])
         if turn % 30 == 29:
             d[keys(d, signs) == keys(d, signs).max()] = 0.0  # every largest key falls
         expected = (keys(d, signs).argmax(), keys(d, signs).max())
-        assert tournament.find_largest(d, *signs, bounds, offsets) == expected
-        assert tournament.scan(d, *signs) == expected
-        assert tournament.scan_short(d, *signs) == expected
-        assert first_largest(abs(d) if signs == tournament.BOTH_SIGNS else -d) == expected[0]
-        if signs == tournament.BOTH_SIGNS and p <= tournament.LOW_BITS:
-            assert tournament.scan_coded(d, signs[0]) == expected
+        assert vertex.find_largest(d, *signs, bounds, offsets) == expected
+        assert vertex.scan(d, *signs) == expected
+        assert vertex.scan_short(d, *signs) == expected
+        assert first_largest(abs(d) if signs == vertex.BOTH_SIGNS else -d) == expected[0]
+        if signs == vertex.BOTH_SIGNS and p <= vertex.LOW_BITS:
+            assert vertex.scan_coded(d, signs[0]) == expected
 
 
-@pytest.mark.parametrize(
-    "signs", [tournament.BOTH_SIGNS, tournament.POSITIVE], ids=["both", "positive"]
-)
+@pytest.mark.parametrize("signs", [vertex.BOTH_SIGNS, vertex.POSITIVE], ids=["both", "positive"])
 @pytest.mark.parametrize("p", [64, 65, 127, 128, 511, 512, 513, 4097, 20000])
 def test_the_largest_key_is_found_first(p: int, signs: Any) -> None:
     climb(p, signs, seed=p)
@@ -576,30 +538,30 @@ def test_the_largest_key_is_found_first(p: int, signs: Any) -> None:
 def test_a_tournament_of_many_levels() -> None:
     p = 64**3 + 1
     d = np.zeros(p)
-    offsets = tournament.level_offsets(p)
+    offsets = vertex.level_offsets(p)
     bounds = np.zeros(int(offsets[-1]))
-    tournament.tighten_all(d, *tournament.BOTH_SIGNS, bounds, offsets)
+    vertex.tighten_all(d, *vertex.BOTH_SIGNS, bounds, offsets)
     for k in (p - 1, 70000, 69999, 0):
         d[k] = -1.0
-        tournament.raise_bounds(bounds, offsets, np.uint64(k), 1.0)
-        assert tournament.find_largest(d, *tournament.BOTH_SIGNS, bounds, offsets) == (k, 1.0)
+        vertex.raise_bounds(bounds, offsets, np.uint64(k), 1.0)
+        assert vertex.find_largest(d, *vertex.BOTH_SIGNS, bounds, offsets) == (k, 1.0)
 
 
 def test_a_place_off_by_one_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    coded = tournament.scan_coded
+    coded = vertex.scan_coded
 
     def next_place(d: Any, keep: Any) -> Any:
         k, key = coded(d, keep)
         return k + 1, key
 
-    monkeypatch.setattr(tournament, "scan_coded", next_place)
+    monkeypatch.setattr(vertex, "scan_coded", next_place)
     with pytest.raises(AssertionError):
-        climb(127, tournament.BOTH_SIGNS, seed=0)
+        climb(127, vertex.BOTH_SIGNS, seed=0)
 
 
 def test_a_forgotten_lift_is_seen() -> None:
     with pytest.raises(AssertionError):
-        climb(513, tournament.BOTH_SIGNS, seed=0, lifting=False)
+        climb(513, vertex.BOTH_SIGNS, seed=0, lifting=False)
 
 
 # ---- numbers that are none ----------------------------------------------------------------------
@@ -724,20 +686,13 @@ class Fixed:
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])
 def test_batches_of_any_integers(dtype: Any) -> None:
-    problem = make_problem(p=40)
-    rows = np.array([1, 4], dtype)
-    engines = [
-        kind(problem, SCHEDULES["sublinear"](N / 2), Fixed(rows), ConjugateProx())
-        for kind in (CompiledEngine, AveragingReference)
-    ]
-    agree(*engines)
+    agree(*both(make_problem(p=40), batch=2, sampler=lambda: Fixed(np.array([1, 4], dtype))))
 
 
 @pytest.mark.parametrize("row", [N, 10**9])
 def test_rows_that_are_none_are_refused(row: int) -> None:
     """Machine code would read beyond the array."""
-    problem = make_problem(p=40)
-    fast = CompiledEngine(problem, SCHEDULES["sublinear"](N), Replay([[0], [row]]), ConjugateProx())
+    fast = engine(CompiledEngine, make_problem(p=40), sampler=lambda: Replay([[0], [row]]))
     with pytest.raises(IndexError, match="the sampler drew rows"):
         fast.advance(2)
 
@@ -746,8 +701,6 @@ def test_rows_that_are_none_are_refused(row: int) -> None:
 
 
 def test_fractions_do_not_compile() -> None:
-    from small_problems import exact_problem
-
     problem = exact_problem("l1-ball")
     with pytest.raises(CannotCompile, match="no compiled layout"):
         solve(problem, method=Corrected(RCMD(engine="compiled")), max_iterations=1)
@@ -769,11 +722,7 @@ def test_every_block_may_fall_in_one_step() -> None:
     x[::64] = 1 + np.arange(128) * 1e-6
     X = sp.csr_array(np.tile(x, (4, 1)))
     problem = Problem(X, np.ones(4), LeastSquares(), L1Ball(0.5))
-    sequence = [[0], [1], [2], [3]]
-    fast, plain = (
-        kind(problem, SublinearSchedule(4.0), Replay(sequence), ConjugateProx())
-        for kind in (CompiledEngine, AveragingReference)
-    )
+    fast, plain = both(problem, sampler=lambda: Replay([[0], [1], [2], [3]]))
     fast._loop = VertexLoop(L1Ball(0.5).vertex_rule(), problem.p, touched=1.0, dense=False)
     fast._loop.refresh(fast._gradient())
     agree(fast, plain, pieces=(1, 1, 1, 1))
@@ -782,8 +731,4 @@ def test_every_block_may_fall_in_one_step() -> None:
 @pytest.mark.parametrize("e", np.geomspace(2e-9, 6e-8, 12))
 def test_a_vanishing_gradient_keeps_its_norm(e: float) -> None:
     problem = Problem([[1.0], [1.0]], [0.4 + e, 0.4 + e], LeastSquares(), L2Ball(1.0))
-    engines = (
-        kind(problem, SublinearSchedule(2.0), Replay([[0], [1]]), ConjugateProx())
-        for kind in (CompiledEngine, AveragingReference)
-    )
-    agree(*engines, pieces=(1, 1))
+    agree(*both(problem, sampler=lambda: Replay([[0], [1]])), pieces=(1, 1))

@@ -8,9 +8,8 @@ import scipy.sparse as sp
 
 from rcmd import L1Ball, LeastSquares, Problem, Ridge
 from rcmd.engine import compiled
-from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.compiled import CompiledEngine, CoordinateLoop
 from rcmd.engine.kernels.coordinatewise import MASS
-from rcmd.engine.loops import CoordinateLoop
 from rcmd.engine.sampling import UniformSampler
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule

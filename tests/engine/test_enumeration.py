@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from enumeration import Parabola, Path, TiltedHuber, levels, mean
-from small_problems import (
-    EXACT_ORACLES,
-    LOSSES,
-    ORACLES,
-    exact_problem,
-    fractions,
-    problem,
-)
+from small_problems import EXACT_ORACLES, LOSSES, ORACLES, exact_problem, fractions, problem
 
 from rcmd import Box, LeastSquares, Logistic, Problem
 from rcmd.engine.reference import ReferenceEngine

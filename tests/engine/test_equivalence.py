@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from enumeration import averaging_weight
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, dense, exact_problem, problem
 
 from rcmd import LeastSquares, Problem
@@ -15,7 +16,7 @@ from rcmd.engine.base import next_refresh
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods.gsfw import gsfw
-from rcmd.model.schedules import LinearSchedule, Schedule, SublinearSchedule, default_schedule
+from rcmd.model.schedules import Schedule, SublinearSchedule, default_schedule
 from rcmd.rows import DenseRows
 
 
@@ -28,14 +29,6 @@ class Moment:
     d: Any
     w: Any = None
     w_average: Any = None
-
-
-def averaging_weight(schedule: Schedule, i: int) -> Any:
-    """c_i as the theorems write it: 2N + i, or q^i with q = Nσ/(Nσ − 1)."""
-    if isinstance(schedule, LinearSchedule):
-        size = schedule.blocks * schedule.sigma
-        return (size / (size - 1)) ** i
-    return 2 * schedule.blocks + i
 
 
 def algorithm_2(problem: Problem, schedule: Schedule, batches: Any) -> Iterator[Moment]:
@@ -237,7 +230,7 @@ class LateDualAverage(DualAverage):
     """Averages w^{i+1}: in Abel's sum C_{i−1} = (1 − α_i) C_i stands for C_i."""
 
     def record(self, step: Any) -> None:
-        share = 1 - self._sum.schedule.mixing(step.i)
+        share = 1 - self.schedule.mixing(step.i)
         super().record(replace(step, change=share * step.change))
 
 

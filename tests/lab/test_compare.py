@@ -8,11 +8,10 @@ import pytest
 from small_problems import problem
 
 from rcmd import methods
-from rcmd.cli.compare import HELP as COMPARE_HELP
+from rcmd.cli.compare import __doc__ as COMPARE_HELP
 from rcmd.cli.main import main
 from rcmd.lab import racing
-from rcmd.lab.compare import compare, excess, fit_slope
-from rcmd.lab.racing import PLAIN, Entrant, fitting, parse_entrants, trace
+from rcmd.lab.racing import PLAIN, compare, excess, fit_slope, fitting, parse_entrants, trace
 from rcmd.model import truth
 
 
@@ -24,6 +23,8 @@ def test_every_method_has_a_name():
     others = {"Method", "Progress", "NAMED", "method_named"}
     named = {type(methods.method_named(name)).__name__ for name in methods.NAMED}
     assert named == set(methods.__all__) - others
+    (entrant,) = parse_entrants("fw:exact")
+    assert entrant.method == methods.FrankWolfe("exact")
 
 
 @pytest.mark.parametrize(
@@ -42,11 +43,6 @@ def test_unknown_methods_are_refused_in_a_sentence(text, words):
         parse_entrants(text)
 
 
-def test_a_rule_after_a_colon():
-    (entrant,) = parse_entrants("fw:exact")
-    assert entrant.method == methods.FrankWolfe("exact")
-
-
 def test_methods_that_do_not_fit_are_told_apart():
     fit, refused = fitting(small(), parse_entrants(",".join(methods.NAMED)), 4, 1000)
     assert set(refused) == {"sdca", "apcg"}
@@ -57,16 +53,9 @@ def test_methods_that_do_not_fit_are_told_apart():
 
 
 def test_curve_of_frank_wolfe_is_that_of_five_lines():
-    task = small()
-    points = trace(
-        task,
-        Entrant("fw", methods.FrankWolfe()),
-        batch=1,
-        seed=0,
-        tol=0.0,
-        max_gradients=20 * task.n,
-        record_at=range(1, 100),
-    )
+    task, (entrant,) = small(), parse_entrants("fw")
+    limits = {"max_gradients": 20 * task.n, "record_at": range(1, 100)}
+    points = trace(task, entrant, 1, 0, tol=0.0, **limits)
     beta, X, y = np.zeros(task.p), task.rows.as_matrix(), task.losses.y
     for k, point in enumerate(points):
         slope = X.T @ (-y / (1 + np.exp(y * (X @ beta)))) / task.n
@@ -83,23 +72,15 @@ def test_curve_of_frank_wolfe_is_that_of_five_lines():
 
 
 def test_a_listener_ends_the_run():
-    points = trace(
-        small(),
-        PLAIN,
-        batch=4,
-        seed=0,
-        tol=0.0,
-        max_gradients=4000,
-        record_at=range(1, 2000),
-        listener=lambda point: point.iteration == 7,
-    )
+    limits = {"max_gradients": 4000, "record_at": range(1, 2000)}
+    points = trace(small(), PLAIN, 4, 0, lambda point: point.iteration == 7, tol=0.0, **limits)
     assert [point.iteration for point in points] == list(range(1, 8))
 
 
 @pytest.mark.parametrize("exponent", [-0.5, -1.0, -2.0])
 def test_slope_of_a_power_is_its_exponent(exponent):
     x = np.geomspace(1, 1e4, 60)
-    slope = fit_slope([(x, 3 * x**exponent), (x, 3 * x**exponent)], noise=0.0)
+    slope = fit_slope([*x, *x], 2 * [*(3 * x**exponent)], noise=0.0)
     assert slope.exponent == pytest.approx(exponent, abs=1e-9)
     assert slope.low >= 1e3
     assert slope.high == pytest.approx(1e4)
@@ -108,20 +89,20 @@ def test_slope_of_a_power_is_its_exponent(exponent):
 def test_slope_leaves_out_the_beginning_and_the_noise():
     x = np.geomspace(1, 1e4, 200)
     y = np.where(x < 50, x**-3.0, 50**-2.0 * (x / 50) ** -1.0 / 50)
-    assert fit_slope([(x, y)], noise=0.0).exponent == pytest.approx(-1, abs=1e-6)
+    assert fit_slope(x, y, noise=0.0).exponent == pytest.approx(-1, abs=1e-6)
     assert np.polyfit(np.log(x), np.log(y), 1)[0] < -1.3  # what a fit of everything would say
     floor = x**-1.0 + 1e-2
-    assert fit_slope([(x, floor)], noise=0.0).exponent > -0.2
-    cut = fit_slope([(x, np.where(x < 100, x**-1.0, 1e-4))], noise=1e-3)
+    assert fit_slope(x, floor, noise=0.0).exponent > -0.2
+    cut = fit_slope(x, np.where(x < 100, x**-1.0, 1e-4), noise=1e-3)
     assert cut.exponent == pytest.approx(-1, abs=1e-6)
     assert cut.high <= 100
 
 
 def test_no_slope_without_points():
-    assert fit_slope([], noise=0.0) is None
-    assert fit_slope([([1, 2, 3], [1.0, 0.5, 0.3])], noise=0.0) is None
-    assert fit_slope([([5] * 6, [1.0] * 6)], noise=0.0) is None
-    assert fit_slope([([1, 2, 3, 4, 5], [-1.0] * 5)], noise=0.0) is None
+    assert fit_slope([], [], noise=0.0) is None
+    assert fit_slope([1, 2, 3], [1.0, 0.5, 0.3], noise=0.0) is None
+    assert fit_slope([5] * 6, [1.0] * 6, noise=0.0) is None
+    assert fit_slope([1, 2, 3, 4, 5], [-1.0] * 5, noise=0.0) is None
 
 
 def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
@@ -131,7 +112,7 @@ def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
     assert result.best == pytest.approx(truth.solve(task).primal, abs=1e-8)
     assert result.noise <= 1e-10
     for standing in result.standings:
-        assert len(standing.curves) == (2 if standing.entrant.random else 1)
+        assert len(standing.curves) == (2 if standing.entrant.method.random else 1)
         for curve in standing.curves:
             assert 1000 < curve[-1].gradients <= 2000
             assert min(excess(curve, result.best)) >= 0
@@ -198,13 +179,6 @@ def test_command_prints_writes_and_draws(capsys, tmp_path, file):
     assert f"{slope['exponent']:.2f}" in out
 
 
-def test_data_sets_by_name(capsys, file):
-    options = ("--methods", "fw", "--passes", "5", "--data", file.parent)
-    status, out, _ = run(capsys, "tiny", *options)
-    assert status == 0
-    assert out.count("\nfw ") == 1
-
-
 def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
     status, out, _ = run(capsys, file, "--passes", "8", "--seeds", "1", "--oracle", "ridge:0.1")
     assert status == 0
@@ -227,14 +201,17 @@ def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
     ],
 )
 def test_bad_input_is_refused_before_any_run(capsys, monkeypatch, words, message):
-    monkeypatch.setattr(Entrant, "solve", lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr(racing.Entrant, "solve", lambda *_, **__: pytest.fail("it ran"))
     status, out, err = run(capsys, *words)
     assert (status, out) == (2, "")
     assert message in err
 
 
-def test_unknown_data_set_is_refused(capsys, tmp_path):
-    status, _, err = run(capsys, "a9b", "--data", tmp_path)
+def test_data_sets_by_name(capsys, file):
+    options = ("--methods", "fw", "--passes", "5", "--data", file.parent)
+    status, out, _ = run(capsys, "tiny", *options)
+    assert (status, out.count("\nfw ")) == (0, 1)
+    status, _, err = run(capsys, "a9b", *options)
     assert status == 2
     assert "a9b (plain, .bz2, .xz or .gz) is not in" in err
 
@@ -249,12 +226,4 @@ def test_an_interrupted_run_is_no_curve():
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        trace(
-            small(),
-            PLAIN,
-            batch=4,
-            seed=0,
-            tol=0.0,
-            max_gradients=4000,
-            listener=press,
-        )
+        trace(small(), PLAIN, 4, 0, press, tol=0.0, max_gradients=4000)

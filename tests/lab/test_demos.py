@@ -58,6 +58,13 @@ def snippet(page: str) -> str:
     return unescape(found.group(1))
 
 
+def planted(*traces, numbers=(), choices=(), frames=()) -> Page:
+    """A page of one panel."""
+    scene = Scene([Drawing(traces, {})], frames or [Frame("a", (), [{}])])
+    text = Text("t", (), (), (), ("one",), numbers)
+    return Page(text, choices, "s", {("1",): scene, ("2",): scene}, "")
+
+
 def refuse_unknown_words(page: Page) -> None:
     """Let plotly itself judge every trace, layout and change."""
     for scene in page.scenes.values():
@@ -69,8 +76,10 @@ def refuse_unknown_words(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_has_all_its_parts(name):
+def test_a_page_has_all_its_parts_and_loads_nothing(name):
     text, page = made(name).text, source(name)
+    assert loads(page) == []
+    assert f"<code>rcmd demo {name}</code>" in page
     words = [part for part in (*text.lead, *text.explanation) if not part.startswith("$$")]
     assert 3 <= len(words) <= 5
     assert len(text.tries) >= 3
@@ -80,11 +89,6 @@ def test_a_page_has_all_its_parts(name):
     assert 'type="range"' in page
     assert "redraw: true" in page
     assert "$" not in re.sub(r"<(script|style|pre).*?</\1>", "", page, flags=re.DOTALL)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_loads_nothing(name):
-    assert loads(source(name)) == []
 
 
 def test_a_load_would_be_seen():
@@ -99,10 +103,8 @@ def test_every_trace_is_in_the_words_of_plotly(name):
 
 def test_a_misspelt_trace_would_be_refused():
     bad = {"type": "scatter", "x": [1.0], "y": [1.0], "collour": "red"}
-    text = Text("t", (), (), (), ("one",), ())
-    page = Page(text, (), "s", {(): Scene([Drawing([bad], {})], [Frame("a", (), [{}])])}, "")
     with pytest.raises(ValueError, match="collour"):
-        refuse_unknown_words(page)
+        refuse_unknown_words(planted(bad))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -134,27 +136,14 @@ def test_the_seed_decides_the_numbers(name):
     assert make_page(name, 1).scenes != made(name).scenes
 
 
-def test_the_file_tells_how_to_make_it_again():
-    page = made("mini-batch")
-    assert "<code>rcmd demo mini-batch --seed 1</code>" in html(
-        page, "rcmd demo mini-batch --seed 1"
-    )
-
-
 def test_data_cannot_end_its_element():
-    text = Text("t", (), (), (), ("one",), ())
-    trace = drawing.line([0.0], [0.0], "</script><b>", drawing.BLUE)
-    frames = [Frame("a", (), [{}])]
-    page = html(Page(text, (), "s", {(): Scene([Drawing([trace], {})], frames)}, ""), "c")
+    page = html(planted(drawing.line([0.0], [0.0], "</script><b>", drawing.BLUE)), "c")
     assert "</script><b>" not in page
     assert "\\u003c/script>\\u003cb>" in page
 
 
 def test_an_option_and_its_start_are_marked():
-    choice = Choice("Batch", ("1", "2"), "2")
-    text = Text("t", (), (), (), ("one",), ())
-    scene = Scene([Drawing([], {})], [Frame("a", (), [{}])])
-    page = html(Page(text, (choice,), "s", {("1",): scene, ("2",): scene}, ""), "c")
+    page = html(planted(choices=[Choice("Batch", ("1", "2"), "2")]), "c")
     assert re.findall(r'value="(\d)"( checked)?>', page) == [("1", ""), ("2", " checked")]
 
 
@@ -183,9 +172,8 @@ def test_frames_fit_their_page(name):
 )
 def test_frames_that_do_not_fit_would_be_seen(numbers, changes):
     frames = [Frame("a", (), [{0: {"x": [1.0]}}]), Frame("b", (), changes)]
-    text = Text("t", (), (), (), ("one",), numbers)
     with pytest.raises(AssertionError):
-        check_frames(Page(text, (), "s", {(): Scene([Drawing([], {})], frames)}, ""))
+        check_frames(planted(numbers=numbers, frames=frames))
 
 
 def test_an_accent_lifts_no_superscript():
@@ -206,10 +194,8 @@ def test_a_text_needs_its_sections():
 
 
 def test_what_is_no_number_is_a_hole():
-    assert drawing.plain([[1.0, float("inf")], [float("nan"), 1e-20]]) == [
-        [1.0, None],
-        [None, 1e-20],
-    ]
+    holes = drawing.plain([[1.0, float("inf")], [float("nan"), 1e-20]])
+    assert holes == [[1.0, None], [None, 1e-20]]
 
 
 @pytest.mark.slow

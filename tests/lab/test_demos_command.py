@@ -39,12 +39,8 @@ def test_it_need_not_be_opened(opened, tmp_path, capsys):
     out = tmp_path / "a b.html"
     assert main(["demo", "mini-batch", "--no-open", "--out", str(out), "--json", "-"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told == {
-        "name": "mini-batch",
-        "title": "Why batches need their own σ",
-        "file": str(out),
-        "seed": 0,
-    }
+    title = "Why batches need their own σ"
+    assert told == {"name": "mini-batch", "title": title, "file": str(out), "seed": 0}
     assert out.exists()
     assert opened == []
 

@@ -10,7 +10,6 @@ from enumeration import levels, mean
 from rcmd import EuclideanProx, L1Ball, LeastSquares, Problem
 from rcmd.lab.demos import (
     equivalence,
-    matrix_completion,
     mini_batch,
     new_loss,
     substitute_gradient,
@@ -143,9 +142,8 @@ def test_the_expectation_is_that_of_the_tree_of_runs(n, b):
 def check_divergence(page) -> None:
     """With all ten rows the published rule diverges, and the corrected one keeps its bound."""
     scene = page.scenes[("10",)]
-    published, corrected, bound = (
-        [read(shown) for shown in column(scene, place)] for place in (2, 3, 4)
-    )
+    columns = [[read(shown) for shown in column(scene, place)] for place in (2, 3, 4)]
+    published, corrected, bound = columns
     assert published[-1] > 10 * published[0]
     assert min(published) > 1.0
     assert corrected[-1] < 1e-10
@@ -222,10 +220,6 @@ def test_the_picture_and_its_errors():
             error = np.sqrt((wrong[where] ** 2).mean())
             assert read(frame.readouts[place]) == pytest.approx(error, abs=0.01)
     assert read(column(scene, 1)[-1]) < 0.4 * read(column(scene, 1)[0])
-
-
-def test_letters_on_the_page_are_letters():
-    assert len({len(row) for row in matrix_completion.LETTERS}) == 1
 
 
 # a new loss

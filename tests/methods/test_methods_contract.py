@@ -23,39 +23,14 @@ from rcmd import (
     solve,
 )
 from rcmd.engine.kernels.accelerated import LASTING
-from rcmd.methods import (
-    SCGM,
-    SCGS,
-    SFW,
-    STORC,
-    SVRF,
-    Apcg,
-    AwayStep,
-    BlendedPairwise,
-    FrankWolfe,
-    Method,
-    OnlineFrankWolfe,
-    Pairwise,
-    SagFrankWolfe,
-    SarahFrankWolfe,
-    Sdca,
-)
+from rcmd.methods import SCGM, Apcg, FrankWolfe, Method, Sdca, method_named
 from rcmd.methods.base import Progress
 from rcmd.methods.batches import Batches
-from rcmd.methods.scgm import _SCGM
+from rcmd.methods.stochastic import _SCGM
 from rcmd.rows import DenseRows
 
-SAMPLED: list[Method] = [
-    SCGM(),
-    SFW(),
-    SVRF(),
-    SagFrankWolfe(),
-    SCGS(),
-    STORC(),
-    OnlineFrankWolfe(),
-    SarahFrankWolfe(),
-]
-CORRECTIVE: list[Method] = [AwayStep(), Pairwise(), BlendedPairwise()]
+SAMPLED = [*map(method_named, ["scgm", "sfw", "svrf", "sag", "scgs", "storc", "online", "sarah"])]
+CORRECTIVE = [*map(method_named, ["away", "pairwise", "bpcg"])]
 PRIMAL = [FrankWolfe(), *CORRECTIVE, *SAMPLED]
 DUAL: list[Method] = [Sdca(), Apcg()]
 
@@ -101,11 +76,6 @@ def test_counts_are_what_was_done_and_was_announced(
     method: Method, batch: int | None, oracle: Any
 ) -> None:
     check_counts(counted_run(method, batch, oracle))
-
-
-@named([FrankWolfe(), FrankWolfe("short-step"), *(type(m)("short-step") for m in CORRECTIVE)])
-def test_counts_of_full_gradients(method: Method) -> None:
-    check_counts(counted_run(method))
 
 
 class Forgetful(_SCGM):

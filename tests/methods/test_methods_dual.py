@@ -207,20 +207,6 @@ def test_each_row_has_its_own_curvature():
     assert own.passes < one.passes / 3
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_counts(name):
-    problem = small.problem("logistic", "ridge")
-    state = next(iterate(problem, method=METHODS[name], tol=0.0, max_iterations=7, record_at=[7]))
-    assert (state.iteration, state.gradients, state.oracle_calls) == (7, 7, 7)
-
-
-def test_sdca_counts_batches():
-    problem = small.problem("logistic", "ridge")
-    options = {"tol": 0.0, "batch": 3, "max_iterations": 7, "record_at": [7]}
-    state = next(iterate(problem, method=Sdca(), **options))
-    assert (state.iteration, state.gradients, state.oracle_calls) == (7, 21, 7)
-
-
 @pytest.mark.parametrize("batch", [2, 12])
 def test_sdca_in_batches(batch):
     problem = small.problem("logistic", "ridge", n=12)

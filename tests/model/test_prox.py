@@ -295,11 +295,6 @@ def test_composite_takes_the_largest_safe_eta() -> None:
     assert CompositeProx().bind(empty).mirror(LeastSquares(), F(3), F(1), F(1)) == 3
 
 
-def test_composite_refuses_a_regularizer_without_strong_convexity() -> None:
-    with pytest.raises(ValueError, match=r"CompositeProx got a regularizer with μ = 0; SDCA exp"):
-        CompositeProx().bind(constants(mu=0))
-
-
 @pytest.mark.parametrize("eta", [0, -1.0, math.nan])
 def test_composite_refuses_a_step_that_is_not_positive(eta: float) -> None:
     with pytest.raises(ValueError, match=r"eta of CompositeProx is .*; expected a positive number"):

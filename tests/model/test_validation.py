@@ -1,27 +1,53 @@
-"""Bad input: what is refused, as what, in which words, and before any work is done."""
+"""Bad input: what is refused, as what, in which words, and before any work is done.
+
+The rows of the guide's table, ``bad_inputs.csv``, are tested to the letter beside it.
+"""
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import rcmd
 from rcmd import (
+    RCMD,
     Box,
+    EuclideanProx,
+    Huber,
     L1Ball,
     L1Penalty,
     L2Ball,
     LeastSquares,
     Logistic,
+    LowRank,
+    LpBall,
+    NuclearBall,
     Problem,
     Ridge,
     Simplex,
+    SmoothedHinge,
     Translated,
+    certify,
+    path,
+    resume,
+    solve,
 )
+from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule, UnitStepSchedule
+from rcmd.oracles import (
+    Birkhoff,
+    CvxpyOracle,
+    GroupL2Ball,
+    KSparseBall,
+    Polytope,
+    Product,
+    Scaled,
+    Spectrahedron,
+)
+from rcmd.rows import MatrixEntries, OperatorRows
 from rcmd.rows.validation import checked_numbers, positive
 
 F = Fraction
@@ -29,6 +55,9 @@ NAN, INF = math.nan, math.inf
 X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
 Y = np.array([1.0, -1.0, 1.0])
 EXACT_X = np.vectorize(F, otypes=[object])(X)
+OF_ENTRIES = Problem(
+    MatrixEntries([0], [1], (2, 2)), [1.0], LeastSquares(), NuclearBall((2, 2), 1.0)
+)
 
 
 def changed(array: Any, entry: Any, dtype: Any = float) -> np.ndarray:
@@ -49,15 +78,24 @@ class Untouchable(L1Ball):
         raise RuntimeError("work was begun")
 
 
+class UntouchableRidge(Ridge):
+    """Likewise."""
+
+    def argmin(self, c: Any) -> Any:
+        raise RuntimeError("work was begun")
+
+
 def run(**options: Any) -> Any:
-    return rcmd.solve(problem(oracle=Untouchable(1.0)), **options)
+    return solve(problem(oracle=Untouchable(1.0)), **options)
+
+
+def with_four(oracle: Any) -> Problem:
+    return Problem(np.ones((3, 4)), Y, LeastSquares(), oracle)
 
 
 Row = tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]
 FINITE = "expected finite numbers"
 DATA: list[Row] = [
-    ("X nan", lambda: problem(X=changed(X, NAN)), ValueError, ("X holds nan", "(0, 1)", FINITE)),
-    ("X inf", lambda: problem(X=changed(X, -INF)), ValueError, ("X holds -inf", FINITE)),
     ("X single nan", lambda: problem(X=changed(X, NAN, np.float32)), ValueError, ("X", FINITE)),
     ("X csr nan", lambda: problem(X=sp.csr_array(changed(X, NAN))), ValueError, ("X", FINITE)),
     ("X csc inf", lambda: problem(X=sp.csc_array(changed(X, INF))), ValueError, ("X", FINITE)),
@@ -69,19 +107,11 @@ DATA: list[Row] = [
     ),
     ("X number", lambda: problem(X=1.0), ValueError, ("X has 0 dimension", "expected a matrix")),
     ("X none", lambda: problem(X=None), ValueError, ("X has 0 dimension", "expected a matrix")),
-    ("X 1-D", lambda: problem(X=X[0]), ValueError, ("X has 1 dimension", "X.reshape(-1, 1)")),
-    ("X 3-D", lambda: problem(X=X[None]), ValueError, ("X has 3 dimension", "expected a matrix")),
     (
         "X sparse 1-D",
         lambda: problem(X=sp.coo_array(X[0])),
         ValueError,
         ("X is a sparse array of 1 dimension", "expected a matrix"),
-    ),
-    (
-        "n = 0",
-        lambda: problem(X=np.ones((0, 2)), y=[]),
-        ValueError,
-        ("X has shape (0, 2)", "at least one row and one column"),
     ),
     (
         "p = 0",
@@ -114,14 +144,6 @@ DATA: list[Row] = [
         ("X has dtype object and holds 0.5 of type float", "fractions.Fraction throughout"),
     ),
     (
-        "X floats in objects",
-        lambda: problem(X=X.astype(object)),
-        ValueError,
-        ("X has dtype object and holds 1.0 of type float", "X.astype(float)"),
-    ),
-    ("X strings", lambda: problem(X=X.astype(str)), ValueError, ("X has dtype", "real numbers")),
-    ("X complex", lambda: problem(X=X * 1j), ValueError, ("X has dtype complex128", "real")),
-    (
         "X sparse complex",
         lambda: problem(X=sp.csr_array(X * 1j)),
         ValueError,
@@ -133,15 +155,6 @@ DATA: list[Row] = [
         ValueError,
         ("X has dtype datetime64", "expected real numbers"),
     ),
-    ("y nan", lambda: problem(y=changed(Y, NAN)), ValueError, ("y holds nan", "(1,)", FINITE)),
-    ("y inf", lambda: problem(y=changed(Y, INF)), ValueError, ("y holds inf", FINITE)),
-    ("y short", lambda: problem(y=Y[:2]), ValueError, ("y has shape (2,)", "expected (3,)")),
-    (
-        "y column",
-        lambda: problem(y=Y[:, None]),
-        ValueError,
-        ("y has shape (3, 1)", "expected (3,)"),
-    ),
     ("y none", lambda: problem(y=None), ValueError, ("y has shape ()", "expected (3,)")),
     ("y strings", lambda: problem(y=["a", "b", "c"]), ValueError, ("y has dtype", "real numbers")),
     ("y complex", lambda: problem(y=Y * 1j), ValueError, ("y has dtype complex128", "real")),
@@ -150,12 +163,6 @@ DATA: list[Row] = [
         lambda: problem(y=np.array([1.0, None, 1.0], dtype=object)),
         ValueError,
         ("y has dtype object and holds", "expected real numbers"),
-    ),
-    (
-        "y labels 0 and 1",
-        lambda: problem(y=[0.0, 1.0, 1.0]),
-        ValueError,
-        ("y holds the labels 0, 1", "expects -1 and +1", "numpy.where"),
     ),
     (
         "y fractions, X floats",
@@ -168,20 +175,6 @@ DATA: list[Row] = [
         lambda: problem(weights=[F(1), F(2), F(1)]),
         ValueError,
         ("weights holds fractions while X holds floats", "expected both exact or neither"),
-    ),
-    ("weights nan", lambda: problem(weights=[1.0, NAN, 1.0]), ValueError, ("weights holds nan",)),
-    ("weights inf", lambda: problem(weights=[1.0, INF, 1.0]), ValueError, ("weights holds inf",)),
-    (
-        "weights 0",
-        lambda: problem(weights=[1.0, 0.0, 1.0]),
-        ValueError,
-        ("weights holds 0.0", "expected positive numbers"),
-    ),
-    (
-        "weights -1",
-        lambda: problem(weights=[1, -1, 1]),
-        ValueError,
-        ("weights holds -1", "expected positive numbers"),
     ),
     (
         "weights one number",
@@ -199,9 +192,18 @@ PARTS: list[Row] = [
     ),
     (
         "loss a name",
-        lambda: problem(loss="logistic"),
-        TypeError,
-        ("loss is 'logistic' of type str", "SeparableConjugate"),
+        lambda: problem(loss="logistik"),
+        ValueError,
+        ("loss 'logistik' is unknown", "logistic"),
+    ),
+    ("loss 0.5", lambda: problem(loss=0.5), TypeError, ("loss is 0.5 of type float", "Separable")),
+    ("hubber", lambda: problem(loss="hubber:1"), ValueError, ("'hubber:1' is unknown", "huber")),
+    ("words l1", lambda: problem(oracle="l1"), ValueError, ("oracle 'l1' has 0", "l1:RADIUS")),
+    (
+        "no matrix",
+        lambda: problem(oracle="nuclear:auto:3"),
+        ValueError,
+        ("SHAPE is auto, but the data are 2 features", "a shape such as 50x40"),
     ),
     (
         "loss an oracle",
@@ -216,22 +218,10 @@ PARTS: list[Row] = [
         ("oracle is 5.0 of type float", "LinearMinOracle, such as L1Ball(5.0)"),
     ),
     (
-        "oracle a class",
-        lambda: problem(oracle=L1Ball),
-        TypeError,
-        ("oracle is the class L1Ball", "expected an object: L1Ball(…)"),
-    ),
-    (
         "Translated a number",
         lambda: Translated(5.0, [1.0, 2.0]),  # type: ignore[arg-type]
         TypeError,
         ("oracle of Translated is 5.0", "expected a LinearMinOracle"),
-    ),
-    (
-        "shift too long",
-        lambda: problem(oracle=Translated(L1Ball(1.0), [1.0, 2.0, 3.0])),
-        ValueError,
-        ("shift of Translated has shape (3,)", "length p = 2"),
     ),
     (
         "shift a number",
@@ -246,22 +236,10 @@ PARTS: list[Row] = [
         ("shift of Translated holds nan", FINITE),
     ),
     (
-        "box too long",
-        lambda: problem(oracle=Box(0.0, [1.0, 2.0, 3.0])),
-        ValueError,
-        ("upper of Box has shape (3,)", "length p = 2"),
-    ),
-    (
         "box of two lengths",
         lambda: Box([0.0, 0.0], [1.0, 2.0, 3.0]),
         ValueError,
         ("lower of Box has shape (2,) and upper (3,)", "vectors of the same length"),
-    ),
-    (
-        "box upside down",
-        lambda: Box(1.0, [2.0, 0.5]),
-        ValueError,
-        ("lower of Box exceeds upper", "expected lower ≤ upper"),
     ),
     (
         "box without end",
@@ -275,8 +253,6 @@ PARTS: list[Row] = [
         ValueError,
         ("upper of Box is infinite", "expected finite numbers"),
     ),
-    ("box nan", lambda: Box(NAN, 0.0), ValueError, ("lower of Box is nan", "a finite number")),
-    ("box string", lambda: Box(0.0, "a"), ValueError, ("upper of Box is 'a'", "a finite number")),
     ("box None", lambda: Box(None, 1.0), ValueError, ("lower of Box is None", "a finite number")),
 ]
 RADII: list[Row] = [
@@ -307,11 +283,7 @@ RADII: list[Row] = [
 ]  # fmt: skip
 ROWS_OR_SHARE = "expected between 1 and n = 3 rows, or a fraction of n"
 RUNS: list[Row] = [
-    ("batch 0", lambda: run(batch=0), ValueError, ("batch is 0", ROWS_OR_SHARE)),
     ("batch -1", lambda: run(batch=-1), ValueError, ("batch is -1", ROWS_OR_SHARE)),
-    ("batch > n", lambda: run(batch=4), ValueError, ("batch is 4", ROWS_OR_SHARE)),
-    ("batch 0.0", lambda: run(batch=0.0), ValueError, ("batch is 0.0", "expected in (0, 1]")),
-    ("batch 1.5", lambda: run(batch=1.5), ValueError, ("batch is 1.5", "use a whole number")),
     ("batch nan", lambda: run(batch=NAN), ValueError, ("batch is nan", "expected in (0, 1]")),
     ("batch True", lambda: run(batch=True), TypeError, ("batch is True", "number of rows")),
     ("batch 'a'", lambda: run(batch="a"), TypeError, ("batch is 'a'", "number of rows")),
@@ -327,44 +299,7 @@ RUNS: list[Row] = [
         for budget in ("max_iterations", "max_gradients", "max_seconds")
         for value in (0, -5, NAN)
     ),
-    (
-        "max_gradients below a batch",
-        lambda: run(batch=2, max_gradients=1),
-        ValueError,
-        ("max_gradients is 1", "expected at least one batch, 2 rows"),
-    ),
-    (
-        "prox a word",
-        lambda: rcmd.RCMD(prox="euclidean"),
-        TypeError,
-        ("prox is 'euc", "BregmanProx"),
-    ),
-    (
-        "schedule a word",
-        lambda: rcmd.RCMD(schedule="fast"),
-        TypeError,
-        ("schedule is 'f", "Schedule"),
-    ),
-    (
-        "engine a word",
-        lambda: rcmd.RCMD(engine="fast"),
-        ValueError,
-        ("engine is 'fast'", "compiled"),
-    ),
     ("tol 'a'", lambda: run(tol="a"), ValueError, ("tol is 'a'", "expected a number ≥ 0")),
-    (
-        "max_iterations 2.5",
-        lambda: run(max_iterations=2.5),
-        ValueError,
-        ("max_iterations is 2.5", "expected a positive whole number"),
-    ),
-    ("X ragged", lambda: problem(X=[[1.0], [1.0, 2.0]]), ValueError, ("X cannot be read", "equal")),
-    (
-        "X masked",
-        lambda: problem(X=np.ma.masked_equal(X, X.flat[0])),
-        ValueError,
-        ("X is a masked array", "drop or impute"),
-    ),
     (
         "float radius beside fractions",
         lambda: problem(X=EXACT_X, y=[1, 2, 3], loss=LeastSquares(), oracle=L1Ball(0.5)),
@@ -379,24 +314,208 @@ RUNS: list[Row] = [
     ),
     (
         "problem a matrix",
-        lambda: rcmd.solve(X),  # type: ignore[arg-type]
+        lambda: solve(X),  # type: ignore[arg-type]
         TypeError,
         ("problem is of type ndarray", "expected a Problem(X, y, loss, oracle)"),
     ),
+]
+SEED = "expected a whole number ≥ 0, or a numpy.random.Generator"
+OPTIONS: list[Row] = [
     (
-        "composite without strong convexity",
-        lambda: run(method=rcmd.RCMD(prox=rcmd.CompositeProx())),
-        ValueError,
-        ("prox CompositeProx got a regularizer with μ = 0", "strongly convex"),
+        "class as schedule",
+        lambda: RCMD(schedule=SublinearSchedule),
+        TypeError,
+        ("schedule is the class SublinearSchedule", "expected an object: SublinearSchedule(…)"),
     ),
     (
-        "composite with a negative step",
-        lambda: rcmd.RCMD(prox=rcmd.CompositeProx(eta=-1.0)),
+        "strength after strengths",
+        lambda: path(
+            Problem(X, Y, Logistic(), UntouchableRidge(1.0)), [1.0, -1.0], parameter="strength"
+        ),
         ValueError,
-        ("eta of CompositeProx is -1.0", "expected a positive number"),
+        ("strength of UntouchableRidge is -1.0", "expected a positive number"),
+    ),
+    (
+        "resume from a number",
+        lambda: resume(5, Problem(X, Y, Logistic(), L1Ball(1.0))),  # type: ignore[arg-type]
+        TypeError,
+        ("checkpoint is 5", "expected the name of a file"),
+    ),
+    ("seed 'a'", lambda: run(seed="a"), TypeError, ("seed is 'a'", SEED)),
+    ("seed 1.5", lambda: run(seed=1.5), TypeError, ("seed is 1.5", SEED)),
+    ("seed True", lambda: run(seed=True), TypeError, ("seed is True", SEED)),
+    ("seed None", lambda: run(seed=None), TypeError, ("seed is None", SEED)),
+    (
+        "seed RandomState",
+        lambda: run(seed=np.random.RandomState(0)),
+        TypeError,
+        ("seed is RandomState", SEED),
+    ),
+    ("tol 1j", lambda: run(tol=1j), ValueError, ("tol is 1j", "a number ≥ 0")),
+    ("tol array", lambda: run(tol=np.ones(1)), ValueError, ("tol is array", "a number ≥ 0")),
+    ("batch [1]", lambda: run(batch=[1]), TypeError, ("batch is [1]", "a number of rows")),
+    ("record_at 0", lambda: run(record_at=[0]), ValueError, ("record_at holds 0 after 0",)),
+    ("record_at 'ab'", lambda: run(record_at="ab"), ValueError, ("record_at holds 'a'",)),
+    ("method unknown", lambda: run(method="fws"), ValueError, ("'fws' is unknown", "mean fw")),
+    (
+        "accounting compiled",
+        lambda: RCMD(engine="compiled", accounting=(print,)),
+        ValueError,
+        ("tells nobody of its steps", "'reference' or 'auto'"),
+    ),
+    ("sampler a word", lambda: RCMD(sampler="all"), TypeError, ("sampler is 'all'", "a Sampler")),
+    ("callbacks [5]", lambda: run(callbacks=[5]), TypeError, ("callbacks holds 5", "a function")),
+    (
+        "max_iterations True",
+        lambda: run(max_iterations=True),
+        ValueError,
+        ("max_iterations is True", "expected a positive whole number"),
+    ),
+    ("engine None", lambda: RCMD(engine=None), ValueError, ("engine is None", "compiled")),
+]
+MATRICES: list[Row] = [
+    (
+        "X a dictionary",
+        lambda: Problem({"a": 1}, Y, LeastSquares(), L1Ball(1.0)),
+        ValueError,
+        ("X has 0 dimensions, as it is of type dict", "expected a matrix"),
+    ),
+    (
+        "y masked",
+        lambda: Problem(X, np.ma.masked_equal(Y, -1.0), LeastSquares(), L1Ball(1.0)),
+        ValueError,
+        ("y is a masked array with missing entries", "drop or impute"),
+    ),
+    (
+        "y 0 and 2",
+        lambda: Problem(X, [0, 2, 2], SmoothedHinge(), L1Ball(1.0)),
+        ValueError,
+        ("y holds the labels 0, 2", "smoothed hinge", "numpy.where"),
+    ),
+    (
+        "operator with a wrong transpose",
+        lambda: OperatorRows(
+            sp.linalg.LinearOperator((3, 2), matvec=lambda b: X @ b, rmatvec=lambda w: -X.T @ w)
+        ),
+        ValueError,
+        ("matvec and rmatvec do not belong together",),
+    ),
+    (
+        "operator a number",
+        lambda: OperatorRows(3),
+        TypeError,
+        ("operator of OperatorRows is of type int", "shape, matvec and rmatvec"),
+    ),
+    (
+        "X sparse with NaN",
+        lambda: Problem(sp.csr_array([[1.0, 0.0], [0.0, NAN]]), Y[:2], Logistic(), L1Ball(1.0)),
+        ValueError,
+        ("X holds nan at position (1, 1)", "expected finite numbers"),
+    ),
+    (
+        "X sparse, too long for doubles",
+        lambda: Problem(
+            sp.csr_array(np.diag(np.array(["1", "1e4000"], dtype=np.longdouble))),
+            Y[:2],
+            Logistic(),
+            L1Ball(1.0),
+        ),
+        ValueError,
+        ("X holds 1e+4000 at position (1, 1)", "beyond the range of double precision"),
+    ),
+    (
+        "A sparse with an infinity",
+        lambda: Polytope(sp.csr_array([[0.0, INF]]), [1.0]),
+        ValueError,
+        ("A of Polytope holds inf at position (0, 1)", "leave out the rows"),
+    ),
+    (
+        "certificate of an array for entries",
+        lambda: certify(OF_ENTRIES, np.zeros((2, 2)), [0.0]),
+        ValueError,
+        ("beta has shape (2, 2); expected (4,)",),
+    ),
+    (
+        "certificate of a larger matrix",
+        lambda: certify(OF_ENTRIES, LowRank((3, 2)), [0.0]),
+        ValueError,
+        ("beta has shape (3, 2); expected (2, 2)",),
+    ),
+    (
+        "certificate of a matrix with NaN",
+        lambda: certify(OF_ENTRIES, LowRank.of_array(np.eye(2)) / NAN, [0.0]),
+        ValueError,
+        ("beta holds nan", "expected finite numbers"),
     ),
 ]
-TABLE = [*DATA, *PARTS, *RADII, *RUNS]
+OTHER_PARTS: list[Row] = [
+    (
+        "blocks 0",
+        lambda: SublinearSchedule(0),
+        ValueError,
+        ("blocks of SublinearSchedule is 0", "positive finite"),
+    ),
+    (
+        "blocks 'a'",
+        lambda: SublinearSchedule("a"),
+        TypeError,
+        ("blocks of SublinearSchedule is 'a'", "positive number"),
+    ),
+    (
+        "sigma inf",
+        lambda: LinearSchedule(2.0, INF),
+        ValueError,
+        ("sigma of LinearSchedule is inf", "positive finite"),
+    ),
+    (
+        "unit steps with sigma -1",
+        lambda: UnitStepSchedule(2.0, -1),
+        ValueError,
+        ("sigma of UnitStepSchedule is -1", "positive finite"),
+    ),
+    (
+        "resumed class",
+        lambda: Resumed(SublinearSchedule, 1),  # type: ignore[arg-type]
+        TypeError,
+        ("schedule of Resumed is the class SublinearSchedule", "SublinearSchedule(…)"),
+    ),
+    (
+        "resumed number",
+        lambda: Resumed(3, 1),  # type: ignore[arg-type]
+        TypeError,
+        ("schedule of Resumed is 3", "expected a Schedule"),
+    ),
+    (
+        "resumed from -1",
+        lambda: Resumed(SublinearSchedule(2.0), -1),
+        ValueError,
+        ("start of Resumed is -1", "whole number of iterations ≥ 0"),
+    ),
+    ("order inf", lambda: LpBall(1.0, INF), ValueError, ("order of LpBall is inf", "LInfBall")),
+    (
+        "groups of fewer variables",
+        lambda: with_four(GroupL2Ball([0, 1], 1.0)),
+        ValueError,
+        ("divide 2 variables", "expected p = 4, one for each variable"),
+    ),
+    ("k 1.5", lambda: KSparseBall(1.5, 1.0), TypeError, ("k of KSparseBall is 1.5", "whole")),  # type: ignore[arg-type]
+    ("spectrahedron 0", lambda: Spectrahedron(0), ValueError, ("Spectrahedron is (0, 0)",)),
+    ("Birkhoff of 9", lambda: with_four(Birkhoff(3)), ValueError, ("Birkhoff is 3, 9 entries",)),
+    (
+        "product of other sizes",
+        lambda: Product((L1Ball(1.0),), (2, 3)),
+        ValueError,
+        ("sizes of Product is (2, 3)", "expected a positive whole number"),
+    ),
+    ("factor 0", lambda: Scaled(L1Ball(1.0), 0.0), ValueError, ("factor of Scaled is 0.0",)),
+    (
+        "CVXPY not convex",
+        lambda: CvxpyOracle(lambda beta: (0, [cp.norm2(beta) >= 1]), 2),
+        ValueError,
+        ("no convex problem by CVXPY's rules", "expected a convex expression"),
+    ),
+]
+TABLE = [*DATA, *MATRICES, *PARTS, *RADII, *OTHER_PARTS, *RUNS, *OPTIONS]
 
 
 def check_refusal(act: Callable[[], Any], kind: type[Exception], words: tuple[str, ...]) -> None:
@@ -428,6 +547,28 @@ def test_bad_input(act: Callable[[], Any], kind: type[Exception], words: tuple[s
 def test_refusal_check_fails_on(act: Any, kind: type[Exception], words: tuple[str, ...]) -> None:
     with pytest.raises(AssertionError):
         check_refusal(act, kind, words)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda: run(tolerance=1e-3),
+        lambda: run(batch="10%"),
+        lambda: run(record_at=5),
+        lambda: run(warm_start=np.zeros(2)),
+        lambda: run(method=5),
+        lambda: run(callbacks=5),
+        lambda: RCMD(prox="euclidean"),
+        lambda: RCMD(prox=EuclideanProx),
+        lambda: RCMD(schedule="constant"),
+        lambda: RCMD(sampler=[[0]]),  # type: ignore[arg-type]
+        lambda: problem(oracle=L1Ball),
+        lambda: Huber("a"),
+    ],
+)
+def test_rows_of_the_guide_that_are_about_types(act: Callable[[], Any]) -> None:
+    with pytest.raises(TypeError):
+        act()
 
 
 def test_every_row_has_its_own_name_and_words() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from planted import planted
 
 from rcmd import LeastSquares, Problem, iterate, solve
 from rcmd.model import truth
@@ -404,9 +405,9 @@ class SecondPair(NuclearBall):
         left, values, right = np.linalg.svd(dense)
         return left[:, 1], float(values[1]), right[1]
 
-    def leading_pair(self, c: Any) -> tuple[float, Any, Any]:
-        left, value, right = self._second(c)
-        return value, left, right
+    def argmin(self, c: Any) -> RankOneAtom:
+        left, _, right = self._second(c)
+        return RankOneAtom(-self.radius * left, right)
 
     def dual_norm(self, c: Any) -> float:
         return self._second(c)[1]
@@ -425,25 +426,13 @@ class RitzMinimum(NuclearBall):
         return float(np.linalg.norm(dense @ vector))
 
 
-@dataclass(frozen=True)
-class WrongSign(NuclearBall):
-    def argmin(self, c: Any) -> RankOneAtom:
-        atom = super().argmin(c)
-        return RankOneAtom(-atom.left, atom.right)
-
-
-@dataclass(frozen=True)
-class WrongRadius(NuclearBall):
-    def minimum(self, c: Any) -> float:
-        return 1.1 * super().minimum(c)
-
-
-@dataclass(frozen=True)
-class Asymmetric(Spectrahedron):
+def lower_half(self: Spectrahedron, c: Any) -> tuple[Any, float]:
     """Forgets that only the symmetric part of c counts."""
+    return symmetric(-np.tril(self.matrix(c)) - np.tril(self.matrix(c), -1).T), 1.0
 
-    def _opposite(self, c: Any) -> tuple[Any, float]:
-        return symmetric(-np.tril(self.matrix(c)) - np.tril(self.matrix(c), -1).T), 1.0
+
+WRONG_SIGN = planted(NuclearBall, (2, 3), 2.0, argmin=lambda self, c: NuclearBall.argmin(self, -c))
+WRONG_RADIUS = planted(NuclearBall, (2, 3), 2.0, minimum=lambda self, c: -2.2 * self.dual_norm(c))
 
 
 @pytest.mark.parametrize(
@@ -451,9 +440,9 @@ class Asymmetric(Spectrahedron):
     [
         (SecondPair((2, 3), 2.0), "argmin is at least as good as every other point of dom R"),
         (RitzMinimum((2, 3), 2.0), "minimum is attained at argmin"),
-        (WrongSign((2, 3), 2.0), "minimum is attained at argmin"),
-        (WrongRadius((2, 3), 2.0), "minimum is attained at argmin"),
-        (Asymmetric(3, 2.0), "minimum is attained at argmin"),
+        (WRONG_SIGN, "minimum is attained at argmin"),
+        (WRONG_RADIUS, "minimum is attained at argmin"),
+        (planted(Spectrahedron, 3, 2.0, _opposite=lower_half), "minimum is attained at argmin"),
     ],
 )
 def test_planted_bugs_break_the_contract(wrong: LinearMinOracle, identity: str) -> None:

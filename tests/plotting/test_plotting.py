@@ -26,8 +26,8 @@ from rcmd import (
 )
 from rcmd.methods import NAMED
 from rcmd.plotting.axes import spread
-from rcmd.plotting.panels import Band, Line, Panel, drawn
-from rcmd.plotting.style import STYLE
+from rcmd.plotting.panels import STYLE, Band, Line, Panel, drawn
+from rcmd.plotting.runs import _corrections
 from rcmd.solver.history import History
 from rcmd.solver.result import Result
 
@@ -87,9 +87,7 @@ def check_readable(figure):
 def test_figures_without_matplotlib_are_refused(monkeypatch, tmp_path, result):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for refused in (lambda: plotting.check_plot(tmp_path / "a.png"), result.plot):
-        with pytest.raises(
-            ValueError, match=r"figures need matplotlib: pip install 'rcmd-opt\[plot\]"
-        ):
+        with pytest.raises(ValueError, match=r"need matplotlib: pip install 'rcmd-opt\[plot\]"):
             refused()
 
 
@@ -115,10 +113,7 @@ def test_figure_has_a_look_for_each_name_and_leaves_out_what_has_no_logarithm():
         Line("three", [1], [0.0]),
         Line("four", [1, 2], [math.nan, math.nan]),
     ]
-    panels = [
-        Panel("a", "x", lines, "y", levels=[1e-5]),
-        Panel("b", "x", lines[:2], "y"),
-    ]
+    panels = [Panel("a", "x", lines, "y", levels=[1e-5]), Panel("b", "x", lines[:2], "y")]
     figure = drawn(panels, columns=2)
     left, right = figure.axes
     xs = [list(map(int, line.get_xdata())) for line in left.get_lines()[:3]]
@@ -151,9 +146,13 @@ def test_labels_are_moved_apart_and_no_further():
     assert spread([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
 
 
+def one_panel(*lines, **look):
+    return drawn([Panel("", "x", [Line(*line) for line in lines], "y", **look)], columns=1)
+
+
 def ends_with(*lines):
     """A picture of these curves with their names, and where the last name stands."""
-    figure = drawn([Panel("", "x", [Line(*line) for line in lines], "y", label_ends=True)], 1)
+    figure = one_panel(*lines, label_ends=True)
     check_readable(figure)
     name = next(text for text in figure.axes[0].texts if text.get_text() == lines[-1][0])
     return name.arrow_patch, matplotlib.text.Text.get_window_extent(name), figure.axes[0].bbox
@@ -170,7 +169,7 @@ def test_a_curve_that_ends_early_has_its_name_beside_it_where_there_is_room():
 
 
 def test_the_check_of_overlaps_sees_them():
-    figure = drawn([Panel("", "x", [Line("a", [1, 10], [1, 10])], "y", label_ends=True)], 1)
+    figure = one_panel(("a", [1, 10], [1, 10]), label_ends=True)
     check_readable(figure)
     figure.axes[0].text(0.5, 0.5, "one over the other", transform=figure.axes[0].transAxes)
     figure.axes[0].text(0.52, 0.5, "the other", transform=figure.axes[0].transAxes)
@@ -182,16 +181,14 @@ def test_the_check_of_overlaps_sees_them():
 
 
 def test_ticks_of_counts_are_whole_and_short_logarithmic_axes_have_some():
-    counts = Line("n", [1, 2, 3, 4], [0, 1, 1, 2])
-    figure = drawn([Panel("", "x", [counts], "y", log="")], 1)
+    figure = one_panel(("n", [1, 2, 3, 4], [0, 1, 1, 2]), log="")
     check_readable(figure)
     assert all(float(tick).is_integer() for tick in figure.axes[0].get_yticks())
-    short = drawn([Panel("", "x", [Line("n", [2, 12], [3e-7, 8e-7])], "y")], 1)
-    shown = check_readable(short)
+    shown = check_readable(one_panel(("n", [2, 12], [3e-7, 8e-7])))
     assert {"2", "5", "10"} <= shown
     assert any("times 10^{-7}" in text for text in shown)
-    one_power = drawn([Panel("", "x", [Line("n", [150, 6000], [1, 2])], "y")], 1)
-    assert {"200", "500", "1000", "2000", "5000"} <= check_readable(one_power)
+    one_power = check_readable(one_panel(("n", [150, 6000], [1, 2])))
+    assert {"200", "500", "1000", "2000", "5000"} <= one_power
 
 
 # ---- runs --------------------------------------------------------------------------------------
@@ -212,8 +209,6 @@ def test_run_is_the_history(result):
 
 
 def test_corrections_are_set_apart_from_the_last_step_on(result, plain):
-    from rcmd.plotting.runs import _corrections
-
     steps = [row for row in result.history if row.phase == "plain"]
     expected = Band(steps[-1].gradients, result.history[-1].gradients, "corrections")
     assert _corrections(result.history, "gradients") == expected
@@ -230,11 +225,6 @@ def test_runs_against_everything_spent(plain, x):
     column = "iteration" if x == "iterations" else x
     assert np.array_equal(axes.get_lines()[0].get_xdata(), plain.history.column(column))
     assert axes.get_xlabel() == x.replace("_", " ")
-
-
-def test_other_axes_are_refused(result):
-    with pytest.raises(ValueError, match="x is 'epochs'; expected one of 'gradients', 'iterat"):
-        result.plot(x="epochs")
 
 
 def test_runs_that_have_no_place_on_logarithmic_axes(plain):
@@ -280,9 +270,11 @@ def test_runs_side_by_side(result, plain):
         ({"a": 3.0}, "results holds 'a': an object of type float; expected a Result"),
     ],
 )
-def test_what_is_no_result_is_refused(given, words):
+def test_what_is_no_result_is_refused(given, words, result):
     with pytest.raises((TypeError, ValueError), match=words):
         plotting.compare(given)
+    with pytest.raises(ValueError, match="x is 'epochs'; expected one of 'gradients', 'iterat"):
+        result.plot(x="epochs")
 
 
 def test_somebody_elses_axes_and_settings_are_left_alone(result, task):
@@ -344,7 +336,7 @@ def test_paths_show_coefficients_and_supports(task):
     assert coefficients.get_xlabel() == "radius"
 
 
-def test_the_largest_coefficients_have_names(task):
+def test_the_largest_coefficients_have_names():
     betas = np.zeros((2, 30))
     betas[1] = np.linspace(-1.5, 1.4, 30)
     figure = plotting.coefficients([1, 100], betas, names=[f"gene {i}$" for i in range(30)])
@@ -353,6 +345,10 @@ def test_the_largest_coefficients_have_names(task):
     assert named == {rf"gene {i}\$" for i in order}
     assert figure.axes[0].get_xscale() == "log"
     check_readable(plotting.coefficients([1.0], np.zeros((1, 3))))
+    with pytest.raises(ValueError, match="x has 1 and betas 2 entries"):
+        plotting.coefficients([1], np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="names has 2 entries; expected 3"):
+        plotting.coefficients([1, 2], np.zeros((2, 3)), names=["a", "b"])
 
 
 def test_matrices_show_singular_values_and_ranks():
@@ -365,13 +361,6 @@ def test_matrices_show_singular_values_and_ranks():
     check_readable(figure)
     first = found[-1].beta.copy().singular_values()[0]
     assert figure.axes[0].get_lines()[0].get_ydata()[-1] == pytest.approx(first)
-
-
-def test_coefficients_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="x has 1 and betas 2 entries"):
-        plotting.coefficients([1], np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="names has 2 entries; expected 3"):
-        plotting.coefficients([1, 2], np.zeros((2, 3)), names=["a", "b"])
 
 
 # ---- dual variables ----------------------------------------------------------------------------

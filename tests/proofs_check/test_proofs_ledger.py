@@ -13,58 +13,39 @@ from proofs_check.statement import Kind
 LEDGER = ledger()
 
 
-def marks(check):
-    return [pytest.mark.slow] if check.slow else []
+def parameters(statement, check, *bug):
+    marks = [pytest.mark.slow] if check.slow else []
+    name = ": ".join([statement.label, check.name, *bug])
+    return pytest.param(statement, check, *bug, id=name, marks=marks)
 
 
-CHECKS = [
-    pytest.param(statement, check, id=f"{statement.label}: {check.name}", marks=marks(check))
-    for statement in LEDGER
-    for check in statement.checks
-]
-PLANTED = [
-    pytest.param(check, bug, id=f"{statement.label}: {check.name}: {bug}", marks=marks(check))
-    for statement in LEDGER
-    for check in statement.checks
-    for bug in check.planted
-]
+PAIRS = [(statement, check) for statement in LEDGER for check in statement.checks]
+PLANTED = [parameters(*pair, bug) for pair in PAIRS for bug in pair[1].planted]
 
 
-def test_ledger_is_whole():
-    assert len(LEDGER) >= 35
-
-
-def test_labels_are_unique():
-    labels = [statement.label for statement in LEDGER]
-    assert sorted(set(labels)) == sorted(labels)
-
-
-def test_file_names_give_the_order():
+def test_ledger_is_whole_with_unique_labels_and_files_in_order():
+    assert len({statement.label for statement in LEDGER}) == len(LEDGER) >= 35
     for statement in LEDGER:
         assert re.fullmatch(r"proofs_check\.statements\.s\d\d_[a-z0-9_]+", statement.module)
 
 
-@pytest.mark.parametrize(("statement", "check"), CHECKS)
+@pytest.mark.parametrize(("statement", "check"), [parameters(*pair) for pair in PAIRS])
 def test_check_bears_the_verdict_out(statement, check):
     finding = check.run()
     assert finding.agrees, f"{statement.label} is recorded as {statement.status}: {finding.detail}"
     assert finding.detail
 
 
-@pytest.mark.parametrize(("check", "bug"), PLANTED)
-def test_planted_bug_is_caught(check, bug):
+@pytest.mark.parametrize(("statement", "check", "bug"), PLANTED)
+def test_planted_bug_is_caught(statement, check, bug):
     finding = check.function(check.planted[bug])
     assert not finding.agrees, f"not caught: {finding.detail}"
 
 
 @pytest.mark.parametrize("statement", LEDGER, ids=lambda statement: statement.label)
-def test_symbolic_checks_have_two_planted_bugs(statement):
+def test_symbolic_checks_have_two_planted_bugs_and_every_formula_is_typeset(statement):
     for check in statement.checks:
         assert check.kind is not Kind.SYMBOLIC or len(check.planted) >= 2, check.name
-
-
-@pytest.mark.parametrize("statement", LEDGER, ids=lambda statement: statement.label)
-def test_page_typesets_every_formula(statement):
     for text in (statement.title, statement.claim, statement.correction, statement.method):
         assert "\\" not in typeset(text), "a TeX command that becomes no MathML"
 

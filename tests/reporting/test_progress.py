@@ -10,8 +10,8 @@ from small_problems import problem
 from rcmd import solve
 from rcmd.cli.main import main
 from rcmd.reporting.progress import RunProgress, seconds_left, tell_on_terminal
-from rcmd.solver.budgets import Budgets
 from rcmd.solver.history import Record
+from rcmd.solver.run import Budgets
 
 
 class Terminal(io.StringIO):

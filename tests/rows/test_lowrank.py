@@ -132,10 +132,3 @@ def test_refusals() -> None:
         total *= 2.0
     total.copy().add(1.0, np.ones(9), np.ones(7))
     assert repr(total) == "LowRank(shape=(9, 7), terms=3)"
-
-
-def test_no_terms_stay_no_terms() -> None:
-    nothing = LowRank((4, 5))
-    nothing.decompose()
-    assert nothing.terms == 0
-    assert nothing.nuclear_norm() == 0.0

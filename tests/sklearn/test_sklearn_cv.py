@@ -13,13 +13,8 @@ from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from rcmd import Box, L1Ball, Ridge
-from rcmd.sklearn import (
-    GSFWClassifier,
-    GSFWClassifierCV,
-    GSFWRegressor,
-    GSFWRegressorCV,
-    cross_validation,
-)
+from rcmd.sklearn import GSFWClassifier, GSFWClassifierCV, GSFWRegressor, GSFWRegressorCV
+from rcmd.sklearn.cross_validation import Sweep
 
 RADII = [0.3, 4.0, 1.0]
 
@@ -75,10 +70,9 @@ def test_every_point_is_certified() -> None:
 
 def test_scoring_by_probabilities() -> None:
     X, y = data(("no", "yes"))
-    folds = StratifiedKFold(3)
     model = GSFWClassifierCV(values=[1.0, 0.01], cv=3, scoring="neg_log_loss", random_state=0)
     model.fit(X, y)
-    train, test = next(folds.split(X, y))
+    train, test = next(StratifiedKFold(3).split(X, y))
     single = GSFWClassifier(oracle="ridge:0.01", random_state=0).fit(X[train], y[train])
     expected = -log_loss(y[test], single.predict_proba(X[test]))
     assert model.scores_[0, 1] == pytest.approx(expected, abs=1e-2)
@@ -89,14 +83,8 @@ def test_lasso_cv_agrees() -> None:
     X, y = data()
     alphas, cv = [1.0, 0.3, 0.1, 0.03], KFold(4)
     other = linear_model.LassoCV(alphas=alphas, cv=cv, tol=1e-10).fit(X, y)
-    model = GSFWRegressorCV(
-        oracle="l1-penalty:1",
-        values=alphas,
-        cv=cv,
-        scoring="neg_mean_squared_error",
-        tol=1e-10,
-        random_state=0,
-    ).fit(X, y)
+    options: dict[str, Any] = {"values": alphas, "cv": cv, "scoring": "neg_mean_squared_error"}
+    model = GSFWRegressorCV(oracle="l1-penalty:1", tol=1e-10, random_state=0, **options).fit(X, y)
     np.testing.assert_allclose(-model.scores_.T, other.mse_path_, rtol=1e-4)
     assert model.value_ == other.alpha_
     np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-4)
@@ -117,8 +105,7 @@ def test_folds_in_other_processes_and_names_of_features() -> None:
 def test_a_missed_tolerance_in_a_fold_is_said() -> None:
     X, y = data()
     model = GSFWRegressorCV(values=[0.1], cv=2, max_iter=1, tol=1e-9, random_state=0)
-    words = r"3 of 3 fit\(s\) used up max_iter = 1 passes"
-    with pytest.warns(ConvergenceWarning, match=words) as told:
+    with pytest.warns(ConvergenceWarning, match=r"3 of 3 fit\(s\) used up max_iter = 1 p") as told:
         model.fit(X, y)
     assert told[0].filename == __file__
 
@@ -130,7 +117,7 @@ def test_the_intercept_is_free_at_every_value(monkeypatch: pytest.MonkeyPatch) -
     free = GSFWRegressorCV(**options, random_state=0).fit(X, y).scores_
     single = GSFWRegressor(oracle="l1:3", tol=1e-8, random_state=0).fit(X[30:], y[30:])
     assert free[0, 1] == pytest.approx(single.score(X[:30], y[:30]), abs=1e-4)
-    monkeypatch.setattr(cross_validation.Sweep, "widest", property(lambda sweep: sweep.oracles[0]))
+    monkeypatch.setattr(Sweep, "widest", property(lambda sweep: sweep.oracles[0]))
     held = GSFWRegressorCV(**options, random_state=0).fit(X, y).scores_
     assert abs(held[0, 1] - free[0, 1]) > 1e-3, "an interval for the smallest set must be noticed"
 
@@ -168,7 +155,6 @@ def test_a_fold_without_weight_is_refused() -> None:
     X, y = data()
     weights = (np.arange(60) < 30) * 1.0
     splits = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
-    words = "sample_weight is zero for all samples of a fit"
     model = GSFWRegressorCV(values=[1.0], cv=splits, scoring=lambda *_, **__: 0.0)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match="sample_weight is zero for all samples of a fit"):
         model.fit(X, y, sample_weight=weights)

@@ -19,18 +19,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 from small_problems import lines, problem
 
-from rcmd import (
-    RCMD,
-    Corrected,
-    L1Ball,
-    LeastSquares,
-    Problem,
-    Result,
-    StopReason,
-    iterate,
-    path,
-    solve,
-)
+from rcmd import RCMD, Corrected, L1Ball, LeastSquares, Problem, StopReason, iterate, path, solve
 from rcmd.datasets import RowsWriter, open_rows
 from rcmd.model.fingerprint import fingerprint
 from rcmd.oracles.base import LinearMinOracle
@@ -41,6 +30,7 @@ from rcmd.rows.state import Stateful
 from rcmd.solver.checkpoint import file as files
 from rcmd.solver.checkpoint.file import BadCheckpoint, CannotSave, read_file, write_file
 from rcmd.solver.checkpoint.resume import reopen, resume
+from rcmd.solver.run import Run
 
 OPTIONS: dict[str, Any] = {"tol": 0.0, "max_iterations": 40, "batch": 2}
 
@@ -50,20 +40,40 @@ def lasso(seed: int = 0) -> Problem:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "run.ckpt"
-    solve(lasso(), **OPTIONS, checkpoint=path)
-    return path
+def new(tmp_path: Path) -> Path:
+    """The name of a file that is not there yet."""
+    return tmp_path / "run.ckpt"
 
 
-def test_the_file_is_there_before_the_first_step_and_after_the_last(tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    run = iterate(lasso(), **OPTIONS, checkpoint=str(path))
-    assert not path.exists()
+@pytest.fixture
+def file(new: Path) -> Path:
+    solve(lasso(), **OPTIONS, checkpoint=new)
+    return new
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Run:
+    """A run after its first record, which writes its file as often as it can."""
+    (tmp_path / "folder").mkdir()
+    run = iterate(lasso(), **OPTIONS, checkpoint=tmp_path / "folder" / "run.ckpt", every=0.0)
     next(run)
-    early = path.read_bytes()
+    return run
+
+
+def file_of(run: Run) -> Path:
+    assert run.saver is not None
+    return run.saver.path
+
+
+def test_the_file_is_there_before_the_first_step_and_after_the_last(
+    new: Path, tmp_path: Path
+) -> None:
+    run = iterate(lasso(), **OPTIONS, checkpoint=str(new))
+    assert not new.exists()
+    next(run)
+    early = new.read_bytes()
     list(run)
-    assert path.read_bytes() != early
+    assert new.read_bytes() != early
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.ckpt"]
 
 
@@ -80,26 +90,25 @@ def test_it_is_written_every_so_often(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-def test_no_damage_goes_unseen(engine: Any, tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    solve(lasso(), **OPTIONS, method=Corrected(RCMD(engine=engine)), checkpoint=path)
-    whole = path.read_bytes()
+def test_no_damage_goes_unseen(engine: Any, new: Path) -> None:
+    solve(lasso(), **OPTIONS, method=Corrected(RCMD(engine=engine)), checkpoint=new)
+    whole = new.read_bytes()
     rng = np.random.default_rng(0)
     places = {*range(140), *rng.integers(0, len(whole), 200).tolist(), len(whole) - 1}
-    tree, harmless = repr(read_file(path)), 0
+    tree, harmless = repr(read_file(new)), 0
     for place in sorted(places):
         damaged = bytearray(whole)
         damaged[place] ^= int(rng.integers(1, 256))
-        path.write_bytes(damaged)
+        new.write_bytes(damaged)
         with contextlib.suppress(BadCheckpoint):
-            assert repr(read_file(path)) == tree
+            assert repr(read_file(new)) == tree
             harmless += 1  # a zip has bytes that mean nothing, such as the time of day
-        assert path.read_bytes() == damaged
+        assert new.read_bytes() == damaged
     assert harmless < len(places) / 4
     for length in sorted({*range(0, 140, 7), *rng.integers(0, len(whole), 60).tolist()}):
-        path.write_bytes(whole[:length])
+        new.write_bytes(whole[:length])
         with pytest.raises(BadCheckpoint, match="was left as it is"):
-            resume(path, lasso())
+            resume(new, lasso())
 
 
 def test_what_is_wrong_is_said(file: Path) -> None:
@@ -180,14 +189,12 @@ def test_existing_files_are_refused_before_work(file: Path) -> None:
         assert file.read_bytes() == contents
 
 
-def test_a_file_that_appears_meanwhile_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    run = iterate(lasso(), **OPTIONS, checkpoint=path, every=0.0)
-    next(run)
+def test_a_file_that_appears_meanwhile_is_left_alone(begun: Run) -> None:
+    path = file_of(begun)
     path.unlink()
     path.write_bytes(b"another program's")
     with pytest.warns(RuntimeWarning, match="another program has written a file of that name"):
-        list(run)
+        list(begun)
     assert path.read_bytes() == b"another program's"
 
 
@@ -222,64 +229,53 @@ def fill_disk(patch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_full_disk_stops_neither_the_run_nor_its_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begun: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "run.ckpt"
-    run = iterate(lasso(), **OPTIONS, checkpoint=path, every=0.0)
-    next(run)
+    path = file_of(begun)
     with monkeypatch.context() as full:
         fill_disk(full)
         with pytest.warns(RuntimeWarning, match="No space left") as warned:
-            list(run)
+            list(begun)
     assert len(warned) == 1
-    assert f"the checkpoint {path} is not up to date" in run.result().note
+    assert f"the checkpoint {path} is not up to date" in begun.result().note
     whole = solve(lasso(), **OPTIONS)
-    assert lines(run.result().history) == lines(whole.history)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["run.ckpt"]  # the old one, intact
+    assert lines(begun.result().history) == lines(whole.history)
+    assert [entry.name for entry in path.parent.iterdir()] == ["run.ckpt"]  # the old one, intact
     assert lines(resume(path, lasso()).history) == lines(whole.history)
 
 
 def test_a_disk_that_has_room_again_is_used_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begun: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = iterate(lasso(), **OPTIONS, checkpoint=tmp_path / "run.ckpt", every=0.0)
-    next(run)
     with monkeypatch.context() as full:
         fill_disk(full)
         with pytest.warns(RuntimeWarning):
-            next(run)
-        assert "not up to date" in run.result().note
-    list(run)
-    assert "not up to date" not in run.result().note
+            next(begun)
+        assert "not up to date" in begun.result().note
+    list(begun)
+    assert "not up to date" not in begun.result().note
 
 
-def test_a_folder_removed_on_the_way_stops_nothing(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    run = iterate(lasso(), **OPTIONS, checkpoint=folder / "run.ckpt", every=0.0)
-    next(run)
-    shutil.rmtree(folder)
+def test_a_folder_removed_on_the_way_stops_nothing(begun: Run) -> None:
+    shutil.rmtree(file_of(begun).parent)
     with pytest.warns(RuntimeWarning, match="No such file or directory"):
-        list(run)
-    assert lines(run.result().history) == lines(solve(lasso(), **OPTIONS).history)
+        list(begun)
+    assert lines(begun.result().history) == lines(solve(lasso(), **OPTIONS).history)
 
 
 def test_a_read_only_disk_on_the_way_stops_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begun: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "run.ckpt"
-    run = iterate(lasso(), **OPTIONS, checkpoint=path, every=0.0)
-    next(run)
-    old = path.read_bytes()
+    old = file_of(begun).read_bytes()
 
     def replace(*paths: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr(os, "replace", replace)
     with pytest.warns(RuntimeWarning, match="Read-only file system"):
-        list(run)
-    assert path.read_bytes() == old
-    assert run.stop is StopReason.ITERATIONS
+        list(begun)
+    assert file_of(begun).read_bytes() == old
+    assert begun.stop is StopReason.ITERATIONS
 
 
 # The problem and the options of the run.
@@ -356,35 +352,32 @@ def test_a_run_that_ended_is_as_it_was(tmp_path: Path) -> None:
         "rounds": {"tol": 1e-15, "max_gradients": 900},
     }.items():
         path = tmp_path / name
-        first: Result = solve(lasso(), **options, checkpoint=path)  # type: ignore[arg-type]
+        first = solve(lasso(), **options, checkpoint=path)  # type: ignore[arg-type]
         again = resume(path, lasso())
         assert again.stop is first.stop
         assert lines(again.history) == lines(first.history)
         assert again.beta.tobytes() == first.beta.tobytes()
 
 
-def test_a_smaller_tolerance_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    first = solve(lasso(), tol=1e-1, checkpoint=path)
-    more = resume(path, lasso(), tol=1e-10)
+def test_a_smaller_tolerance_goes_on(new: Path) -> None:
+    first = solve(lasso(), tol=1e-1, checkpoint=new)
+    more = resume(new, lasso(), tol=1e-10)
     assert more.success
     assert more.gap <= 1e-10 < first.gap
     assert lines(more.history)[: len(first.history)] == lines(first.history)
 
 
-def test_corrections_may_begin_with_a_tolerance(tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    solve(lasso(), tol=0.0, max_iterations=30, checkpoint=path)
-    more = resume(path, lasso(), tol=1e-10, max_iterations=None)
+def test_corrections_may_begin_with_a_tolerance(new: Path) -> None:
+    solve(lasso(), tol=0.0, max_iterations=30, checkpoint=new)
+    more = resume(new, lasso(), tol=1e-10, max_iterations=None)
     assert more.success
     assert more.history[-1].phase == "corrective"
 
 
 @pytest.mark.parametrize("seed", [7, np.random.default_rng(7)])
-def test_the_seed_is_told_again(seed: Any, tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    first = solve(lasso(), **OPTIONS, seed=seed, checkpoint=path)
-    more = resume(path, lasso(), max_iterations=80)
+def test_the_seed_is_told_again(seed: Any, new: Path) -> None:
+    first = solve(lasso(), **OPTIONS, seed=seed, checkpoint=new)
+    more = resume(new, lasso(), max_iterations=80)
     assert more.options == first.options
     whole = solve(lasso(), **{**OPTIONS, "max_iterations": 80}, seed=7)
     assert lines(more.history) == lines(whole.history)
@@ -404,12 +397,6 @@ def test_a_path_has_no_checkpoint(tmp_path: Path) -> None:
         path(lasso(), [1.0, 2.0], checkpoint=tmp_path / "run.ckpt")
 
 
-@pytest.mark.parametrize("every", [-1.0, float("nan"), "often"])
-def test_every_is_checked(every: Any, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected seconds between two checkpoints, ≥ 0"):
-        iterate(lasso(), checkpoint=tmp_path / "run.ckpt", every=every)
-
-
 class MySampler(Stateful):
     """Batches in turn."""
 
@@ -423,12 +410,11 @@ class MySampler(Stateful):
         return np.arange(self.turn - steps, self.turn).reshape(-1, 1) % 20
 
 
-def test_objects_of_other_classes_are_given_again(tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    solve(lasso(), tol=0.0, max_iterations=10, method=RCMD(sampler=MySampler()), checkpoint=path)
+def test_objects_of_other_classes_are_given_again(new: Path) -> None:
+    solve(lasso(), tol=0.0, max_iterations=10, method=RCMD(sampler=MySampler()), checkpoint=new)
     with pytest.raises(ValueError, match="method is missing; expected the one that"):
-        resume(path, lasso())
-    more = resume(path, lasso(), method=RCMD(sampler=MySampler()), max_iterations=30)
+        resume(new, lasso())
+    more = resume(new, lasso(), method=RCMD(sampler=MySampler()), max_iterations=30)
     whole = solve(lasso(), tol=0.0, max_iterations=30, method=RCMD(sampler=MySampler()))
     assert lines(more.history) == lines(whole.history)
 

@@ -1,9 +1,9 @@
 """Ctrl-C, SIGTERM and time limits end a run at once, with its pair and a checkpoint to go on."""
 
 import signal
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from small_problems import lines, problem
 
-from rcmd import L2Ball, Logistic, Problem, StopReason, certify, iterate, solve
+from rcmd import L2Ball, Logistic, Problem, State, StopReason, certify, iterate, solve
 from rcmd.datasets import make_classification
 from rcmd.methods import corrected
-from rcmd.rows.cancellation import Cancelled, cancellable, check_cancelled
+from rcmd.rows.processes import Cancelled, cancellable, check_cancelled
 from rcmd.solver import run as running
-from rcmd.solver.checkpoint.resume import resume
-from rcmd.solver.interrupts import Interrupts
+from rcmd.solver.checkpoint.resume import reopen, resume
+from rcmd.solver.run import Interrupts
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 HULL: dict[str, Any] = {"tol": 1e-12, "batch": 3}
@@ -54,10 +54,10 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
 
 
 CANCELLABLE = (
-    "rows.dense",
-    "methods.corrective.atom_weights",
+    "rows.base",
+    "methods.corrective.hull",
     "methods.corrective.ball",
-    "methods.corrective.point",
+    "methods.corrective.newton",
 )
 """Modules whose long work ends early."""
 
@@ -107,10 +107,35 @@ def test_signals_within_a_round_of_corrections(
     assert more.beta.tobytes() == whole.beta.tobytes()
 
 
+def test_interrupted_is_said_even_when_the_tolerance_is_met(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = iterate(lasso(), tol=1e9)
+    advance = at_call(1, run.progress.advance, lambda: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(run.progress, "advance", advance)
+    assert run.finish().stop is StopReason.INTERRUPTED
+
+
+def ctrl_c(state: State) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_in_a_callback_returns_what_was_found() -> None:
+    result = solve(lasso(), tol=0, max_iterations=1000, callbacks=[ctrl_c])
+    assert result.stop is StopReason.INTERRUPTED
+    assert len(result.history) == 1
+
+
+def test_a_second_interrupt_raises() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        solve(lasso(), tol=0, max_iterations=1000, callbacks=[ctrl_c, ctrl_c])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_a_round_that_leaves_traces_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corrected, "_twin", lambda correction: correction)
+    monkeypatch.setattr(corrected, "copy", lambda correction: correction)
     caught = 0
     for at in (2, 3, 5, 8):
         folder = tmp_path / str(at)
@@ -150,37 +175,32 @@ def test_ignored_signals_stay_ignored() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def test_runs_outside_the_main_thread() -> None:
+    with ThreadPoolExecutor() as pool:
+        result = pool.submit(solve, lasso(), tol=0, max_iterations=20).result()
+    assert lines(result.history) == lines(solve(lasso(), tol=0, max_iterations=20).history)
+
+
 def test_other_threads_touch_no_handlers() -> None:
     handlers = [signal.getsignal(one) for one in SIGNALS]
-    found: list[Any] = []
 
-    def enter() -> None:
+    def found() -> list[Any]:
         with Interrupts():
-            found.extend(signal.getsignal(one) for one in SIGNALS)
+            return [signal.getsignal(one) for one in SIGNALS]
 
-    thread = threading.Thread(target=enter)
-    thread.start()
-    thread.join()
-    assert found == handlers
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(found).result() == handlers
 
 
 def test_heeding_is_for_this_thread_and_this_work_alone() -> None:
-    told: list[str] = []
-
-    def other() -> None:
-        check_cancelled()
-        told.append("went on")
-
     with cancellable(lambda: True):
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
+        with ThreadPoolExecutor() as pool:
+            pool.submit(check_cancelled).result()
         with cancellable(lambda: False):
             check_cancelled()
         with pytest.raises(Cancelled):
             check_cancelled()
     check_cancelled()
-    assert told == ["went on"]
 
 
 # Time, by a clock of our own.
@@ -234,19 +254,13 @@ def test_time_goes_on_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     clock = Clock(monkeypatch)
     path = tmp_path / "run.ckpt"
 
-    def until(limit: float | None, begin: Callable[..., Any]) -> Any:
-        run = begin(limit)
+    def until(run: Any) -> Any:
         monkeypatch.setattr(run.progress, "advance", clock.costs(1.0, run.progress.advance))
         return list(run)[-1].seconds
 
     options: dict[str, Any] = {"tol": 0.0, "batch": 3, "max_iterations": 10**6}
-    first = until(
-        10.0, lambda limit: iterate(lasso(), **options, max_seconds=limit, checkpoint=path)
-    )
-    from rcmd.solver.checkpoint.resume import reopen
-
-    second = until(25.0, lambda limit: reopen(path, lasso(), max_seconds=limit))
-    assert (first, second) == (10.0, 25.0)
+    assert until(iterate(lasso(), **options, max_seconds=10.0, checkpoint=path)) == 10.0
+    assert until(reopen(path, lasso(), max_seconds=25.0)) == 25.0
 
 
 def test_slices_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:

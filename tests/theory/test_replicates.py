@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -18,11 +19,12 @@ from rcmd.cli.main import main
 from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.engine.sampling import Replay
 from rcmd.methods import FrankWolfe
+from rcmd.model import bounds
 from rcmd.model.certificate import certify
 from rcmd.model.schedules import SublinearSchedule
-from rcmd.reporting.process import one_thread
+from rcmd.reporting.progress import one_thread
 from rcmd.solver.solve import iterate
-from rcmd.theory import parallel as parallel_runs
+from rcmd.theory import parallel
 from rcmd.theory.parallel import RunFailed, run_each
 from rcmd.theory.replicates import compared, replicate, sweep
 
@@ -37,8 +39,7 @@ def quiet(text):
 
 @pytest.fixture(scope="module")
 def problem():
-    X, y = make_classification(200, 20, density=1, rng=0)
-    return Problem(X, y, Logistic(), L1Ball(5.0))
+    return Problem(*make_classification(200, 20, density=1, rng=0), Logistic(), L1Ball(5.0))
 
 
 def same(one, other):
@@ -74,12 +75,9 @@ def test_statistics(problem):
     assert str(runs).startswith("4 runs, 0 of them to the tolerance; certified gap ")
 
 
-def test_only_checkpoints_that_all_reached_count():
-    X, y = make_classification(200, 20, density=1, rng=0)
-    easy = Problem(X, y, Logistic(), L1Ball(5.0))
-    runs = replicate(
-        easy, range(6), tell=quiet, batch=5, tol=0.5, record_at=range(10, 500, 10), method="rcmd"
-    )
+def test_only_records_that_all_reached_count(problem):
+    options = {"batch": 5, "tol": 0.5, "record_at": range(10, 500, 10), "method": "rcmd"}
+    runs = replicate(problem, range(6), tell=quiet, **options)
     lengths = [len(result.history) for result in runs]
     assert len(set(lengths)) > 1
     assert len(runs.iterations) == min(lengths) == runs.column().shape[1]
@@ -115,8 +113,7 @@ def test_intervals_contain_the_mean_as_often_as_they_say():
 
 @pytest.mark.parametrize("oracle", [L1Ball(5.0), Ridge(0.1)], ids=["3.1", "3.2"])
 def test_expected_gaps_are_below_the_bound(oracle):
-    X, y = make_classification(60, 8, density=1, rng=0)
-    problem = Problem(X, y, Logistic(), oracle)
+    problem = Problem(*make_classification(60, 8, density=1, rng=0), Logistic(), oracle)
     options = {**FIXED, "method": "rcmd"}
     runs = replicate(problem, range(10), tell=quiet, **options)
     found = runs.against_bound()
@@ -131,8 +128,6 @@ def test_expected_gaps_are_below_the_bound(oracle):
 
 def test_a_broken_bound_is_seen(problem, monkeypatch):
     """The planted fault: a bound that is a thousandth of the proved one."""
-    from rcmd.model import bounds
-
     best = bounds.best
     monkeypatch.setattr(bounds, "best", lambda *a: (best(*a)[0], best(*a)[1] / 1000))
     runs = replicate(problem, range(5), tell=quiet, **FIXED)
@@ -160,13 +155,10 @@ def test_sweep(problem):
     cases = {"plain": problem, "small": other, "batch 20": (problem, {"batch": 20})}
     found = sweep(cases, [1, 2], n_jobs=2, tell=quiet, **FIXED)
     assert list(found) == list(cases)
-    for name, case, options in (
-        ("plain", problem, FIXED),
-        ("small", other, FIXED),
-        ("batch 20", problem, FIXED | {"batch": 20}),
-    ):
-        with one_thread():
-            same(found[name][1], solve(case, seed=2, **options))
+    with one_thread():
+        same(found["plain"][1], solve(problem, seed=2, **FIXED))
+        same(found["small"][1], solve(other, seed=2, **FIXED))
+        same(found["batch 20"][1], solve(problem, seed=2, **FIXED | {"batch": 20}))
 
 
 @pytest.mark.parametrize(
@@ -193,9 +185,7 @@ def test_bad_input_is_refused_before_work_starts(problem, monkeypatch, change, m
 def test_without_joblib(problem, monkeypatch):
     monkeypatch.setitem(sys.modules, "joblib", None)
     assert len(replicate(problem, [0], tell=quiet, **FIXED)) == 1
-    with pytest.raises(
-        ImportError, match=r"2 runs at a time need joblib: pip install 'rcmd-opt\[paral"
-    ):
+    with pytest.raises(ImportError, match=r"2 runs at a time need joblib: pip install 'rcmd-opt\["):
         replicate(problem, range(3), n_jobs=2, tell=quiet, **FIXED)
 
 
@@ -209,15 +199,11 @@ def test_order_progress_and_what_is_finished():
         time.sleep(seconds)
         return seconds
 
+    def finished(place, found):
+        done.append((place, found.result))
+
     tasks = [(0.3,), (0.0,), (0.1,)]
-    results = run_each(
-        sleepy,
-        tasks,
-        "abc",
-        jobs=2,
-        tell=told.append,
-        finished=lambda place, found: done.append((place, found.result)),
-    )
+    results = run_each(sleepy, tasks, "abc", jobs=2, tell=told.append, finished=finished)
     assert results == [0.3, 0.0, 0.1]
     assert sorted(done) == [(0, 0.3), (1, 0.0), (2, 0.1)]
     assert told[0] == "0 of 3 done; a, b"
@@ -258,12 +244,11 @@ def where_the_data_are(problem):
     return [type(array).__name__ for array in arrays], os.getpid()
 
 
-def test_processes_share_the_data(tmp_path):
-    n, p = 150_000, 1000
-    rng = np.random.default_rng(0)
-    columns = np.sort(rng.integers(p // 4, size=(n, 4)), axis=1) + np.arange(4) * (p // 4)
+def test_processes_share_the_data():
+    n, rng = 150_000, np.random.default_rng(0)
+    columns = np.arange(4 * n, dtype=np.int32) % 1000  # each row has four of its own
     offsets = np.arange(0, 4 * n + 1, 4, dtype=np.int32)
-    X = sp.csr_array((rng.random(4 * n), columns.ravel().astype(np.int32), offsets), shape=(n, p))
+    X = sp.csr_array((rng.random(4 * n), columns, offsets), shape=(n, 1000))
     problem = Problem(X, rng.random(n), LeastSquares(), L1Ball(1.0))
     found = run_each(where_the_data_are, [(problem,)] * 4, "abcd", jobs=2)
     assert {tuple(kinds) for kinds, _ in found} == {("memmap",) * 3}
@@ -367,13 +352,8 @@ def processes_of(session):
 def test_nobody_is_left_behind(tmp_path, number):
     script = tmp_path / "script.py"
     script.write_text(ENDLESS)
-    process = subprocess.Popen(
-        [sys.executable, script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    with process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, script], start_new_session=True, **pipes) as process:
         assert process.stdout.readline() == b"0 of 4 done; seed 0, seed 1\n"
         deadline = time.monotonic() + 60
         while len(processes_of(process.pid)) < 4 and time.monotonic() < deadline:
@@ -400,16 +380,9 @@ def test_command(tmp_path, capsys):
     assert out.count(" below") > 3
     assert " above" not in out.split("Student")[0]
     rows = json.loads(report.read_text())["sections"][0]["rows"]
-    X, y = make_classification(rng=3)
-    runs = replicate(
-        Problem(X, y, Logistic(), L1Ball(5.0)),
-        range(3, 7),
-        tell=quiet,
-        batch=0.01,
-        tol=0.0,
-        max_gradients=800,
-        method="rcmd",
-    )
+    again = Problem(*make_classification(rng=3), Logistic(), L1Ball(5.0))
+    options = {"batch": 0.01, "tol": 0.0, "max_gradients": 800, "method": "rcmd"}
+    runs = replicate(again, range(3, 7), tell=quiet, **options)
     assert [row["mean"] for row in rows] == runs.against_bound().mean.tolist()
     for option, message in (
         (["--seeds", "1"], "--seeds is 1; expected at least 2"),
@@ -422,11 +395,8 @@ def test_command(tmp_path, capsys):
 
 def test_the_watch_is_what_ends_the_others(monkeypatch):
     """The planted fault: a parent that is gone, and an end that can be seen."""
-    ended = []
-    monkeypatch.setattr(parallel_runs.os, "_exit", lambda status: ended.append(status))
-    monkeypatch.setattr(parallel_runs.os, "getppid", lambda: 1)
-    parallel_runs._end_with_parent(7)
-    deadline = time.monotonic() + 30
-    while not ended and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert ended == [1]
+    ended = queue.Queue()
+    monkeypatch.setattr("os._exit", ended.put)
+    monkeypatch.setattr("os.getppid", lambda: 1)
+    parallel._end_with_parent(7)
+    assert ended.get(timeout=30) == 1

@@ -85,8 +85,8 @@ def power_factors(expression: Any) -> tuple[Any, list[tuple[Any, Any]]] | None:
     return constant, powers
 
 
-def far_values(expression: Any, end: Any, inwards: int) -> tuple[Any, Any]:
-    """The function at ±10¹⁶ and ±10³², or 10⁻⁶⁴ and 10⁻¹²⁸ from a finite end; may be nan."""
+def far_limit(expression: Any, end: Any, inwards: int) -> Any:
+    """The function at ±10³², or 10⁻¹²⁸ from a finite end, if it stands still there, or None."""
     function = in_many_digits(R, expression)
     values = []
     with mpmath.workdps(400 if end.is_finite else 120):
@@ -98,14 +98,9 @@ def far_values(expression: Any, end: Any, inwards: int) -> tuple[Any, Any]:
                     at = -inwards * mpmath.mpf(10) ** step
                 values.append(mpmath.mpf(function(at)))
             except (ArithmeticError, ValueError, TypeError):
-                values.append(mpmath.nan)
-    return values[0], values[1]
-
-
-def settled(values: tuple[Any, Any]) -> bool:
-    """Whether a function stands still between its two far values."""
+                return None
     middle, far = values
-    return bool(abs(far - middle) <= 1e-7 * (1 + abs(far)))
+    return far if abs(far - middle) <= 1e-7 * (1 + abs(far)) else None
 
 
 # ---- quotients of polynomials ------------------------------------------------------------------
@@ -140,12 +135,11 @@ class Quotient:
 def quotient_of(expression: Any) -> Quotient | None:
     """``expression`` as a quotient of polynomials with rational coefficients, in r or exp."""
     functions = [part for part in expression.atoms(sp.Function) if R in part.free_symbols]
-    if not all(isinstance(part, sp.exp | sp.tanh | sp.sinh | sp.cosh) for part in functions):
-        return None
-    if not all(
-        part.args[0].is_polynomial(R) and sp.degree(part.args[0], R) == 1 for part in functions
-    ):
-        return None
+    for part in functions:
+        inner = part.args[0]
+        linear = inner.is_polynomial(R) and sp.degree(inner, R) == 1
+        if not linear or not isinstance(part, sp.exp | sp.tanh | sp.sinh | sp.cosh):
+            return None
     if not functions:
         return _fraction(expression, R, R, R)
     expression = expression.replace(
@@ -153,6 +147,8 @@ def quotient_of(expression: Any) -> Quotient | None:
         lambda part: part.rewrite(sp.exp),
     )
     exponentials = [part for part in expression.atoms(sp.exp) if R in part.free_symbols]
+    # A set has no order of its own, and the first one decides the form of what follows.
+    exponentials.sort(key=str, reverse=True)
     exponents = [part.args[0] for part in exponentials]
     slope, shift = sp.Poly(exponents[0], R).all_coeffs()
     ratios = [sp.Poly(a, R).LC() / slope for a in exponents]
@@ -207,23 +203,10 @@ def _degrees(expression: Any, variable: Any) -> tuple[float, float]:
 
 def roots(polynomial: Any) -> list[Any]:
     """The real roots of a polynomial with rational coefficients, each once."""
-    if polynomial.degree() < 1:
-        return []
-    if polynomial.degree() == 1:
-        return [-polynomial.nth(0) / polynomial.nth(1)]
-    return list(dict.fromkeys(sp.real_roots(polynomial)))
+    return list(dict.fromkeys(sp.real_roots(polynomial))) if polynomial.degree() > 0 else []
 
 
 # ---- solutions ---------------------------------------------------------------------------------
-
-_INVERSES = {
-    sp.exp: sp.log,
-    sp.log: sp.exp,
-    sp.tanh: sp.atanh,
-    sp.atan: sp.tan,
-    sp.asinh: sp.sinh,
-    sp.sinh: sp.asinh,
-}
 
 
 def solutions(function: Any, level: Any) -> Iterator[Any]:
@@ -251,8 +234,8 @@ def _unwrapped(function: Any, level: Any) -> list[Any]:
         elif function.func is sp.cosh:
             (function,) = function.args
             return [r for a in (1, -1) for r in _unwrapped(function, a * sp.acosh(level))]
-        elif function.func in _INVERSES:
-            level, (function,) = _INVERSES[function.func](level), function.args
+        elif hasattr(function, "inverse"):
+            level, (function,) = function.inverse()(level), function.args
         else:
             return []
     return [level]
@@ -333,11 +316,18 @@ def real_zeros(function: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Piece:
-    """f = ``value`` on [low, high], smooth inside."""
+    """f = ``value`` on [low, high], smooth inside.
+
+    ``stable`` is f in a form that keeps its digits; ``inverse`` is r with f'(r) = w, and
+    ``conjugate`` is f*(w), or None where a general rule must do. ``derivation`` finds them.
+    """
 
     low: Any
     high: Any
     value: Any
+    stable: Any = None
+    inverse: Any = None
+    conjugate: Any = None
 
     @cached_property
     def slope(self) -> Any:
@@ -356,15 +346,12 @@ class Piece:
         """The limit of ``expression`` at an end of the piece, None if none was found."""
         found = exact_limit(expression, end)
         if found is None:
-            values = far_values(expression, end, 1 if end == self.low else -1)
-            found = sp.Float(values[1], 100) if settled(values) else None
+            far = far_limit(expression, end, 1 if end == self.low else -1)
+            found = None if far is None else sp.Float(far, 100)
         return found
 
     def __contains__(self, point: Any) -> bool:
-        at = number(point)
-        return (self.low == -sp.oo or at > number(self.low)) and (
-            self.high == sp.oo or at < number(self.high)
-        )
+        return bool(number(self.low) < number(point) < number(self.high))
 
 
 def pieces_of(core: Any) -> list[Piece]:

@@ -1,9 +1,8 @@
-"""Derived losses on disk: a record and a module each, found again by what they came from.
+"""Generated modules on disk, found again by what they came from.
 
-A record is a JSON file named by a hash of the expression, its parameters and the versions of
-everything that shaped it. It names a module file, itself named by a hash of its text. Both
-are checked when they are read, and written under another name first, so that a broken or
-half-written file is never used: it is simply made again.
+A file is named by a hash of the expression, its parameters and the versions of everything that
+shaped it; its first line is a hash of the rest. It is checked when it is read, and written under
+another name first, so that a broken or half-written file is never used: it is simply made again.
 """
 
 from __future__ import annotations
@@ -33,59 +32,45 @@ def folder() -> Path:
     return base / "rcmd" / "expressions"
 
 
-def key(*parts: Any) -> str:
-    """A name for what was asked, and for the code that answers."""
-    return _hash(json.dumps([*parts, _versions()]))[:32]
+def name_for(*parts: Any) -> str:
+    """The name of the module for what was asked, by the code that is here."""
+    return f"rcmd_expression_{_hash(json.dumps([*parts, _versions()]))[:32]}"
 
 
-def module_name(text: str) -> str:
-    """The name of the module with this text."""
-    return f"rcmd_expression_{_hash(text)[:24]}"
+def path(name: str) -> Path:
+    """Where a module is kept."""
+    return folder() / f"{name}.py"
 
 
-def load(name: str) -> tuple[str, dict[str, Any]] | None:
-    """The text and the record stored under a key, or None if there is none that is whole."""
+def load(name: str) -> str | None:
+    """The module kept under a name, or None if there is none that is whole."""
     try:
-        stored = json.loads((folder() / f"{name}.json").read_text("utf-8"))
-        record, module = stored["record"], stored["module"]
-        if stored["check"] != _check(name, record, module):
-            return None
-        text = module_path(module).read_text("utf-8")
-    except (OSError, RuntimeError, ValueError, TypeError, KeyError):
+        text = path(name).read_text("utf-8")
+    except (OSError, RuntimeError, ValueError):
         return None
-    return (text, record) if module_name(text) == module else None
+    return text if text == _sealed(name, text.partition("\n")[2]) else None
 
 
-def store(name: str, text: str, record: dict[str, Any]) -> None:
-    """Keep a loss, the module before the record that points to it; silent where it cannot."""
-    module = module_name(text)
-    stored = {"check": _check(name, record, module), "module": module, "record": record}
+def keep(name: str, module: str) -> str:
+    """The module as ``load`` will find it; kept in memory alone where no file can be written."""
+    text = _sealed(name, module)
     try:
         folder().mkdir(parents=True, exist_ok=True)
-        _write(module_path(module), text)
-        _write(folder() / f"{name}.json", json.dumps(stored, indent=1))
+        handle, temporary = tempfile.mkstemp(dir=folder(), suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.replace(temporary, path(name))
+        except BaseException:
+            os.unlink(temporary)
+            raise
     except (OSError, RuntimeError):
-        return
+        pass
+    return text
 
 
-def module_path(module: str) -> Path:
-    """Where a module is kept."""
-    return folder() / f"{module}.py"
-
-
-def _write(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _check(name: str, record: dict[str, Any], module: str) -> str:
-    return _hash(json.dumps([name, record, module], sort_keys=True))
+def _sealed(name: str, module: str) -> str:
+    return f"# {_hash(name + module)}\n{module}"
 
 
 def _hash(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,28 +20,17 @@ from rcmd.conjugates.expressions.algebra import (
 from rcmd.conjugates.expressions.language import Counterexample, ExpressionError
 from rcmd.conjugates.expressions.symbolic import R, in_many_digits, number
 
-PROVED = "proved"
-NUMERICAL = "numerical"
 DIGITS = 50
 # What a measured supremum is enlarged by.
 _MARGIN = 1e-9
 # Curvature beyond this is taken for unbounded before anything larger is computed.
 _HOPELESS = 1e30
+Function = Callable[..., Any]
 _STEPS = [mpmath.mpf(10) ** k for k in range(-12, 9)]
 
 
-@dataclass(frozen=True)
-class Smoothness:
-    """γ = sup f'' and where it comes from; whether f is strictly convex, or a parabola."""
-
-    gamma: Any
-    origin: str
-    strictly_convex: bool
-    quadratic: bool
-
-
-def smoothness(pieces: list[Piece]) -> Smoothness:
-    """γ of a core, or a refusal with the point where it is not convex or not smooth."""
+def smoothness(pieces: list[Piece]) -> tuple[Any, bool]:
+    """γ = sup f'' and whether it is proved; refused at a point where f is not convex or smooth."""
     for left, right in pairwise(pieces):
         _check_joint(left, right)
     ranges = [_piece_range(piece) for piece in pieces]
@@ -51,12 +40,7 @@ def smoothness(pieces: list[Piece]) -> Smoothness:
             "l'' is 0 everywhere: the expression is linear in s, so γ = 0 and its conjugate lives "
             "on a single point; expected a loss with curvature somewhere"
         )
-    return Smoothness(
-        gamma=gamma,
-        origin=PROVED if all(proved for *_, proved in ranges) else NUMERICAL,
-        strictly_convex=all(piece.curvature != 0 for piece in pieces),
-        quadratic=len(pieces) == 1 and pieces[0].curvature.is_number,
-    )
+    return gamma, all(proved for *_, proved in ranges)
 
 
 def _check_joint(left: Piece, right: Piece) -> None:
@@ -78,7 +62,7 @@ def _check_joint(left: Piece, right: Piece) -> None:
 def _piece_range(piece: Piece) -> tuple[Any, Any, bool]:
     """(inf f'', sup f'', proved) on a piece; refused where f is not convex or not smooth."""
     points = probes(piece)
-    value, second = Evaluation(piece.value, "the loss"), Evaluation(piece.curvature, "l''")
+    value, second = finite(piece.value, "the loss"), finite(piece.curvature, "l''")
     for at in sorted(points, key=abs):
         value(at)
         if second(at) > _HOPELESS:
@@ -90,7 +74,7 @@ def _piece_range(piece: Piece) -> tuple[Any, Any, bool]:
         found = _rational_extremes(piece) or _power_extremes(piece)
         exact = found is not None
         least, most = found if found is not None else _measured(piece, second, points)
-    if least == -sp.oo or number(least) < -1e-30:
+    if number(least) < -1e-30:
         _refuse_if_negative(second, points)
     if most == sp.oo:
         raise _not_smooth(second, points)
@@ -106,14 +90,14 @@ def _rational_extremes(piece: Piece) -> tuple[Any, Any] | None:
     if quotient is None:
         return None
     top, bottom = quotient.numerator, quotient.denominator
-    low, high = sorted((quotient.inner.subs(R, end) for end in (piece.low, piece.high)), key=_place)
-    if any(_between(root, low, high, closed=True) for root in roots(bottom)):
+    low, high = sorted((quotient.inner.subs(R, end) for end in (piece.low, piece.high)), key=number)
+    if any(number(low) <= number(root) <= number(high) for root in roots(bottom)):
         return None
     critical = roots(top.diff() * bottom - top * bottom.diff())
-    inside = [root for root in critical if _between(root, low, high)]
+    inside = [root for root in critical if number(low) < number(root) < number(high)]
     values = [_tidy(quotient.at(root)) for root in inside]
     values += [quotient.at(end) for end in (low, high)]
-    return min(values, key=_place), max(values, key=_place)
+    return min(values, key=number), max(values, key=number)
 
 
 def _power_extremes(piece: Piece) -> tuple[Any, Any] | None:
@@ -121,9 +105,10 @@ def _power_extremes(piece: Piece) -> tuple[Any, Any] | None:
     factors = power_factors(piece.curvature.diff(R))
     if factors is None:
         return None
+    low, high = number(piece.low), number(piece.high)
     inside: list[Any] = []
     for polynomial, exponent in factors[1]:
-        at = [r for r in roots(polynomial) if _between(r, piece.low, piece.high, closed=True)]
+        at = [root for root in roots(polynomial) if low <= number(root) <= high]
         if at and exponent.is_negative:
             return None
         inside += at
@@ -131,42 +116,25 @@ def _power_extremes(piece: Piece) -> tuple[Any, Any] | None:
     values += [exact_limit(piece.curvature, end) for end in (piece.low, piece.high)]
     if any(value is None or not value.is_finite for value in values):
         return None
-    return min(values, key=_place), max(values, key=_place)
+    return min(values, key=number), max(values, key=number)
 
 
 def _tidy(value: Any) -> Any:
     return value if value.has(sp.CRootOf) else sp.radsimp(value)
 
 
-def _place(value: Any) -> Any:
-    return {sp.oo: mpmath.inf, -sp.oo: -mpmath.inf}.get(value) or number(value)
-
-
-def _between(root: Any, low: Any, high: Any, closed: bool = False) -> bool:
-    at, first, last = number(root), _place(low), _place(high)
-    return bool(first <= at <= last) if closed else bool(first < at < last)
-
-
 # ---- by numbers --------------------------------------------------------------------------------
 
 
-class Evaluation:
-    """A function of r in ``DIGITS`` digits, refused where it is not a finite real number."""
+def finite(expression: Any, what: str) -> Function:
+    """A function of r, and of digits, that refuses what is not a finite real number."""
+    function = in_many_digits(R, expression)
 
-    def __init__(self, expression: Any, what: str) -> None:
-        self.function = in_many_digits(R, expression)
-        self.what = what
-        self._known: dict[tuple[Any, int], Any] = {}
-
-    def __call__(self, at: Any, digits: int = DIGITS) -> Any:
-        if (at, digits) not in self._known:
-            self._known[at, digits] = self._evaluated(at, digits)
-        return self._known[at, digits]
-
-    def _evaluated(self, at: Any, digits: int) -> Any:
+    @cache
+    def evaluated(at: Any, digits: int = DIGITS) -> Any:
         with mpmath.workdps(digits):
             try:
-                value = self.function(mpmath.mpf(at))
+                value = function(mpmath.mpf(at))
             except (ArithmeticError, ValueError):
                 value = mpmath.nan
             if isinstance(value, mpmath.mpc):
@@ -174,35 +142,24 @@ class Evaluation:
             value = mpmath.mpf(value)
         if not mpmath.isfinite(value):
             raise Counterexample(
-                f"{self.what} is not a finite real number at {{at}}; expected a loss that is "
-                "finite and smooth for every s",
+                f"{what} is not a finite real number at {{at}}; expected a loss that is finite "
+                "and smooth for every s",
                 at,
             )
         return value
 
-    def certainly_negative(self, at: Any) -> bool:
-        """Whether the value is below zero, rounding excluded by more digits."""
-        if self(at) >= 0:
-            return False
-        more, most = self(at, 400), self(at, 500)
-        return bool(more < 0 and abs(more - most) <= 1e-3 * abs(most))
+    return evaluated
 
 
 def probes(piece: Piece) -> list[Any]:
     """Points inside a piece, from left to right, dense near its ends and near 0, and far out."""
-    low = None if piece.low == -sp.oo else number(piece.low, DIGITS)
-    high = None if piece.high == sp.oo else number(piece.high, DIGITS)
-
-    def points() -> Iterator[Any]:
-        yield from (mpmath.mpf(k) / 4 for k in range(-160, 161))
-        for centre in (mpmath.mpf(0), low, high, *_suspects(piece)):
-            if centre is not None:
-                yield from (centre + sign * step for step in _STEPS for sign in (-1, 1))
-        if low is not None and high is not None:
-            yield from (low + (high - low) * k / 64 for k in range(1, 64))
-
-    inside = {p for p in points() if (low is None or p > low) and (high is None or p < high)}
-    return sorted(inside)
+    low, high = number(piece.low, DIGITS), number(piece.high, DIGITS)
+    points = [mpmath.mpf(k) / 4 for k in range(-160, 161)]
+    for centre in (mpmath.mpf(0), low, high, *_suspects(piece)):
+        points += [centre + sign * step for step in _STEPS for sign in (-1, 1)]
+    if mpmath.isfinite(high - low):
+        points += [low + (high - low) * k / 64 for k in range(1, 64)]
+    return sorted({point for point in points if low < point < high})
 
 
 def _suspects(piece: Piece) -> list[Any]:
@@ -217,7 +174,7 @@ def _suspects(piece: Piece) -> list[Any]:
     return found
 
 
-def _peak(function: Callable[[Any], Any], points: list[Any]) -> tuple[Any, Any]:
+def _peak(function: Function, points: list[Any]) -> tuple[Any, Any]:
     """Where ``function`` is largest near the best of ``points``, and its value there."""
     best = max(range(len(points)), key=lambda k: function(points[k]))
     low, high = points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)]
@@ -229,7 +186,7 @@ def _peak(function: Callable[[Any], Any], points: list[Any]) -> tuple[Any, Any]:
     return at, function(at)
 
 
-def _measured(piece: Piece, second: Evaluation, points: list[Any]) -> tuple[Any, Any]:
+def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, Any]:
     """inf and sup of f'' from many points, and from its limits where they are found."""
     _refuse_if_negative(second, points)
     limits = [piece.limit(piece.curvature, end) for end in (piece.low, piece.high)]
@@ -240,7 +197,7 @@ def _measured(piece: Piece, second: Evaluation, points: list[Any]) -> tuple[Any,
     return sp.S.Zero, sp.Float(high, 30)
 
 
-def _still_growing(second: Evaluation, points: list[Any]) -> bool:
+def _still_growing(second: Function, points: list[Any]) -> bool:
     """Whether f'' grows by a tenth over the last decades before an end of the piece."""
     for last in (points[:3], points[-3:]):
         values = [second(at) for at in last]
@@ -249,13 +206,15 @@ def _still_growing(second: Evaluation, points: list[Any]) -> bool:
     return False
 
 
-def _refuse_if_negative(second: Evaluation, points: list[Any]) -> None:
+def _refuse_if_negative(second: Function, points: list[Any]) -> None:
     """A refusal at the point where f'' is most negative, if it certainly is."""
     deepest = _peak(lambda at: -second(at), points)[0]
     for at in sorted({deepest, *points}, key=second):
         if second(at) >= 0:
             return
-        if second.certainly_negative(at):
+        # Rounding is excluded by more digits.
+        more, most = second(at, 400), second(at, 500)
+        if more < 0 and abs(more - most) <= 1e-3 * abs(most):
             raise Counterexample(
                 f"the loss is not convex: l'' = {mpmath.nstr(second(at), 4)} < 0 at {{at}}; "
                 "expected a convex function of s",
@@ -263,7 +222,7 @@ def _refuse_if_negative(second: Evaluation, points: list[Any]) -> None:
             )
 
 
-def _not_smooth(second: Evaluation, points: list[Any]) -> Counterexample:
+def _not_smooth(second: Function, points: list[Any]) -> Counterexample:
     """A refusal at the point nearest to 0 where f'' is large already, or largest."""
     typical = sorted(map(second, points))[len(points) // 2]
     large = [at for at in points if second(at) > 1e6 * (1 + typical)]

@@ -14,15 +14,8 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from rcmd.conjugates.expressions.algebra import (
-    Piece,
-    far_values,
-    pieces_of,
-    quotient_of,
-    settled,
-    solutions,
-)
-from rcmd.conjugates.expressions.curvature import Evaluation, Smoothness, probes, smoothness
+from rcmd.conjugates.expressions.algebra import Piece, far_limit, pieces_of, quotient_of, solutions
+from rcmd.conjugates.expressions.curvature import finite, probes, smoothness
 from rcmd.conjugates.expressions.language import FUNCTIONS, Counterexample, ExpressionError
 from rcmd.conjugates.expressions.loss import REAL, SIGNS
 from rcmd.conjugates.expressions.symbolic import (
@@ -37,8 +30,6 @@ from rcmd.conjugates.expressions.symbolic import (
     stable,
 )
 
-CLOSED = "closed form"
-NEWTON = "newton"
 # Digits: at r = 20 the slope of a saturating loss may differ from its limit in the 100th.
 _ROUND_TRIP = 200
 
@@ -142,62 +133,50 @@ class End:
 
 @dataclass(frozen=True)
 class Core:
-    """A function of one number, understood; ``inverses`` and ``conjugates`` have None where a
-    general rule must do.
-    """
+    """A function of one number, understood; ``proved`` says that γ is."""
 
     frame: Frame
     pieces: list[Piece]
-    stable: list[Any]
-    smoothness: Smoothness
+    gamma: Any
+    proved: bool
     low: End
     high: End
-    inverses: list[Any]
-    conjugates: list[Any]
 
     @property
-    def origin(self) -> str:
-        """Where f*' comes from."""
-        missing = [
-            inverse is None and piece.curvature != 0
-            for inverse, piece in zip(self.inverses, self.pieces, strict=True)
-        ]
-        return NEWTON if any(missing) else CLOSED
+    def closed(self) -> bool:
+        """Whether f*' has a closed form."""
+        return all(p.inverse is not None or p.curvature == 0 for p in self.pieces)
 
     def by_definition(self) -> Core:
         """The same core with l* = w·r − l(r) at r = l*'(w), parabolas excepted."""
-        own = [
-            conjugate if piece.curvature.is_number else None
-            for piece, conjugate in zip(self.pieces, self.conjugates, strict=True)
-        ]
-        return replace(self, conjugates=own)
+        pieces = [p if p.curvature.is_number else replace(p, conjugate=None) for p in self.pieces]
+        return replace(self, pieces=pieces)
 
     def by_newton(self) -> Core:
         """The same core with every closed form that is not a polynomial given up."""
-        kept = [f if f is None or f.is_polynomial() else None for f in self.inverses]
-        return replace(self.by_definition(), inverses=kept)
+        pieces = [
+            p if p.inverse is None or p.inverse.is_polynomial() else replace(p, inverse=None)
+            for p in self.by_definition().pieces
+        ]
+        return replace(self, pieces=pieces)
 
 
 def derive(frame: Frame) -> Core:
     """Understand a core, or refuse it at a point of the loss's own s and y."""
     try:
         pieces = pieces_of(frame.core)
-        smooth = smoothness(pieces)
+        gamma, proved = smoothness(pieces)
     except Counterexample as refusal:
         label = float(frame.side or frame.by_label)
         raise refusal.moved(float(frame.offset.subs(Y, 0)), label) from None
-    stable_values = [stabilised(piece.value) for piece in pieces]
-    inverses = [closed_inverse(piece) if piece.curvature != 0 else None for piece in pieces]
-    return Core(
-        frame=frame,
-        pieces=pieces,
-        stable=stable_values,
-        smoothness=smooth,
-        low=_end(pieces[0], pieces[0].low),
-        high=_end(pieces[-1], pieces[-1].high),
-        inverses=inverses,
-        conjugates=list(map(closed_conjugate, pieces, stable_values, inverses)),
-    )
+    low, high = _end(pieces[0], pieces[0].low), _end(pieces[-1], pieces[-1].high)
+    return Core(frame, [_with_forms(piece) for piece in pieces], gamma, proved, low, high)
+
+
+def _with_forms(piece: Piece) -> Piece:
+    inverse = closed_inverse(piece) if piece.curvature != 0 else None
+    piece = replace(piece, stable=stabilised(piece.value), inverse=inverse)
+    return replace(piece, conjugate=closed_conjugate(piece))
 
 
 def _end(piece: Piece, infinity: Any) -> End:
@@ -213,10 +192,10 @@ def _end(piece: Piece, infinity: Any) -> End:
     if slope is None or not slope.is_finite:
         return End(infinity, float("inf"))
     # f* there is the limit of slope·r − f(r), infinite if it still moves far out.
-    values = far_values(slope * R - piece.value, infinity, 1 if infinity == -sp.oo else -1)
-    if not settled(values):
+    far = far_limit(slope * R - piece.value, infinity, 1 if infinity == -sp.oo else -1)
+    if far is None:
         return End(slope, float("inf"))
-    return End(slope, 0.0 if abs(values[1]) < 1e-25 else float(values[1]))
+    return End(slope, 0.0 if abs(far) < 1e-25 else float(far))
 
 
 # ---- the inverse of f' and the conjugate -------------------------------------------------------
@@ -236,7 +215,7 @@ def is_inverse(candidate: Any, piece: Piece) -> bool:
     if candidate.free_symbols - {W} or candidate.has(sp.I, sp.zoo, sp.nan):
         return False
     back = in_many_digits(W, candidate)
-    slope = Evaluation(piece.slope, "l'")
+    slope = finite(piece.slope, "l'")
     points = [at for at in probes(piece) if 1e-3 <= abs(at) <= 20] or probes(piece)
     for at in points[:: max(1, len(points) // 24)]:
         with mpmath.workdps(_ROUND_TRIP):
@@ -249,21 +228,23 @@ def is_inverse(candidate: Any, piece: Piece) -> bool:
     return True
 
 
-def closed_conjugate(piece: Piece, stable_value: Any, inverse: Any) -> Any:
+def closed_conjugate(piece: Piece) -> Any:
     """f* in a form of its own, or None where w·r − f(r) at r = f*'(w) must do.
 
     A parabola has a parabola. k·g(a·r + b) + c·r + d has k·g*(v) − k·b·v − d with
     v = (w − c)/(k·a), where g* is an entropy for g = softplus and for g = log cosh.
     """
+    if piece.curvature == 0:
+        return None
     if piece.curvature.is_number:
-        return sp.expand(W * inverse - piece.value.subs(R, inverse)) if piece.curvature else None
-    found = stable_value.atoms(stable.softplus, stable.logcosh)
+        return sp.expand(W * piece.inverse - piece.value.subs(R, piece.inverse))
+    found = piece.stable.atoms(stable.softplus, stable.logcosh)
     if len(found) != 1:
         return None
     (curve,) = found
     slope = curve.args[0].diff(R)
-    factor = stable_value.coeff(curve)
-    line = sp.expand(stable_value - factor * curve)
+    factor = piece.stable.coeff(curve)
+    line = sp.expand(piece.stable - factor * curve)
     if not (slope.is_number and factor.is_number and line.diff(R).is_number):
         return None
     shift = curve.args[0].subs(R, 0)

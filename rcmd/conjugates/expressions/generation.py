@@ -13,12 +13,11 @@ from typing import Any
 
 import mpmath
 
-from rcmd.conjugates.expressions.curvature import NUMERICAL, PROVED
-from rcmd.conjugates.expressions.derivation import CLOSED, NEWTON, Core, derive, frames_of
+from rcmd.conjugates.expressions.derivation import Core, derive, frames_of
 from rcmd.conjugates.expressions.language import ExpressionError
 from rcmd.conjugates.expressions.loss import SIGNS
 from rcmd.conjugates.expressions.recipes import checked_recipe
-from rcmd.conjugates.expressions.source import Unprintable, module_text
+from rcmd.conjugates.expressions.source import Unusable, module_text
 from rcmd.conjugates.expressions.symbolic import S, Y, expression_of, in_many_digits, number
 
 # Distances up to which l'' is integrated for the Fenchel–Young gap, tried in turn.
@@ -29,28 +28,27 @@ _EPS = 2.0**-52
 _PLACES = (1e-6, 1e-3, 0.1, 0.25, 0.6, 1.0, 1.7, 3.0, 5.5, 9.0, 20.0, 37.0, 50.0, 120.0, 310.0, 1e3)
 
 
-def generate(
-    text: str, tree: ast.expr, numbers: Mapping[str, float], labels: str | None
-) -> tuple[str, dict[str, Any]]:
-    """The module's text, and a record of plain values; refused if it is not a loss."""
+def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: str | None) -> str:
+    """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
     expression = expression_of(text, tree, numbers)
     cores, kind = _understood(expression, labels)
-    gamma = max(_rounded_up(core.smoothness.gamma) for core in cores)
+    gamma = max(_rounded_up(core.gamma) for core in cores)
     cores, source, lost = _first_verified(expression, kind, text, cores, gamma)
-    proved = all(core.smoothness.origin == PROVED for core in cores)
-    recipes = [checked_recipe(core) for core in cores]
-    record = {
+    pieces = [piece for core in cores for piece in core.pieces]
+    parabolas = len(pieces) == len(cores) and all(piece.curvature.is_number for piece in pieces)
+    known = {
         "labels": kind,
-        "gamma": gamma,
-        "gamma_origin": PROVED if proved else NUMERICAL,
-        "conjugate_origin": CLOSED if all(c.origin == CLOSED for c in cores) else NEWTON,
-        "strictly_convex": all(core.smoothness.strictly_convex for core in cores),
-        "quadratic": all(core.smoothness.quadratic for core in cores),
+        "gamma_origin": "proved" if all(core.proved for core in cores) else "numerical",
+        "conjugate_origin": "closed form" if all(core.closed for core in cores) else "newton",
+        "strictly_convex": all(piece.curvature != 0 for piece in pieces),
+        "quadratic": parabolas,
         "lost_digits": lost,
-        "by_label": cores[0].frame.by_label,
-        "recipes": None if None in recipes else recipes,
     }
-    return source, record
+    recipes = [checked_recipe(core) for core in cores]
+    return (
+        f"{source}\n\nKNOWN = {known!r}\nBY_LABEL = {cores[0].frame.by_label!r}\n"
+        f"RECIPES = {None if None in recipes else recipes!r}\n"
+    )
 
 
 def _understood(expression: Any, labels: str | None) -> tuple[list[Core], str]:
@@ -70,11 +68,11 @@ def _first_verified(
     expression: Any, labels: str, title: str, cores: list[Core], gamma: float
 ) -> tuple[list[Core], str, str]:
     """The most explicit of three versions of the code that passes its verification."""
-    fault: Exception = Disagreement()
+    fault: Exception = Unusable()
     for version in (cores, [c.by_definition() for c in cores], [c.by_newton() for c in cores]):
         try:
             return version, *_verified(expression, labels, title, version, gamma)
-        except (Disagreement, Unprintable) as found:
+        except Unusable as found:
             fault = found
     raise ExpressionError(
         f"the code generated for this loss failed its verification: {fault}; write the "
@@ -88,21 +86,13 @@ def _verified(
     """The text with the longest reach that keeps digits, and what verification has to say."""
     joints = [float(number(piece.high)) for core in cores for piece in core.pieces[:-1]]
     text = module_text(title, cores, gamma, 0.0)
-    lost = Verification(namespace(text), expression, labels, joints).run()
-    y = 1.0 if labels == SIGNS else 0.0
+    lost = Verification(text, expression, labels, joints).run()
     quadratic = all(piece.curvature.is_number for core in cores for piece in core.pieces)
     for reach in (math.inf,) if quadratic else _REACHES:
         better = module_text(title, cores, gamma, reach)
-        if _gap_is_accurate(namespace(better), expression, y, min(reach, 2.0)):
+        if Verification(better, expression, labels, joints).gap_is_accurate(min(reach, 2.0)):
             return better, lost
     return text, lost
-
-
-def namespace(text: str) -> dict[str, Any]:
-    """The names that a generated module defines."""
-    names: dict[str, Any] = {"__name__": "generated_loss"}
-    exec(compile(text, "<generated loss>", "exec"), names)
-    return names
 
 
 def _rounded_up(gamma: Any) -> float:
@@ -114,15 +104,16 @@ def _rounded_up(gamma: Any) -> float:
 # ---- verification ------------------------------------------------------------------------------
 
 
-class Disagreement(Exception):
-    """Generated code that is not what the expression says, at a point."""
+class Verification:
+    """A generated module beside l and l' in ``DIGITS`` digits, from the formula as written."""
 
-
-class Reference:
-    """l and l' in ``DIGITS`` digits, from the expression as it was written."""
-
-    def __init__(self, expression: Any) -> None:
+    def __init__(self, text: str, expression: Any, labels: str, joints: list[float]) -> None:
+        self.code: dict[str, Any] = {"__name__": "generated_loss"}
+        exec(compile(text, "<generated loss>", "exec"), self.code)
         self.function = in_many_digits((S, Y), expression)
+        self.labels = (1.0, -1.0) if labels == SIGNS else (0.0, 1.5, -3.25)
+        self.joints = joints
+        self.lost: str = ""
 
     def value(self, s: Any, y: Any) -> Any:
         """l(s; y)."""
@@ -133,24 +124,10 @@ class Reference:
         """l'(s; y), by a difference over 2·10⁻¹⁰⁰."""
         with mpmath.workdps(DIGITS):
             step = mpmath.mpf(10) ** -100
-            right, left = self.value(s + step, y), self.value(s - step, y)
-            return (right - left) / (2 * step)
-
-
-class Verification:
-    """The functions of a generated module, checked one after the other."""
-
-    def __init__(
-        self, code: Mapping[str, Any], expression: Any, labels: str, joints: list[float]
-    ) -> None:
-        self.code = code
-        self.exact = Reference(expression)
-        self.labels = (1.0, -1.0) if labels == SIGNS else (0.0, 1.5, -3.25)
-        self.joints = joints
-        self.lost: str = ""
+            return (self.value(s + step, y) - self.value(s - step, y)) / (2 * step)
 
     def run(self) -> str:
-        """What is to be said about lost digits, empty if nothing; raises ``Disagreement``."""
+        """What is to be said about lost digits, empty if nothing; raises ``Unusable``."""
         for s, y in self.points():
             w = self._primal(s, y)
             self._dual(s, w, y)
@@ -169,16 +146,15 @@ class Verification:
                 yield from ((joint + y, y), (joint + y + 1e-3, y), (joint + y - 1e-3, y))
 
     def _primal(self, s: float, y: float) -> float:
-        gamma = self.code["gamma"](None)
         spread = 8 * _EPS * (abs(s) + abs(y))
-        exact = self.exact.slope(s, y)
-        w = self._compare("derivative", exact, (s, y), gamma * spread)
-        self._compare("value", self.exact.value(s, y), (s, y), abs(float(exact)) * spread)
+        exact = self.slope(s, y)
+        w = self._compare("derivative", exact, (s, y), self.code["gamma"](None) * spread)
+        self._compare("value", self.value(s, y), (s, y), abs(float(exact)) * spread)
         return w
 
     def _dual(self, s: float, w: float, y: float) -> None:
         # At w = l'(s) up to rounding, ws − l(s) is l*(w) up to the square of the rounding.
-        value = self.exact.value(s, y)
+        value = self.value(s, y)
         with mpmath.workdps(DIGITS):
             wanted = mpmath.mpf(w) * s - value
         slack = 8 * _EPS * (abs(w * s) + abs(float(value)) + abs(w * y))
@@ -186,11 +162,10 @@ class Verification:
         back = self._call("conjugate_derivative", (w, y))
         if math.isinf(back) and w in self._call("conjugate_domain", (y,)):
             return
-        gamma = self.code["gamma"](None)
-        slack = TOLERANCE * max(1.0, abs(w)) + 8 * _EPS * gamma * (abs(back) + abs(y))
-        found = self.exact.slope(back, y) if math.isfinite(back) else math.nan
-        if not abs(found - w) <= slack:
-            raise Disagreement(
+        slack = 8 * _EPS * self.code["gamma"](None) * (abs(back) + abs(y))
+        found = self.slope(back, y) if math.isfinite(back) else math.nan
+        if not abs(found - w) <= TOLERANCE * max(1.0, abs(w)) + slack:
+            raise Unusable(
                 f"conjugate_derivative({w!r}, {y!r}) is {back!r}, where l' is {float(found)!r}"
             )
 
@@ -203,10 +178,10 @@ class Verification:
                 found = self._call("conjugate", (w, y))
                 back = self._call("conjugate_derivative", (w, y))
                 if math.isnan(found) or math.isnan(back) or found == -math.inf:
-                    raise Disagreement(f"conjugate({w!r}, {y!r}) is {found!r}, near an end {end!r}")
+                    raise Unusable(f"conjugate({w!r}, {y!r}) is {found!r}, near an end {end!r}")
             last = self._call("conjugate", (end, y))
             if math.isfinite(last) and abs(found - last) > 1e-6 * max(1.0, abs(last)):
-                raise Disagreement(f"conjugate jumps from {found!r} to {last!r} at {end!r}")
+                raise Unusable(f"conjugate jumps from {found!r} to {last!r} at {end!r}")
 
     def _compare(
         self, name: str, wanted: Any, at: tuple[float, float], slack: float, strict: bool = True
@@ -214,7 +189,7 @@ class Verification:
         found = self._call(name, at)
         error = abs(found - wanted)
         if not error <= TOLERANCE * max(1.0, abs(wanted)) + slack:
-            raise Disagreement(f"{name}{at!r} is {found!r}, and {float(wanted)!r} is expected")
+            raise Unusable(f"{name}{at!r} is {found!r}, and {float(wanted)!r} is expected")
         if strict and not error <= 1e-10 * abs(wanted) + slack / 4 + 1e-200 and not self.lost:
             self.lost = f"{name}{at!r} keeps few digits of {float(wanted):.6g}"
         return found
@@ -223,18 +198,17 @@ class Verification:
         try:
             return self.code[name](None, *at)
         except (ArithmeticError, ValueError) as fault:
-            raise Disagreement(f"{name}{at!r} fails: {fault}") from None
+            raise Unusable(f"{name}{at!r} fails: {fault}") from None
 
-
-def _gap_is_accurate(code: Mapping[str, Any], expression: Any, y: float, reach: float) -> bool:
-    """Whether fenchel_young keeps ten digits for pairs at distance ``reach``."""
-    exact = Reference(expression)
-    for s in (-8.0, -2.5, -1.0, -0.3, 0.0, 0.2, 0.7, 1.3, 4.0, 9.0):
-        for h in (reach, -reach, reach / 8):
-            q, w = s + y + h, code["derivative"](None, s + y + h, y)
-            with mpmath.workdps(60):
-                wanted = exact.value(s + y, y) - exact.value(q, y) - mpmath.mpf(w) * (s + y - q)
-            found = code["fenchel_young"](None, s + y, w, y)
-            if wanted > 1e-9 and abs(found - wanted) > 1e-10 * wanted + 1e-16:
-                return False
-    return True
+    def gap_is_accurate(self, reach: float) -> bool:
+        """Whether fenchel_young keeps ten digits for pairs at distance ``reach``."""
+        y = self.labels[0]
+        for s in (-8.0, -2.5, -1.0, -0.3, 0.0, 0.2, 0.7, 1.3, 4.0, 9.0):
+            for h in (reach, -reach, reach / 8):
+                q, w = s + y + h, self.code["derivative"](None, s + y + h, y)
+                with mpmath.workdps(60):
+                    wanted = self.value(s + y, y) - self.value(q, y) - mpmath.mpf(w) * (s + y - q)
+                found = self.code["fenchel_young"](None, s + y, w, y)
+                if wanted > 1e-9 and abs(found - wanted) > 1e-10 * wanted + 1e-16:
+                    return False
+        return True

@@ -59,17 +59,6 @@ class Function:
     slope: Callable[..., Any] | None = None
     conjugate: str = ""
     arguments: tuple[int, int] = (1, 1)
-    in_formulas: bool = True
-
-
-def _internal(
-    form: Callable[..., Any],
-    code: str,
-    slope: Callable[..., Any] | None = None,
-    arguments: tuple[int, int] = (1, 1),
-) -> Function:
-    """A function that derivatives, conjugates and inverses are made of, not for formulas."""
-    return Function(form, code, slope, arguments=arguments, in_formulas=False)
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -102,32 +91,35 @@ FUNCTIONS: dict[str, Function] = {
     "logcosh": Function(
         lambda sp, x: sp.log(sp.cosh(x)), "log_cosh", lambda sp, f, x: f.tanh(x), "cosh_entropy"
     ),
-    "sech2": _internal(
+    "sech2": Function(
         lambda sp, x: 1 - sp.tanh(x) ** 2, "sech2", lambda sp, f, x: -2 * f.sech2(x) * f.tanh(x)
     ),
-    "negative_entropy": _internal(
+    "negative_entropy": Function(
         lambda sp, v: v * sp.log(v) + (1 - v) * sp.log(1 - v),
         "negative_entropy",
         lambda sp, f, v: sp.log(v) - sp.log(1 - v),
     ),
-    "cosh_entropy": _internal(
+    "cosh_entropy": Function(
         lambda sp, v: ((1 + v) * sp.log(1 + v) + (1 - v) * sp.log(1 - v)) / 2,
         "cosh_entropy",
         lambda sp, f, v: sp.atanh(v),
     ),
-    "log1p_gap": _internal(
+    "log1p_gap": Function(
         lambda sp, x: x - sp.log(1 + x), "log1p_gap", lambda sp, f, x: x / (1 + x)
     ),
-    "sqrt_gap": _internal(
+    "sqrt_gap": Function(
         lambda sp, x, c: sp.sqrt(c + x) - sp.sqrt(c),
         "sqrt_gap",
         lambda sp, f, x, c: 1 / (2 * sp.sqrt(c + x)),
         arguments=(2, 2),
     ),
-    "tan": _internal(lambda sp, x: sp.tan(x), "math.tan"),
-    "atanh": _internal(lambda sp, x: sp.atanh(x), "math.atanh"),
+    "tan": Function(lambda sp, x: sp.tan(x), "math.tan"),
+    "atanh": Function(lambda sp, x: sp.atanh(x), "math.atanh"),
 }
-NAMES = sorted(name for name, function in FUNCTIONS.items() if function.in_formulas)
+# Derivatives, conjugates and inverses are made of these; they are not for formulas.
+_INTERNAL = {"sech2", "negative_entropy", "cosh_entropy", "log1p_gap", "sqrt_gap", "tan", "atanh"}
+RESERVED = {*VARIABLES, *CONSTANTS, *FUNCTIONS, "w", "self"}
+NAMES = sorted(FUNCTIONS.keys() - _INTERNAL)
 # Functions that become sums of two exponentials when logarithms are rewritten.
 _TWO_TERMS = ("cosh", "sinh", "tanh", "softplus", "expit", "logcosh", "logaddexp", "expm1")
 

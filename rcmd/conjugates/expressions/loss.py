@@ -8,22 +8,14 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, make_dataclass
+from functools import partial
 from numbers import Real
 from types import ModuleType
 from typing import Any, ClassVar
 
-import numpy as np
-
-from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.base import SeparableConjugate, sign_fault
 from rcmd.conjugates.expressions import cache
-from rcmd.conjugates.expressions.language import (
-    CONSTANTS,
-    FUNCTIONS,
-    VARIABLES,
-    ExpressionError,
-    names_in,
-    parse,
-)
+from rcmd.conjugates.expressions.language import RESERVED, ExpressionError, names_in, parse
 
 SIGNS = "±1"
 REAL = "real"
@@ -65,8 +57,6 @@ class ExpressionLoss(SeparableConjugate):
     _numbers: ClassVar[dict[str, float]]
     _asked: ClassVar[str | None]
     _module: ClassVar[ModuleType]
-    _by_label: ClassVar[bool]
-    _recipes: ClassVar[list[Any] | None]
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
@@ -82,7 +72,8 @@ class ExpressionLoss(SeparableConjugate):
         return f"from_expression({self.expression!r}{asked}{given})"
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self.expression, self._asked, self._numbers)
+        made = partial(loss_from_expression, labels=self._asked, parameters=self._numbers)
+        return made, (self.expression,)
 
     def describe(self) -> str:
         """What was found out about the loss, in a few lines."""
@@ -97,18 +88,11 @@ class ExpressionLoss(SeparableConjugate):
         return "\n".join(lines)
 
     def label_fault(self, y: Any) -> str | None:
-        values = np.unique(np.asarray(y, dtype=float))
-        if self.labels != SIGNS or np.isin(values, (-1.0, 1.0)).all():
-            return None
-        shown = ", ".join(f"{value:g}" for value in values[:5])
-        return (
-            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the loss "
-            f"{self.expression} expects -1 and +1: map two classes with "
-            "numpy.where(y == y.max(), 1.0, -1.0)"
-        )
+        signs = self.labels == SIGNS
+        return sign_fault(y, f"the loss {self.expression}") if signs else None
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
-        if self._recipes is None:
+        if self._module.RECIPES is None:
             raise NotImplementedError(
                 f"no CVXPY form was found for {self.expression}; subclass "
                 "SeparableConjugate and define cvxpy_form(predictions, y) to compare it with "
@@ -116,7 +100,7 @@ class ExpressionLoss(SeparableConjugate):
             )
         from rcmd.conjugates.expressions.recipes import loss_form
 
-        return loss_form(self._recipes, self._module, self._by_label, predictions, y)
+        return loss_form(self._module, predictions, y)
 
 
 def loss_from_expression(
@@ -159,35 +143,26 @@ def loss_from_expression(
             f"the parameter {unused[0]!r} does not occur in {text!r}; expected only parameters "
             "that do"
         )
-    name = cache.key(text, sorted(values.items()), asked)
+    name = cache.name_for(text, sorted(values.items()), asked)
     if name not in _KNOWN:
-        found = cache.load(name)
-        if found is None:
+        source = cache.load(name)
+        if source is None:
             # Computer algebra is imported here, so that a known loss starts without it.
             from rcmd.conjugates.expressions.generation import generate
 
-            found = generate(text, tree, values, asked)
-            cache.store(name, *found)
-        _KNOWN[name] = _class(*found, text, asked, values)
+            source = cache.keep(name, generate(text, tree, values, asked))
+        _KNOWN[name] = _class(_module(name, source), source, text, asked, values)
     return _KNOWN[name]()
 
 
 _KNOWN: dict[str, type[ExpressionLoss]] = {}
 
 
-def _rebuilt(text: str, labels: str | None, numbers: dict[str, float]) -> ExpressionLoss:
-    """The loss again, as a pickle asks for it."""
-    return loss_from_expression(text, labels=labels, parameters=numbers)
-
-
 def _class(
-    source: str, record: dict[str, Any], text: str, asked: str | None, values: dict[str, float]
+    module: ModuleType, source: str, text: str, asked: str | None, values: dict[str, float]
 ) -> type[ExpressionLoss]:
-    module = _module(source)
     given = ", ".join(f"{name} = {value:g}" for name, value in values.items())
-    members: dict[str, Any] = {method: getattr(module, method) for method in METHODS}
-    known = ("labels", "gamma_origin", "conjugate_origin", "lost_digits")
-    members |= {name: record[name] for name in (*known, "strictly_convex", "quadratic")}
+    members = {method: getattr(module, method) for method in METHODS} | module.KNOWN
     members |= {
         "gamma": property(module.gamma),
         "formula": text + (f" with {given}" if given else ""),
@@ -196,8 +171,6 @@ def _class(
         "_numbers": values,
         "_asked": asked,
         "_module": module,
-        "_by_label": record["by_label"],
-        "_recipes": record["recipes"],
     }
     built = make_dataclass(
         "Loss",
@@ -211,21 +184,17 @@ def _class(
     return built
 
 
-def _module(source: str) -> ModuleType:
+def _module(name: str, source: str) -> ModuleType:
     """The generated module, with its file where there is one.
 
     Its functions name this module as theirs: compiled code that numba keeps on disk asks for the
     module its functions came from, and the file of a generated one may be gone by then.
     """
-    name = cache.module_name(source)
-    path = cache.module_path(name)
-    try:
-        kept = path.read_text("utf-8") == source
-    except (OSError, ValueError):
-        kept = False
     module = ModuleType(__name__)
-    module.__file__ = str(path) if kept else f"<{name}>"
-    if not kept:
+    if cache.load(name) == source:
+        module.__file__ = str(cache.path(name))
+    else:
+        module.__file__ = f"<{name}>"
         lines = source.splitlines(keepends=True)
         linecache.cache[module.__file__] = (len(source), None, lines, module.__file__)
     exec(compile(source, module.__file__, "exec"), module.__dict__)
@@ -245,13 +214,10 @@ def _as_text(expression: Any) -> str:
     return text_of(expression)
 
 
-_TAKEN = {*VARIABLES, *CONSTANTS, *FUNCTIONS, "w", "self"}
-
-
 def _checked_numbers(given: Mapping[str, Any]) -> dict[str, float]:
     values = {}
     for name, value in given.items():
-        if name in _TAKEN or hasattr(ExpressionLoss, name):
+        if name in RESERVED or hasattr(ExpressionLoss, name):
             raise ExpressionError(
                 f"the parameter name {name!r} is taken; expected another, such as {name}_0"
             )

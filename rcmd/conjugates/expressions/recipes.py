@@ -47,33 +47,26 @@ TERMS = {
 # ---- read by CVXPY -----------------------------------------------------------------------------
 
 
-def loss_form(
-    recipes: list[Any], module: ModuleType, by_label: bool, predictions: Any, y: Any
-) -> Any:
+def loss_form(module: ModuleType, predictions: Any, y: Any) -> Any:
     """The vector of losses as a CVXPY expression, one recipe for each core of the loss."""
     import cvxpy as cp
 
     y = np.asarray(y, dtype=float)
-    if len(recipes) == 1:
-        return _framed(recipes[0], module.core_frame, by_label, predictions, y)
-    sides = [module.core_frame_plus, module.core_frame_minus]
-    plus, minus = (
-        _framed(recipe, frame, by_label, predictions, y)
-        for recipe, frame in zip(recipes, sides, strict=True)
-    )
+
+    def framed(recipe: Recipe, frame: Callable[[float], Any]) -> Any:
+        parts = np.array([frame(label) for label in y.ravel()], dtype=float).reshape(-1, 3)
+        offset, tilt, constant = (part.reshape(y.shape) for part in parts.T)
+        r = (cp.multiply(y, predictions) if module.BY_LABEL else predictions) - offset
+        total = cp.multiply(tilt, r) + constant
+        for name, factor, slope, shift, extra in recipe:
+            total = total + factor * TERMS[name].form(cp, slope * r + shift, extra)
+        return total
+
+    if len(module.RECIPES) == 1:
+        return framed(module.RECIPES[0], module.core_frame)
+    plus = framed(module.RECIPES[0], module.core_frame_plus)
+    minus = framed(module.RECIPES[1], module.core_frame_minus)
     return cp.multiply((y > 0).astype(float), plus) + cp.multiply((y <= 0).astype(float), minus)
-
-
-def _framed(recipe: Any, frame: Any, by_label: bool, predictions: Any, y: Any) -> Any:
-    import cvxpy as cp
-
-    parts = np.array([frame(label) for label in y.ravel()], dtype=float).reshape(-1, 3)
-    offset, tilt, constant = (part.reshape(y.shape) for part in parts.T)
-    r = (cp.multiply(y, predictions) if by_label else predictions) - offset
-    total = cp.multiply(tilt, r) + constant
-    for name, factor, slope, shift, extra in recipe:
-        total = total + factor * TERMS[name].form(cp, slope * r + shift, extra)
-    return total
 
 
 # ---- found for a core --------------------------------------------------------------------------
@@ -101,7 +94,7 @@ def _recipe(core: Core) -> Recipe | None:
         return _piecewise_quadratic(core.pieces)
     if len(core.pieces) > 1:
         return None
-    found = [_term(part) for part in sp.Add.make_args(core.stable[0])]
+    found = [_term(part) for part in sp.Add.make_args(core.pieces[0].stable)]
     return None if None in found else [term for terms in found for term in terms or ()]
 
 
@@ -110,8 +103,7 @@ def _piecewise_quadratic(pieces: list[Piece]) -> Recipe:
     terms: Recipe = []
     for piece in pieces:
         bend = float(number(piece.curvature))
-        low = float(number(piece.low)) if piece.low.is_finite else -math.inf
-        high = float(number(piece.high)) if piece.high.is_finite else math.inf
+        low, high = float(number(piece.low)), float(number(piece.high))
         if bend == 0:
             continue
         if math.isinf(low) and math.isinf(high):

@@ -16,16 +16,17 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pycode import PythonCodePrinter
 
 from rcmd.conjugates import scalars
-from rcmd.conjugates.expressions.derivation import CLOSED, Core
+from rcmd.conjugates.expressions.algebra import Piece
+from rcmd.conjugates.expressions.derivation import Core
 from rcmd.conjugates.expressions.language import FUNCTIONS
 from rcmd.conjugates.expressions.loss import METHODS
-from rcmd.conjugates.expressions.symbolic import R, W, number, stabilised
+from rcmd.conjugates.expressions.symbolic import R, W, stabilised
 
 # ---- expressions as code -----------------------------------------------------------------------
 
 
-class Unprintable(Exception):
-    """An expression with a part that scalar code has no word for."""
+class Unusable(Exception):
+    """Code that cannot be written for an expression, or does not do what it says, at a point."""
 
 
 class ScalarPrinter(PythonCodePrinter):  # type: ignore[misc]
@@ -61,7 +62,7 @@ class ScalarPrinter(PythonCodePrinter):  # type: ignore[misc]
     def _print_Pow(self, expr: Any, **options: Any) -> str:
         base, exponent = expr.args
         if not exponent.is_number:
-            raise Unprintable(str(expr))
+            raise Unusable(str(expr))
         if exponent.is_negative:
             return f"1.0 / {self.parenthesize(base**-exponent, PRECEDENCE['Pow'])}"
         if exponent == 1:
@@ -75,7 +76,7 @@ class ScalarPrinter(PythonCodePrinter):  # type: ignore[misc]
         return f"{wrapped} ** {exponent if exponent.is_Integer else literal(exponent)}"
 
     def _print_not_supported(self, expr: Any) -> str:
-        raise Unprintable(str(expr))
+        raise Unusable(str(expr))
 
 
 def code(expression: Any, names: dict[Any, str] | None = None) -> str:
@@ -86,8 +87,10 @@ def code(expression: Any, names: dict[Any, str] | None = None) -> str:
 def literal(value: Any) -> str:
     """A constant as a float literal."""
     exact = sp.N(value, 30)
+    if exact in (sp.oo, -sp.oo):
+        return "math.inf" if exact == sp.oo else "-math.inf"
     if not exact.is_real:
-        raise Unprintable(str(value))
+        raise Unusable(str(value))
     return repr(float(exact))
 
 
@@ -122,10 +125,10 @@ def _core_functions(core: Core, mark: str, reach: float) -> list[str]:
     functions = []
     for name, order in (("core_value", 0), ("core_slope", 1), ("core_curvature", 2)):
         lines = []
-        for piece, value in zip(core.pieces, core.stable, strict=True):
-            lines += _until(piece.high, "r", _statements(value.diff(R, order) if order else value))
+        for piece in core.pieces:
+            lines += _until(piece.high, "r", _statements(piece.stable.diff((R, order))))
         functions.append(_function(f"{name}{mark}(r)", lines))
-    if core.origin != CLOSED:
+    if not core.closed:
         functions.append(_NEWTON.format(mark=mark))
     frame = core.frame
     parts = ", ".join(code(part) for part in (frame.offset, frame.tilt, frame.constant))
@@ -147,10 +150,10 @@ def _inverse(core: Core, mark: str) -> list[str]:
             if end.attained is not None:
                 lines += [f"if w == {edge}:", f"    return {literal(end.attained)}"]
             lines += [f"if w {relation} {edge}:", f"    return {sign}math.inf"]
-    for edge, inverse in _curved(core, core.inverses):
+    for edge, piece in _curved(core):
         block = [f"return core_newton{mark}(w)"]
-        if inverse is not None:
-            block = [f"return {code(stabilised(inverse), _linear_parts(inverse))}"]
+        if piece.inverse is not None:
+            block = [f"return {code(stabilised(piece.inverse), _linear_parts(piece.inverse))}"]
         lines += _until(edge, "w", block)
     return lines
 
@@ -168,23 +171,23 @@ def _linear_parts(inverse: Any) -> dict[Any, str]:
 
 def _conjugate(core: Core, mark: str) -> list[str]:
     lines = _outside(core)
-    curved = _curved(core, core.conjugates)
-    for end, (_, form) in ((core.low, curved[0]), (core.high, curved[-1])):
+    curved = _curved(core)
+    for end, (_, piece) in ((core.low, curved[0]), (core.high, curved[-1])):
         # A form of its own holds at the end too.
-        if end.finite and form is None:
-            constant = "math.inf" if end.conjugate == math.inf else repr(end.conjugate)
-            lines += [f"if w == {literal(end.slope)}:", f"    return {constant}"]
+        if end.finite and piece.conjugate is None:
+            lines += [f"if w == {literal(end.slope)}:", f"    return {literal(end.conjugate)}"]
     general = [f"r = core_inverse{mark}(w)", f"return w * r - core_value{mark}(r)"]
-    for edge, conjugate in curved:
-        lines += _until(edge, "w", general if conjugate is None else _statements(conjugate))
+    for edge, piece in curved:
+        own = general if piece.conjugate is None else _statements(piece.conjugate)
+        lines += _until(edge, "w", own)
     return lines
 
 
-def _curved(core: Core, forms: list[Any]) -> list[tuple[Any, Any]]:
-    """(largest w, form) for each piece with curvature, the last one without a bound."""
-    pairs = [(p, form) for p, form in zip(core.pieces, forms, strict=True) if p.curvature != 0]
-    edges = [piece.slope.subs(R, piece.high) for piece, _ in pairs[:-1]]
-    return list(zip([*edges, sp.oo], (form for _, form in pairs), strict=True))
+def _curved(core: Core) -> list[tuple[Any, Piece]]:
+    """(largest w, piece) for each piece with curvature, the last one without a bound."""
+    pieces = [piece for piece in core.pieces if piece.curvature != 0]
+    edges = [piece.slope.subs(R, piece.high) for piece in pieces[:-1]]
+    return list(zip([*edges, sp.oo], pieces, strict=True))
 
 
 def _gap(core: Core, mark: str, reach: float) -> list[str]:
@@ -230,9 +233,7 @@ def _method_bodies(core: Core, mark: str) -> dict[str, list[str]]:
         for part in (frame.offset, frame.tilt, frame.constant)
     )
     times = "y * " if frame.by_label else ""
-    low = float(number(core.low.slope)) if core.low.finite else -math.inf
-    high = float(number(core.high.slope)) if core.high.finite else math.inf
-    first, last = _bound(low), _bound(high)
+    first, last = literal(core.low.slope), literal(core.high.slope)
     plus_tilt = f" + {tilt}" if tilt else ""
     r = f"{times}s" + (f" - {offset}" if offset else "")
     v = f"{times}w" + (f" - {tilt}" if tilt else "")
@@ -241,7 +242,7 @@ def _method_bodies(core: Core, mark: str) -> dict[str, list[str]]:
     slope = f"core_slope{mark}({r})"
     ends = [f"return ({first}{plus_tilt}, {last}{plus_tilt})"]
     if times:
-        mirrored = f"return ({_bound(0.0 - high)}, {_bound(0.0 - low)})"
+        mirrored = f"return ({literal(-core.high.slope)}, {literal(-core.low.slope)})"
         ends = ["if y > 0.0:", f"    {ends[0]}", mirrored]
     return {
         "value": [
@@ -262,10 +263,6 @@ def _method_bodies(core: Core, mark: str) -> dict[str, list[str]]:
         "conjugate_domain": ends,
         "fenchel_young": [f"return core_gap{mark}({r}, {v})"],
     }
-
-
-def _bound(end: float) -> str:
-    return repr(end) if math.isfinite(end) else ("math.inf" if end > 0 else "-math.inf")
 
 
 _NEWTON = """\
@@ -299,20 +296,20 @@ def core_newton{mark}(w):
     return r
 """
 
-# Gauss's rule with five points on [−1, 1]: places and weights.
-_NODES = [(0.0, 128 / 225)]
-_NODES += [
-    (place, (322 + sign * 13 * math.sqrt(70)) / 900)
-    for sign in (1, -1)
-    for size in (math.sqrt(5 - sign * 2 * math.sqrt(10 / 7)) / 3,)
-    for place in (size, -size)
-]
+# Gauss's rule with five points on [−1, 1]: weights by place.
+_NODES = {
+    0.0: 0.5688888888888889,
+    0.5384693101056831: 0.47862867049936647,
+    -0.5384693101056831: 0.47862867049936647,
+    0.906179845938664: 0.23692688505618908,
+    -0.906179845938664: 0.23692688505618908,
+}
 
 
 def _segment(mark: str) -> str:
     """∫ |r − x| l''(x) dx over [a, b], a sum of products that cannot cancel."""
     lines = ["m = (a + b) / 2.0", "h = (b - a) / 2.0", "total = 0.0"]
-    for place, weight in _NODES:
+    for place, weight in _NODES.items():
         lines.append(f"x = m + {place!r} * h")
         lines.append(f"total += {weight!r} * abs(r - x) * core_curvature{mark}(x)")
     return _function(f"core_segment{mark}(a, b, r)", [*lines, "return h * total"])

@@ -88,7 +88,9 @@ def _where(*cases: Any) -> Any:
 
 
 def number(expression: Any, digits: int = 40) -> Any:
-    """A constant as a high-precision number."""
+    """A constant, or ±∞, as a high-precision number."""
+    if expression in (sp.oo, -sp.oo):
+        return mpmath.inf if expression == sp.oo else -mpmath.inf
     with mpmath.workdps(digits):
         return mpmath.mpmathify(sp.N(expression, digits))
 

@@ -1,7 +1,7 @@
 """The compiled loops of Algorithm 2; importing anything below this package imports numba.
 
 - ``layout``: rows and samples as compiled code sees them. Begin here.
-- ``vertex``, with ``tournament``: the loop for oracles whose atom is one entry.
+- ``vertex``: the loop for oracles whose atom is one entry, and the search for its place.
 - ``coordinatewise``: the loop for oracles that act on every coordinate alike.
 - ``batch``: parts of steps that are driven from Python, also with rows on several processes.
 - ``accelerated``: accelerated dual coordinate ascent.

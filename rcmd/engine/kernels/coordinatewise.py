@@ -31,8 +31,7 @@ from rcmd.engine.kernels.layout import (
     value,
 )
 from rcmd.jit.caching import kernel
-from rcmd.jit.records import RecordType, jittable, record_of
-from rcmd.jit.scalars import method_scalar
+from rcmd.jit.scalars import RecordType, jittable, method_scalar, record_of
 from rcmd.rows.state import Stateful
 
 SLOPE, LAG, PAST = 0, 1, 2  # d_k, Σ_i G_i (shape(d^{i+1}) − shape(d^i))_k, a past part of β's sum

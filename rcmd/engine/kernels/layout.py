@@ -23,14 +23,7 @@ import numpy as np
 from numba import njit
 
 from rcmd.jit.caching import kernel
-from rcmd.jit.instructions import (
-    by_type,
-    call_scalar,
-    call_step,
-    lowest_bit,
-    match_16,
-    prefetch,
-)
+from rcmd.jit.instructions import by_type, call_scalar, call_step, lowest_bit, match_16, prefetch
 from rcmd.rows import DenseRows, Rows, SparseRows
 
 FAST_SUM = {"reassoc", "contract", "nsz"}  # lets a dot product run in vector registers
@@ -169,20 +162,12 @@ def scatter(rows, j, pull, d):
 # ---- samples -----------------------------------------------------------------------------------
 
 
-def aligned_zeros(shape: tuple[int, ...]) -> Any:
-    """Zeros that start on a cache line."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size + 7)
-    skip = (-raw.ctypes.data % 64) // 8
-    return raw[skip : skip + size].reshape(shape)
-
-
 def new_samples(s: Any, w: Any, y: Any) -> Any:
-    """The records of a run that starts at ``s``, with ``w`` = l'(s)."""
-    samples = aligned_zeros((len(y), 4))
-    samples[:, MIRROR] = s
-    samples[:, DUAL] = w
-    samples[:, LABEL] = y
+    """The records of a run that starts at ``s``, with ``w`` = l'(s), from a cache line on."""
+    raw = np.zeros(4 * len(y) + 7)
+    skip = (-raw.ctypes.data % CACHE_LINE) // 8
+    samples = raw[skip : skip + 4 * len(y)].reshape(-1, 4)
+    samples[:, MIRROR], samples[:, DUAL], samples[:, LABEL] = s, w, y
     return samples
 
 

@@ -22,8 +22,7 @@ from rcmd import LinearMinOracle, Logistic, Problem
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import UniformSampler
 from rcmd.lab.bench import packages, start, workloads
-from rcmd.lab.bench.ladder import NotInstalled
-from rcmd.lab.bench.timing import Contender, Timing, race
+from rcmd.lab.bench.timing import Absent, Contender, Timing, race
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule
 
@@ -84,41 +83,30 @@ class Settings:
         [(name, data)] = found.items()
         return name, data, notes
 
-
-def make_engine(
-    data: workloads.Data, oracle: LinearMinOracle, batch: int, seed: int
-) -> CompiledEngine:
-    """The compiled engine on the logistic loss, with the theorem's schedule."""
-    problem = Problem(data.X, data.y, Logistic(), oracle)
-    schedule = default_schedule(problem.constants(batch))
-    sampler = UniformSampler(problem.n, batch, np.random.default_rng(seed))
-    return CompiledEngine(problem, schedule, sampler, ConjugateProx())
+    def engine(self, data: workloads.Data, oracle: LinearMinOracle, batch: int) -> CompiledEngine:
+        """The compiled engine on the logistic loss, with the theorem's schedule."""
+        problem = Problem(data.X, data.y, Logistic(), oracle)
+        schedule = default_schedule(problem.constants(batch))
+        sampler = UniformSampler(problem.n, batch, np.random.default_rng(self.seed))
+        return CompiledEngine(problem, schedule, sampler, ConjugateProx())
 
 
-def stepping(name: str, engine: Any, batch: int) -> Contender:
+def stepping(name: str, engine: CompiledEngine | PlainC) -> Contender:
     """A contender that takes steps."""
 
     def work(steps: int) -> int:
         engine.advance(steps)
-        return steps * batch
+        return steps * engine.step_gradients
 
     return Contender(name, work)
-
-
-def rcmd_contender(
-    data: workloads.Data, oracle: LinearMinOracle, batch: int, seed: int, name: str = "rcmd"
-) -> Contender:
-    """The compiled engine as a contender."""
-    return stepping(name, make_engine(data, oracle, batch, seed), batch)
 
 
 def other_contenders(data: workloads.Data, batch: int, part: bool = False) -> list[Contender]:
     """The plain C loop and COPT, those that are there; see ``packages.copt_lf`` for ``part``."""
     contenders = []
-    with contextlib.suppress(NoCompiler):
-        loop = PlainC(data.X, data.y, batch, RADIUS)
-        contenders.append(stepping("C", loop, batch))
-    with contextlib.suppress(NotInstalled):
+    with contextlib.suppress(Absent):
+        contenders.append(stepping("C", PlainC(data.X, data.y, batch, RADIUS)))
+    with contextlib.suppress(Absent):
         work, limit = packages.copt_lf(data.X, data.y, batch, RADIUS, part=part)
         contenders.append(Contender("COPT", work, limit))
     return contenders
@@ -130,26 +118,12 @@ def absent_contenders() -> list[str]:
     for name, look in (("plain C", compiler), ("COPT", packages.copt)):
         try:
             look()
-        except (NoCompiler, NotInstalled) as reason:
+        except Absent as reason:
             reasons.append(f"no {name}: {reason}")
     return reasons
 
 
-def ratios_of(timings: dict[str, Timing]) -> dict[str, float]:
-    """rcmd's time over C's, and COPT's over rcmd's."""
-    mine, ratios = timings["rcmd"].best, {}
-    if "C" in timings:
-        ratios["rcmd/C"] = mine / timings["C"].best
-    if "COPT" in timings:
-        ratios["COPT/rcmd"] = timings["COPT"].best / mine
-    return ratios
-
-
 FLAG_SETS = (["-O3", "-march=native"], ["-O3"])
-
-
-class NoCompiler(RuntimeError):
-    """The C loop cannot be built; the text says why."""
 
 
 class PlainC:
@@ -158,7 +132,7 @@ class PlainC:
     def __init__(self, X: Any, y: Array, batch: int, radius: float) -> None:
         self._function = _built()
         self.n, self.p = X.shape
-        self.batch, self.radius, self.iteration = batch, radius, 0
+        self.step_gradients, self.radius, self.iteration = batch, radius, 0
         self._rows = (X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data.astype(float))
         self._y = np.ascontiguousarray(y, dtype=float)
         self.s, self.w, self.lag = np.zeros(self.n), -self._y / 2, np.zeros(self.n)
@@ -169,13 +143,14 @@ class PlainC:
     def advance(self, steps: int, batches: Array | None = None) -> None:
         """Take ``steps`` steps, on the rows ``batches`` (steps × batch) if they are given."""
         given = None if batches is None else np.ascontiguousarray(batches, dtype=np.int32)
-        if given is not None and given.shape != (steps, self.batch):
-            raise ValueError(f"batches has shape {given.shape}; expected {(steps, self.batch)}")
+        expected = steps, self.step_gradients
+        if given is not None and given.shape != expected:
+            raise ValueError(f"batches has shape {given.shape}; expected {expected}")
         self._function(
             self.n,
             self.p,
             *map(_address, (*self._rows, self._y)),
-            self.batch,
+            self.step_gradients,
             ctypes.c_int64(self.iteration),
             ctypes.c_int64(steps),
             ctypes.c_double(self.radius),
@@ -188,7 +163,7 @@ class PlainC:
     def averages(self) -> tuple[Array, Array]:
         """β̄ and w̄ of the last step."""
         last = self.iteration - 1
-        total = self.iteration * (4 * self.n / self.batch + last) / 2
+        total = self.iteration * (4 * self.n / self.step_gradients + last) / 2
         return self.beta_sum / total, self.w - self.lag / total
 
 
@@ -197,14 +172,14 @@ def compiler() -> list[str]:
     for words in (shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]):
         if words and shutil.which(words[0]):
             return words
-    raise NoCompiler("no C compiler was found (CC, cc, gcc, clang)")
+    raise Absent("no C compiler was found (CC, cc, gcc, clang)")
 
 
 def compiler_version() -> str | None:
     """The first line of what the compiler says of itself, if there is one."""
     try:
         answer = subprocess.run([*compiler(), "--version"], capture_output=True, text=True)
-    except (NoCompiler, OSError):
+    except (Absent, OSError):
         return None
     return (answer.stdout.splitlines() or [""])[0] or None
 
@@ -222,13 +197,13 @@ def _built() -> Any:
             try:
                 answer = subprocess.run(words, capture_output=True, text=True)
             except OSError as error:
-                raise NoCompiler(f"{command[0]} cannot be run: {error}") from error
+                raise Absent(f"{command[0]} cannot be run: {error}") from error
             if answer.returncode == 0:
                 function = ctypes.CDLL(str(library)).run_steps
                 function.restype = None
                 return function
             complaint = (answer.stderr.strip().splitlines() or ["no message"])[0]
-    raise NoCompiler(f"{command[0]} does not compile baseline.c: {complaint}")
+    raise Absent(f"{command[0]} does not compile baseline.c: {complaint}")
 
 
 def _address(array: Array) -> ctypes.c_void_p:

@@ -7,7 +7,6 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,8 @@ from rcmd import L1Ball, LinearMinOracle, Logistic, Problem, Ridge
 from rcmd.engine.base import next_refresh
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.lab.bench import workloads
-from rcmd.lab.bench.contenders import NONZEROS, RADIUS, STRENGTH, Settings, make_engine
-from rcmd.lab.bench.timing import cells, run_module
+from rcmd.lab.bench.contenders import NONZEROS, RADIUS, STRENGTH, Settings
+from rcmd.lab.bench.timing import cells, run_module, verdicts
 from rcmd.lab.racing import CORRECTED
 from rcmd.reporting.tables import Section, Target
 
@@ -27,57 +26,40 @@ def starting(settings: Settings, tell: Callable[[str], None]) -> Section:
     The first of each problem finds an empty cache of machine code; all find Python's own cache
     of bytecode. ``import numba`` is within, and also measured alone.
     """
-    section = Section(
-        "start",
-        "Seconds from the solve call to the first step, import of numba included",
-        cells("problem | empty cache |  | later process | "),
-    )
+    title = "Seconds from the solve call to the first step, import of numba included"
+    section = Section("start", title, cells("problem | empty cache |  | later process | "))
     targets = {"cold": Target(10), "later": Target(0.5)}
     for problem in settings.start_problems:
         tell(problem)
         with tempfile.TemporaryDirectory(prefix="rcmd-bench-") as cache:
             first, *others = [_started(problem, cache) for _ in range(1 + settings.starts)]
-        row: dict[str, Any] = {
-            "problem": problem,
-            "cold": first,
-            "later": min(others),
-            "later_samples": others,
-        }
-        cold, later = (target.shown(row[name]) for name, target in targets.items())
-        section.add(
-            cells(f"{problem} | {row['cold']:.2f} | {cold} | {row['later']:.3f} | {later}"),
-            **row,
-            targets={name: target.as_dict(row[name]) for name, target in targets.items()},
-        )
+        times = {"cold": first, "later": min(others)}
+        cold, later = (targets[name].shown(time) for name, time in times.items())
+        line = cells(f"{problem} | {first:.2f} | {cold} | {min(others):.3f} | {later}")
+        met = verdicts(targets, times)
+        section.add(line, problem=problem, **times, later_samples=others, targets=met)
     imports = [_started("numba") for _ in range(settings.starts)]
-    section.add(
-        cells(f"import numba alone |  |  | {min(imports):.3f} | "),
-        problem="import numba",
-        later=min(imports),
-        later_samples=imports,
-    )
+    line = cells(f"import numba alone |  |  | {min(imports):.3f} | ")
+    section.add(line, problem="import numba", later=min(imports), later_samples=imports)
     return section
 
 
 def _started(problem: str, cache: str | None = None) -> float:
     environment = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
-    module, what = "rcmd.lab.bench.start", "measuring the start"
-    return float(run_module(module, problem, what=what, environment=environment))
+    words = "rcmd.lab.bench.start", problem
+    return float(run_module(*words, what="measuring the start", environment=environment))
 
 
 def memory(settings: Settings, tell: Callable[[str], None]) -> Section:
     """Peak memory beyond the data."""
     n, p = settings.memory
-    section = Section(
-        "memory",
-        f"Peak memory beyond the data, in vectors of n + p doubles: n = {n:,}, p = {p:,}",
-        cells("what | vectors | "),
-    )
+    title = f"Peak memory beyond the data, in vectors of n + p doubles: n = {n:,}, p = {p:,}"
+    section = Section("memory", title, cells("what | vectors | "))
     data = workloads.zipf(n, p, NONZEROS, np.random.default_rng(settings.seed))
     target = Target(12)
 
     def engine(oracle: LinearMinOracle, batch: int) -> None:
-        engine = make_engine(data, oracle, batch, settings.seed)
+        engine = settings.engine(data, oracle, batch)
         engine.advance(20_000 // batch)
         engine.averages()
 
@@ -105,19 +87,16 @@ def memory(settings: Settings, tell: Callable[[str], None]) -> Section:
             tracemalloc.stop()
         vectors = peak / 8 / (n + p)
         numbers = {"n": n, "p": p, "batch": batch, "bytes": peak, "vectors": vectors}
-        met = {"vectors": target.as_dict(vectors)}
         line = cells(f"{label} | {vectors:.1f} | {target.shown(vectors)}")
-        section.add(line, what=label, **numbers, targets=met)
+        section.add(line, what=label, **numbers, targets=verdicts({"vectors": target}, numbers))
     return section
 
 
 def drift(settings: Settings, tell: Callable[[str], None]) -> Section:
     """How far the running d is from Xᵀw/n, at the worst moment: just before a refresh."""
-    section = Section(
-        "drift",
-        "Rounding drift: max |d − Xᵀw/n| / max |Xᵀw/n| just before a refresh, batch 1",
-        cells("data | R | coordinate updates | refreshed |  | never refreshed"),
-    )
+    title = "Rounding drift: max |d − Xᵀw/n| / max |Xᵀw/n| just before a refresh, batch 1"
+    header = cells("data | R | coordinate updates | refreshed |  | never refreshed")
+    section = Section("drift", title, header)
     name, data, section.notes = settings.real_data()
     updates = next_refresh(int(settings.drift), len(data.y), 1) - 1
     target = Target(1e-10)
@@ -125,22 +104,17 @@ def drift(settings: Settings, tell: Callable[[str], None]) -> Section:
         drifts = []
         for refreshed in (True, False):
             tell(f"{label}, {'with' if refreshed else 'without'} refreshes")
-            engine = make_engine(data, oracle, 1, settings.seed)
+            engine = settings.engine(data, oracle, 1)
             if not refreshed:
                 engine._refresh_at = sys.maxsize
             engine.advance(updates)
             drifts.append(drift_of(engine))
         own, without = drifts
         shown = f"{own:.1e} | {target.shown(own)} | {without:.1e}"
-        section.add(
-            cells(f"{name} | {label} | {updates:,} | {shown}"),
-            data=name,
-            regularizer=label,
-            updates=updates,
-            drift=own,
-            drift_without_refresh=without,
-            targets={"drift": target.as_dict(own)},
-        )
+        row = {"data": name, "regularizer": label, "updates": updates}
+        row |= {"drift": own, "drift_without_refresh": without}
+        line = cells(f"{name} | {label} | {updates:,} | {shown}")
+        section.add(line, **row, targets={"drift": target.as_dict(own)})
     return section
 
 

@@ -60,24 +60,17 @@ def run_disk(
         tell_on_terminal("solving")
         found = run_module("rcmd.lab.bench.disk", path, tol, batch, seed, what="solving from disk")
         tell_on_terminal("")
-    section = Section(
-        "disk",
-        f"logistic regression, ‖β‖₁ ≤ {RADIUS:g}, to a gap of {tol:g}",
-        cells(" | rows | on disk | memory | target | P(β) | gap | passes | seconds"),
-    )
+    title = f"logistic regression, ‖β‖₁ ≤ {RADIUS:g}, to a gap of {tol:g}"
+    header = cells(" | rows | on disk | memory | target | P(β) | gap | passes | seconds")
+    section = Section("disk", title, header)
     memory, target = found["memory"] / 1e9, Target(limit)
-    section.add(
-        cells(
-            f"{dtype.__name__} | {rows:,} | {size / 1e9:.2f} GB | {memory:.2f} GB | "
-            f"{target.shown(memory)} | {found['primal']:.6f} | {found['gap']:.2e} | "
-            f"{found['passes']:.3g} | {found['seconds']:.3g}"
-        ),
-        rows=rows,
-        bytes=size,
-        generation_seconds=generation,
-        **found,
-        target=target.as_dict(memory),
+    line = cells(
+        f"{dtype.__name__} | {rows:,} | {size / 1e9:.2f} GB | {memory:.2f} GB | "
+        f"{target.shown(memory)} | {found['primal']:.6f} | {found['gap']:.2e} | "
+        f"{found['passes']:.3g} | {found['seconds']:.3g}"
     )
+    row = {"rows": rows, "bytes": size, "generation_seconds": generation, **found}
+    section.add(line, **row, target=target.as_dict(memory))
     section.notes += [
         f"memory: the process's largest resident set; before it opened the data it had "
         f"{found['memory_before'] / 1e9:.2f} GB",

@@ -22,14 +22,14 @@ from rcmd.lab.bench.contenders import (
     absent_contenders,
     compiler_version,
     other_contenders,
-    ratios_of,
-    rcmd_contender,
+    stepping,
 )
 from rcmd.lab.bench.timing import (
     Contender,
     add_timed,
     cells,
     prefixed,
+    ratios_of,
     shown_ratio,
     shown_time,
 )
@@ -38,6 +38,8 @@ from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, Target, about
 
 Tell = Callable[[str], None]
+BESIDE = ("rcmd/C", "COPT/rcmd")
+"""Ratios of times, where the others are there."""
 
 
 def bench_engine(
@@ -80,11 +82,9 @@ def run_bench(
 
 def gradients(settings: Settings, tell: Tell) -> Section:
     """Time per stochastic gradient on real data, against plain C and COPT."""
-    section = Section(
-        "gradients",
-        f"Time per stochastic gradient: logistic loss, l1 ball {RADIUS:g}",
-        cells("data | batch | rcmd | plain C | COPT LF | rcmd/C |  | COPT/rcmd | "),
-    )
+    title = f"Time per stochastic gradient: logistic loss, l1 ball {RADIUS:g}"
+    header = cells("data | batch | rcmd | plain C | COPT LF | rcmd/C |  | COPT/rcmd | ")
+    section = Section("gradients", title, header)
     tell("reading data")
     found, section.notes = workloads.available(workloads.NAMED, settings.data)
     section.notes += absent_contenders() or [
@@ -94,30 +94,25 @@ def gradients(settings: Settings, tell: Tell) -> Section:
         n, p = data.X.shape
         for batch in _batches(n):
             tell(f"{name}, batch {batch}")
-            mine = rcmd_contender(data, L1Ball(RADIUS), batch, settings.seed)
+            mine = stepping("rcmd", settings.engine(data, L1Ball(RADIUS), batch))
             timings = settings.timed([mine, *other_contenders(data, batch)])
-            ratios = ratios_of(timings)
+            ratios = ratios_of(timings, *BESIDE)
             targets = {"COPT/rcmd": Target(12 if batch > 1 else 200, at_least=True)}
             if batch > 1:
                 targets["rcmd/C"] = Target(1.3)
             line = [name, str(batch), *(shown_time(timings, who) for who in ("rcmd", "C", "COPT"))]
-            line += shown_ratio(ratios, "rcmd/C", targets)
-            line += shown_ratio(ratios, "COPT/rcmd", targets)
+            for ratio in BESIDE:
+                line += shown_ratio(ratios, ratio, targets)
             add_timed(section, line, timings, ratios, targets, data=name, n=n, p=p, batch=batch)
     return section
 
 
 def growth(settings: Settings, tell: Tell) -> Section:
     """Time per step as p and n grow."""
-    section = Section(
-        "growth",
-        f"Time per step at batch 1: Zipf-sparse rows with {NONZEROS} nonzeros",
-        cells("n | p | rcmd | to first |  | plain C | COPT LF | rcmd/C | COPT/rcmd"),
-    )
-    section.notes = [
-        *absent_contenders(),
-        "plain C and COPT walk over all p coordinates in every step",
-    ]
+    title = f"Time per step at batch 1: Zipf-sparse rows with {NONZEROS} nonzeros"
+    header = cells("n | p | rcmd | to first |  | plain C | COPT LF | rcmd/C | COPT/rcmd")
+    section = Section("growth", title, header, notes=absent_contenders())
+    section.notes.append("plain C and COPT walk over all p coordinates in every step")
     first_n, first_p = settings.zipf_n[0], settings.zipf_p[0]
     sizes = [(first_n, p) for p in settings.zipf_p] + [(n, first_p) for n in settings.zipf_n[1:]]
     rng = np.random.default_rng(settings.seed)
@@ -126,41 +121,39 @@ def growth(settings: Settings, tell: Tell) -> Section:
     for n, p in sizes:
         tell(f"making n = {n}, p = {p}")
         data = workloads.zipf(n, p, NONZEROS, rng)
-        mine.append(rcmd_contender(data, L1Ball(RADIUS), 1, settings.seed, f"{n}×{p}"))
+        mine.append(stepping(f"{n}×{p}", settings.engine(data, L1Ball(RADIUS), 1)))
         if n == first_n and p <= settings.peers_up_to:
             tell(f"others at p = {p}")
-            others[n, p] = settings.timed(
-                other_contenders(data, 1, part=True), min(3, settings.repeats)
-            )
+            walking = other_contenders(data, 1, part=True)
+            others[n, p] = settings.timed(walking, min(3, settings.repeats))
     tell("all sizes by turns")
     timings = settings.timed(mine)
+    first = timings[mine[0].name].best
     targets = {(first_n, 10**6): Target(4), (10**6, first_p): Target(2)}
     for n, p in sizes:
         own = {"rcmd": timings[f"{n}×{p}"], **others.get((n, p), {})}
-        ratios = {"to first": own["rcmd"].best / timings[mine[0].name].best, **ratios_of(own)}
+        ratios = {"to first": own["rcmd"].best / first} | ratios_of(own, *BESIDE)
         target = {"to first": targets[n, p]} if (n, p) in targets else {}
         line = [f"{n:,}", f"{p:,}", shown_time(own, "rcmd")]
         line += shown_ratio(ratios, "to first", target)
         line += [shown_time(own, who) for who in ("C", "COPT")]
-        line += [shown_ratio(ratios, name, {})[0] for name in ("rcmd/C", "COPT/rcmd")]
+        line += [shown_ratio(ratios, name, {})[0] for name in BESIDE]
         add_timed(section, line, own, ratios, target, n=n, p=p, batch=1)
     return section
 
 
 def ridge(settings: Settings, tell: Tell) -> Section:
     """Ridge-logistic at batch 1 with Theorem 3.2's schedule, with and without empty features."""
-    section = Section(
-        "ridge",
-        f"Time per step at batch 1: ridge {STRENGTH:g}, logistic loss, Theorem 3.2's schedule",
-        cells("data | n | p | rcmd | to first"),
-    )
+    title = f"Time per step at batch 1: ridge {STRENGTH:g}, logistic loss, Theorem 3.2's schedule"
+    section = Section("ridge", title, cells("data | n | p | rcmd | to first"))
     name, data, section.notes = settings.real_data()
     wider = workloads.Data(workloads.with_empty_features(data.X, settings.empty), data.y)
     variants = {name: data, f"{name} + {settings.empty:,} empty features": wider}
     contenders = []
     for label, variant in variants.items():
         tell(label)
-        contenders.append(rcmd_contender(variant, Ridge(STRENGTH), 1, settings.seed, label))
+        engine = settings.engine(variant, Ridge(STRENGTH), 1)
+        contenders.append(stepping(label, engine))
     timings = settings.timed(contenders)
     for label, variant in variants.items():
         n, p = variant.X.shape
@@ -174,12 +167,10 @@ def ridge(settings: Settings, tell: Tell) -> Section:
 def dense(settings: Settings, tell: Tell) -> Section:
     """Dense rows in both precisions, beside NumPy reading the same rows once."""
     n, p = settings.dense
-    section = Section(
-        "dense",
-        f"Time per stochastic gradient: dense rows, n = {n:,}, p = {p:,}",
-        cells("R | batch | float64 | float32 | float32/float64 | row of X.sum() | float64/X.sum()"),
-    )
-    section.notes = ["X.sum() in float64 is NumPy reading all rows once, on one core"]
+    title = f"Time per stochastic gradient: dense rows, n = {n:,}, p = {p:,}"
+    words = "R | batch | float64 | float32 | float32/float64 | row of X.sum() | float64/X.sum()"
+    notes = ["X.sum() in float64 is NumPy reading all rows once, on one core"]
+    section = Section("dense", title, cells(words), notes=notes)
     data = workloads.dense(n, p, np.random.default_rng(settings.seed))
     narrow = workloads.Data(data.X.astype(np.float32), data.y)
 
@@ -192,13 +183,12 @@ def dense(settings: Settings, tell: Tell) -> Section:
         for batch in _batches(n):
             tell(f"{label}, batch {batch}")
             contenders = [
-                rcmd_contender(data, oracle, batch, settings.seed, "float64"),
-                rcmd_contender(narrow, oracle, batch, settings.seed, "float32"),
+                stepping("float64", settings.engine(data, oracle, batch)),
+                stepping("float32", settings.engine(narrow, oracle, batch)),
                 Contender("X.sum()", read),
             ]
             timings = settings.timed(contenders)
-            double, single, once = (timings[who].best for who in ("float64", "float32", "X.sum()"))
-            ratios = {"float32/float64": single / double, "float64/X.sum()": double / once}
+            ratios = ratios_of(timings, "float32/float64", "float64/X.sum()")
             times = [shown_time(timings, who) for who in ("float64", "float32", "X.sum()")]
             shown = [f"{ratio:.2f}" for ratio in ratios.values()]
             line = [label, str(batch), *times[:2], shown[0], times[2], shown[1]]

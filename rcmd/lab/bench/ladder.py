@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rcmd import L1Ball, L1Penalty, Logistic, Problem
-from rcmd.lab.bench.timing import Timing, clocked
+from rcmd.lab.bench.timing import Absent, Timing, clocked
 from rcmd.model.certificate import certify
 from rcmd.theory.parallel import run_each
 
@@ -21,10 +21,6 @@ Array = npt.NDArray[Any]
 TARGETS = (1e-3, 1e-5, 1e-6)
 BEATEN = 1.5
 """Times the best of its team to the last target, after which a member gives up."""
-
-
-class NotInstalled(RuntimeError):
-    """The package of a peer is not there; the text says why."""
 
 
 class Answer(NamedTuple):
@@ -56,12 +52,10 @@ class Task:
 
     @cached_property
     def ball(self) -> Problem:
-        """On the l1 ball."""
         return Problem(self.X, self.y, Logistic(), L1Ball(self.radius))
 
     @cached_property
     def penalised(self) -> Problem:
-        """With the l1 penalty."""
         return self.ball.with_oracle(L1Penalty(self.strength))
 
     def gap(self, beta: Array, w: Array | None = None, *, penalised: bool = False) -> float:
@@ -105,28 +99,13 @@ class Step(NamedTuple):
 
 Run = Callable[[Any], Answer]
 
+COUNTS = [1]
+"""Passes: whole numbers from 1 to 10⁷, about a quarter apart."""
+while COUNTS[-1] < 10**7 / 1.25:
+    COUNTS.append(max(COUNTS[-1] + 1, math.ceil(1.25 * COUNTS[-1])))
 
-def counts(ratio: float = 1.25, limit: int = 10**7) -> Iterator[int]:
-    """Whole numbers from 1 on, about ``ratio`` apart.
-
-    >>> list(counts(limit=20))
-    [1, 2, 3, 4, 5, 7, 9, 12, 15, 19]
-    """
-    count = 1
-    while count <= limit:
-        yield count
-        count = max(count + 1, math.ceil(ratio * count))
-
-
-def tolerances(per_decade: int = 3, smallest: float = 1e-14) -> Iterator[float]:
-    """From 0.1 down, so many in each power of ten.
-
-    >>> [f"{tol:.0e}" for tol in tolerances(2, 1e-3)]
-    ['1e-01', '3e-02', '1e-02', '3e-03', '1e-03']
-    """
-    steps = round(-math.log10(smallest) * per_decade)
-    for k in range(per_decade, steps + 1):
-        yield 10.0 ** (-k / per_decade)
+TOLERANCES = [10.0 ** (-k / 3) for k in range(3, 43)]
+"""From 0.1 down to 1e-14, three in each power of ten."""
 
 
 @dataclass(frozen=True)
@@ -139,14 +118,13 @@ class Peer:
 
     name: str
     prepare: Callable[[Task], Run]
-    efforts: Callable[[], Iterable[Any]] = counts  # the ladder, from the least effort on
+    efforts: Sequence[Any] = tuple(COUNTS)  # the ladder, from the least effort on
     penalised: bool = False  # whether the penalised problem is solved, not that on the ball
     targets: Sequence[float] = TARGETS  # gaps to reach, from the largest on
     team: str = ""  # a team has one line in the table, with the best of its times
 
     @property
     def line(self) -> str:
-        """The line of the table."""
         return self.team or self.name
 
 
@@ -154,14 +132,13 @@ class Peer:
 class Racer:
     """A peer on its ladder, or the reason why it is absent.
 
-    ``run`` and ``gap`` give an effort's answer and the certified gap of an answer. ``setup`` and
-    ``first_call`` are seconds: of putting the data into the package's format, and of the first
-    run with the least effort, where code may be compiled.
+    ``setup`` and ``first_call`` are seconds: of putting the data into the package's format, and of
+    the first run with the least effort, where code may be compiled.
     """
 
     peer: Peer
+    task: Task
     run: Run | None = None
-    gap: Callable[[Answer], float] = lambda answer: math.inf
     setup: float = 0.0
     absent: str | None = None
     first_call: float = 0.0
@@ -175,16 +152,14 @@ class Racer:
         A single run longer than ``beaten_after`` seconds ends it too: somebody of the same
         team did it all in less. A package that fails ends it with its ``fault``.
         """
-        for effort in self.peer.efforts():
+        for effort in self.peer.efforts:
             step = self.attempt(effort)
             if step is None:
                 return
             self.steps.append(step)
-            if (
-                step.gap <= self.peer.targets[-1]
-                or step.seconds > beaten_after
-                or sum(done.seconds for done in self.steps) > budget
-            ):
+            spent = sum(done.seconds for done in self.steps)
+            reached = step.gap <= self.peer.targets[-1]
+            if reached or step.seconds > beaten_after or spent > budget:
                 return
 
     def repeat(self, budget: float) -> None:
@@ -203,7 +178,8 @@ class Racer:
         except Exception as error:  # somebody else's code may fail in any way
             self.fault = f"failed at {effort:g}: {error!r}"
             return None
-        return Step(effort, seconds, wall, self.gap(answer))
+        gap = self.task.gap(*answer, penalised=self.peer.penalised)
+        return Step(effort, seconds, wall, gap)
 
     def reaching(self, target: float) -> Step | None:
         """The first step of the ladder whose gap is at most ``target``."""
@@ -220,7 +196,6 @@ class Racer:
         return Timing(samples, wall)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         problem = "penalised" if self.peer.penalised else "ball"
         row = {"contender": self.peer.name, "team": self.peer.line, "problem": problem}
         if self.run is None:
@@ -274,15 +249,14 @@ def compete(
         tell(f"{peer.name} prepares")
         try:
             run, setup, _ = clocked(peer.prepare, task)
-        except NotInstalled as reason:
-            racers.append(Racer(peer, absent=str(reason)))
+        except Absent as reason:
+            racers.append(Racer(peer, task, absent=str(reason)))
         else:
-            gap = partial(_gap, task, peer)
-            racers.append(Racer(peer, run, gap, setup))
+            racers.append(Racer(peer, task, run, setup))
 
     def climb(racer: Racer) -> None:
         rival = best(racers, racer.peer.line, racer.peer.targets[-1])
-        first = racer.attempt(next(iter(racer.peer.efforts())))
+        first = racer.attempt(racer.peer.efforts[0])
         racer.first_call = first.seconds if first else 0.0
         racer.climb(task.budget, BEATEN * rival.seconds if rival else math.inf)
 
@@ -292,7 +266,3 @@ def compete(
     turns = [f"turn {turn + 1}, {name}" for turn in range(repeats) for name in names]
     run_each(lambda racer: racer.repeat(task.budget), present * repeats, turns, tell=tell)
     return racers
-
-
-def _gap(task: Task, peer: Peer, answer: Answer) -> float:
-    return task.gap(answer.beta, answer.w, penalised=peer.penalised)

@@ -54,14 +54,10 @@ class Case:
     exchange: str
 
 
+BATCHES = (256, 512, 1024, 2048, 4096, 8192)
 CASES = [
     Case(*numbers)
-    for numbers in product(
-        (10**3, 10**4, 10**5),
-        (10, 100),
-        (256, 512, 1024, 2048, 4096, 8192),
-        ("sparse", "dense"),
-    )
+    for numbers in product((10**3, 10**4, 10**5), (10, 100), BATCHES, ("sparse", "dense"))
 ]
 
 
@@ -113,11 +109,8 @@ def _table(measured: dict[int, list[dict[str, Any]]]) -> Section:
     The least of several slices counts: other work on the machine only adds to them.
     """
     ranked = " | ".join(f"{ranks} rank{'s' * (ranks > 1)}" for ranks in measured)
-    section = Section(
-        "one_process",
-        "Beside the engine of one process, µs a step",
-        cells(f"p | z | batch | exchange | one process | {ranked} | max |Δs|"),
-    )
+    header = cells(f"p | z | batch | exchange | one process | {ranked} | max |Δs|")
+    section = Section("one_process", "Beside the engine of one process, µs a step", header)
     for case, *found in zip(CASES, *measured.values(), strict=True):
         samples = {ranks: row["times"] for ranks, row in zip(measured, found, strict=True)}
         times = {ranks: min(own) for ranks, own in samples.items()}
@@ -126,14 +119,9 @@ def _table(measured: dict[int, list[dict[str, Any]]]) -> Section:
         alone = "" if process is None else f"{1e6 * process:,.0f}"
         shown = " | ".join(f"{1e6 * seconds:,.0f}" for seconds in times.values())
         named = f"{case.columns:,} | {case.row_entries} | {case.batch:,} | {case.exchange}"
-        section.add(
-            cells(f"{named} | {alone} | {shown} | {difference:.1e}"),
-            **asdict(case),
-            ranks=times,
-            one_process=process,
-            difference=difference,
-            samples=samples,
-        )
+        line = cells(f"{named} | {alone} | {shown} | {difference:.1e}")
+        row = {"ranks": times, "one_process": process, "difference": difference}
+        section.add(line, **asdict(case), **row, samples=samples)
     return section
 
 

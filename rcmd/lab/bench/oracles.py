@@ -18,7 +18,7 @@ from rcmd import LinearMinOracle
 from rcmd.lab.bench.timing import Contender, add_timed, cells, race, shown_ratio, shown_time
 from rcmd.model.specs import ORACLES
 from rcmd.reporting.json_output import check_json
-from rcmd.reporting.process import one_thread
+from rcmd.reporting.progress import one_thread
 from rcmd.reporting.tables import Report, Section, Target, about
 
 Array = npt.NDArray[Any]
@@ -37,12 +37,9 @@ class Case(NamedTuple):
     words: str
     names: Mapping[str, Array] = MappingProxyType({})
 
-    def numpy_pass(self) -> Callable[[Array], Any]:
-        """The code as a function: what is timed is what is printed."""
-        function: Callable[[Array], Any] = eval(
-            f"lambda c: ({self.words})", {"np": np, **self.names}
-        )
-        return function
+    def numpy_pass(self) -> Any:
+        """The code as a function of c: what is timed is what is printed."""
+        return eval(f"lambda c: ({self.words})", {"np": np, **self.names})
 
 
 def cases(p: int, rng: np.random.Generator) -> dict[str, Case]:
@@ -99,20 +96,15 @@ def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
         raise ValueError(f"calls is {calls}; expected at least {REPEATS}, one for each turn")
     rng = np.random.default_rng(seed)
     c = rng.standard_normal(p)
-    section = Section(
-        "oracles",
-        f"Time of argmin and minimum over a pass of NumPy: p = {p:,}",
-        cells("oracle | pass | time | argmin |  | minimum | "),
-    )
+    title = f"Time of argmin and minimum over a pass of NumPy: p = {p:,}"
+    section = Section("oracles", title, cells("oracle | pass | time | argmin |  | minimum | "))
     section.notes = [
-        f"best of {REPEATS} turns, {calls // REPEATS} calls or about {1e3 * SECONDS:g} ms each"
-    ]
-    section.notes.append(
+        f"best of {REPEATS} turns, {calls // REPEATS} calls or about {1e3 * SECONDS:g} ms each",
         "on one thread"
         if importlib.util.find_spec("threadpoolctl")
         else "with all threads, which makes a dot product slow where one of them has just written "
-        "the vector: install threadpoolctl, or set OMP_NUM_THREADS=1, to compare on one"
-    )
+        "the vector: install threadpoolctl, or set OMP_NUM_THREADS=1, to compare on one",
+    ]
     with one_thread():
         for name, case in cases(p, rng).items():
             _add(section, name, case, c, calls)

@@ -6,7 +6,6 @@ and returns what solves it from scratch with an effort.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
 from collections.abc import Callable
@@ -17,7 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd import L1Ball, Logistic, Problem
-from rcmd.lab.bench.ladder import TARGETS, Answer, Array, NotInstalled, Peer, Run, Task, tolerances
+from rcmd.lab.bench.ladder import TARGETS, TOLERANCES, Answer, Array, Peer, Run, Task
+from rcmd.lab.bench.timing import Absent
 from rcmd.lab.racing import CORRECTED, PLAIN, Entrant
 
 OWN_TARGETS = (*TARGETS, 1e-10)
@@ -30,16 +30,15 @@ def imported(module: str, name: str) -> Any:
 
     >>> imported("no_such_module", "Nobody")
     Traceback (most recent call last):
-    rcmd.lab.bench.ladder.NotInstalled: Nobody cannot be imported: it is not installed
+    rcmd.lab.bench.timing.Absent: Nobody cannot be imported: it is not installed
     """
     try:
         return importlib.import_module(module)
     except Exception as error:  # an old package may fail in any way beside new ones
         reason = "it is not installed" if isinstance(error, ModuleNotFoundError) else repr(error)
-        raise NotInstalled(f"{name} cannot be imported: {reason}") from error
+        raise Absent(f"{name} cannot be imported: {reason}") from error
 
 
-@functools.cache
 def copt() -> Any:
     """The package COPT."""
     return imported("copt", "COPT")
@@ -55,14 +54,13 @@ def copt_lf(
     sees: a step does no work that grows with n, and finds fewer rows sooner in the cache.
     """
 
-    def run(rows: int, passes: int) -> int:
+    def work(amount: int) -> int:
+        rows, passes = (amount, 1) if part else (len(y), amount)
         minimize_stochastic(X[:rows] if part else X, y[:rows], batch, radius, "LF", passes)
         return passes * (rows // batch) * batch
 
     copt()
-    if part:
-        return lambda rows: run(rows, 1), len(y)
-    return lambda passes: run(len(y), passes), 1000
+    return work, len(y) if part else 1000
 
 
 def minimize_stochastic(
@@ -95,9 +93,8 @@ def copt_stochastic(task: Task, variant: str) -> Run:
     """A variant of COPT's stochastic Frank-Wolfe."""
     copt()
     X, batch = sp.csr_matrix(task.X), max(1, round(SHARE * len(task.y)))
-    return lambda passes: Answer(
-        minimize_stochastic(X, task.y, batch, task.radius, variant, passes)
-    )
+    data = X, task.y, batch, task.radius, variant
+    return lambda passes: Answer(minimize_stochastic(*data, passes))
 
 
 def copt_run(task: Task, variant: str) -> Run:
@@ -108,20 +105,18 @@ def copt_run(task: Task, variant: str) -> Run:
     package = copt()
     loss = package.loss.LogLoss(task.X, (task.y + 1) / 2)
     ball, start = package.constraint.L1Ball(task.radius), np.zeros(task.X.shape[1])
-    options: dict[str, Any]
     if variant == "FISTA":
-        minimize, oracle = package.minimize_proximal_gradient, []
-        options = {"prox": ball.prox, "accelerated": True}
+        prox = {"prox": ball.prox, "accelerated": True}
+        minimize = partial(package.minimize_proximal_gradient, loss.f_grad, start, **prox)
     else:
         pairwise = variant == "pairwise"
         start[0] = task.radius if pairwise else 0.0
-        minimize = package.minimize_frank_wolfe
-        oracle = [ball.lmo_pairwise if pairwise else ball.lmo]
-        options = {"x0_rep": (1.0, 0), "variant": variant, "lipschitz": loss.lipschitz}
+        oracle = ball.lmo_pairwise if pairwise else ball.lmo
+        rule = {"x0_rep": (1.0, 0), "variant": variant, "lipschitz": loss.lipschitz}
+        minimize = partial(package.minimize_frank_wolfe, loss.f_grad, start, oracle, **rule)
 
     def run(iterations: int) -> Answer:
-        limits = {"jac": True, "max_iter": iterations, "tol": 0}
-        return Answer(minimize(loss.f_grad, start, *oracle, **options, **limits).x)
+        return Answer(minimize(jac=True, max_iter=iterations, tol=0).x)
 
     return run
 
@@ -131,21 +126,13 @@ def cyanure_run(task: Task, solver: str) -> Run:
     package = imported("cyanure.estimators", "cyanure")
     X = sp.csr_matrix(task.X) if sp.issparse(task.X) else task.X
 
+    problem = {"loss": "logistic", "penalty": "l1-ball", "lambda_1": task.radius}
+    options = {"solver": solver, "tol": 1e-15, "n_threads": 1, "random_state": task.seed}
+    options |= {"fit_intercept": False, "verbose": False, "safe": False}
+
     def run(passes: int) -> Answer:
-        model = package.Classifier(
-            loss="logistic",
-            penalty="l1-ball",
-            lambda_1=task.radius,
-            fit_intercept=False,
-            solver=solver,
-            tol=1e-15,
-            max_iter=passes,
-            duality_gap_interval=passes,
-            n_threads=1,
-            random_state=task.seed,
-            verbose=False,
-            safe=False,
-        )
+        limits = {"max_iter": passes, "duality_gap_interval": passes}
+        model = package.Classifier(**problem, **options, **limits)
         return Answer(model.fit(X, task.y).coef_.ravel())
 
     return run
@@ -157,19 +144,13 @@ def sklearn_run(task: Task, solver: str) -> Run:
     X = sp.csr_matrix(task.X) if sp.issparse(task.X) else task.X
     # Before version 1.8 the l1 penalty had a name, since then it is a ratio.
     named = inspect.signature(model).parameters["penalty"].default == "l2"
-    l1: dict[str, Any] = {"penalty": "l1"} if named else {"l1_ratio": 1.0}
+    options: dict[str, Any] = {"penalty": "l1"} if named else {"l1_ratio": 1.0}
+    options |= {"C": 1 / (len(task.y) * task.strength), "fit_intercept": False}
+    options |= {"solver": solver, "random_state": task.seed}
 
     def run(effort: Any) -> Answer:
         passes, tol = (effort, 1e-30) if solver == "saga" else (10**6, effort)
-        found = model(
-            C=1 / (len(task.y) * task.strength),
-            fit_intercept=False,
-            solver=solver,
-            random_state=task.seed,
-            max_iter=passes,
-            tol=tol,
-            **l1,
-        ).fit(X, task.y)
+        found = model(max_iter=passes, tol=tol, **options).fit(X, task.y)
         return Answer(found.coef_.ravel())
 
     return run
@@ -180,10 +161,10 @@ def skglm_run(task: Task) -> Run:
     package = imported("skglm", "skglm")
     X = sp.csc_matrix(task.X) if sp.issparse(task.X) else np.asfortranarray(task.X)
 
+    options = {"alpha": task.strength, "max_iter": 10**4, "fit_intercept": False}
+
     def run(tol: float) -> Answer:
-        model = package.SparseLogisticRegression(
-            alpha=task.strength, tol=tol, max_iter=10**4, fit_intercept=False
-        )
+        model = package.SparseLogisticRegression(tol=tol, **options)
         return Answer(model.fit(X, task.y).coef_.ravel())
 
     return run
@@ -196,8 +177,8 @@ CYANURE_SOLVERS = (
 """Those that are usually best come first: who follows gives up once beaten by them."""
 
 PEERS = (
-    Peer("rcmd", partial(rcmd_run, entrant=CORRECTED), lambda: OWN_TARGETS, targets=OWN_TARGETS),
-    Peer("rcmd plain", partial(rcmd_run, entrant=PLAIN), lambda: TARGETS),
+    Peer("rcmd", partial(rcmd_run, entrant=CORRECTED), OWN_TARGETS, targets=OWN_TARGETS),
+    Peer("rcmd plain", partial(rcmd_run, entrant=PLAIN), TARGETS),
     *(
         Peer(f"cyanure {solver}", partial(cyanure_run, solver=solver), team="cyanure")
         for solver in CYANURE_SOLVERS
@@ -208,11 +189,6 @@ PEERS = (
     Peer("COPT pairwise FW", partial(copt_run, variant="pairwise")),
     Peer("COPT FISTA", partial(copt_run, variant="FISTA")),
     Peer("scikit-learn saga", partial(sklearn_run, solver="saga"), penalised=True),
-    Peer(
-        "scikit-learn liblinear",
-        partial(sklearn_run, solver="liblinear"),
-        tolerances,
-        penalised=True,
-    ),
-    Peer("skglm", skglm_run, tolerances, penalised=True),
+    Peer("scikit-learn liblinear", partial(sklearn_run, solver="liblinear"), TOLERANCES, True),
+    Peer("skglm", skglm_run, TOLERANCES, True),
 )

@@ -16,7 +16,7 @@ from rcmd import L1Ball, Logistic, Problem
 from rcmd.lab.bench import workloads
 from rcmd.lab.bench.ladder import Peer, Racer, Task, at_least, best, compete
 from rcmd.lab.bench.packages import OWN_TARGETS, PEERS, SHARE
-from rcmd.lab.bench.timing import cells, prefixed, shown_ratio, verdicts
+from rcmd.lab.bench.timing import Absent, cells, prefixed, shown_ratio, verdicts
 from rcmd.lab.racing import CORRECTED
 from rcmd.reporting.json_output import check_json
 from rcmd.reporting.progress import tell_on_terminal
@@ -101,17 +101,13 @@ def chosen(names: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in CASES if {case.data, case.name} & set(names))
 
 
-class NoReference(RuntimeError):
-    """The penalised problem that belongs to the ball was not found."""
-
-
 def make_task(data: workloads.Data, radius: float, seed: int, budget: float) -> tuple[Task, float]:
     """The task, and the certified gap of the solution whose multiplier ‖Xᵀw/n‖_∞ is its λ."""
     problem = Problem(data.X, data.y, Logistic(), L1Ball(radius))
     seconds = max(REFERENCE_SECONDS, 5 * budget)
     result = CORRECTED.solve(problem, SHARE, seed, tol=REFERENCE_GAP, max_seconds=seconds)
     if result.gap > LOOSEST_REFERENCE:
-        raise NoReference(
+        raise Absent(
             f"λ is known from a solution with a gap of {result.gap:.1g} only, after {seconds:g} s; "
             f"expected at most {LOOSEST_REFERENCE:g}"
         )
@@ -141,16 +137,13 @@ def bench_peers(
 ) -> Report:
     """Race on every problem of ``settings``; ``tell`` hears what is being measured."""
     sections = []
-    ratios = Section(
-        "ratios",
-        "Ratios of the times",
-        cells("problem | rcmd/cyanure |  | 1e-10/cyanure |  | rcmd/plain | "),
-        notes=[
-            "rcmd/cyanure: to 1e-6; 1e-10/cyanure: rcmd to 1e-10, cyanure to 1e-6; rcmd/plain: to "
-            "1e-3, with and without corrections",
-            "‘<’: the other did not get there within its budget, and took at least so long",
-        ],
-    )
+    header = cells("problem | rcmd/cyanure |  | 1e-10/cyanure |  | rcmd/plain | ")
+    ratios = Section("ratios", "Ratios of the times", header)
+    ratios.notes = [
+        "rcmd/cyanure: to 1e-6; 1e-10/cyanure: rcmd to 1e-10, cyanure to 1e-6; rcmd/plain: to "
+        "1e-3, with and without corrections",
+        "‘<’: the other did not get there within its budget, and took at least so long",
+    ]
     for case in settings.cases:
         tell_case = prefixed(case.name, tell)
         tell_case("reading data")
@@ -158,17 +151,15 @@ def bench_peers(
             data = case.load(settings.data, settings.seed)
             tell_case("λ")
             task, gap = make_task(data, case.radius, settings.seed, settings.budget)
-        except (workloads.NotFound, NoReference) as reason:
+        except Absent as reason:
             ratios.notes.append(f"{case.name} is left out: {reason}")
             continue
         racers = compete(task, peers, settings.repeats, tell_case)
         n, p = data.X.shape
-        section = Section(
-            case.name,
-            f"{case.data}, δ = {case.radius:g}: n = {n:,}, p = {p:,}, λ = {task.strength:.3g} "
-            f"from a gap of {gap:.1g}",
-            ("contender", "set-up", "first call", *(f"{target:.0e}" for target in OWN_TARGETS)),
-        )
+        title = f"{case.data}, δ = {case.radius:g}: n = {n:,}, p = {p:,}, λ = {task.strength:.3g}"
+        reached = [f"{target:.0e}" for target in OWN_TARGETS]
+        header = ["contender", "set-up", "first call", *reached]
+        section = Section(case.name, f"{title} from a gap of {gap:.1g}", header)
         _fill(section, racers)
         section.notes += _beside_the_best(racers)
         sections.append(section)
@@ -178,7 +169,9 @@ def bench_peers(
     settings_used = asdict(settings)
     settings_used["cases"] = [case.name for case in settings.cases]
     description = about(settings_used.pop("seed"), None, **settings_used)
-    description["versions"] |= {name: _version(name) for name in VERSIONS}
+    for name in VERSIONS:
+        installed = importlib.metadata.distributions(name=name)
+        description["versions"][name] = next((one.version for one in installed), None)
     return Report([*sections, ratios], description)
 
 
@@ -264,10 +257,3 @@ def _threads() -> str:
             "COPT and scikit-learn, use as many threads as BLAS takes; cyanure has one"
         )
     return "every contender has one thread; a time is the smaller of wall-clock and processor time"
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None

@@ -16,6 +16,10 @@ from typing import Any, NamedTuple
 from rcmd.reporting.tables import Section, Target, nanoseconds
 
 
+class Absent(RuntimeError):
+    """Something to be measured, or measured on, is not there; the text says why."""
+
+
 @dataclass(frozen=True)
 class Contender:
     """Something to be timed.
@@ -33,13 +37,9 @@ class Contender:
 class Timing:
     """Nanoseconds per stochastic gradient, one number for each repeat.
 
-    Attributes
-    ----------
-    samples
-        The smaller of wall-clock time and of the processors' time: what a busy machine gives
-        to others does not count, and threads that work side by side count once.
-    wall
-        By the clock on the wall alone.
+    ``samples`` are the smaller of wall-clock time and of the processors' time: what a busy machine
+    gives to others does not count, and threads that work side by side count once. ``wall`` is by
+    the clock on the wall alone.
     """
 
     samples: tuple[float, ...]
@@ -51,7 +51,6 @@ class Timing:
         return min(self.samples)
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON."""
         return {
             "best_ns": self.best,
             "median_ns": statistics.median(self.samples),
@@ -127,6 +126,12 @@ def _amount(contender: Contender, seconds: float) -> int:
             return amount
         growth = min(8.0, max(1.5, seconds / max(elapsed, 1e-9)))
         amount = min(contender.limit, math.ceil(amount * growth))
+
+
+def ratios_of(timings: dict[str, Timing], *names: str) -> dict[str, float]:
+    """The ratios of these names, such as ``rcmd/C``, for which both times are there."""
+    pairs = {name: name.split("/") for name in names if set(name.split("/")) <= set(timings)}
+    return {name: timings[one].best / timings[other].best for name, (one, other) in pairs.items()}
 
 
 def cells(line: str) -> list[str]:

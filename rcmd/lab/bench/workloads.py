@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from rcmd.datasets import map_labels, read_libsvm
 from rcmd.datasets.fetching import SUFFIXES
+from rcmd.lab.bench.timing import Absent
 
 Array = npt.NDArray[Any]
 
@@ -28,20 +29,16 @@ class Data(NamedTuple):
     y: Array
 
 
-class NotFound(LookupError):
-    """A data set is not there; the text says where it was looked for."""
-
-
 def load(name: str, folder: str | os.PathLike[str] | None) -> Data:
     """The LIBSVM file ``name`` (or name.bz2, …) of ``folder`` or of the folder RCMD_DATA."""
     folders = [Path(f) for f in (folder, os.environ.get("RCMD_DATA")) if f]
     if not folders:
-        raise NotFound(f"{name} needs --data DIR or the variable RCMD_DATA")
+        raise Absent(f"{name} needs --data DIR or the variable RCMD_DATA")
     for path in (folder / (name + suffix) for folder in folders for suffix in SUFFIXES):
         if path.is_file():
             X, y = read_libsvm(path)
             return Data(X, map_labels(y)[0])
-    raise NotFound(f"{name} (plain, .bz2, .xz or .gz) is not in {' or '.join(map(str, folders))}")
+    raise Absent(f"{name} (plain, .bz2, .xz or .gz) is not in {' or '.join(map(str, folders))}")
 
 
 def zipf(n: int, p: int, nonzeros: int, rng: np.random.Generator) -> Data:
@@ -100,6 +97,6 @@ def available(
     for name in names:
         try:
             found[name] = load(name, folder)
-        except NotFound as reason:
+        except Absent as reason:
             missing.append(f"{name} is left out: {reason}")
     return found, missing

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rcmd.lab.demos.page import Drawing, Trace
-from rcmd.plotting.style import COLOURS
+from rcmd.plotting.panels import COLOURS
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLOURS
 GREY = "#8a8f98"
@@ -216,8 +216,3 @@ def number(value: Any, digits: int = 3) -> str:
 def counted(count: int, what: str) -> str:
     """1 step, 2 steps, …"""
     return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def pair(values: Any) -> str:
-    """A point of the plane, in words."""
-    return f"({', '.join(number(value) for value in values)})"

@@ -108,6 +108,7 @@ def _frames(problem: Problem, rows: Any, primal: list[Any], dual: list[Any]) -> 
         on_left = [[0, 0], arrow], [betas[last], atom], betas[: i + 1], [atom], [betas[i]]
         on_right = ws[: i + 1], ws[last : i + 1], [ws[i]], [averages[i]]
         changes = [dict(enumerate(map(draw.through, on), 3)) for on in (on_left, on_right)]
-        readouts = row, draw.pair(atom), steps, *values, draw.number(worst, 2)
+        corner = f"({', '.join(map(draw.number, atom))})"
+        readouts = row, corner, steps, *values, draw.number(worst, 2)
         frames.append(Frame(f"i = {i}", readouts, changes))
     return frames

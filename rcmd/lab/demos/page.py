@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
 from inspect import getsource
-from typing import Any
+from typing import Any, NamedTuple
 
 Trace = dict[str, Any]
 """A curve, in the words of plotly.js."""
@@ -21,8 +20,7 @@ BELOW_THE_CODE = "\n# The page\n"
 """The line of a page's module where the code that it shows ends."""
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """What a page says; a paragraph in $$…$$ is a displayed formula."""
 
     title: str
@@ -33,8 +31,7 @@ class Text:
     numbers: Sequence[str]  # the names of the numbers beside the picture
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A few options of which the reader picks one; ``picked`` is at first."""
 
     label: str
@@ -42,16 +39,14 @@ class Choice:
     picked: str
 
 
-@dataclass(frozen=True)
-class Drawing:
+class Drawing(NamedTuple):
     """A panel before the slider moves."""
 
     traces: Sequence[Trace]
     layout: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """One position of the slider."""
 
     label: str  # what the slider says there
@@ -59,8 +54,7 @@ class Frame:
     changes: Sequence[Mapping[int, Trace]]  # for each panel: traces by place, always the same ones
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(NamedTuple):
     """What one choice of the reader shows: panels, and what the slider does to them."""
 
     drawings: Sequence[Drawing]
@@ -68,8 +62,7 @@ class Scene:
     start: int = 0
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """A teaching page."""
 
     text: Text

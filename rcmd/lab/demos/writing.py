@@ -60,14 +60,14 @@ def scenes(page: Page) -> dict[str, Any]:
 
     def moved(frame: Frame) -> dict[str, Any]:
         changes = [{"places": list(c), "data": list(c.values())} for c in frame.changes]
-        return {**vars(frame), "changes": changes}
+        return frame._asdict() | {"changes": changes}
 
     return {
         "scenes": [
             {
                 "key": key,
                 "start": scene.start,
-                "drawings": [vars(drawing) for drawing in scene.drawings],
+                "drawings": [drawing._asdict() for drawing in scene.drawings],
                 "frames": [moved(frame) for frame in scene.frames],
             }
             for key, scene in page.scenes.items()

@@ -69,7 +69,6 @@ class Cell:
 
     @property
     def file(self) -> str:
-        """The name of its file."""
         return f"{self.experiment}-{self.method}-{self.seed}.json".replace(" ", "-")
 
     def settings(self) -> dict[str, Any]:
@@ -89,13 +88,18 @@ def run_all(settings: Settings, folder: Path, tell: Callable[[str], None]) -> Fo
     """Run what is not yet in ``folder``, and read all of it."""
     folder.mkdir(parents=True, exist_ok=True)
     tell("looking for the data")
-    optima = [_optimum_cell(settings, name) for name in settings.names]
+    optima = []
+    for name in settings.names:
+        path = locate(EXPERIMENTS[name].file, settings.data)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        budgets = settings.passes, settings.oracle_calls
+        optima.append(Cell(name, str(path), digest, OPTIMUM, 0, *budgets))
     best = _finish(find_optimum, [(cell,) for cell in optima], folder, settings.jobs, tell)
     tasks = [
         (replace(cell, method=method, seed=seed), found["primal"])
         for seed in range(settings.seeds)
         for method in METHODS
-        if seed == 0 or RUNS[method].random
+        if seed == 0 or RUNS[method].method.random
         for cell, found in zip(optima, best, strict=True)
         if method in EXPERIMENTS[cell.experiment].methods
     ]
@@ -108,12 +112,6 @@ def run_all(settings: Settings, folder: Path, tell: Callable[[str], None]) -> Fo
     return everything
 
 
-def _optimum_cell(settings: Settings, name: str) -> Cell:
-    path = locate(EXPERIMENTS[name].file, settings.data)
-    budgets = (settings.passes, settings.oracle_calls)
-    return Cell(name, str(path), sha256(path), OPTIMUM, 0, *budgets)
-
-
 def _finish(
     work: Callable[..., dict[str, Any]],
     tasks: Sequence[tuple[Any, ...]],
@@ -124,8 +122,8 @@ def _finish(
     """What each task found, in order; each is stored as soon as it is finished."""
     cells: list[Cell] = [task[0] for task in tasks]
     names = [f"{cell.experiment} {cell.method} seed {cell.seed}" for cell in cells]
-    there = {place: finished(cell, folder) for place, cell in enumerate(cells)}
-    known = {place: Done(found, found["seconds"]) for place, found in there.items() if found}
+    there = [finished(cell, folder) for cell in cells]
+    known = {place: Done(found, found["seconds"]) for place, found in enumerate(there) if found}
 
     def keep(place: int, done: Done) -> None:
         done.result["seconds"] = done.seconds
@@ -156,11 +154,6 @@ def write_whole(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def sha256(path: Path) -> str:
-    """Of the bytes of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 @cache
 def problem_of(path: str) -> Problem:
     """l1-constrained logistic regression on a file, labels mapped to ±1."""
@@ -183,7 +176,7 @@ def find_optimum(cell: Cell) -> dict[str, Any]:
 def run_cell(cell: Cell, optimum: float) -> dict[str, Any]:
     """The run: its first record at the target or below, and its curve."""
     problem, entrant = problem_of(cell.path), RUNS[cell.method]
-    watch = Watch(optimum, cell.oracle_calls, COARSE if entrant.random else 1.0)
+    watch = Watch(optimum, cell.oracle_calls, COARSE if entrant.method.random else 1.0)
     limits = {"max_gradients": cell.passes * problem.n, "record_at": watch.iterations()}
     points = trace(problem, entrant, hundredth(problem.n), cell.seed, watch, tol=0.0, **limits)
     reached, before, kept_from = None, 0, 0

@@ -33,11 +33,6 @@ class Experiment(NamedTuple):
         return self.file != self.name
 
     @property
-    def title(self) -> str:
-        """Of its panel in a figure."""
-        return f"{self.file}, in the place of {self.name}" if self.stand_in else self.name
-
-    @property
     def methods(self) -> tuple[str, ...]:
         """What is run: a fit only where there is a count to be met."""
         return tuple(name for name in METHODS if name != FITTED or self.counts_of(name))

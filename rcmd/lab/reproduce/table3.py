@@ -65,7 +65,8 @@ def table(found: Found) -> Section:
                 f"{name}: {experiment.file} with {optimum['rows']:,} rows stands in for "
                 f"{experiment.rows:,}, so that no ratios are given"
             )
-    fine = [r["reached"]["resolution"] for m in found.values() for r in _reached(m)]
+    steady = [run for methods in found.values() for name in STEADY for run in methods[name]]
+    fine = [run["reached"]["resolution"] for run in steady if run["reached"]]
     if fine:
         section.notes.append(
             f"the counts of {' and '.join(STEADY)} are at most {max(fine):.2%} too large: that far "
@@ -73,11 +74,6 @@ def table(found: Found) -> Section:
         )
     section.notes += NOTES
     return section
-
-
-def _reached(methods: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    runs = [run for method in STEADY for run in methods[method]]
-    return [run for run in runs if run["reached"]]
 
 
 def _add(section: Section, experiment: Experiment, method: str, runs: list[dict[str, Any]]) -> None:
@@ -91,10 +87,9 @@ def _add(section: Section, experiment: Experiment, method: str, runs: list[dict[
     if published is not None and not experiment.stand_in:
         ratio = median(ours) / published.millions if all_there else None
         excess = _excess_at(runs, published)
-    label = experiment.file if experiment.stand_in else experiment.name
     cells = (
-        f"{label}, {method}",
-        _spread(ours, ".3g") if all_there else "–",
+        f"{experiment.file}, {method}",
+        _spread(ours) if all_there else "–",
         f"{published.millions:g}" if published else "–",
         f"{ratio:.2f}" if ratio else "–",
         f"{median(calls):,.0f}" if all_there else "–",
@@ -102,24 +97,15 @@ def _add(section: Section, experiment: Experiment, method: str, runs: list[dict[
         f"{excess:.2e}" if excess is not None else "–",
         f"{median(kept):.3g}" if all_there else "–",
     )
-    section.add(
-        cells,
-        data=experiment.name,
-        file=experiment.file,
-        method=method,
-        millions=ours,
-        calls=calls,
-        ratio=ratio,
-        excess_at_published=excess,
-        published=published and published._asdict(),
-        above_until_millions=kept,
-        runs=len(runs),
-    )
+    row: dict[str, Any] = {"data": experiment.name, "file": experiment.file, "method": method}
+    row |= {"millions": ours, "calls": calls, "ratio": ratio, "excess_at_published": excess}
+    row |= {"published": published and published._asdict(), "above_until_millions": kept}
+    section.add(cells, **row, runs=len(runs))
 
 
-def _spread(values: list[float], form: str) -> str:
+def _spread(values: list[float]) -> str:
     """The median, and the range where there is one."""
-    middle, low, high = (format(f(values), form) for f in (median, min, max))
+    middle, low, high = (f"{f(values):.3g}" for f in (median, min, max))
     return middle if low == high else f"{middle} ({low}–{high})"
 
 
@@ -140,12 +126,11 @@ def figures(found: Found, folder: Path) -> list[Path]:
     for axis, label in AXES.items():
         panels = []
         for name, methods in found.items():
-            lines = [
-                Line(method.upper(), run[axis], run["excess"])
-                for method in FIGURE_METHODS
-                for run in methods[method]
-            ]
-            title = EXPERIMENTS[name].title
+            runs = [(method.upper(), run) for method in FIGURE_METHODS for run in methods[method]]
+            lines = [Line(method, run[axis], run["excess"]) for method, run in runs]
+            experiment = EXPERIMENTS[name]
+            instead = f", in the place of {name}" if experiment.stand_in else ""
+            title = f"{experiment.file}{instead}"
             panels.append(Panel(title, label, lines, y_label="P(β) − P*", levels=[TARGET]))
         paths.append(folder / f"gap-by-{axis}.png")
         write_figure(panels, paths[-1], len(panels) if len(panels) <= 3 else 2)

@@ -8,17 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.methods.corrective.columns import gram
-from rcmd.methods.corrective.newton import Damping, falls, solve_definite
-from rcmd.methods.corrective.point import Point
+from rcmd.methods.corrective.newton import Correction, Point, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.l2 import L2Ball, Ridge
 from rcmd.oracles.product import Product
 from rcmd.oracles.vectors import norm
-from rcmd.rows.base import Rows
-from rcmd.rows.cancellation import check_cancelled
-from rcmd.rows.dense import DenseRows
+from rcmd.rows.base import DenseRows, Rows
+from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
 
 Array = npt.NDArray[Any]
@@ -47,7 +45,7 @@ def ball_of(oracle: LinearMinOracle) -> tuple[L2Ball | Ridge, float | None] | No
     return None
 
 
-class BallCorrection:
+class BallCorrection(Correction):
     """Newton's method on f(β) + (strength/2)‖β‖² over ‖β‖ ≤ radius, f(β) = (1/n) Σ l_j(x_jᵀβ).
 
     With a multiplier ν ≥ 0 of (‖β‖² − radius²)/2, a step solves the linearized conditions
@@ -57,26 +55,20 @@ class BallCorrection:
     where the ball binds, and the first with ν = dν = 0 where it does not. It is solved in units
     of the radius, whose square may overflow. An intercept in [−bound, bound], the last entry of
     β, belongs to no norm: I has a zero in its place, and at an end that it would leave it stays.
-    ``gradients`` says what finding the start has cost.
+    ``costs`` are the gradients and oracle calls of finding the start.
     """
 
-    oracle_calls = 0
+    changing = (*Correction.changing, "_hessian", "_multiplier")
 
-    def __init__(
-        self,
-        problem: Problem,
-        ball: L2Ball | Ridge,
-        bound: float | None,
-        beta: Array,
-        gradients: int = 0,
-    ) -> None:
-        self.problem, self.radius, self.bound = problem, float(ball.radius), bound
-        self.strength = float(ball.mu)
+    def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
+        super().__init__(problem, *costs)
+        found = ball_of(problem.oracle)
+        assert found is not None
+        ball, bound = found
+        self.radius, self.strength, self.bound = float(ball.radius), float(ball.mu), bound
         self._in_norm, self._units = np.ones(problem.p), np.full(problem.p, self.radius)
         if bound is not None:
             self._in_norm[-1], self._units[-1] = 0.0, bound
-        self._earlier, self._passes = gradients, 0
-        self._damping, self.moved = Damping(), True
         self._matrix = _small_matrix(problem.rows)
         self._hessian: Array | None = None
         self._unit_strength = self.strength * self.radius * self.radius
@@ -89,41 +81,9 @@ class BallCorrection:
         pull = -(d @ inner) / size - self._unit_strength if size > 0 else 0.0
         self._multiplier = max(float(pull), 0.0) if size >= 0.9 else 0.0
 
-    def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
-        return {
-            "earlier": self._earlier,
-            "passes": self._passes,
-            "damping": self._damping.state(),
-            "moved": self.moved,
-            "hessian": self._hessian,
-            "multiplier": self._multiplier,
-            "here": self.here.state(),
-        }
-
-    @classmethod
-    def from_state(
-        cls,
-        problem: Problem,
-        ball: tuple[L2Ball | Ridge, float | None],
-        state: dict[str, Any],
-    ) -> BallCorrection:
-        """The correction that gave ``state``."""
-        correction = cls(problem, *ball, state["here"]["beta"], state["earlier"])
-        correction.here = Point.from_state(problem, state["here"])
-        correction._damping.load_state(state["damping"])
-        correction._passes, correction.moved = state["passes"], state["moved"]
-        correction._hessian, correction._multiplier = state["hessian"], state["multiplier"]
-        return correction
-
     def _in_units(self) -> tuple[Array, Array]:
         """β and ∇f in units of the radius, and of the intercept's bound."""
         return self.here.beta / self._units, self.here.slope * self._units
-
-    @property
-    def gradients(self) -> int:
-        """Passes over the losses times n, and what was there before."""
-        return self._earlier + self._passes * self.problem.n
 
     def round(self, passes: float, enough: float) -> None:
         """A step; and where it was one of the last and steps are cheap, the one after it.
@@ -152,7 +112,7 @@ class BallCorrection:
             tried.append(self._look(point(share)))
             return falls(self._value(tried[-1]), value, 0.0)
 
-        share = self._damping.longest(fallen)
+        share = self.longest(fallen)
         if share > 0 and (abs(step).any() or multiplier != self._multiplier):
             self._multiplier, self._hessian = multiplier, None
             self.here = tried[-1]
@@ -180,7 +140,7 @@ class BallCorrection:
     def _solve(self, multiplier: float, right: Array, products: int) -> Array:
         """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
         damping = (self._unit_strength + multiplier) * self._in_norm
-        damping += self._damping.now * self._curvature
+        damping += self.damping * self._curvature
         moving = self._moving()
         right = moving * right
         if self._matrix is not None:
@@ -192,7 +152,7 @@ class BallCorrection:
 
         def product(v: Array) -> Array:
             check_cancelled()
-            self._passes += 1
+            self.passes += 1
             return units * rows.rmatvec(curved * rows.matvec(units * v)) + damping * v
 
         operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
@@ -210,7 +170,7 @@ class BallCorrection:
     def _formed(self) -> Array:
         """∇²f at the present point, computed once for it."""
         if self._hessian is None:
-            self._passes += 1
+            self.passes += 1
             squares = self._curvatures() * self.radius * self.radius
             shares = self._units / self.radius
             self._hessian = gram(self._matrix, squares) * np.outer(shares, shares)
@@ -229,8 +189,8 @@ class BallCorrection:
         return beta
 
     def _look(self, beta: Array) -> Point:
-        self._passes += 1
-        return Point.at(self.problem, beta, self.problem.rows.matvec(beta))
+        self.passes += 1
+        return Point(self.problem, beta, self.problem.rows.matvec(beta))
 
     def _value(self, point: Point) -> float:
         return float(point.loss + (self.strength * point.beta * self._in_norm) @ point.beta / 2)

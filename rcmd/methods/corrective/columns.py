@@ -11,8 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import Rows
-from rcmd.rows.dense import dense_gram
+from rcmd.rows.base import Rows, dense_gram
 from rcmd.rows.sparse import SomeColumns, both_sides
 
 Array = npt.NDArray[Any]

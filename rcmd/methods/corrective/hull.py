@@ -1,21 +1,30 @@
-"""Rounds of correction: Newton on the atoms at hand, then the oracle's word on what is missing."""
+"""Corrections for any oracle: Newton on the atoms at hand, then its word on what is missing."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.methods.corrective.atom_weights import AtomWeights
 from rcmd.methods.corrective.ball import BallCorrection, ball_of
-from rcmd.methods.corrective.columns import EntryColumns, single_entries
-from rcmd.methods.corrective.point import Correction, Point
+from rcmd.methods.corrective.columns import EntryColumns, PredictedColumns, single_entries
+from rcmd.methods.corrective.newton import Correction, Point, falls
+from rcmd.methods.corrective.simplex_qp import minimize_on_simplex
 from rcmd.model.problem import Problem
-from rcmd.rows.atoms import Atom
+from rcmd.rows.atoms import Atom, SparseAtom
+from rcmd.rows.processes import check_cancelled
+from rcmd.rows.sparse import SparseRows
 
 Array = npt.NDArray[Any]
+
+SUFFICIENT = 1e-4
+"""The share of the promised decrease to be had."""
+
+CURVED = 1e-12
+"""How much R may lie below its chords, relatively, before the hull is said to miss P."""
 
 FEWEST_NEW = 16
 """Atoms asked of the oracle in a round, at least."""
@@ -30,58 +39,157 @@ SHARE_OF_ERROR, MOST_ROUNDS = 0.5, 8
 """Fewer samples are solved until their gap is this share of a standard error of P, or so long."""
 
 
-class HullCorrection:
-    """Fully corrective Frank–Wolfe with second-order steps, from a point of dom R on.
+class AtomWeights(Correction):
+    """min over λ in the simplex of (1/n) Σ_j l_j((Zλ)_j) + Σ_i λ_i R(a_i), with Z = X(a_1 … a_m).
 
-    The atoms of another point, ``average``, are there from the beginning. ``gradients`` and
-    ``oracle_calls`` say what finding both has cost.
+    By convexity that is at least P(Σ λ_i a_i), with equality for the indicator of a set and
+    wherever R is linear between the atoms, as for the l1 norm; where it is not, the point
+    reached is taken apart anew.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        beta: Any,
-        average: Any,
-        gradients: int = 0,
-        oracle_calls: int = 0,
-    ) -> None:
-        self.problem = problem
-        self._most = _most_atoms(problem)
-        parts, others = (self._parts(point) for point in (beta, average))
+    changing = (*Correction.changing, "atoms", "weights", "_penalties", "_idle")
+
+    def __init__(self, problem: Problem, parts: Sequence[tuple[Any, Atom]], *costs: int) -> None:
+        super().__init__(problem, *costs)
+        self.atoms: list[Atom] = []
+        self.weights: Array = np.zeros(0)
+        self._columns: EntryColumns | PredictedColumns = EntryColumns([])
+        self._penalties: Array = np.zeros(0)
+        self._idle: Array = np.zeros(0, dtype=bool)
+        self._append([atom for _, atom in parts])
         weights = np.array([float(weight) for weight, _ in parts])
-        self._hull = AtomWeights(problem, [atom for _, atom in parts], weights)
-        self._hull.add([atom for _, atom in others[: self._most - len(parts)]])
-        self._earlier, self.oracle_calls, self.moved = gradients, oracle_calls, True
+        self.weights = weights / np.sum(weights)
+        self.here = self._look(self.weights)
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
-        counts = {"earlier": self._earlier, "oracle_calls": self.oracle_calls}
-        return {**counts, "moved": self.moved, "hull": self._hull.state()}
+        """With the predictions, which are not the same bits when made again by others."""
+        return {**super().state(), "predictions": getattr(self._columns, "predictions", None)}
 
-    @classmethod
-    def from_state(cls, problem: Problem, state: dict[str, Any]) -> HullCorrection:
-        """The correction that gave ``state``."""
-        correction = cls.__new__(cls)
-        correction.problem, correction._most = problem, _most_atoms(problem)
-        correction._earlier, correction.oracle_calls = state["earlier"], state["oracle_calls"]
-        correction.moved = state["moved"]
-        correction._hull = AtomWeights.from_state(problem, state["hull"])
-        return correction
+    def load_state(self, state: dict[str, Any]) -> None:
+        super().load_state(state)
+        predictions, single = state["predictions"], single_entries(self.atoms)
+        if predictions is not None:
+            self._columns = PredictedColumns(self.atoms, predictions)
+        elif single is not None:
+            self._columns = EntryColumns(single)
 
-    def _parts(self, point: Any) -> list[tuple[Any, Atom]]:
-        """The atoms of ``point`` with the largest weights."""
-        parts = sorted(self.problem.oracle.decompose(point), key=lambda part: -float(part[0]))
-        return [(weight, atom) for weight, atom in parts[: self._most] if weight > 0]
+    def add(self, atoms: Sequence[Atom]) -> int:
+        """Widen the hull by atoms that it does not hold, and forget those that are idle.
 
-    @property
-    def gradients(self) -> int:
-        """Looks at all losses and all rows, times n, and what was there before."""
-        return self._earlier + self._hull.passes * self.problem.n
+        Returns how many stand before the new ones.
+        """
+        known = {atom for atom in self.atoms if isinstance(atom, SparseAtom)}
+        others = [atom for atom in self.atoms if not isinstance(atom, SparseAtom)]
 
-    @property
-    def here(self) -> Point:
-        """The point reached."""
-        return self._hull.here
+        def held(atom: Atom) -> bool:
+            if isinstance(atom, SparseAtom):
+                return atom in known
+            return any(_same(atom, other) for other in others)
+
+        new = [atom for atom in atoms if not held(atom)]
+        self._append(new)
+        return len(self.atoms) - len(new)
+
+    def _append(self, atoms: list[Atom]) -> None:
+        """New atoms, without weight, in the place of those that the last step left without."""
+        if not atoms:
+            return
+        held = np.flatnonzero(~self._idle)
+        self.atoms = [*(self.atoms[i] for i in held), *atoms]
+        penalties = np.zeros(len(atoms))
+        if not self.problem.oracle.indicator:
+            zero = self.problem.rows.zero()
+            penalties[:] = [self.problem.oracle.penalty(atom.dense(zero)) for atom in atoms]
+        self._penalties = np.concatenate([self._penalties[held], penalties])
+        self.weights = np.concatenate([self.weights[held], np.zeros(len(atoms))])
+        self._idle = np.zeros(len(self.atoms), dtype=bool)
+        self._columns = self._columns_with(held, atoms)
+
+    def _columns_with(self, held: Array, new: list[Atom]) -> EntryColumns | PredictedColumns:
+        rows = self.problem.rows
+        single = single_entries(self.atoms)
+        if single is not None and isinstance(rows, SparseRows):
+            before = self._columns
+            return EntryColumns(single, before.known if isinstance(before, EntryColumns) else None)
+        self.passes += 1
+        if isinstance(self._columns, PredictedColumns):
+            return self._columns.changed(rows, held, new)
+        return PredictedColumns(self.atoms, rows.predict_at(self.atoms))
+
+    def slopes(self, d: Any = None) -> Array:
+        """What P rises by with the weight of every atom: a_iᵀd + R(a_i), where d is Xᵀw/n."""
+        columns = self._columns
+        if d is not None and isinstance(columns, EntryColumns):
+            return columns.slopes(d) + self._penalties
+        self.passes += 1
+        return columns.own_slopes(self.problem.rows, self.here.w) + self._penalties
+
+    def improve(self, slope: Array) -> None:
+        """One Newton step on the weights, shortened where it must be, from the ``slopes``."""
+        before, n = self.here, self.problem.n
+        self.passes += 1
+        curved = self._columns.gram(self.problem.rows, before.curvatures / n)
+        mean_curvature = np.trace(curved) / len(slope)
+        curved.flat[:: len(slope) + 1] += self.damping * (mean_curvature or 1.0)
+        target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
+        step, level = target - self.weights, before.loss + float(self._penalties @ self.weights)
+        promised = SUFFICIENT * min(float(slope @ step), 0.0)
+        whole = self._look(target)
+
+        def fallen(share: float) -> bool:
+            loss = whole.loss if share == 1.0 else self._between(before.s, whole.s, share)
+            value = loss + float(self._penalties @ (self.weights + share * step))
+            return falls(value, level, share * promised)
+
+        share = self.longest(fallen)
+        self.weights = target if share == 1.0 else self.weights + share * step
+        self.here = whole if share == 1.0 else self._look(self.weights) if share > 0 else before
+        self._idle = self.weights <= 0
+        if not self.problem.oracle.indicator:
+            self._straighten()
+
+    def _look(self, weights: Array) -> Point:
+        self.passes += 1
+        rows = self.problem.rows
+        beta = self._columns.point(rows.zero(), weights)
+        return Point(self.problem, beta, self._columns.predict(rows, beta))
+
+    def _between(self, s: Array, end: Array, share: float) -> float:
+        """The mean loss on the way from s to ``end``."""
+        check_cancelled()
+        self.passes += 1
+        return float(self.problem.mean(self.problem.losses.value(s + share * (end - s))))
+
+    def _straighten(self) -> None:
+        """Take the point reached apart anew where R lies below the chords between its atoms."""
+        point = self.here.beta
+        chord, penalty = self._penalties @ self.weights, self.problem.oracle.penalty(point)
+        if penalty < chord - CURVED * abs(chord):
+            parts = [(w, a) for w, a in self.problem.oracle.decompose(point) if w > 0]
+            self._append([atom for _, atom in parts])
+            self.weights = np.zeros(len(self.atoms))
+            self.weights[-len(parts) :] = [weight for weight, _ in parts]
+            self.here = self._look(self.weights)
+
+
+def _same(a: Atom, b: Atom) -> bool:
+    """Whether two atoms are the same point, said the same way."""
+    if type(a) is not type(b):
+        return False
+    return all(np.array_equal(vars(a)[name], vars(b)[name]) for name in vars(a))
+
+
+class HullCorrection(AtomWeights):
+    """Fully corrective Frank–Wolfe with second-order steps, from a point of dom R on.
+
+    The atoms of another point, ``average``, are there from the beginning; ``costs`` are the
+    gradients and oracle calls of finding both.
+    """
+
+    def __init__(self, problem: Problem, beta: Any, average: Any, *costs: int) -> None:
+        parts, others = (_parts(problem, point) for point in (beta, average))
+        super().__init__(problem, parts, *costs)
+        self.add([atom for _, atom in others[: _most_atoms(problem) - len(parts)]])
 
     def round(self, passes: float, enough: float) -> None:
         """Take up the atoms that the oracle offers at this point, take a Newton step, and so on.
@@ -89,29 +197,28 @@ class HullCorrection:
         Where none of the new atoms was of use, further steps come first: the oracle has nothing
         to say before P is as small on the hull as it shall be.
         """
-        hull, before, earlier, steps = self._hull, self._hull.here, self._hull.passes, 0
-        gap = math.inf
+        before, earlier, steps, gap = self.here, self.passes, 0, math.inf
         while gap > enough and steps < MOST_STEPS:
-            held, start = hull.add(self._worthwhile()), hull.here
-            slopes = hull.slopes(hull.here.slope)
+            held, start = self.add(self._worthwhile()), self.here
+            slopes = self.slopes(self.here.slope)
             while steps < MOST_STEPS:
-                hull.improve(slopes)
+                self.improve(slopes)
                 steps += 1
-                if hull.weights[held:].any() or hull.here is start:
+                if self.weights[held:].any() or self.here is start:
                     break
-                slopes = hull.slopes()
-                if hull.weights @ slopes - slopes.min() <= enough:
+                slopes = self.slopes()
+                if self.weights @ slopes - slopes.min() <= enough:
                     break
-            gap = _gap(self.problem, hull.here)
-            if hull.here is start or hull.passes - earlier + STEP_PASSES > passes:
+            gap = _gap(self.problem, self.here)
+            if self.here is start or self.passes - earlier + STEP_PASSES > passes:
                 break
-        self.moved = not np.array_equal(before.s, hull.here.s)
+        self.moved = not np.array_equal(before.s, self.here.s)
 
     def _worthwhile(self) -> list[Atom]:
         """The oracle's best atoms that are better at d than the present point."""
-        oracle, here, held = self.problem.oracle, self.here, len(self._hull.atoms)
+        oracle, here, held = self.problem.oracle, self.here, len(self.atoms)
         self.oracle_calls += 1
-        count = min(max(FEWEST_NEW, held // 2), self._most - held)
+        count = min(max(FEWEST_NEW, held // 2), _most_atoms(self.problem) - held)
         if count <= 0:
             return []
         level = here.slope @ here.beta + oracle.penalty(here.beta)
@@ -129,12 +236,22 @@ def _most_atoms(problem: Problem) -> int:
     return max(problem.rows.most_predictions // problem.n, 2)
 
 
+def _parts(problem: Problem, point: Any) -> list[tuple[Any, Atom]]:
+    """The atoms of ``point`` with the largest weights."""
+    parts = sorted(problem.oracle.decompose(point), key=lambda part: -float(part[0]))
+    return [(weight, atom) for weight, atom in parts[: _most_atoms(problem)] if weight > 0]
+
+
 def correction_from(problem: Problem, state: dict[str, Any]) -> Correction:
     """The correction of a checkpoint."""
-    ball = ball_of(problem.oracle)
-    if ball is not None:
-        return BallCorrection.from_state(problem, ball, state)
-    return HullCorrection.from_state(problem, state)
+    correction: Correction
+    if ball_of(problem.oracle) is not None:
+        correction = BallCorrection(problem, state["beta"])
+    else:
+        correction = HullCorrection.__new__(HullCorrection)
+        correction.problem = problem
+    correction.load_state(state)
+    return correction
 
 
 def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
@@ -144,15 +261,14 @@ def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
     many can tell: those rounds cost an eighth, and most of what is found then stays.
     """
     fewer = problem.every(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
-    gradients = oracle_calls = 0
+    costs = (0, 0)
     if fewer is not None:
         sampled = correction_for(fewer, beta, average)
         beta = average = _solved(fewer, sampled)
-        gradients, oracle_calls = sampled.gradients, sampled.oracle_calls
-    ball = ball_of(problem.oracle)
-    if ball is not None:
-        return BallCorrection(problem, *ball, beta, gradients)
-    return HullCorrection(problem, beta, average, gradients, oracle_calls)
+        costs = sampled.gradients, sampled.oracle_calls
+    if ball_of(problem.oracle) is not None:
+        return BallCorrection(problem, beta, *costs)
+    return HullCorrection(problem, beta, average, *costs)
 
 
 def _solved(problem: Problem, correction: Correction) -> Any:

@@ -1,14 +1,20 @@
-"""Newton's steps: small systems, and how far to go."""
+"""What all corrections share: the point they look at, small systems, and how far to go."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.model.problem import Problem
+from rcmd.rows.processes import check_cancelled
 from rcmd.rows.state import Stateful
+
+Array = npt.NDArray[Any]
 
 ROUNDING = 1e-15
 """What rounding may hide of a decrease, relative to the value."""
@@ -20,32 +26,85 @@ SHORTEST = 2.0**-30
 """The least share of a step that is tried."""
 
 
-def falls(value: float, here: float, promised: float) -> bool:
-    """Whether ``value`` is below ``here`` by what was promised (a negative number).
+class Point:
+    """A primal point β with its predictions s = Xβ, and what one look at all losses tells.
 
-    Where rounding hides what a step is worth, Newton's is taken at its word; NaN is no fall.
+    Attributes
+    ----------
+    losses, w, curvatures
+        l_j, l_j' and l_j'' at s_j.
+    loss
+        (1/n) Σ_j l_j(s_j).
     """
-    return value <= here + promised + ROUNDING * abs(here)
+
+    def __init__(self, problem: Problem, beta: Any, s: Array) -> None:
+        check_cancelled()
+        self.problem, self.beta, self.s = problem, beta, s
+        self.losses, self.w, self.curvatures = problem.losses.expansion(s)
+        self.loss = float(problem.mean(self.losses))
+
+    @cached_property
+    def slope(self) -> Any:
+        """Xᵀw/n, the gradient of the loss part, from scratch."""
+        return self.problem.gradient(self.w)
 
 
-class Damping(Stateful):
-    """The multiple of the identity added to the curvature: more after steps that were too long."""
+class Correction(Stateful):
+    """Rounds that bring P down by second-order steps; arrays and lists are never changed in place.
 
-    changing = ("now",)
+    Attributes
+    ----------
+    here
+        The point reached.
+    moved
+        Whether the last round changed anything.
+    passes, oracle_calls
+        Looks at all losses or at all rows, and linear minimizations, so far.
+    damping
+        The multiple of the identity added to the curvature: more after steps that were too long.
+    """
 
-    def __init__(self) -> None:
-        self.now = LEAST
+    changing: ClassVar[tuple[str, ...]] = ("passes", "oracle_calls", "moved", "damping", "_earlier")
+    here: Point
+
+    def __init__(self, problem: Problem, gradients: int = 0, oracle_calls: int = 0) -> None:
+        self.problem, self._earlier, self.oracle_calls = problem, gradients, oracle_calls
+        self.passes, self.moved, self.damping = 0, True, LEAST
+
+    @property
+    def gradients(self) -> int:
+        """Passes times n, and what finding the start has cost."""
+        return self._earlier + self.passes * self.problem.n
+
+    @abstractmethod
+    def round(self, passes: float, enough: float) -> None:
+        """Go on for one round, in about so many passes where it would take more.
+
+        A gap of ``enough`` is as small as it needs to be.
+        """
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "beta": self.here.beta, "s": self.here.s}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        super().load_state(state)
+        self.here = Point(self.problem, state["beta"], state["s"])
 
     def longest(self, fallen: Callable[[float], bool]) -> float:
         """The largest share 1, ½, ¼, … of a step at which the value has fallen; else 0."""
         share = 1.0
         while share > SHORTEST and not fallen(share):
             share /= 2
-        self.now = min(max(self.now * (0.1 if share > 0.1 else 100), LEAST), MOST)
+        self.damping = min(max(self.damping * (0.1 if share > 0.1 else 100), LEAST), MOST)
         return share if share > SHORTEST else 0.0
 
 
-Array = npt.NDArray[Any]
+def falls(value: float, here: float, promised: float) -> bool:
+    """Whether ``value`` is below ``here`` by what was promised (a negative number).
+
+    Where rounding hides what a step is worth, Newton's is taken at its word; NaN is no fall.
+    """
+    return value <= here + promised + ROUNDING * abs(here)
 
 
 def solve_definite(matrix: Array, right: Array) -> Array:

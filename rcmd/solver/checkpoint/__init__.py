@@ -1,1 +1,5 @@
-"""Runs on disk: what is saved of one, in which form, and how it goes on."""
+"""Runs on disk: begin with ``resume``.
+
+``saver`` says when a run is written, ``options`` what its file holds of the options, ``file`` in
+which format.
+"""

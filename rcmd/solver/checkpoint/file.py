@@ -91,7 +91,7 @@ def read_stream(stream: BinaryIO, path: Path, kind: Kind = CHECKPOINT) -> Any:
                     f"{kind.version}, which this one reads: use the rcmd that wrote it. The file "
                     "was left as it is"
                 )
-            return _Decoder(archive).value(tree)
+            return _decoded(tree, archive)
     except kind.error:
         raise
     except Exception as error:  # zip, JSON and NumPy have a dozen kinds for bytes that are wrong
@@ -143,59 +143,52 @@ def encoded(value: Any, arrays: list[Array], where: str) -> Any:
     )
 
 
-class _Decoder:
-    """The values of a tree that ``encoded`` made."""
+def _decoded(tree: Any, archive: zipfile.ZipFile) -> Any:
+    """The value of a tree that ``encoded`` made."""
+    if isinstance(tree, list):
+        return [_decoded(item, archive) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    kind, content = next(iter(tree.items()))
+    if kind == "dict":
+        return {name: _decoded(item, archive) for name, item in content.items()}
+    if kind == "array":
+        return _array(f"{int(content)}.npy", archive)
+    content = _decoded(content, archive)
+    if kind == "tuple":
+        return tuple(content)
+    if kind == "fraction":
+        return Fraction(content)
+    if kind == "number":
+        return np.dtype(tree["dtype"]).type(content)
+    if kind == "objects":
+        array = np.empty(len(content), dtype=object)
+        array[:] = content
+        return array.reshape(tree["shape"])
+    if kind == "lowrank":
+        return LowRank.from_state(content)
+    if kind == "atom":
+        atom = {kind.__name__: kind for kind in ATOMS}[content]
+        return atom(*_decoded(tree["parts"], archive))
+    layout = {"csr": sp.csr_array, "csc": sp.csc_array}[tree["format"]]
+    matrix = layout(tuple(content), shape=tuple(tree["shape"]))
+    matrix.check_format()
+    return matrix
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
 
-    def value(self, tree: Any) -> Any:
-        if isinstance(tree, list):
-            return [self.value(item) for item in tree]
-        if not isinstance(tree, dict):
-            return tree
-        kind, content = next(iter(tree.items()))
-        if kind == "dict":
-            return {name: self.value(item) for name, item in content.items()}
-        if kind == "array":
-            return self._array(int(content))
-        content = self.value(content)
-        if kind == "tuple":
-            return tuple(content)
-        if kind == "fraction":
-            return Fraction(content)
-        if kind == "number":
-            return np.dtype(tree["dtype"]).type(content)
-        if kind == "objects":
-            array = np.empty(len(content), dtype=object)
-            array[:] = content
-            return array.reshape(tree["shape"])
-        if kind == "lowrank":
-            return LowRank.from_state(content)
-        if kind == "atom":
-            atom = {kind.__name__: kind for kind in ATOMS}[content]
-            return atom(*self.value(tree["parts"]))
-        layout = {"csr": sp.csr_array, "csc": sp.csc_array}[tree["format"]]
-        matrix = layout(tuple(content), shape=tuple(tree["shape"]))
-        matrix.check_format()
-        return matrix
-
-    def _array(self, number: int) -> Array:
-        """The member, whose header must agree with its size before anything is allocated."""
-        name = f"{number}.npy"
-        with self._archive.open(name) as member:
-            version = np.lib.format.read_magic(member)
-            read = getattr(np.lib.format, f"read_array_header_{version[0]}_{version[1]}")
-            shape, _, dtype = read(member)
-            length = int(np.prod(shape, dtype=object)) * dtype.itemsize
-            if dtype.kind not in "biuf" or member.tell() + length != self._size(name):
-                raise ValueError(f"{name} does not hold the numbers that it says")
-        with self._archive.open(name) as member:
-            return np.lib.format.read_array(member, allow_pickle=False)
-
-    def _size(self, name: str) -> int:
-        info = self._archive.getinfo(name)
-        return info.file_size if info.compress_type == zipfile.ZIP_STORED else -1
+def _array(name: str, archive: zipfile.ZipFile) -> Array:
+    """The member, whose header must agree with its size before anything is allocated."""
+    info = archive.getinfo(name)
+    with archive.open(name) as member:
+        version = np.lib.format.read_magic(member)
+        read = getattr(np.lib.format, f"read_array_header_{version[0]}_{version[1]}")
+        shape, _, dtype = read(member)
+        length = member.tell() + int(np.prod(shape, dtype=object)) * dtype.itemsize
+    stored = info.compress_type == zipfile.ZIP_STORED and length == info.file_size
+    if dtype.kind not in "biuf" or not stored:
+        raise ValueError(f"{name} does not hold the numbers that it says")
+    with archive.open(name) as member:
+        return np.lib.format.read_array(member, allow_pickle=False)
 
 
 @contextlib.contextmanager

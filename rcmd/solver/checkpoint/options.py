@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from numbers import Integral
 from typing import Any
 
@@ -20,12 +20,13 @@ from rcmd.methods import NAMED, Method
 from rcmd.model import prox, schedules
 from rcmd.model.certificate import Certificate
 from rcmd.model.fingerprint import fingerprint
+from rcmd.model.problem import Problem
 from rcmd.solver.history import History, Record, StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.solve import Options
 
-OBJECTS = ("method", "seed", "record_at", "warm_start", "checkpoint", "every")
-"""Options that are more than numbers, or the file's own."""
+PLAIN = ("batch", "tol", "max_iterations", "max_gradients", "max_seconds")
+"""Options that are numbers or ``None``."""
 
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """NumPy's own, whose states are plain values."""
@@ -48,7 +49,7 @@ def saved_options(options: Options, method: Method) -> dict[str, Any]:
         record_at = [int(iteration) for iteration in record_at] if known else "a stream"
     warm = options.warm_start
     return {
-        **{name: _number(value) for name, value in vars(options).items() if name not in OBJECTS},
+        **{name: _number(getattr(options, name)) for name in PLAIN},
         "seed": seed if isinstance(seed, dict) else int(seed),
         "record_at": record_at,
         "warm_start": warm and [warm.beta, warm.w, warm.history[-1].gradients],
@@ -57,12 +58,13 @@ def saved_options(options: Options, method: Method) -> dict[str, Any]:
     }
 
 
-def options_from(saved: dict[str, Any], **given: Any) -> Options:
-    """The options of the run that goes on, with what is ``given`` for it."""
+def options_from(
+    saved: dict[str, Any], problem: Problem, method: Any, record_at: Any, **changes: Any
+) -> Options:
+    """The options of the run that goes on, with what is given for it."""
     seed = saved["seed"]
     if isinstance(seed, dict):
         seed = np.random.Generator(getattr(np.random, seed["generator"])())
-    method = given.pop("method")
     if method is not None and fingerprint(method) != saved["fingerprint"]:
         raise ValueError(
             f"method is {method!r}, not that of the checkpoint's run; expected the same one: a run "
@@ -70,14 +72,17 @@ def options_from(saved: dict[str, Any], **given: Any) -> Options:
         )
     if method is None:
         method = _part(saved["method"]) or _missing("method")
-    record_at, stream = saved["record_at"], given.pop("record_at")
-    if record_at == "a stream":
-        record_at = _missing("record_at") if stream is None else stream
-    plain = {f.name: saved[f.name] for f in fields(Options) if f.name not in OBJECTS}
-    return replace(
-        Options(method=method, seed=seed, record_at=record_at, **plain),
+    if saved["record_at"] != "a stream":
+        record_at = saved["record_at"]
+    elif record_at is None:
+        _missing("record_at")
+    return Options(
+        problem,
+        method=method,
+        seed=seed,
+        record_at=record_at,
         warm_start=_result(saved["warm_start"]),
-        **given,
+        **{name: saved[name] for name in PLAIN} | changes,
     )
 
 

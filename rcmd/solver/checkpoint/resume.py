@@ -16,7 +16,7 @@ from rcmd.solver.checkpoint.options import options_from
 from rcmd.solver.checkpoint.saver import Saver, refuse_missing, whole_path
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run
-from rcmd.solver.solve import Callback, drive
+from rcmd.solver.solve import Callback
 
 UNCHANGED: Any = "as before"
 """A budget that is to be what it was; ``None`` is no limit."""
@@ -80,8 +80,9 @@ def resume(
         max_seconds=max_seconds,
         record_at=record_at,
         every=every,
+        callbacks=callbacks,
     )
-    return drive(run, callbacks)
+    return run.finish()
 
 
 def reopen(
@@ -89,16 +90,12 @@ def reopen(
     problem: Problem,
     *,
     method: Method | str | None = None,
-    tol: float | None = None,
-    max_iterations: int | None = UNCHANGED,
-    max_gradients: int | None = UNCHANGED,
-    max_seconds: float | None = UNCHANGED,
     record_at: Iterable[int] | None = None,
-    every: float | None = None,
+    **changes: Any,
 ) -> Run:
     """The run of a checkpoint, ready to go on: ``for state in reopen(file, problem): …``.
 
-    Takes what ``resume`` takes, except ``callbacks``.
+    Takes what ``resume`` takes.
     """
     path = whole_path(checkpoint)
     if not isinstance(problem, Problem):
@@ -107,17 +104,11 @@ def reopen(
         )
     tree = read_checkpoint(path, problem.group)
     _refuse_another(path, tree["problem"], problem)
-    budgets = {
-        "max_iterations": max_iterations,
-        "max_gradients": max_gradients,
-        "max_seconds": max_seconds,
-    }
-    changes = {name: value for name, value in budgets.items() if value is not UNCHANGED}
-    if tol is not None:
-        changes["tol"] = tol
+    unasked = {"tol": None, "every": None}
+    asked = {k: value for k, value in changes.items() if value is not unasked.get(k, UNCHANGED)}
     own = method_named(method) if isinstance(method, str) else method
-    options = options_from(tree["options"], method=own, record_at=record_at, **changes)
-    run = Run(problem, options)
+    changes = {"every": tree["every"]} | asked
+    run = Run(options_from(tree["options"], problem, own, record_at, **changes))
     try:
         problem.oracle.load_state(tree["oracle"])
         run.load_state(tree["run"])
@@ -126,7 +117,7 @@ def reopen(
             f"{path} does not hold the state of such a run ({fault}); expected the problem and "
             "the rcmd that it was written with. The file was left as it is"
         ) from fault
-    run.saver = Saver(run, path, tree["every"] if every is None else every, taken_up=True)
+    run.saver = Saver(run, path, taken_up=True)
     run.saver.command = tree["command"]
     run.go_on(tree["seconds"], ended=tree["ended"])
     return run

@@ -18,7 +18,6 @@ from rcmd.solver.checkpoint.file import (
 )
 from rcmd.solver.checkpoint.options import saved_options
 from rcmd.solver.history import StopReason
-from rcmd.solver.solve import check_amount
 
 if TYPE_CHECKING:
     from rcmd.solver.run import Run
@@ -28,7 +27,7 @@ LONGEST_SHARE = 0.1
 
 
 class Saver:
-    """Writes a run to ``path`` at most ``every`` so many seconds; on many ranks, rank 0 does.
+    """Writes a run to ``path`` every so many seconds; on many ranks, rank 0 does.
 
     Attributes
     ----------
@@ -40,12 +39,8 @@ class Saver:
         How long the last writing took.
     """
 
-    def __init__(
-        self, run: Run, path: str | os.PathLike[str], every: float, *, taken_up: bool = False
-    ) -> None:
-        self.path = whole_path(path)
-        check_amount("every", every, "seconds between two checkpoints, ≥ 0")
-        self.every = float(every)
+    def __init__(self, run: Run, path: str | os.PathLike[str], *, taken_up: bool = False) -> None:
+        self.path, self.every = whole_path(path), float(run.options.every)
         self.command: Any = None
         self.fault, self.seconds = "", 0.0
         self._writes = run.problem.group.rank == 0

@@ -77,12 +77,8 @@ class Case:
 
     def code(self) -> str:
         """Python that makes the case again and judges it (only a ``Polytope`` shows no matrix)."""
-        shown = {f.name: getattr(self, f.name) for f in fields(self)}
-        lines = (
-            f"    {f.name}={_expression(shown[f.name])},"
-            for f in fields(self)
-            if f.default is MISSING or shown[f.name] is not f.default
-        )
+        changed = (f.name for f in fields(self) if getattr(self, f.name) is not f.default)
+        lines = (f"    {name}={_expression(getattr(self, name))}," for name in changed)
         return "\n".join([f"{HEADER}\ncase = Case(", *lines, ")", "print(judge(case))"])
 
 

@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.model.specs import ORACLES, Spec
-from rcmd.model.specs.kinds import GROUPS, NUMBER, SHAPE, VECTOR, WHOLE
-from rcmd.model.specs.parsing import ORACLE
+from rcmd.model.specs import GROUPS, NUMBER, ORACLE, ORACLES, SHAPE, VECTOR, WHOLE, Spec
 from rcmd.oracles import LinearMinOracle
 
 Array = npt.NDArray[Any]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -22,7 +21,6 @@ from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.solver.result import Result
 from rcmd.solver.solve import solve
 from rcmd.testing.fuzzing.cases import Case
-from rcmd.testing.fuzzing.examples import Array
 
 CASE_SECONDS = 60.0
 """Time after which a case is taken to hang; most take a tenth of a second."""
@@ -53,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be said of a case."""
+    """What is to be said of a case: whether it reached its tolerance, and CVXPY its optimum."""
 
     findings: list[Finding]
     reached: bool = False
@@ -90,9 +88,7 @@ def _judged(case: Case) -> Verdict:
         if again.gap > first.gap + ROUNDING * _size(problem, first):
             findings.append(Finding("warm", f"from a gap of {first.gap} to one of {again.gap}"))
     findings += _value_findings(problem, first)
-    parted = _difference(case)
-    if parted is not None:
-        findings.append(Finding("engines", parted))
+    findings += _engine_findings(case)
     optimum = _optimum(problem)
     if optimum is not None and not findings:
         findings += _optimum_findings(problem, first, optimum)
@@ -118,9 +114,8 @@ def _certificate_findings(problem: Problem, result: Result, tol: float) -> Itera
         yield Finding("history", f"the best gap grew: {gaps.tolist()}")
     for row in result.history if problem.oracle.exact_atoms else ():
         if row.gap > UNLIKELY * row.bound + ROUNDING * size:
-            yield Finding(
-                "theorem", f"gap {row.gap} at step {row.iteration}, the bound is {row.bound}"
-            )
+            told = f"gap {row.gap} at step {row.iteration}, the bound is {row.bound}"
+            yield Finding("theorem", told)
             break
 
 
@@ -168,9 +163,8 @@ def _optimum_findings(problem: Problem, result: Result, optimum: truth.Truth) ->
     if result.dual > optimum.primal + allowance:
         yield Finding("dual", f"D(w) = {result.dual} is above {found}")
     if result.primal - optimum.primal > result.gap + allowance:
-        yield Finding(
-            "certificate", f"P(β) = {result.primal} with a gap of {result.gap}, but {found}"
-        )
+        told = f"P(β) = {result.primal} with a gap of {result.gap}, but {found}"
+        yield Finding("certificate", told)
 
 
 def _size(problem: Problem, result: Result) -> float:
@@ -186,39 +180,44 @@ class _Side:
     """One engine on a problem of its own: oracles remember what they were asked."""
 
     def __init__(self, case: Case, engine: EngineName) -> None:
-        problem = case.problem()
-        self.problem = problem
+        self.problem = case.problem()
         method, rng = RCMD(engine=engine), np.random.default_rng(case.seed)
-        self.engine: Any = method.start(problem, case.batch, rng).engine
-        self.beta, self.d = self._now()
+        self.engine: Any = method.start(self.problem, case.batch, rng).engine
+        self.beta = np.array(self.engine.averages()[0], dtype=float)
         self.reach = self.slopes = 0.0
-
-    def _now(self) -> tuple[Array, Array]:
-        engine = self.engine
-        return np.array(engine.averages()[0], dtype=float), np.array(engine.d, dtype=float)
 
     def step(self, i: int) -> None:
         """Take step i; its atom is what it did to β̄."""
-        slopes = abs(self.engine.w) @ abs(self.problem.rows.as_matrix()) / self.problem.n
+        engine, last = self.engine, self.beta
+        slopes = abs(engine.w) @ abs(self.problem.rows.as_matrix()) / self.problem.n
         self.slopes = np.maximum(self.slopes, slopes)  # d rounds in terms of this size
-        self.before, share = self.d, float(self.engine.schedule.mixing(i))
-        last = self.beta
-        self.engine.advance(1)
-        self.beta, self.d = self._now()
+        self.d, share = np.array(engine.d, dtype=float), float(engine.schedule.mixing(i))
+        engine.advance(1)
+        self.beta = np.array(engine.averages()[0], dtype=float)
         self.atom = (self.beta - (1 - share) * last) / share
         self.reach = max(self.reach, float(abs(self.atom).max()))
 
     def excess(self) -> float:
         """How far the atom is from the best one, relative to the terms that were compared."""
-        oracle, d = self.problem.oracle, self.before
+        oracle, d = self.problem.oracle, self.d
         penalty, lowest = oracle.penalty(self.atom), oracle.minimum(d)
         # The atom, a difference of averages, rounds in terms of the largest one so far.
         size = (abs(d) + self.slopes).sum() * self.reach + abs(lowest) + abs(penalty)
         slack = abs(oracle.penalty(self.atom + ROUNDING * self.reach) - penalty)
         return float((d @ self.atom + penalty - lowest - slack) / (size or 1.0))
 
+    def agrees(self, other: _Side) -> bool:
+        """Whether s, w and β̄ are the same but for rounding."""
+        a, b, losses = self.engine, other.engine, self.problem.losses
+        scale = float(self.problem.prediction_bounds.max() + abs(losses.y).max())
+        return bool(
+            abs(a.s - b.s).max() <= ROUNDING * scale
+            and (abs(a.w - b.w) <= ROUNDING * (scale * losses.gammas + abs(b.w))).all()
+            and abs(self.beta - other.beta).max() <= ROUNDING * other.reach
+        )
 
-def _difference(case: Case) -> str | None:
+
+def _engine_findings(case: Case) -> Iterator[Finding]:
     """Where an engine takes an atom that is not the best, or both part for no good reason.
 
     A good reason is a tie: two atoms that are best but for rounding, of which each engine may
@@ -227,30 +226,18 @@ def _difference(case: Case) -> str | None:
     compiled, reference = _Side(case, "compiled"), _Side(case, "reference")
     exact = compiled.problem.oracle.exact_atoms
     for i in range(STEPS):
-        compiled.step(i)
-        reference.step(i)
-        for side in (compiled, reference) if exact else ():
-            if side.excess() > AS_GOOD_AS_BEST:
-                return (
-                    f"the atom {side.atom} at d = {side.before} in step {i} is {side.excess():.2g} "
-                    f"of its terms above the best one ({type(side.engine).__name__})"
-                )
-        if _agree(compiled, reference):
-            continue
-        if exact and abs(compiled.atom - reference.atom).max() <= ROUNDING * reference.reach:
-            return f"the engines part at step {i}, with the same atom {reference.atom}"
-        return None
-    return None
-
-
-def _agree(one: _Side, other: _Side) -> bool:
-    a, b, problem = one.engine, other.engine, one.problem
-    scale = float(problem.prediction_bounds.max() + abs(problem.losses.y).max())
-    return bool(
-        abs(a.s - b.s).max() <= ROUNDING * scale
-        and (abs(a.w - b.w) <= ROUNDING * (scale * problem.losses.gammas + abs(b.w))).all()
-        and abs(one.beta - other.beta).max() <= ROUNDING * other.reach
-    )
+        for side in (compiled, reference):
+            side.step(i)
+            if exact and side.excess() > AS_GOOD_AS_BEST:
+                told = f"the atom {side.atom} at d = {side.d} in step {i} is {side.excess():.2g} "
+                engine = type(side.engine).__name__
+                yield Finding("engines", f"{told}of its terms above the best one ({engine})")
+                return
+        if not compiled.agrees(reference):
+            if exact and abs(compiled.atom - reference.atom).max() <= ROUNDING * reference.reach:
+                told = f"the engines part at step {i}, with the same atom {reference.atom}"
+                yield Finding("engines", told)
+            return
 
 
 class _TooSlow(BaseException):
@@ -259,21 +246,15 @@ class _TooSlow(BaseException):
 
 @contextlib.contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise ``_TooSlow`` in a block that takes longer, between two steps of the interpreter.
-
-    Only in the main thread, and where the system has an alarm clock; else there is no limit.
-    """
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    """Raise ``_TooSlow`` in a block that takes longer, where the system has an alarm clock."""
 
     def ring(*_: object) -> None:
         raise _TooSlow
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
+    with contextlib.ExitStack() as stack:
+        # Windows has no such signal, and only the main thread may set one.
+        with contextlib.suppress(AttributeError, ValueError):
+            stack.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, ring))
+            stack.callback(signal.setitimer, signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -1,4 +1,4 @@
-"""What a line of a proof is: two numbers of the moments of a run, and how they must compare."""
+"""What a line of a proof is: two numbers of a moment of a run, and how they must compare."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ class Moment:
         All batches that may be drawn, as masks.
     drawn
         The mask of the one that was.
+    past
+        The moments before this one.
     """
 
     problem: Problem
@@ -49,6 +51,7 @@ class Moment:
     fixed: Array
     batches: Sequence[Array]
     drawn: Array
+    past: tuple[Moment, ...] = ()
 
     @property
     def blocks(self) -> Any:
@@ -129,6 +132,25 @@ class Moment:
         """∇L(s)."""
         return self.problem.losses.derivative(s)
 
+    def sum_so_far(self, quantity: Callable[[Moment], Any]) -> Any:
+        """Σ g_k times a quantity of moment k, over k ≤ i."""
+        terms = [moment.weight * quantity(moment) for moment in (*self.past, self)]
+        return sum(terms[1:], start=terms[0])
+
+    def mean_so_far(self, quantity: Callable[[Moment], Any]) -> Any:
+        """The same divided by G = Σ g_k."""
+        return self.sum_so_far(quantity) / sum(moment.weight for moment in (*self.past, self))
+
+    @cached_property
+    def beta_average(self) -> Array:
+        """β̄, the weighted mean of the atoms."""
+        return self.mean_so_far(lambda m: m.atom.dense(self.problem.rows.zero()))
+
+    @cached_property
+    def w_average(self) -> Array:
+        """w̄, that of the w^k."""
+        return self.mean_so_far(lambda m: m.w)
+
 
 class Relation(StrEnum):
     """How the two sides of a line compare."""
@@ -143,50 +165,17 @@ class Relation(StrEnum):
 class ProofLine:
     """One inequality or identity of a proof.
 
-    ``sides`` is given the moments of the run so far, the present one last. ``name`` says where
-    the line stands in the paper or in its repair, ``statement`` what it says.
+    ``name`` says where the line stands in the paper or in its repair, ``statement`` what it says.
     """
 
     name: str
     statement: str
-    sides: Callable[[Sequence[Moment]], Sides]
+    sides: Callable[[Moment], Sides]
     relation: Relation = Relation.AT_MOST
 
 
-def at_each_step(
+def line(
     name: str, relation: Relation = Relation.AT_MOST
 ) -> Callable[[Callable[[Moment], Sides]], ProofLine]:
-    """Make a function of one moment a line; its docstring is the statement."""
-
-    def line(sides: Callable[[Moment], Sides]) -> ProofLine:
-        return ProofLine(name, _statement(sides), lambda moments: sides(moments[-1]), relation)
-
-    return line
-
-
-def along_the_run(
-    name: str, relation: Relation = Relation.AT_MOST
-) -> Callable[[Callable[[Sequence[Moment]], Sides]], ProofLine]:
-    """Make a function of all moments so far a line, likewise."""
-    return lambda sides: ProofLine(name, _statement(sides), sides, relation)
-
-
-def _statement(function: Callable[..., Sides]) -> str:
-    return (function.__doc__ or "").rstrip(".")
-
-
-def weighted_sum(moments: Sequence[Moment], quantity: Callable[[Moment], Any]) -> Any:
-    """Σ_i g_i times a quantity of moment i."""
-    terms = [moment.weight * quantity(moment) for moment in moments]
-    return sum(terms[1:], start=terms[0])
-
-
-def total_weight(moments: Sequence[Moment]) -> Any:
-    """G = Σ_i g_i."""
-    return sum(moment.weight for moment in moments)
-
-
-def average_beta(moments: Sequence[Moment]) -> Any:
-    """β̄, the weighted mean of the atoms."""
-    zero = moments[0].problem.rows.zero()
-    return weighted_sum(moments, lambda m: m.atom.dense(zero)) / total_weight(moments)
+    """Make a function of a moment a line; its docstring is the statement."""
+    return lambda sides: ProofLine(name, (sides.__doc__ or "").rstrip("."), sides, relation)

@@ -90,7 +90,9 @@ def trace(
     sampler = sampler or UniformSampler(problem.n, size, np.random.default_rng(seed))
     moments: list[Moment] = []
     entries: list[Entry] = []
-    lines = _lines(problem, schedule)
+    theorem, lines = "3.1", sublinear.LINES
+    if isinstance(schedule, LinearSchedule):
+        theorem, lines = "3.2", linear.QUADRATIC_LINES if problem.loss.quadratic else linear.LINES
     batches = [_mask(problem.n, rows) for rows in combinations(range(problem.n), size)]
     s = 0 * problem.losses.y
     for i in range(int(steps)):
@@ -98,18 +100,14 @@ def trace(
         drawn = _mask(problem.n, sampler.draw(1)[0])
         weight = _weight(schedule, constants, i)
         eta = schedule.step(i)
-        moments.append(Moment(problem, constants, i, eta, weight, s, atom, fixed, batches, drawn))
-        entries += [Entry(line, i, *line.sides(moments)) for line in lines]
-        s = moments[-1].s_next
-    theorem = "3.2" if isinstance(schedule, LinearSchedule) else "3.1"
+        moment = Moment(
+            problem, constants, i, eta, weight, s, atom, fixed, batches, drawn, tuple(moments)
+        )
+        entries += [Entry(line, i, *line.sides(moment)) for line in lines]
+        moments.append(moment)
+        s = moment.s_next
     title = f"The proof of Theorem {theorem} along {steps} steps of {problem!r}, batch {size}"
-    return Trace(title, lines, entries)
-
-
-def _lines(problem: Problem, schedule: Schedule) -> tuple[ProofLine, ...]:
-    if not isinstance(schedule, LinearSchedule):
-        return sublinear.LINES
-    return linear.QUADRATIC_LINES if problem.loss.quadratic else linear.LINES
+    return Trace(title, lines, tuple(entries))
 
 
 def _weight(schedule: Schedule, constants: Constants, i: int) -> Any:
@@ -160,6 +158,7 @@ class Entry:
         return bool(self.slack >= (-ROUNDING * (1 + size) if isinstance(size, float) else 0))
 
 
+@dataclass(frozen=True, eq=False)
 class Trace(Sequence[Entry]):
     """The entries of a run; printed, one row per line of the proof.
 
@@ -167,16 +166,15 @@ class Trace(Sequence[Entry]):
     ``trace.line("one step")`` gives the entries of one line, ``trace.broken()`` those that fail.
     """
 
-    def __init__(self, title: str, lines: Sequence[ProofLine], entries: Sequence[Entry]) -> None:
-        self.title = title
-        self.lines = tuple(lines)
-        self._entries = tuple(entries)
+    title: str
+    lines: tuple[ProofLine, ...]
+    entries: tuple[Entry, ...]
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.entries)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._entries[index]
+        return self.entries[index]
 
     def line(self, name: str) -> list[Entry]:
         """The entries of the line with this name, one per step."""
@@ -192,25 +190,19 @@ class Trace(Sequence[Entry]):
         return [entry for entry in self if entry.line.relation in sure and not entry.holds]
 
     def __str__(self) -> str:
-        head = ("line", "statement", "must be", "holds", "left/right, median", "least slack")
-        rows = [head, *(self._row(line) for line in self.lines)]
-        widths = [max(_width(row[c]) for row in rows) for c in range(len(head))]
+        rows = [("line", "statement", "must be", "holds", "left/right, median", "least slack")]
+        rows += [self._row(line) for line in self.lines]
+        widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
         text = ("  ".join(map(_padded, row, widths)).rstrip() for row in rows)
         return "\n".join([self.title, "", *text])
 
-    def _row(self, line: ProofLine) -> tuple[str, ...]:
+    def _row(self, line: ProofLine) -> tuple[str, str, str, str, str, str]:
         entries = self.line(line.name)
-        held = sum(entry.holds for entry in entries)
+        held = f"{sum(entry.holds for entry in entries)}/{len(entries)}"
         ratios = sorted(float(e.left / e.right) for e in entries if e.left >= 0 and e.right > 0)
-        least = min(float(entry.slack) for entry in entries)
-        return (
-            line.name,
-            line.statement,
-            line.relation.value,
-            f"{held}/{len(entries)}",
-            f"{ratios[len(ratios) // 2]:.3f}" if ratios else "–",
-            f"{least:.2e}",
-        )
+        median = f"{ratios[len(ratios) // 2]:.3f}" if ratios else "–"
+        least = f"{min(float(entry.slack) for entry in entries):.2e}"
+        return line.name, line.statement, line.relation.value, held, median, least
 
 
 def _width(text: str) -> int:

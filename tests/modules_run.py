@@ -1,0 +1,42 @@
+"""Counts the modules of rcmd whose functions one solve runs: ``python tests/modules_run.py plain``.
+
+``plain`` is ``solve(problem, method="rcmd")``, ``default`` is ``solve(problem)``, and
+``command FILE`` is ``rcmd solve FILE``. What runs while a module is imported is not counted.
+"""
+
+import sys
+
+import rcmd
+from rcmd.cli.main import main
+
+
+def modules_run(job):
+    """The names of the modules in which ``job`` calls a function."""
+    found = set()
+
+    def note(frame, event, _):
+        name = frame.f_globals.get("__name__", "")
+        if event == "call" and name.partition(".")[0] == "rcmd" and name not in found:
+            while frame and "importlib" not in frame.f_code.co_filename:
+                frame = frame.f_back
+            if frame is None:
+                found.add(name)
+
+    sys.setprofile(note)
+    try:
+        job()
+    finally:
+        sys.setprofile(None)
+    return sorted(found)
+
+
+def job_named(kind, *files):
+    if kind == "command":
+        return lambda: main(["solve", *files])
+    problem = rcmd.Problem([[1.0, 0.0], [0.0, 2.0]], [1.0, -1.0], "logistic", "l1:5")
+    return lambda: rcmd.solve(problem, method="rcmd" if kind == "plain" else None, tol=1e-3)
+
+
+if __name__ == "__main__":
+    names = modules_run(job_named(*sys.argv[1:]))
+    print(*names, len(names), sep="\n")
