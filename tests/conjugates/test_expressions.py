@@ -548,7 +548,6 @@ def test_refused_at_once_and_nothing_runs(text: str, monkeypatch: pytest.MonkeyP
     def begin(*arguments: Any) -> None:
         raise AssertionError("work began on a text that should have been refused")
 
-    monkeypatch.setattr(symbolic, "expression_of", begin)
     monkeypatch.setattr(generation, "generate", begin)
     monkeypatch.setattr(loss_module, "_class", begin)
     with pytest.raises(ExpressionError, match=MALICIOUS[text]) as refusal:
