@@ -29,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("checkpoint", metavar="FILE", help="the checkpoint, which is kept up to date")
     add("--tol", type=float, help="another certified gap to reach")
     add("--max-seconds", type=limit(float), metavar="S", help="another time budget, in all")
+    add("--max-iterations", type=limit(int), metavar="K", help="another budget of steps, in all")
     add("--max-gradients", type=limit(int), metavar="G", help="another budget of gradients, in all")
     add("--every", type=float, metavar="S", help="seconds between two checkpoints")
     add_result_options(parser)
@@ -57,7 +58,7 @@ def _go_on(path: Path, group: Group, options: argparse.Namespace) -> int:
         task = sharded_task(group, whole)
     else:
         task = TASKS[whole.rows](whole)
-    names = ("tol", "max_seconds", "max_gradients", "every")
+    names = ("tol", "max_seconds", "max_iterations", "max_gradients", "every")
     changes = {name: vars(options)[name] for name in names if vars(options)[name] is not None}
     return finish(task, reopen(path, task.problem, **changes), whole)
 

@@ -39,6 +39,7 @@ from typing import Any
 
 from rcmd.cli.options import add_data_options, add_result_options, limit
 from rcmd.cli.tasks import TASKS, Task, located
+from rcmd.methods import method_named
 from rcmd.model import truth
 from rcmd.model.problem import Problem
 from rcmd.model.specs import parse_batch
@@ -111,7 +112,9 @@ def run(options: argparse.Namespace) -> int:
 def _start(task: Task, options: argparse.Namespace) -> int:
     given = {name: vars(options)[name] for name in FLAGS if vars(options)[name] is not None}
     chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method} | given
-    chosen["batch"] = parse_batch(chosen["batch"])
+    if options.method is not None and not method_named(options.method).any_batch:
+        chosen["batch"] = options.batch  # its own rule, unless one was typed
+    chosen["batch"] = None if chosen["batch"] is None else parse_batch(chosen["batch"])
     steps = iterate(task.problem, **chosen)
     if steps.saver is not None:
         steps.saver.command = words_of(options, task.problem)

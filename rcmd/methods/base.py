@@ -106,7 +106,8 @@ class Progress(ABC):
         return {
             name: plain(value)
             for name, value in vars(self).items()
-            if not isinstance(value, constant) and not callable(value)
+            if not isinstance(value, constant)
+            and (hasattr(value, "load_state") or not callable(value))
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -264,6 +265,9 @@ class Method(ABC):
 
     random: ClassVar[bool] = True
     """Whether another seed is another run."""
+
+    spreads: ClassVar[bool] = False
+    """Whether the rows may be on several processes."""
 
     warm_starts: ClassVar[bool] = False
     """Whether ``start`` takes a ``warm_start`` too, the ``Result`` of an earlier run."""

@@ -64,6 +64,7 @@ class Corrected(Method):
 
     plain: RCMD = PLAIN
     any_batch: ClassVar[bool] = True
+    spreads: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -77,6 +77,7 @@ class RCMD(Method):
     engine: EngineName = "auto"
     accounting: Sequence[Accounting] = ()
     any_batch: ClassVar[bool] = True
+    spreads: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

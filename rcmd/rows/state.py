@@ -39,25 +39,38 @@ class Stateful:
 
 
 def plain(value: Any) -> Any:
-    """The state of an object that has one; everything else stands for itself."""
+    """The state of an object that has one, also within lists and dictionaries; else the value."""
     if isinstance(value, np.random.Generator):
         return value.bit_generator.state
     if hasattr(value, "load_state"):
         return value.state()
-    return [plain(item) for item in value] if isinstance(value, tuple | list) else value
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
 
 
 def load_attribute(owner: Any, name: str, saved: Any, *, in_place: bool = True) -> None:
     """Put a saved value in its place; ``in_place``, into the array that is there."""
     held: Any = getattr(owner, name, None)
-    if isinstance(held, np.random.Generator):
-        held.bit_generator.state = saved
-    elif hasattr(held, "load_state"):
-        held.load_state(saved)
-    elif isinstance(held, tuple) and any(hasattr(item, "load_state") for item in held):
-        for item, part in zip(held, saved, strict=True):
-            item.load_state(part)
-    elif in_place and isinstance(held, np.ndarray) and held.shape == np.shape(saved):
+    if in_place and isinstance(held, np.ndarray) and held.shape == np.shape(saved):
         held[...] = saved
     else:
-        setattr(owner, name, saved)
+        setattr(owner, name, _loaded(held, saved))
+
+
+def _loaded(held: Any, saved: Any) -> Any:
+    """What ``plain`` made ``saved`` of; objects with a state are those that are held already."""
+    if isinstance(held, np.random.Generator):
+        held.bit_generator.state = saved
+        return held
+    if hasattr(held, "load_state"):
+        held.load_state(saved)
+        return held
+    if isinstance(held, dict) and isinstance(saved, dict):
+        return {key: _loaded(held.get(key), item) for key, item in saved.items()}
+    both = isinstance(held, tuple | list) and isinstance(saved, tuple | list)
+    if both and len(held) == len(saved):
+        return type(saved)(_loaded(one, item) for one, item in zip(held, saved, strict=True))
+    return saved

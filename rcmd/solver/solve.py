@@ -81,6 +81,11 @@ class Options:
         n = self.problem.n
         batch = None if self.batch is None else batch_size(self.batch, n)
         self._check_warm_start(method)
+        if self.problem.spread and not method.spreads:
+            raise ValueError(
+                f"method is {method!r}, which runs on one process, while the rows are on several; "
+                "expected RCMD or Corrected"
+            )
         return method, batch, Budgets(*limits, n=n)
 
     def _checked_method(self) -> Method:

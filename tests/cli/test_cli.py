@@ -548,3 +548,9 @@ def test_ctrl_c_ends_a_path_with_what_was_found(capsys, monkeypatch):
     assert main(["path", "--radii", "1,2,3", "--tol", "1e-9", "--json", "-"]) == 130
     data = json.loads(capsys.readouterr().out)["path"]
     assert [(entry["radius"], entry["stop"]) for entry in data] == [(1.0, "INTERRUPTED")]
+
+
+def test_a_method_with_a_batch_of_its_own_needs_none(capsys):
+    assert main(["solve", "--method", "fw", "--max-iterations", "3", "--tol", "9"]) == 0
+    assert main(["solve", "--method", "fw", "--batch", "3"]) == 2
+    assert "batch is 3 rows; expected None or n = 400" in capsys.readouterr().err

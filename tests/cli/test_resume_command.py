@@ -52,7 +52,10 @@ def test_resumed_is_as_in_one_go(samples: Path, tmp_path: Path, words: list[str]
     short = ["--max-seconds", "1e-9", "--checkpoint", path]
     status, first = told(tmp_path, "solve", *file, *words, "--tol", "1e-9", *short)
     assert status == 1
-    status, more = told(tmp_path, "resume", path, "--max-seconds", 1e9)
+    again = [path, "--max-seconds", 1e9]
+    status, step = told(tmp_path, "resume", *again, "--max-iterations", "1")
+    assert (status, step["iterations"]) == (1, 1)
+    status, more = told(tmp_path, "resume", *again, "--max-iterations", "1000000")
     assert status == 0
     assert gaps(more) == gaps(whole) != gaps(first)
 

@@ -18,6 +18,7 @@ from rcmd.distributed.shards import block, fitting_labels, read_shard
 from rcmd.engine.accounting import PrimalAverage
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
+from rcmd.methods import NAMED
 from rcmd.model.certificate import certify
 from rcmd.model.schedules import SublinearSchedule, default_schedule
 from rcmd.oracles.base import LinearMinOracle
@@ -429,6 +430,9 @@ def test_what_runs_on_one_process_only_is_refused():
     for method in (RCMD(prox=EuclideanProx()), RCMD(accounting=(PrimalAverage,))):
         with pytest.raises(SharedError, match="given for rows on several ranks; expected none"):
             rehearse(2, lambda group, method=method: run_on(group, method=method))
+    for name in NAMED.keys() - {"rcmd", "corrected"}:
+        with pytest.raises(SharedError, match="which runs on one process"):
+            rehearse(2, lambda group, name=name: run_on(group, method=name))
 
 
 def test_the_exchange_with_fewer_bytes_is_chosen():

@@ -35,6 +35,7 @@ from rcmd import (
     State,
     iterate,
     methods,
+    resume,
     solve,
 )
 from rcmd.datasets import RowsWriter, make_classification, open_rows
@@ -42,7 +43,7 @@ from rcmd.engine.accounting import DualAverage, PrimalAverage
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.methods import corrected
+from rcmd.methods import Method, Progress, corrected
 from rcmd.methods.apcg import Acceleration
 from rcmd.model.certificate import BestPair
 from rcmd.model.schedules import SublinearSchedule
@@ -343,3 +344,61 @@ def test_rows_on_disk(tmp_path: Path) -> None:
         for file in some(files):
             before, rest, _ = continued(case, file, tmp_path / "copy.ckpt")
             assert rest == states[before:]
+
+
+class Tally:
+    """An object with a state, which is also called."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> int:
+        self.count += 1
+        return self.count
+
+    def state(self) -> int:
+        return self.count
+
+    def load_state(self, state: int) -> None:
+        self.count = state
+
+
+class Remembering(Progress):
+    """Steps whose length depends on values of many kinds that a user may keep."""
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        super().__init__(problem, rng)
+        self.seen: dict[Any, int] = {}
+        self.past: tuple[int, ...] = ()
+        self.tally, self.pair, self.named = Tally(), [Tally(), Tally()], {"one": Tally()}
+
+    @property
+    def step_gradients(self) -> int:
+        return self.problem.n
+
+    def step(self) -> None:
+        k = self.iteration % 3
+        self.seen[k] = self.seen.get(k, 0) + 1
+        self.past += (k,)
+        counted = self.tally() + self.pair[0]() + self.pair[1]() + self.named["one"]()
+        slope = self.slope_at(self.beta, self.draw(self.problem.n))
+        share = 1 / (self.seen[k] + len(self.past) + counted)
+        self.beta += share * (self.lowest_point(slope) - self.beta)
+
+
+@dataclass(frozen=True, repr=False)
+class Mine(Method):
+    """A method of one's own."""
+
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Remembering:
+        return Remembering(problem, rng)
+
+
+def test_what_a_method_of_ones_own_keeps_is_kept(tmp_path: Path) -> None:
+    X, y = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.3]]), np.array([1.0, -0.5, 0.2])
+    problem = Problem(X, y, LeastSquares(), L1Ball(1.0))
+    whole = solve(problem, method=Mine(), tol=0, max_iterations=20)
+    file = tmp_path / "mine.ckpt"
+    solve(problem, method=Mine(), tol=0, max_iterations=7, checkpoint=file)
+    resumed = resume(file, problem, method=Mine(), max_iterations=20)
+    assert resumed.beta.tolist() == whole.beta.tolist()

@@ -118,7 +118,9 @@ def encoded(value: Any, arrays: list[Array], where: str) -> Any:
     if isinstance(value, tuple):
         return {"tuple": encoded(list(value), arrays, where)}
     if isinstance(value, dict):
-        return {"dict": {k: encoded(v, arrays, f"{where}.{k}") for k, v in value.items()}}
+        if all(isinstance(key, str) for key in value):
+            return {"dict": {k: encoded(v, arrays, f"{where}.{k}") for k, v in value.items()}}
+        return {"pairs": encoded([list(pair) for pair in value.items()], arrays, where)}
     if isinstance(value, Fraction):
         return {"fraction": str(value)}
     if isinstance(value, np.ndarray) and value.dtype == object:
@@ -157,6 +159,8 @@ def _decoded(tree: Any, archive: zipfile.ZipFile) -> Any:
     content = _decoded(content, archive)
     if kind == "tuple":
         return tuple(content)
+    if kind == "pairs":
+        return dict(content)
     if kind == "fraction":
         return Fraction(content)
     if kind == "number":
