@@ -1,4 +1,4 @@
-"""A process that sees ranks die, and says which.
+"""A process that notices when a rank dies, and says which.
 
 What MPI's launchers do when a process is killed is to kill the others, often without a word about
 the rank. So rank 0 starts this file as a program of its own, and every rank keeps a connection to
@@ -23,7 +23,7 @@ DIED = 3
 """Exit status of the ranks that end because another one died."""
 
 ABSENT = 60
-"""Seconds after which nobody is expected to come any more."""
+"""Seconds without any connection after which the process ends."""
 
 WORDS = 64
 """Bytes of the longest message."""
@@ -31,7 +31,7 @@ WORDS = 64
 
 @contextlib.contextmanager
 def watched(group: Any, hint: str = "") -> Iterator[None]:
-    """Within it, the death of any rank of ``group`` is told in a sentence and ends the others.
+    """Within it, the death of any rank of ``group`` is reported in a sentence and ends the others.
 
     ``hint`` stands behind that sentence. A rank that cannot reach rank 0's machine runs on
     without being watched.
@@ -67,7 +67,7 @@ def watched(group: Any, hint: str = "") -> Iterator[None]:
 
 
 def _listen(connection: socket.socket) -> None:
-    """Wait for news of a death; MPI would let this rank wait for the dead one."""
+    """Wait for the message that a rank died; MPI would let this one wait for it forever."""
     if connection.recv(WORDS).startswith(b"died"):
         os._exit(DIED)
     connection.close()

@@ -94,7 +94,7 @@ def test_changed_and_missing_data(samples: Path, tmp_path: Path, capsys: Any) ->
     kept = samples.read_text()
     samples.write_text(kept.replace("+1", "-1", 1))
     before = path.read_bytes()
-    check_refused(capsys, "samples.txt has changed since the run of", "resume", path)
+    check_refused(capsys, "run.ckpt: y differs; expected the same data", "resume", path)
     samples.unlink()
     check_refused(capsys, "samples.txt, the data of", "resume", path)
     assert path.read_bytes() == before
