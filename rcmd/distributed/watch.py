@@ -11,12 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import selectors
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from multiprocessing.connection import wait
 from typing import Any
 
 DIED = 3
@@ -77,36 +77,31 @@ def watch(token: str, hint: str) -> int:
     """Listen until all have said goodbye, or one has died; returns the exit status."""
     server = socket.create_server(("", 0))
     print(server.getsockname()[1], flush=True)
-    ranks: dict[socket.socket, int] = {}
-    with selectors.DefaultSelector() as selector:
-        selector.register(server, selectors.EVENT_READ)
-        greeted = False
-        while ranks or not greeted:
-            dead = []
-            events = selector.select(timeout=None if ranks else ABSENT)
-            if not events:
-                return 0
-            for key, _ in events:
-                if key.fileobj is server:
-                    new, _ = server.accept()
-                    words = _received(new)
-                    if words.startswith(token):
-                        ranks[new] = int(words.split()[1])
-                        selector.register(new, selectors.EVENT_READ)
-                        greeted = True
-                    continue
-                known: Any = key.fileobj
-                selector.unregister(known)
-                rank = ranks.pop(known)
-                if not _received(known).startswith("bye"):
-                    dead.append(rank)
-                known.close()
-            if dead:
-                names = " and ".join(f"rank {rank}" for rank in sorted(dead))
-                print(f"rcmd: {names} died, and the run ends with it{hint}", file=sys.stderr)
-                for other in ranks:
-                    other.sendall(b"died".ljust(WORDS))
-                return 1
+    ranks: dict[Any, int] = {}
+    greeted = False
+    while ranks or not greeted:
+        ready: list[Any] = wait([server, *ranks], None if ranks else ABSENT)
+        if not ready:
+            return 0
+        dead = []
+        for connection in ready:
+            if connection is server:
+                new, _ = server.accept()
+                words = _received(new)
+                if words.startswith(token):
+                    ranks[new] = int(words.split()[1])
+                    greeted = True
+                continue
+            rank = ranks.pop(connection)
+            if not _received(connection).startswith("bye"):
+                dead.append(rank)
+            connection.close()
+        if dead:
+            names = " and ".join(f"rank {rank}" for rank in sorted(dead))
+            print(f"rcmd: {names} died, and the run ends with it{hint}", file=sys.stderr)
+            for other in ranks:
+                other.sendall(b"died".ljust(WORDS))
+            return 1
     return 0
 
 

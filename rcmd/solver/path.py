@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.model.problem import Problem, check_problem
-from rcmd.oracles.base import LinearMinOracle
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.solve import Options, solve
@@ -127,19 +126,17 @@ def steps(
     if not oracles:
         raise ValueError("values is empty; expected at least one radius or strength")
     ordered = sorted(oracles.items(), key=itemgetter(0), reverse=parameter == "strength")
-    return _steps(problem, ordered, options)
 
+    def visit() -> Iterator[tuple[float, Result]]:
+        last: Result | None = None
+        for value, oracle in ordered:
+            changed = problem.with_oracle(oracle)
+            # Sets that are not nested, such as simplices, hold no earlier solution.
+            if last is not None and not math.isinf(changed.oracle.value(last.beta)):
+                options["warm_start"] = last
+            last = solve(changed, **options)
+            yield value, last
+            if last.stop is StopReason.INTERRUPTED:
+                return
 
-def _steps(
-    problem: Problem, oracles: Iterable[tuple[float, LinearMinOracle]], options: dict[str, Any]
-) -> Iterator[tuple[float, Result]]:
-    last = None
-    for value, oracle in oracles:
-        changed = problem.with_oracle(oracle)
-        # Sets that are not nested, such as simplices, hold no earlier solution.
-        if last is not None and not math.isinf(changed.oracle.value(last.beta)):
-            options["warm_start"] = last
-        last = solve(changed, **options)
-        yield value, last
-        if last.stop is StopReason.INTERRUPTED:
-            return
+    return visit()

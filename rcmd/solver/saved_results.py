@@ -156,10 +156,9 @@ def _compact(beta: Any) -> Any:
     """β without spare room, or without its zeros where that is shorter."""
     if isinstance(beta, LowRank):
         return beta.copy()
-    places = np.flatnonzero(beta)
-    if beta.dtype == object or 2 * len(places) >= len(beta):
+    if beta.dtype == object or 2 * np.count_nonzero(beta) >= len(beta):
         return beta
-    return {"length": len(beta), "nonzero": places, "values": beta[places]}
+    return _nonzeros(beta)
 
 
 def _restored(beta: Any) -> Any:
@@ -179,4 +178,4 @@ def _nonzeros(beta: Any) -> dict[str, Any]:
     if isinstance(beta, LowRank):
         return {"shape": beta.shape, "singular_values": beta.copy().singular_values()}
     places = np.flatnonzero(beta)
-    return {"length": len(beta), "nonzero": places, "values": beta[places].astype(float)}
+    return {"length": len(beta), "nonzero": places, "values": beta[places]}

@@ -392,6 +392,12 @@ def test_budgets_that_are_none_are_refused(file: Path) -> None:
     assert file.read_bytes() == before
 
 
+def test_only_some_options_may_change(file: Path) -> None:
+    with pytest.raises(TypeError, match=r"resume\(\) got an unexpected keyword argument 'seed'"):
+        resume(file, lasso(), seed=1)
+    assert resume(file, lasso(), tol=None, every=None).stop is StopReason.ITERATIONS  # as before
+
+
 def test_a_path_has_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="checkpoint is given to path; expected None: a file"):
         path(lasso(), [1.0, 2.0], checkpoint=tmp_path / "run.ckpt")

@@ -6,7 +6,6 @@ import inspect
 import io
 import os
 from collections.abc import Iterable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from rcmd.solver.result import Result
 from rcmd.solver.run import Run
 from rcmd.solver.solve import CHANGING, Options, called_with
 
-DEFAULTS = {option.name: option.default for option in fields(Options)}
+KNOWN = inspect.signature(Options).parameters
 
 
 def reopen(
@@ -44,7 +43,7 @@ def reopen(
     _refuse_another(path, tree["problem"], problem)
     own = method_named(method) if isinstance(method, str) else method
     # None is no limit; for an option that is always a number, it leaves that as it was.
-    changed = {k: v for k, v in changes.items() if v is not None or DEFAULTS[k] is None}
+    changed = {k: v for k, v in changes.items() if v is not None or KNOWN[k].default is None}
     run = Run(options_from(tree["options"], problem, own, record_at, **changed))
     try:
         problem.oracle.load_state(tree["oracle"])
@@ -61,7 +60,7 @@ def reopen(
 
 
 *_parameters, _ = inspect.signature(reopen).parameters.values()
-_changing = [inspect.signature(Options).parameters[name].replace(default=...) for name in CHANGING]
+_changing = [KNOWN[name].replace(default="as before") for name in CHANGING]
 vars(reopen)["__signature__"] = inspect.Signature([*_parameters, *_changing])
 
 
