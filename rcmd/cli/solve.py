@@ -120,7 +120,7 @@ def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
 def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     """Let the run go to its end, and say and write all about it; returns the exit status."""
     problem = task.problem
-    about = problem.describe(steps.progress.constants_batch)  # every rank answers, one speaks
+    about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints it
     if problem.group.rank > 0:
         return exit_status(steps.finish())
     say("\n".join([*task.remarks, about, "", HEADER]), options.json)

@@ -1,9 +1,9 @@
 """A process that notices when a rank dies, and says which.
 
-What MPI's launchers do when a process is killed is to kill the others, often without a word about
-the rank. So rank 0 starts this file as a program of its own, and every rank keeps a connection to
-it, which the system closes when the rank dies, however that happens. It imports nothing but the
-standard library, so that it is there at once.
+When a process is killed, MPI's launchers kill the others, often without naming the rank. So rank 0
+starts this file as a program of its own, and every rank keeps a connection to it, which the system
+closes when the rank dies, however that happens. It imports nothing but the standard library, so
+that it is there at once.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def solve(run: Run) -> Result:
         result's ``note`` say that the file is old.
     every
         Seconds between two writings; more where writing takes longer than a tenth of them. With
-        0 it is written whenever the run looks at the clock.
+        0 it is written whenever the run checks the clock.
     callbacks
         A function of a ``State``, or several, called at each record; one that returns True stops
         the run.

@@ -170,11 +170,6 @@ def test_headers_that_ask_for_more_than_there_is_are_refused(file: Path) -> None
             read_file(file)
 
 
-def test_missing(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"there is no checkpoint .*none; expected"):
-        resume(tmp_path / "none", lasso())
-
-
 # Nothing is overwritten.
 
 

@@ -38,7 +38,7 @@ ATOMS: dict[type, tuple[str, ...]] = {
 
 
 class BadCheckpoint(ValueError):
-    """A file that is no checkpoint, or one that cannot be taken up here; it is left as it is."""
+    """A file that is no checkpoint, or one that cannot be resumed here; it is left as it is."""
 
 
 class CannotSave(ValueError):

@@ -162,7 +162,7 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, ...] | None:
-    """What tells a file from another one of its name; ``None`` where there is none."""
+    """What distinguishes a file from another of its name; ``None`` where there is none."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
