@@ -40,6 +40,9 @@ class Path(tuple[Result, ...]):
         found.values, found.parameter = tuple(values), parameter
         return found
 
+    def __getnewargs__(self) -> Any:
+        return self.values, tuple(self), self.parameter
+
     @property
     def betas(self) -> Array:
         """The solutions, one row each."""

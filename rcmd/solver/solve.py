@@ -27,7 +27,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
 
-
 CHANGING = ("tol", "max_iterations", "max_gradients", "max_seconds", "every", "callbacks")
 """The options that a run may be resumed with other values of."""
 
@@ -132,9 +131,7 @@ def check_amount(name: str, value: Any, expected: str) -> None:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
 
 
-def called_with(
-    make: Callable[P, T],
-) -> Callable[[Callable[[T], R]], Callable[P, R]]:
+def called_with(make: Callable[P, T]) -> Callable[[Callable[[T], R]], Callable[P, R]]:
     """Let a function of what ``make`` returns be called with the arguments of ``make``.
 
     Its signature, for people, tools and mypy, is then that of ``make``.

@@ -20,6 +20,7 @@ from rcmd.solver.run import Run
 from rcmd.solver.solve import CHANGING, Options, called_with
 
 KNOWN = inspect.signature(Options).parameters
+"""The options of a run, with their defaults."""
 
 
 def reopen(
