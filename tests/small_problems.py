@@ -118,3 +118,18 @@ def lines(records: Iterable[Record]) -> list[dict[str, str]]:
     """Records without their wall-clock time, as text, where NaN equals NaN."""
     kept = [field.name for field in fields(Record) if field.name != "seconds"]
     return [{name: str(getattr(record, name)) for name in kept} for record in records]
+
+
+def as_text(x: Any, y: Any, pattern: str = "{!r}", rng: Any = None) -> bytes:
+    """LIBSVM text of a CSR matrix; the pairs of each line in random order if rng is given."""
+    lines = []
+    for i, label in enumerate(y.tolist()):
+        row = slice(x.indptr[i], x.indptr[i + 1])
+        pairs = [
+            f"{j + 1}:{pattern.format(v)}"
+            for j, v in zip(x.indices[row].tolist(), x.data[row].tolist(), strict=True)
+        ]
+        if rng is not None:
+            rng.shuffle(pairs)
+        lines.append(" ".join([pattern.format(label), *pairs]))
+    return ("\n".join(lines) + "\n").encode()
