@@ -22,7 +22,6 @@ import scipy.sparse as sp
 from rcmd.datasets import RowsWriter, open_rows
 from rcmd.lab.bench.timing import cells, run_module
 from rcmd.lab.bench.workloads import zipf_columns
-from rcmd.reporting.json_output import check_json
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, Target, about
 
@@ -45,7 +44,6 @@ def run_disk(
     json_path: str | None,
 ) -> int:
     """The command: generate, solve in another process, print, delete; returns the exit status."""
-    check_json(json_path)
     for name, value in (("gigabytes", gigabytes), ("limit", limit)):
         if not 0 < value < np.inf:
             raise ValueError(f"--{name} is {value}; expected a number above 0")

@@ -18,7 +18,6 @@ from rcmd.lab.bench.ladder import Peer, Racer, Task, at_least, best, compete
 from rcmd.lab.bench.packages import OWN_TARGETS, PEERS, SHARE
 from rcmd.lab.bench.timing import Absent, cells, prefixed, shown_ratio, verdicts
 from rcmd.lab.racing import CORRECTED
-from rcmd.reporting.json_output import check_json
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, Target, about, nanoseconds
 
@@ -178,7 +177,6 @@ def bench_peers(
 def run_peers(data: str | None, json_path: str | None, quick: bool, problems: Sequence[str]) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
     settings = Settings(data=data, cases=chosen(problems) if problems else CASES)
-    check_json(json_path)
     bench_peers(settings.quick() if quick else settings, tell_on_terminal).tell(json_path)
     return 0
 

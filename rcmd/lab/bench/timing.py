@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rcmd.reporting.tables import Section, Target, nanoseconds
@@ -31,6 +32,19 @@ class Contender:
     name: str
     work: Callable[[int], int]
     limit: int = 2**40
+
+
+def calling(
+    name: str, function: Callable[..., Any], *arguments: Any, gradients: int = 1, **limit: int
+) -> Contender:
+    """A contender whose unit of work is one call, which counts as so many gradients."""
+
+    def work(calls: int) -> int:
+        for _ in range(calls):
+            function(*arguments)
+        return calls * gradients
+
+    return Contender(name, work, **limit)
 
 
 @dataclass(frozen=True)
@@ -128,12 +142,6 @@ def _amount(contender: Contender, seconds: float) -> int:
         amount = min(contender.limit, math.ceil(amount * growth))
 
 
-def ratios_of(timings: dict[str, Timing], *names: str) -> dict[str, float]:
-    """The ratios of these names, such as ``rcmd/C``, for which both times are there."""
-    pairs = {name: name.split("/") for name in names if set(name.split("/")) <= set(timings)}
-    return {name: timings[one].best / timings[other].best for name, (one, other) in pairs.items()}
-
-
 def cells(line: str) -> list[str]:
     """The cells of a line of a table.
 
@@ -145,36 +153,50 @@ def cells(line: str) -> list[str]:
 
 def add_timed(
     section: Section,
-    line: Sequence[str],
-    timings: dict[str, Timing],
-    ratios: dict[str, float],
-    targets: dict[str, Target] | None = None,
-    **row: Any,
+    labels: Sequence[str],
+    columns: Sequence[str],
+    row: Mapping[str, Any],
+    timings: Mapping[str, Timing],
+    ratios: Mapping[str, float] = MappingProxyType({}),
+    targets: Mapping[str, Target] = MappingProxyType({}),
 ) -> None:
-    """Append a line about times: all of them, their ratios and which targets those meet."""
-    if targets is not None:
-        row["targets"] = verdicts(targets, ratios)
+    """Append a line: ``labels``, then the time or the ratio that each of ``columns`` names.
+
+    A column ``rcmd/C`` is the ratio of two times, and an empty one says whether the ratio before
+    it meets its target. What was not measured is a dash. ``row`` goes to the JSON file, with all
+    times.
+    """
+    ratios = dict(ratios)
+    for name in columns:
+        one, _, other = name.partition("/")
+        if one in timings and other in timings:
+            ratios[name] = timings[one].best / timings[other].best
+    line, last = list(labels), ""
+    for column in columns:
+        last = column or last
+        if column in timings and column not in ratios:
+            line.append(nanoseconds(timings[column].best))
+        else:
+            value, verdict = shown_ratio(ratios, last, targets)
+            line.append(value if column else verdict)
     times = {name: timing.as_dict() for name, timing in timings.items()}
-    section.add(line, **row, times=times, ratios=ratios)
+    section.add(line, **row, times=times, ratios=ratios, targets=verdicts(targets, ratios))
 
 
-def verdicts(targets: dict[str, Target], ratios: dict[str, float]) -> dict[str, Any]:
+def verdicts(targets: Mapping[str, Target], ratios: Mapping[str, float]) -> dict[str, Any]:
     """Which targets the ratios meet, for the JSON file."""
     return {name: t.as_dict(ratios[name]) for name, t in targets.items() if name in ratios}
 
 
-def shown_ratio(ratios: dict[str, float], name: str, targets: dict[str, Target]) -> list[str]:
+def shown_ratio(
+    ratios: Mapping[str, float], name: str, targets: Mapping[str, Target]
+) -> tuple[str, str]:
     """A ratio and its target, two cells."""
     if name not in ratios:
-        return ["–", ""]
+        return "–", ""
     value, target = ratios[name], targets.get(name)
     digits = ".0f" if value >= 10 else ".2f" if value >= 0.1 else ".1g"
-    return [f"{value:{digits}}", target.shown(value) if target else ""]
-
-
-def shown_time(timings: dict[str, Timing], name: str) -> str:
-    """A time, or a dash where there is none."""
-    return nanoseconds(timings[name].best) if name in timings else "–"
+    return f"{value:{digits}}", target.shown(value) if target else ""
 
 
 def prefixed(name: str, tell: Callable[[str], None]) -> Callable[[str], None]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from importlib import import_module
 
-from rcmd.lab.demos.page import Page
-from rcmd.lab.demos.writing import write_page
+from rcmd.lab.demos.page import Page, write_page
 
 __all__ = ["SUMMARIES", "make_page", "write_page"]
 

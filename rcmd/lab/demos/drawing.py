@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.lab.demos.page import Drawing, Trace
 from rcmd.plotting.panels import COLOURS
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLOURS
@@ -18,6 +17,16 @@ INK = "#1c1e21"
 
 DIGITS = 6
 """Significant digits of what is drawn; readouts are made from the full numbers."""
+
+Trace = dict[str, Any]
+"""A curve, in the words of plotly.js."""
+
+
+class Drawing(NamedTuple):
+    """A panel before the slider moves."""
+
+    traces: Sequence[Trace]
+    layout: dict[str, Any]
 
 
 def plain(values: Any) -> Any:

@@ -18,7 +18,7 @@ from rcmd import (
 )
 from rcmd.engine.sampling import Replay
 from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Drawing, Frame, Page, Scene, Trace, make
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 PROXES = {"conjugate": ConjugateProx(), "Euclidean": EuclideanProx(), "composite": CompositeProx()}
 
@@ -98,7 +98,7 @@ def _scene(strength: float, seed: int) -> Scene:
     return Scene(drawings, frames, start=3)
 
 
-def _plane(problem: Problem) -> Drawing:
+def _plane(problem: Problem) -> draw.Drawing:
     x, y = np.linspace(-1, 0, 61), np.linspace(0, 1, 61)
     best = solve(problem, tol=1e-10, method=Corrected(RCMD(engine="reference")))
     traces = [
@@ -111,7 +111,7 @@ def _plane(problem: Problem) -> Drawing:
     return draw.panel(traces, *axes, equal=True)
 
 
-def _curves(xs: list[Any], ys: list[Any]) -> list[Trace]:
+def _curves(xs: list[Any], ys: list[Any]) -> list[draw.Trace]:
     """A curve for each prox."""
     return [
         draw.line(x, y, f"{name} h", colour, dash=dash)
@@ -119,7 +119,7 @@ def _curves(xs: list[Any], ys: list[Any]) -> list[Trace]:
     ]
 
 
-def _distances(problem: Problem, s: float) -> list[Trace]:
+def _distances(problem: Problem, s: float) -> list[draw.Trace]:
     """D_h(w, w¹) over w, in units of n·h, for each prox; w¹ = l'(s)."""
     constants, label = problem.constants(1), problem.losses.y[0]
     curves = []
