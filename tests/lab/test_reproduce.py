@@ -95,7 +95,7 @@ def test_count_is_the_first_step_at_the_target_up_to_its_resolution(folder, opti
 
 
 @pytest.mark.usefixtures("near_target")
-def test_sparse_checkpoints_count_too_much_and_say_so(folder, optimum, monkeypatch):
+def test_sparse_records_count_too_much_and_say_so(folder, optimum, monkeypatch):
     cell = cell_of(folder)
     fine = run_cell(cell, optimum)["reached"]
     monkeypatch.setattr(cells, "FINE", 1.3)
@@ -128,7 +128,7 @@ def test_budgets_end_a_run_that_is_above_the_target(folder, optimum):
     assert 50 <= found["calls"][-1] <= 52
 
 
-def test_checkpoints_are_dense_only_near_the_target():
+def test_records_are_dense_only_near_the_target():
     watch = cells.Watch(0.0, 10**9, 1.03)
     iterations = watch.iterations()
     at = next(iterations)

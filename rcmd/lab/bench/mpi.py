@@ -36,7 +36,7 @@ ROWS = 2**15
 """Of each problem."""
 
 SLICE_ROWS = 2**12
-"""Rows of the steps between two looks at the clock: few, so that some slices are undisturbed."""
+"""Rows between two readings of the clock: few, so that some slices are undisturbed."""
 
 LEAST_SLICES = 5
 COMPARED_STEPS = 64
@@ -93,7 +93,7 @@ def _measured(ranks: int, seconds: float, seed: int) -> list[dict[str, Any]]:
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no word"]
+        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
         raise OSError(
             f"mpirun on {ranks} ranks ended with status {done.returncode} ({last[0]}); expected it "
             "to run: try mpirun -n 2 python -c 'import mpi4py.MPI'"

@@ -1,4 +1,4 @@
-"""How long the first step lets people wait: run in a process of its own by ``costs``.
+"""Seconds to the first step: run by ``costs`` in a process of its own.
 
 Nothing here may import numba before the clock runs.
 """

@@ -18,14 +18,14 @@ from rcmd.reporting.tables import Section, Target, nanoseconds
 
 
 class Absent(RuntimeError):
-    """Something to be measured, or measured on, is not there; the text says why."""
+    """A package, a compiler or data that are not there; the text says why."""
 
 
 @dataclass(frozen=True)
 class Contender:
     """Something to be timed.
 
-    ``work`` does an amount of work, in whatever unit it likes, and tells how many stochastic
+    ``work`` does an amount of work, in a unit of its own, and returns how many stochastic
     gradients that was; ``limit`` is the largest amount it accepts.
     """
 
@@ -52,8 +52,8 @@ class Timing:
     """Nanoseconds per stochastic gradient, one number for each repeat.
 
     ``samples`` are the smaller of wall-clock time and of the processors' time: what a busy machine
-    gives to others does not count, and threads that work side by side count once. ``wall`` is by
-    the clock on the wall alone.
+    gives to others does not count, and threads that work side by side count once. ``wall`` is
+    wall-clock time.
     """
 
     samples: tuple[float, ...]
@@ -82,7 +82,7 @@ class Clocked(NamedTuple):
 
 
 def clocked(work: Callable[..., Any], *arguments: Any) -> Clocked:
-    """Do the work once; its warnings, such as that it has not converged, are no news."""
+    """Do the work once, without its warnings, such as that it has not converged."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begun, busy = time.perf_counter(), time.process_time()
@@ -94,7 +94,7 @@ def clocked(work: Callable[..., Any], *arguments: Any) -> Clocked:
 def run_module(
     module: str, *arguments: Any, what: str, environment: Mapping[str, str] | None = None
 ) -> Any:
-    """What a module prints as JSON, run as a program of its own; ``what`` names a failure."""
+    """What a module, run as a program, prints as JSON; ``what`` names the work if it fails."""
     words = [sys.executable, "-m", module, *map(str, arguments)]
     answer = subprocess.run(words, capture_output=True, text=True, env=environment)
     if answer.returncode != 0:
@@ -105,7 +105,7 @@ def run_module(
 def race(
     contenders: Sequence[Contender], *, repeats: int, seconds: float, budget: float = math.inf
 ) -> dict[str, Timing]:
-    """Time all contenders by turns, so that what else the machine does hits all of them.
+    """Time all contenders by turns, so that whatever else the machine does affects all of them.
 
     A turn lasts about ``seconds``; a contender that has used up ``budget`` seconds sits out
     the turns after its second.
