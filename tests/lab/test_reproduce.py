@@ -291,20 +291,6 @@ def test_stand_in_is_called_so_and_gets_no_ratio(tmp_path):
     assert drawn == ["gap-by-gradients.png", "gap-by-calls.png"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--only", "mushroom"], "gisette; did you mean mushrooms?"),
-        (["--seeds", "0"], "--seeds is 0; expected at least 1"),
-        (["--jobs", "-1"], "--jobs is -1; expected at least 1"),
-    ],
-)
-def test_bad_input_is_refused(tmp_path, capsys, words, message):
-    assert main(["reproduce", "--out", str(tmp_path / "out"), *words]) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.slow
 def test_published_count_of_rcmd_on_mushrooms(tmp_path):
     try:

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from rcmd import RCMD, Corrected, L1Ball, Logistic, Problem, Result, certify, iterate, solve
+from rcmd import RCMD, L1Ball, Logistic, Problem, iterate
 from rcmd.engine.sampling import Replay
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Frame, Page, Scene, make
 from rcmd.methods.gsfw import gsfw
 from rcmd.model.schedules import SublinearSchedule
 
@@ -35,6 +33,10 @@ if __name__ == "__main__":
     print(max(map(difference, primal, dual)))
 
 # The page
+
+from rcmd import Corrected, Result, certify, solve
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Frame, Page, Scene, make
 
 EDGE = 3.3
 """Half the width of the primal picture."""

@@ -5,7 +5,6 @@ Style, script, plotly.js, data and formulas are in the file, which loads nothing
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -22,9 +21,6 @@ from rcmd.lab.demos.drawing import Drawing, Trace, legend
 
 Key = tuple[str, ...]
 """What the reader chose: one option of each of the page's choices."""
-
-BELOW_THE_CODE = "\n# The page\n"
-"""The line of a page's module where the code that it shows ends."""
 
 
 class Text(NamedTuple):
@@ -80,26 +76,11 @@ def make(
     choices: Sequence[Choice] = (),
     columns: int = 2,
 ) -> Page:
-    """The page of a module, with the text of its name and the code that it shows."""
+    """The page of a module, with the text of its name and the code above ``# The page``."""
     file = files(__package__) / "texts" / f"{module.rpartition('.')[2]}.md"
     text = parsed(file.read_text(encoding="utf-8"))
-    return Page(text, choices, slider, scenes, shown_code(module), columns)
-
-
-def shown_code(module: str) -> str:
-    """What a module has above its line ``# The page``, with those of its imports that it uses."""
-    code = getsource(import_module(module)).partition(BELOW_THE_CODE)[0]
-    about, *nodes = ast.parse(code).body
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    rest = code.splitlines()[imports[-1].end_lineno :]
-    used = {node.id for node in ast.walk(ast.parse("\n".join(rest))) if isinstance(node, ast.Name)}
-    lines, last = [ast.get_source_segment(code, about) or ""], 0
-    for node in imports:
-        node.names = [name for name in node.names if (name.asname or name.name) in used]
-        if node.names:
-            lines += [""] * (node.lineno > last + 1) + [ast.unparse(node)]
-        last = node.end_lineno or last
-    return "\n".join([*lines, *rest, ""])
+    code = getsource(import_module(module)).partition("\n# The page\n")[0]
+    return Page(text, choices, slider, scenes, code, columns)
 
 
 HEADINGS = ["What you see", "What to try", "Panels", "Numbers"]
@@ -140,6 +121,16 @@ def html(page: Page, command: str) -> str:
         (files(__package__) / name).read_text(encoding="utf-8")
         for name in ("page.html", "style.css", "page.js")
     )
+    scenes = [
+        {
+            "key": key,
+            "start": scene.start,
+            "drawings": [drawing._asdict() for drawing in scene.drawings],
+            "frames": [frame._asdict() for frame in scene.frames],
+        }
+        for key, scene in page.scenes.items()
+    ]
+    data = json.dumps({"scenes": scenes}, allow_nan=False, separators=(",", ":"))
     return template.format(
         title=escape(page.text.title),
         style=style,
@@ -157,32 +148,10 @@ def html(page: Page, command: str) -> str:
         command=escape(command, quote=False),
         version=__version__,
         # No data can end the element they stand in.
-        data=json.dumps(scenes(page), allow_nan=False, separators=(",", ":")).replace(
-            "<", "\\u003c"
-        ),
+        data=data.replace("<", "\\u003c"),
         plotly=import_module("plotly.offline").get_plotlyjs(),
         script=script,
     )
-
-
-def scenes(page: Page) -> dict[str, Any]:
-    """What the script needs to know."""
-
-    def moved(frame: Frame) -> dict[str, Any]:
-        changes = [{"places": list(c), "data": list(c.values())} for c in frame.changes]
-        return frame._asdict() | {"changes": changes}
-
-    return {
-        "scenes": [
-            {
-                "key": key,
-                "start": scene.start,
-                "drawings": [drawing._asdict() for drawing in scene.drawings],
-                "frames": [moved(frame) for frame in scene.frames],
-            }
-            for key, scene in page.scenes.items()
-        ]
-    }
 
 
 def _choice(place: int, choice: Choice) -> str:

@@ -6,8 +6,6 @@ import numpy as np
 
 from rcmd import L1Ball, Logistic, Problem, iterate
 from rcmd.datasets import make_classification
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 
 def run(radius: float = 1.0, steps: int = 4000, seed: int = 0) -> tuple[Problem, list[Any]]:
@@ -33,6 +31,9 @@ if __name__ == "__main__":
     print([round(angle(s.d, gradient(problem, s.beta_average)), 2) for s in states])
 
 # The page
+
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 RADII = (1.0, 5.0)
 

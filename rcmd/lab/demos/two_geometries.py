@@ -4,21 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from rcmd import (
-    RCMD,
-    CompositeProx,
-    ConjugateProx,
-    Corrected,
-    EuclideanProx,
-    Logistic,
-    Problem,
-    Ridge,
-    iterate,
-    solve,
-)
+from rcmd import RCMD, Logistic, Problem, Ridge, iterate
 from rcmd.engine.sampling import Replay
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
+from rcmd.model.prox import CompositeProx, ConjugateProx, EuclideanProx
 
 PROXES = {"conjugate": ConjugateProx(), "Euclidean": EuclideanProx(), "composite": CompositeProx()}
 
@@ -40,6 +28,10 @@ if __name__ == "__main__":
         print(name, states[-1].gap)
 
 # The page
+
+from rcmd import Corrected, solve
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 STRENGTHS = (0.05, 0.2, 1.0)
 LOOKS = {
