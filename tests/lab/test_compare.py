@@ -187,12 +187,6 @@ def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
     assert "(left out, away: " in out
 
 
-def test_data_sets_by_name(capsys, file):
-    options = ("--methods", "fw", "--passes", "5", "--data", file.parent)
-    status, out, _ = run(capsys, "tiny", *options)
-    assert (status, out.count("\nfw ")) == (0, 1)
-
-
 def test_help_names_every_method():
     known = COMPARE_HELP.partition("--methods:")[2].replace(",", " ").replace(";", " ").split()
     assert set(methods.NAMED) <= set(known)

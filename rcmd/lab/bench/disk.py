@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rcmd import L1Ball, Logistic, Problem
 from rcmd.datasets import RowsWriter, open_rows
 from rcmd.lab.bench.timing import cells, run_module
 from rcmd.lab.bench.workloads import zipf_columns
+from rcmd.lab.racing import CORRECTED
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, Target, about
 
@@ -117,9 +119,6 @@ def generate(
 
 def solve_and_measure(path: str, tol: float, batch: float, seed: int) -> dict[str, Any]:
     """Solve the rows of a folder in this process; its memory is that of all of it."""
-    from rcmd import L1Ball, Logistic, Problem
-    from rcmd.lab.racing import CORRECTED
-
     memory_before, begun = largest_memory(), time.perf_counter()
     X, y = open_rows(path)
     opened = time.perf_counter()
