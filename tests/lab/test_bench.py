@@ -259,9 +259,3 @@ def test_copt_counts_its_gradients(batch, part):
     work, limit = packages.copt_lf(data.X, data.y, batch, 5.0, part=part)
     assert work(2) == (2 if part else 24)
     assert limit >= 2
-
-
-def test_absent_copt_says_so(monkeypatch):
-    monkeypatch.setitem(sys.modules, "copt", None)
-    with pytest.raises(Absent, match="COPT cannot be imported: it is not installed"):
-        packages.copt()
