@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, Matrix, Vector, cp
+from rcmd.oracles.base import Array, Matrix, Vector, cp
 from rcmd.oracles.linear_programmes import OnProgramme, Programme
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
@@ -19,7 +19,7 @@ RANGE_ROWS = 1000
 NO_CONSTRAINT = "leave out the rows that are no constraints"
 
 
-class Polytope(OnProgramme[Programme]):
+class Polytope(OnProgramme):
     """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
 
     Each oracle call is a linear programme, which HiGHS (package highspy) solves from the vertex
@@ -46,10 +46,9 @@ class Polytope(OnProgramme[Programme]):
     (array([0., 1.]), -2.0)
     """
 
-    refuses_exact = IN_FLOATS
     formula = "indicator of a polytope with {m} inequalities and {m_equal} equations"
     short_formula = "Aβ ≤ b"
-    spec, cost, section = "polytope:A:B", "LP on HiGHS", "files"
+    spec, section = "polytope:A:B", "files"
 
     @classmethod
     def example(cls, draw: Any) -> Polytope:

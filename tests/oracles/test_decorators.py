@@ -32,9 +32,8 @@ from rcmd.conjugates import SampleLosses
 from rcmd.model import truth
 from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.oracles.base import VertexRule
-from rcmd.oracles.caching import Caching
 from rcmd.oracles.combinatorial import Birkhoff
-from rcmd.oracles.decorators import Counting, Scaled
+from rcmd.oracles.decorators import Caching, Counting, Scaled
 from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
 from rcmd.testing import check_oracle, inspect_oracle
