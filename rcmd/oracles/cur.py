@@ -50,8 +50,8 @@ class Splitting(HighsModel):
         self._size = self._weights.max() or 1.0
         self._most = self._weights / self._size
         self._sums = -self._most.reshape(self.shape).sum(axis=0)
-        self.model.changeColsBounds(len(c), self._entries, self._none, self._most)
-        self.model.changeRowsBounds(len(self._sums), self._columns, self._open, self._sums)
+        self._model.changeColsBounds(len(c), self._entries, self._none, self._most)
+        self._model.changeRowsBounds(len(self._sums), self._columns, self._open, self._sums)
 
     def _read(self, found: Any) -> tuple[Array, Array]:
         """(t, u) ≥ 0 in one vector, and a share 0 ≤ a ≤ |c| of the shape of β."""

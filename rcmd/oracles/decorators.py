@@ -312,7 +312,7 @@ class Caching(Decorated):
     @property
     def memory(self) -> list[Any]:
         """The last atoms, their vectors and R there; the last c and its minimum; dom R's ends."""
-        return vars(self)["_memory"]  # type: ignore[no-any-return]
+        return vars(self)["_memory"]
 
     def reset(self) -> None:
         self.memory.clear()

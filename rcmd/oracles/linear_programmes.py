@@ -35,9 +35,6 @@ class HighsModel(ABC):
     strategies: ClassVar[tuple[int, int]]
     """The method for which the last basis stays feasible, and the one tried if it fails."""
 
-    iterations = 0
-    """Simplex iterations of the last call."""
-
     def reset(self) -> None:
         """Start the next calls from no basis."""
         self._bases: dict[str, Any] = {}
@@ -61,12 +58,12 @@ class HighsModel(ABC):
         status = self._run(self._bases.pop(asker, None))
         if status != import_highspy().HighsModelStatus.kOptimal:
             raise RuntimeError(
-                f"HiGHS ended with status {self.model.modelStatusToString(status)!r} instead of "
+                f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
                 "an optimum; expected a linear programme with entries of moderate size: scale the "
                 "constraints"
             )
-        self._bases[asker] = self.model.getBasis()
-        return self._read(self.model.getSolution())
+        self._bases[asker] = self._model.getBasis()
+        return self._read(self._model.getSolution())
 
     def vertex(self, c: Array) -> Array:
         """A best vertex for the costs c; of several, the same one whatever was asked before."""
@@ -100,27 +97,27 @@ class HighsModel(ABC):
         depend on the last basis alone, to the bit, and not on the path to it.
         """
         usual, other = self.strategies
-        self.iterations = 0
+        self._iterations = 0
         for strategy, basis in ((usual, start), (usual, None), (other, None)):
             found = self._attempt(strategy, basis)
-            if found and self.iterations:
-                found = self._attempt(strategy, self.model.getBasis())
+            if found and self._iterations:
+                found = self._attempt(strategy, self._model.getBasis())
             if found:
                 break
-        return self.model.getModelStatus()
+        return self._model.getModelStatus()
 
     def _attempt(self, strategy: int, basis: Any) -> bool:
         """Whether a run from ``basis`` and from nothing else leads to an optimum."""
-        self.model.clearSolver()
-        self.model.setOptionValue("simplex_strategy", strategy)
+        self._model.clearSolver()
+        self._model.setOptionValue("simplex_strategy", strategy)
         if basis is not None:
-            self.model.setBasis(basis)
-        self.model.run()
-        self.iterations += int(self.model.getInfo().simplex_iteration_count)
-        return bool(self.model.getModelStatus() == import_highspy().HighsModelStatus.kOptimal)
+            self._model.setBasis(basis)
+        self._model.run()
+        self._iterations += int(self._model.getInfo().simplex_iteration_count)
+        return bool(self._model.getModelStatus() == import_highspy().HighsModelStatus.kOptimal)
 
     @cached_property
-    def model(self) -> Any:
+    def _model(self) -> Any:
         """The one model of HiGHS."""
         highs = import_highspy()
         model = highs.Highs()
@@ -153,7 +150,7 @@ class HighsModel(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies begin without a basis, and with a model of their own."""
-        kept = {name: value for name, value in vars(self).items() if name != "model"}
+        kept = {name: value for name, value in vars(self).items() if name != "_model"}
         return kept | {"_bases": {}}
 
 
@@ -205,7 +202,7 @@ class Programme(HighsModel):
     def _pose(self, c: Array) -> None:
         costs = c * self.reach
         self._size = float(abs(costs).max()) or 1.0
-        self.model.changeColsCost(len(costs), self._places, costs / self._size)
+        self._model.changeColsCost(len(costs), self._places, costs / self._size)
 
     def _read(self, found: Any) -> tuple[Array, Array]:
         self._prices = np.asarray(found.col_dual), np.asarray(found.row_dual)
@@ -222,7 +219,7 @@ class Programme(HighsModel):
         """
         settled = abs(np.concatenate(self._prices)) > TOLERANCE
         if self._equal.any():
-            settled |= self._equal & (np.concatenate(_statuses(self.model.getBasis())) != BASIC)
+            settled |= self._equal & (np.concatenate(_statuses(self._model.getBasis())) != BASIC)
         return bool(settled.sum() < len(self.lower))
 
     def bound(self, c: Array, y: Array) -> float:

@@ -250,7 +250,7 @@ def test_another_oracle_goes_on_to_the_bit(calls: int) -> None:
 
     def onwards(other: CurSet) -> list[Any]:
         return [
-            (other.argmin(c).vector.tobytes(), other.programme.iterations, other.minimum(c))
+            (other.argmin(c).vector.tobytes(), other.programme._iterations, other.minimum(c))
             for c in later
         ]
 

@@ -51,7 +51,7 @@ def programme_faults(kind: str, seed: int) -> list[str]:
         cold.reset()
         best = cold.solve(c)[0]
         x, y = warm.solve(c)
-        warmly, coldly = warmly + warm.iterations, coldly + cold.iterations
+        warmly, coldly = warmly + warm._iterations, coldly + cold._iterations
         size = abs(c * warm.reach).sum()
         if abs(c @ x - c @ best) > 1e-9 * size or warm.violation(x) > 1e-9:
             faults.append("vertex")
@@ -71,7 +71,7 @@ def splitting_faults(kind: str, seed: int) -> list[str]:
         cold.reset()
         best, C, size = cold.solve(c)[0], c.reshape(shape), abs(c).max()
         levels, share = warm.solve(c)
-        warmly, coldly = warmly + warm.iterations, coldly + cold.iterations
+        warmly, coldly = warmly + warm._iterations, coldly + cold._iterations
         value = -(abs(C) * np.minimum.outer(levels[:height], levels[height:])).sum()
         if abs(levels[:height].sum() - 1) + abs(levels[height:].sum() - 1) > 1e-12:
             faults.append("levels")
@@ -156,7 +156,7 @@ def goes_on(name: str, calls: int) -> bool:
 
     def onwards(other: OnProgramme) -> list[Any]:
         return [
-            (other.argmin(c).dense(c).tobytes(), other.programme.iterations, other.minimum(c))
+            (other.argmin(c).dense(c).tobytes(), other.programme._iterations, other.minimum(c))
             for c in costs[calls:]
         ]
 
@@ -188,14 +188,14 @@ def test_a_call_that_needs_no_pivots_makes_none(name: str) -> None:
     make, p = ORACLES[name]
     oracle, c = make(), np.random.default_rng(0).standard_normal(p)
     oracle.argmin(c)
-    cold = oracle.programme.iterations
+    cold = oracle.programme._iterations
     atoms = {oracle.argmin(c).dense(c).tobytes() for _ in range(40)}
     assert len(atoms) == 1
-    assert oracle.programme.iterations == 0
+    assert oracle.programme._iterations == 0
     oracle.reset()
     assert oracle.state() == {}
     oracle.argmin(c)
-    assert oracle.programme.iterations == cold > 0
+    assert oracle.programme._iterations == cold > 0
 
 
 @pytest.mark.parametrize("name", ORACLES)

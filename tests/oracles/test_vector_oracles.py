@@ -587,7 +587,7 @@ PLANTED: dict[str, LinearMinOracle] = {
         prediction_range=lambda self, rows: ORACLES["ellipsoid"].prediction_range(rows),
     ),
     "hard threshold": planted(
-        ElasticNet, 0.5, 0.8, 1.0, _thresholded=lambda self, c: np.where(abs(c) > 0.5, c, 0)
+        ElasticNet, 0.5, 0.8, 1.0, thresholded=lambda self, c: np.where(abs(c) > 0.5, c, 0)
     ),
     "too convex": planted(ElasticNet, 0.5, 0.8, 1.0, mu=1.01 * 0.8),
     "softmax": planted(
