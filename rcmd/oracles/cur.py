@@ -20,7 +20,7 @@ class Splitting(HighsModel):
     It is the dual of max Σ |c_ij| z_ij over 0 ≤ z_ij ≤ t_i, z_ij ≤ u_j and Σ_i t_i = Σ_j u_j = 1,
     which z_ij = min(t_i, u_j) solves with t and u the multipliers of its rows. It has one row for
     each of them, where the other form has two for each entry; and only ends change with c, for
-    which the dual simplex method goes on from the last basis. λ and μ have no sign by themselves,
+    which the dual simplex method continues from the last basis. λ and μ have no sign by themselves,
     so that t and u sum to 1 and not to less, which leaves fewer ties.
     """
 

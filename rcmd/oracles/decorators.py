@@ -1,4 +1,4 @@
-"""Oracles around one other oracle: counted, scaled, translated, asked lazily."""
+"""Oracles around one other oracle: counted, scaled, translated, called lazily."""
 
 from __future__ import annotations
 

@@ -21,13 +21,13 @@ BASIC = 1
 """HiGHS's status of a basic variable."""
 
 ARGMIN, CERTIFICATE = "argmin", "certificate"
-"""Who asks. Each has a last basis of its own, so that certificates cannot change the iterates."""
+"""The two callers. Each has a last basis of its own: certificates do not change the iterates."""
 
 
 class HighsModel(ABC):
     """A linear programme of which every call changes numbers, but never the structure.
 
-    A call starts from the last basis of whoever asks, and from nothing else of earlier calls: the
+    A call starts from the last basis of its caller, and from nothing else of earlier calls: the
     model is cleared and given that basis, which HiGHS factors anew. So bases are all that a
     checkpoint has to keep, and another model continues from them with the same bits.
     """
@@ -41,32 +41,32 @@ class HighsModel(ABC):
 
     def state(self) -> dict[str, list[list[int]]]:
         """The last bases, in HiGHS's numbers."""
-        return {asker: _statuses(basis) for asker, basis in self._bases.items()}
+        return {caller: _statuses(basis) for caller, basis in self._bases.items()}
 
     def load_state(self, state: dict[str, list[list[int]]]) -> None:
         """Continue from the bases of ``state``."""
         highs = import_highspy()
         self.reset()
-        for asker, statuses in state.items():
-            basis = self._bases[asker] = highs.HighsBasis()
+        for caller, statuses in state.items():
+            basis = self._bases[caller] = highs.HighsBasis()
             columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in statuses)
             basis.col_status, basis.row_status, basis.valid = columns, rows, True
 
-    def solve(self, c: Array, asker: str = CERTIFICATE) -> tuple[Array, Array]:
+    def solve(self, c: Array, caller: str = CERTIFICATE) -> tuple[Array, Array]:
         """A best vertex for the costs c, and what proves that it is one."""
         self._pose(np.array(c, dtype=float))
-        status = self._run(self._bases.pop(asker, None))
+        status = self._run(self._bases.pop(caller, None))
         if status != import_highspy().HighsModelStatus.kOptimal:
             raise RuntimeError(
                 f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
                 "an optimum; expected a linear programme with entries of moderate size: scale the "
                 "constraints"
             )
-        self._bases[asker] = self._model.getBasis()
+        self._bases[caller] = self._model.getBasis()
         return self._read(self._model.getSolution())
 
     def vertex(self, c: Array) -> Array:
-        """A best vertex for the costs c; of several, the same one whatever was asked before."""
+        """A best vertex for the costs c; of several, the same one whatever came before."""
         warm = ARGMIN in self._bases
         x, _ = self.solve(c, ARGMIN)
         if warm and self._tied():
@@ -162,7 +162,7 @@ def _statuses(basis: Any) -> list[list[int]]:
 class Programme(HighsModel):
     """min cᵀx over row_lower ≤ Ax ≤ row_upper and lower ≤ x ≤ upper.
 
-    Only its costs change, which leaves the last basis feasible: the primal simplex method goes on
+    Only its costs change, which leaves the last basis feasible: the primal simplex method continues
     from there. ``solve`` gives a vertex x and multipliers y. What is proved never rests on the
     solver: for any multipliers y with the signs that infinite ends leave them, and r = c − Aᵀy,
 
@@ -268,7 +268,7 @@ class OnProgramme(LinearMinOracle):
 
 
 def import_highspy() -> Any:
-    """HiGHS's package, or a sentence that asks for it."""
+    """HiGHS's package, or a sentence that says how to get it."""
     try:
         import highspy
     except ImportError:

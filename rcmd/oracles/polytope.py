@@ -186,27 +186,29 @@ def _matrix(name: str, values: Any) -> Any:
         csr = values.tocsr()
         checked_numbers(f"{name} of Polytope", csr.data, csr=csr, remedy=NO_CONSTRAINT)
         return sp.csr_array(values, dtype=float)
-    array = _numbers(f"{name} of Polytope", values)
+    array = _numbers(name, values)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(
             f"{name} of Polytope has shape {array.shape}; expected a matrix with one row for each "
             "constraint and one column for each variable"
         )
-    return sp.csr_array(np.asarray(array, dtype=float))
+    return sp.csr_array(array)
 
 
 def _numbers(name: str, values: Any) -> Array:
-    return checked_numbers(name, as_array(name, values), remedy=NO_CONSTRAINT)
+    full_name = f"{name} of Polytope"
+    array = checked_numbers(full_name, as_array(full_name, values), remedy=NO_CONSTRAINT)
+    return np.asarray(array, dtype=float)
 
 
 def _vector(name: str, values: Any, length: int) -> Array:
-    array = _numbers(f"{name} of Polytope", values)
+    array = _numbers(name, values)
     if array.shape != (length,):
         raise ValueError(
             f"{name} of Polytope has shape {array.shape}; expected ({length},), one number for "
             "each constraint"
         )
-    return np.asarray(array, dtype=float)
+    return array
 
 
 def _ends(values: Any, default: float, p: int) -> Array:

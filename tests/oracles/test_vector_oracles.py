@@ -121,14 +121,12 @@ def regularizer(oracle: LinearMinOracle, beta: np.ndarray) -> float:
 # ---- the contract, CVXPY, vertices -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ORACLES)
-def test_contract(name: str) -> None:
-    check_oracle(ORACLES[name], P)
-
-
-def test_contract_of_a_single_point() -> None:
-    # Its rounded width is not zero.
-    check_oracle(CappedSimplex(1.0, 0.2), P)
+# The last one is a single point, whose rounded width is not zero.
+@pytest.mark.parametrize(
+    "oracle", [*ORACLES.values(), CappedSimplex(1.0, 0.2)], ids=[*ORACLES, "single point"]
+)
+def test_contract(oracle: LinearMinOracle) -> None:
+    check_oracle(oracle, P)
 
 
 @pytest.mark.parametrize("name", ORACLES)
