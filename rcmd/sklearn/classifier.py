@@ -18,7 +18,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from rcmd.conjugates import Logistic
-from rcmd.model.problem import Problem
 from rcmd.sklearn.cross_validation import SweptModel
 from rcmd.sklearn.inputs import Array, Training, checked_weights
 from rcmd.sklearn.model import NUMBER_TYPES, LinearModel
@@ -140,12 +139,8 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
                 f"y holds one class only, {self.classes_[0]!r}, among samples of positive weight; "
                 "expected two or more classes"
             )
-        factors = compute_class_weight(
-            self.class_weight,
-            classes=self.classes_,
-            y=y[counted],
-            sample_weight=weights[counted],
-        )
+        counts = {"y": y[counted], "sample_weight": weights[counted]}
+        factors = compute_class_weight(self.class_weight, classes=self.classes_, **counts)
         if not (factors > 0).all():
             raise ValueError(
                 f"class_weight is {self.class_weight!r}; expected a positive number for each class"
@@ -155,9 +150,6 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
         for label, factor in zip(self.classes_, factors, strict=True):
             weights = np.where(y == label, factor * weights, weights)
         return Training(X, y, targets, weights)
-
-    def _unit(self, problem: Problem) -> float:
-        return 1.0
 
     def _take(self, results: Sequence[Result]) -> None:
         self.results_ = list(results)

@@ -12,6 +12,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
+from rcmd.model.specs import for_columns, parse_oracle
 from rcmd.rows.validation import as_array, checked_numbers
 from rcmd.sklearn.inputs import Array, Training, checked_weights, part_fields
 from rcmd.sklearn.model import LinearModel, refuse_interrupted
@@ -51,7 +52,8 @@ class SweptModel(LinearModel):
         """
         values = _checked_values(self.values)
         training = self._training(X, y, sample_weight)
-        oracle = self._part("oracle")
+        oracle = parse_oracle(self.oracle) if isinstance(self.oracle, str) else self.oracle
+        oracle = for_columns(oracle, self.n_features_in_)
         parameter = swept_parameter(oracle)
         oracles = [replace(oracle, **{parameter: value}) for value in values]
         scorer = check_scoring(self, scoring=self.scoring)
@@ -64,22 +66,18 @@ class SweptModel(LinearModel):
         )
         self.values_ = np.array(values)
         self.scores_, self.gaps_, reached = np.array(folds).transpose(2, 0, 1)
-        best = _best(self.scores_)
+        means = self.scores_.mean(axis=0)
+        if np.isnan(means).any():
+            raise ValueError(
+                "the scores of some folds are NaN, so that no value is the best; expected a "
+                "scoring that is defined on every fold: give folds more samples, or another scoring"
+            )
+        best = int(means.argmax())
         self.value_, self.oracle_ = values[best], oracles[best]
         last = self._solve(training.normalized(), self.oracle_, sweep.seed)
         every = np.append(reached, [result.success for result in last]).astype(bool)
         self._warn_unless(every, max(self.gaps_.max(), self.duality_gap_))
         return self
-
-
-def _best(scores: Array) -> int:
-    means = scores.mean(axis=0)
-    if np.isnan(means).any():
-        raise ValueError(
-            "the scores of some folds are NaN, so that no value is the best; expected a scoring "
-            "that is defined on every fold: give folds more samples, or another scoring"
-        )
-    return int(means.argmax())
 
 
 def swept_parameter(oracle: Any) -> Literal["strength", "radius"]:

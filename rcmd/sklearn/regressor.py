@@ -28,24 +28,12 @@ class GSFWRegressor(RegressorMixin, LinearModel):
 
     Parameters
     ----------
-    loss : str or SeparableConjugate
-        The loss, by its name on the command line (``rcmd list losses``) or as an object.
-    oracle : str or LinearMinOracle
-        R, likewise (``rcmd list oracles``): a set such as ``"l1:5"`` or ``L1Ball(5.0)``, or a
-        penalty. Its fields are parameters too: ``oracle__radius``.
-    fit_intercept : bool
-        Whether to fit b, which R does not see. It is sought in an interval that provably holds
-        an optimal one.
-    batch : int or float
-        Rows per step: a whole number, or a fraction of all as a float in (0, 1].
+    loss, oracle, fit_intercept, batch, max_iter, random_state
+        As in ``GSFWClassifier``.
     tol : float
         The certified gap at which to stop, in units of the mean loss of predicting the mean of
         y everywhere (0 if there is no intercept). With least squares that is half the variance,
         so that the training R² is within ``tol`` of the optimum's where R is a set.
-    max_iter : int
-        Most passes over the data.
-    random_state : int, RandomState or None
-        Where the batches come from: same number, same coefficients.
 
     Attributes
     ----------
@@ -55,14 +43,8 @@ class GSFWRegressor(RegressorMixin, LinearModel):
         b, or 0.0.
     result_ : rcmd.Result
         The primal–dual pair, its certificate and the history. β there ends with b.
-    duality_gap_ : float
-        The certified gap, by which the objective is at most above its optimum.
-    n_iter_ : int
-        Passes over the data.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : array of shape (n_features,)
-        Their names, if they had any.
+    duality_gap_, n_iter_, n_features_in_, feature_names_in_
+        As in ``GSFWClassifier``, of the one fit.
 
     Examples
     --------
@@ -107,39 +89,23 @@ class GSFWRegressor(RegressorMixin, LinearModel):
 class GSFWRegressorCV(GSFWRegressor, SweptModel):
     """``GSFWRegressor`` with the strength or radius of its oracle chosen by cross-validation.
 
-    In every fold the values are visited along a warm-started path (``rcmd.path``) with a
-    certified gap at each; the value with the best mean score is fitted to all the data.
+    The sweep is that of ``GSFWClassifierCV``.
 
     Parameters
     ----------
-    loss : str or SeparableConjugate
-        The loss, by name or as an object.
-    oracle : str or LinearMinOracle
-        R, likewise. Its strength, or where it has none its radius, is swept; the number given
-        here for it does not count.
-    values : sequence of float
-        The strengths or radii to compare.
+    loss, oracle, values, n_jobs
+        As in ``GSFWClassifierCV``.
     cv : int, splitter or iterable of splits
         The folds, five by default.
     scoring : str, callable or None
         What to maximize, as in ``GridSearchCV``; R² by default.
     fit_intercept, batch, tol, max_iter, random_state
         As in ``GSFWRegressor``, for every fit.
-    n_jobs : int or None
-        Folds at a time.
 
     Attributes
     ----------
-    value_ : float
-        The best of the values; of equals the first.
-    oracle_ : LinearMinOracle
-        The oracle with that value.
-    values_ : array of shape (n_values,)
-        The values compared.
-    scores_ : array of shape (n_folds, n_values)
-        The scores on the rows left out.
-    gaps_ : array of shape (n_folds, n_values)
-        The certified gaps in the folds.
+    value_, oracle_, values_, scores_, gaps_
+        As in ``GSFWClassifierCV``.
     coef_, intercept_, result_, duality_gap_, n_iter_
         As in ``GSFWRegressor``, for the fit to all the data.
 
