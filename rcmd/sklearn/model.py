@@ -106,12 +106,13 @@ class LinearModel(PartParameters, ABC):
             )
 
     def _posed(self, training: Training, labels: Array, oracle: Any) -> Problem:
-        """The problem of one vector of labels; its intercept is held back by nothing."""
-        problem = Problem(training.X, labels, self.loss, oracle, weights=training.weights)
+        """The problem of one vector of labels, its intercept in an interval that is wide enough."""
+        weights = training.weights
+        problem = Problem(training.X, labels, self.loss, oracle, weights=weights)
         if not self.fit_intercept:
             return problem
-        parts: Any = problem.rows, labels, problem.loss, problem.regularizer
-        return Problem(*parts, weights=training.weights, intercept=intercept_bound(problem))
+        loss, oracle, bound = problem.loss, problem.regularizer, intercept_bound(problem)
+        return Problem(problem.rows, labels, loss, oracle, weights=weights, intercept=bound)
 
     def _options(self, problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
         check_amount("tol", self.tol, "a number ≥ 0")
