@@ -170,8 +170,8 @@ def as_dual(
 class _Cuts(LinearMinOracle):
     """R(β, t) = t where t ≥ f̄*(β)/n, known by the points that subgradients give.
 
-    The last coordinate lets averages of atoms carry an upper bound of f̄*/n, which itself
-    nobody computes; the rows have a zero there.
+    The last coordinate lets averages of atoms carry an upper bound of f̄*/n, which is itself
+    never computed; the rows have a zero there.
     """
 
     f_bar: Subgradients
