@@ -268,37 +268,32 @@ def test_rows_on_disk_stay_there(tmp_path):
 
 
 SCRIPT = """
-import math
 from dataclasses import dataclass
 import numpy as np
 from rcmd import L1Ball, Problem, SeparableConjugate
 from rcmd.theory.replicates import replicate
 
 @dataclass(frozen=True)
-class ArcTan(SeparableConjugate):
-    gamma = 1.0
+class QuarterSquare(SeparableConjugate):
+    gamma = 0.5
 
     def value(self, s, y):
-        r = s - y
-        return r * math.atan(r) - math.log1p(r * r) / 2.0
+        return (s - y) * (s - y) / 4.0
 
     def derivative(self, s, y):
-        return math.atan(s - y)
+        return (s - y) / 2.0
 
     def conjugate(self, w, y):
-        return w * y - math.log(math.cos(w)) if abs(w) < math.pi / 2.0 else math.inf
+        return w * (w + y)
 
     def conjugate_derivative(self, w, y):
-        return y + (math.tan(w) if abs(w) < math.pi / 2.0 else math.copysign(math.inf, w))
-
-    def conjugate_domain(self, y):
-        return (-math.pi / 2.0, math.pi / 2.0)
+        return 2.0 * w + y
 
 if __name__ == "__main__":
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
     expression = SeparableConjugate.from_expression("log(cosh(s - y))")
-    for loss in (ArcTan(), expression):
+    for loss in (QuarterSquare(), expression):
         problem = Problem(X, y, loss, L1Ball(1.0))
         one, two = (
             replicate(problem, [0, 1], n_jobs=jobs, batch=4, tol=0, max_iterations=30)
