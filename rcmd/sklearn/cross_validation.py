@@ -12,7 +12,6 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from rcmd.model.specs import for_columns, parse_oracle
 from rcmd.rows.validation import as_array, checked_numbers
 from rcmd.sklearn.inputs import Array, Training, checked_weights, part_fields
 from rcmd.sklearn.model import LinearModel, refuse_interrupted
@@ -52,8 +51,7 @@ class SweptModel(LinearModel):
         """
         values = _checked_values(self.values)
         training = self._training(X, y, sample_weight)
-        oracle = parse_oracle(self.oracle) if isinstance(self.oracle, str) else self.oracle
-        oracle = for_columns(oracle, self.n_features_in_)
+        oracle = self._regularizer()
         parameter = swept_parameter(oracle)
         oracles = [replace(oracle, **{parameter: value}) for value in values]
         scorer = check_scoring(self, scoring=self.scoring)

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rcmd.model.problem import Problem
+from rcmd.model.specs import for_columns, parse_oracle
 from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import in_number_type
 from rcmd.sklearn.inputs import Array, PartParameters, Training
@@ -61,7 +62,7 @@ class LinearModel(PartParameters, ABC):
         self
         """
         training = self._training(X, y, sample_weight).normalized()
-        results = self._solve(training, self.oracle, self._seed())
+        results = self._solve(training, self._regularizer(), self._seed())
         self._warn_unless(np.array([result.success for result in results]), self.duality_gap_)
         return self
 
@@ -76,6 +77,11 @@ class LinearModel(PartParameters, ABC):
     def _unit(self, problem: Problem) -> float:
         """The gap that ``tol`` is a multiple of."""
         return 1.0
+
+    def _regularizer(self) -> Any:
+        """The oracle, read once for all problems of a fit."""
+        oracle = parse_oracle(self.oracle) if isinstance(self.oracle, str) else self.oracle
+        return for_columns(oracle, self.n_features_in_)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):
@@ -111,7 +117,7 @@ class LinearModel(PartParameters, ABC):
         problem = Problem(training.X, labels, self.loss, oracle, weights=weights)
         if not self.fit_intercept:
             return problem
-        loss, oracle, bound = problem.loss, problem.regularizer, intercept_bound(problem)
+        loss, bound = problem.loss, intercept_bound(problem)
         return Problem(problem.rows, labels, loss, oracle, weights=weights, intercept=bound)
 
     def _options(self, problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
