@@ -27,7 +27,7 @@ EXIT_CONTRADICTED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 HELP = """\
 Run the ledger: every statement of the paper with its verdict, and the checks that decide it.
 
-Exits with 0 when every check bears its verdict out, 1 when one contradicts it or raises,
+Exits with 0 when every check confirms its verdict, 1 when one contradicts it or raises,
 2 on bad input and 130 when interrupted.
 """
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("proofs_check: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader, such as head, has gone; what was not shown was not found to hold.
+        # The reader, such as head, has gone: not all was shown, so this is no success.
         sys.stdout = None
         return EXIT_INTERRUPTED
     return status
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_hunt(commands: Any) -> None:
     hunt = commands.add_parser(
         "hunt",
-        help="search for the small problem on which a bound fares worst",
+        help="search for the small problem for which a bound is tightest, or fails",
         description=HUNT_HELP + known_theorems(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

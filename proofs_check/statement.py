@@ -41,7 +41,7 @@ class Finding:
     Attributes
     ----------
     agrees
-        Whether it bears the recorded verdict out.
+        Whether it confirms the recorded verdict.
     detail
         The evidence in one line, with its numbers.
     slack
@@ -85,10 +85,7 @@ def check(
     if not planted:
         raise ValueError("planted is empty; expected at least one bug that the check must catch")
 
-    def made(function: Callable[[Any], Finding]) -> Check:
-        return Check(function, kind, subject, dict(planted), slow)
-
-    return made
+    return lambda function: Check(function, kind, subject, dict(planted), slow)
 
 
 FIELDS = ("Paper", "Claim", "Verdict", "Correction", "Check")
@@ -103,7 +100,7 @@ class Statement:
 
         The statement in words, one line.
 
-        Paper: Proposition 3.4 (prop:Dmax), Section 3.1
+        Paper: Proposition 3.1 (prop:Dmax), Section 3
         Claim: $D_{\max} \le \gamma M^2$.
         Verdict: LOOSE
         Correction: $D_{\max} \le \gamma M^2/2$, attained by the squared loss with n = 1.

@@ -1,4 +1,4 @@
-"""Exact moments of Theorem 3.1's runs: the energies that its repaired proof speaks about.
+"""Exact moments of Theorem 3.1's runs: the energies of its repaired proof.
 
 For batches of b rows N = n/b; a^i = Xβ̃^i, u^i = a^i − s^i, g_i = 2N+i, G = g_0 + … + g_k,
 c_i = (2N+i)(2N+i+1)/2, so that c_i − c_{i−1} = g_i, and ρ_i = (2N+i)/(2N+i+1). Rows are weighted

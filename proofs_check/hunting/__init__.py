@@ -1,1 +1,1 @@
-"""Adversarial search: the small problem on which a theorem's bound fares worst."""
+"""Adversarial search: the small problem for which a theorem's bound is tightest, or fails."""

@@ -80,7 +80,7 @@ class Shape:
 
 
 def draw_shape(theorem: Theorem, rng: np.random.Generator) -> Shape:
-    """A shape that the theorem speaks about, with at most ``MOST_RUNS`` index sequences."""
+    """A shape of problem that the theorem is about, with at most ``MOST_RUNS`` index sequences."""
     domains = ["interval", "cube", "l1", "hull"]
     if theorem.strong:
         domains = ["parabola"] if theorem.one_variable else ["parabola", "ridge"]

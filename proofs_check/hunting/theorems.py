@@ -35,8 +35,8 @@ class Theorem:
     bound
         The right-hand side.
     batches, losses, one_variable
-        The problems it speaks about; with ``one_variable``, those of them whose optimum is had
-        to 50 digits.
+        The problems it is about; with ``one_variable``, those of them whose optimum is known to
+        50 digits.
     """
 
     label: str

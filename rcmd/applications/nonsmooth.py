@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
 from rcmd.rows.validation import Array, as_array, checked_numbers
 from rcmd.solver.result import Result
-from rcmd.solver.solve import solve
+from rcmd.solver.solve import check_amount, solve
 
 Subgradients = Callable[[Array], tuple[Any, Array]]
 
@@ -114,8 +113,7 @@ def minimize(
     """
     problem = as_dual(f_bar, bounds, tau, y, weights=weights)
     n = problem.n
-    if not (isinstance(tol, Real) and tol >= 0):
-        raise ValueError(f"tol is {tol!r}; expected a number ≥ 0")
+    check_amount("tol", tol, "a number ≥ 0")
     result = solve(
         problem,
         batch=batch,
@@ -172,8 +170,8 @@ def as_dual(
 class _Cuts(LinearMinOracle):
     """R(β, t) = t where t ≥ f̄*(β)/n, known by the points that subgradients give.
 
-    The last coordinate lets averages of atoms carry an upper bound of f̄*/n, which itself
-    nobody computes; the rows have a zero there.
+    The last coordinate lets averages of atoms carry an upper bound of f̄*/n, which is itself
+    never computed; the rows have a zero there.
     """
 
     f_bar: Subgradients

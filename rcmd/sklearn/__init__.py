@@ -1,7 +1,7 @@
 """Estimators for scikit-learn, an optional extra: ``pip install 'rcmd-opt[sklearn]'``.
 
-``classifier`` and ``regressor`` hold the four of them; what they share is in ``model``, the choice
-of a radius or strength in ``cross_validation``, what they are given in ``inputs``.
+``estimators`` has the four of them; what they share is in ``model``, the choice of a radius or
+strength in ``cross_validation``, their parameters and samples in ``inputs``.
 """
 
 from rcmd.rows.validation import pip_install
@@ -13,7 +13,11 @@ except ImportError:
         f"rcmd.sklearn needs scikit-learn, which is not installed: {pip_install('sklearn')}"
     ) from None
 
-from rcmd.sklearn.classifier import GSFWClassifier, GSFWClassifierCV
-from rcmd.sklearn.regressor import GSFWRegressor, GSFWRegressorCV
+from rcmd.sklearn.estimators import (
+    GSFWClassifier,
+    GSFWClassifierCV,
+    GSFWRegressor,
+    GSFWRegressorCV,
+)
 
 __all__ = ["GSFWClassifier", "GSFWClassifierCV", "GSFWRegressor", "GSFWRegressorCV"]

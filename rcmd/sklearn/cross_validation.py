@@ -51,7 +51,7 @@ class SweptModel(LinearModel):
         """
         values = _checked_values(self.values)
         training = self._training(X, y, sample_weight)
-        oracle = self._part("oracle")
+        oracle = self._regularizer()
         parameter = swept_parameter(oracle)
         oracles = [replace(oracle, **{parameter: value}) for value in values]
         scorer = check_scoring(self, scoring=self.scoring)
@@ -64,22 +64,18 @@ class SweptModel(LinearModel):
         )
         self.values_ = np.array(values)
         self.scores_, self.gaps_, reached = np.array(folds).transpose(2, 0, 1)
-        best = _best(self.scores_)
+        means = self.scores_.mean(axis=0)
+        if np.isnan(means).any():
+            raise ValueError(
+                "the scores of some folds are NaN, so that no value is the best; expected a "
+                "scoring that is defined on every fold: give folds more samples, or another scoring"
+            )
+        best = int(means.argmax())
         self.value_, self.oracle_ = values[best], oracles[best]
         last = self._solve(training.normalized(), self.oracle_, sweep.seed)
         every = np.append(reached, [result.success for result in last]).astype(bool)
         self._warn_unless(every, max(self.gaps_.max(), self.duality_gap_))
         return self
-
-
-def _best(scores: Array) -> int:
-    means = scores.mean(axis=0)
-    if np.isnan(means).any():
-        raise ValueError(
-            "the scores of some folds are NaN, so that no value is the best; expected a scoring "
-            "that is defined on every fold: give folds more samples, or another scoring"
-        )
-    return int(means.argmax())
 
 
 def swept_parameter(oracle: Any) -> Literal["strength", "radius"]:

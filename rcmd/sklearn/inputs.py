@@ -10,17 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
+from rcmd.model.specs import Waiting, parse_loss, parse_oracle
 from rcmd.rows.validation import as_array, checked_numbers
 
 Array = npt.NDArray[Any]
 
 READERS: dict[str, Callable[[str], Any]] = {"loss": parse_loss, "oracle": parse_oracle}
-
-
-def as_part(name: str, given: Any, p: int) -> Any:
-    """The loss or oracle that the parameter ``name`` stands for, for p features."""
-    return for_columns(READERS[name](given), p) if isinstance(given, str) else given
 
 
 def part_fields(name: str, given: Any) -> dict[str, Any]:
@@ -53,18 +48,16 @@ class PartParameters(BaseEstimator):
 
     def set_params(self, **params: Any) -> PartParameters:
         """Set parameters, those of the loss and the oracle included."""
-        inner = {key: params.pop(key) for key in list(params) if _owner(key) in READERS}
+        changes: dict[str, dict[str, Any]] = {name: {} for name in READERS}
+        for key in list(params):
+            owner, _, field = key.partition("__")
+            if field and owner in changes:
+                changes[owner][field] = params.pop(key)
         super().set_params(**params)
-        for name in READERS:
-            changes = {key[len(name) + 2 :]: v for key, v in inner.items() if _owner(key) == name}
-            if changes:
-                setattr(self, name, _changed(name, getattr(self, name), changes))
+        for name, values in changes.items():
+            if values:
+                setattr(self, name, _changed(name, getattr(self, name), values))
         return self
-
-
-def _owner(key: str) -> str:
-    owner, separator, _ = key.partition("__")
-    return owner if separator else ""
 
 
 def _changed(name: str, given: Any, changes: dict[str, Any]) -> Any:

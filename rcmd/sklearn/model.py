@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rcmd.model.problem import Problem
+from rcmd.model.specs import for_columns, parse_oracle
 from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import in_number_type
-from rcmd.sklearn.inputs import Array, PartParameters, Training, as_part
+from rcmd.sklearn.inputs import Array, PartParameters, Training
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
-from rcmd.solver.solve import solve
+from rcmd.solver.solve import check_amount, solve
 
 NUMBER_TYPES = (np.float64, np.float32)
 """What X may hold as it is; other numbers become the first of them."""
@@ -61,7 +62,7 @@ class LinearModel(PartParameters, ABC):
         self
         """
         training = self._training(X, y, sample_weight).normalized()
-        results = self._solve(training, self._part("oracle"), self._seed())
+        results = self._solve(training, self._regularizer(), self._seed())
         self._warn_unless(np.array([result.success for result in results]), self.duality_gap_)
         return self
 
@@ -70,15 +71,17 @@ class LinearModel(PartParameters, ABC):
         """The data, checked, as the problems see them."""
 
     @abstractmethod
-    def _unit(self, problem: Problem) -> float:
-        """The gap that ``tol`` is a multiple of."""
-
-    @abstractmethod
     def _take(self, results: Sequence[Result]) -> None:
         """Set what predictions need from the solution of every problem."""
 
-    def _part(self, name: str) -> Any:
-        return as_part(name, getattr(self, name), self.n_features_in_)
+    def _unit(self, problem: Problem) -> float:
+        """The gap that ``tol`` is a multiple of."""
+        return 1.0
+
+    def _regularizer(self) -> Any:
+        """The oracle, read once for all problems of a fit."""
+        oracle = parse_oracle(self.oracle) if isinstance(self.oracle, str) else self.oracle
+        return for_columns(oracle, self.n_features_in_)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):
@@ -109,18 +112,16 @@ class LinearModel(PartParameters, ABC):
             )
 
     def _posed(self, training: Training, labels: Array, oracle: Any) -> Problem:
-        """The problem of one vector of labels; its intercept is held back by nothing."""
-        loss, weights = self._part("loss"), training.weights
-        problem = Problem(training.X, labels, loss, oracle, weights=weights)
+        """The problem of one vector of labels, its intercept in an interval that is wide enough."""
+        weights = training.weights
+        problem = Problem(training.X, labels, self.loss, oracle, weights=weights)
         if not self.fit_intercept:
             return problem
-        bound = intercept_bound(problem)
+        loss, bound = problem.loss, intercept_bound(problem)
         return Problem(problem.rows, labels, loss, oracle, weights=weights, intercept=bound)
 
     def _options(self, problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
-        tol: Any = self.tol if isinstance(self.tol, Real) else math.nan
-        if not tol >= 0:
-            raise ValueError(f"tol is {self.tol!r}; expected a number ≥ 0")
+        check_amount("tol", self.tol, "a number ≥ 0")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise ValueError(
                 f"max_iter is {self.max_iter!r}; expected a positive whole number of passes over "
@@ -128,7 +129,7 @@ class LinearModel(PartParameters, ABC):
             )
         return {
             "batch": self.batch,
-            "tol": tol * self._unit(problem),
+            "tol": self.tol * self._unit(problem),
             "max_gradients": int(self.max_iter) * problem.n,
             "seed": rng,
         }

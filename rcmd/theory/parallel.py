@@ -30,7 +30,7 @@ class RunFailed(ValueError):
 
 
 class Done(NamedTuple):
-    """What a task gave, and how many seconds it took."""
+    """A task's result, and the seconds it took."""
 
     result: Any
     seconds: float
@@ -53,15 +53,15 @@ def run_each(
     work
         A function that can be sent to another process, of arguments that can.
     tasks, names
-        The arguments, and how a task is called where it fails.
+        The arguments of each task, and its name in messages.
     jobs
         Processes; −1 for as many as there are cores. One runs here, without joblib.
     tell
-        Hears what is done and what is under way.
+        Called with a line on what is done and what is under way.
     finished
-        Called here with a task's place and what it gave, as soon as it is there.
+        Called in this process with the place of a task that has ended, and its ``Done``.
     known
-        What an earlier call gave, by place; these tasks are not run again.
+        Tasks that an earlier call finished, by place; they are not run again.
 
     Returns
     -------
@@ -80,9 +80,11 @@ def run_each(
     jobs = min(_checked_jobs(jobs), len(missing))
     results = dict(known)
 
+    def unfinished() -> list[str]:
+        return [names[place] for place in missing if place not in results]
+
     def say() -> None:
-        ahead = [names[place] for place in missing if place not in results]
-        past = [(names[place], done.seconds) for place, done in results.items()]
+        ahead, past = unfinished(), [(names[k], done.seconds) for k, done in results.items()]
         left = f", about {duration(seconds_left(past, ahead, jobs))} left" if past else ""
         now = ", ".join(ahead[:jobs])
         tell(f"{len(results)} of {len(tasks)} done{left}; {now}" if now else "")
@@ -97,10 +99,9 @@ def run_each(
                 finished(place, done)
                 say()
     except BrokenProcessPool as fault:
-        open_ones = [names[place] for place in missing if place not in results]
         raise RunFailed(
             "a process was ended from outside, perhaps for want of memory, while it had one of "
-            f"these: {', '.join(open_ones[:jobs])}; try fewer at a time"
+            f"these: {', '.join(unfinished()[:jobs])}; try fewer at a time"
         ) from fault
     finally:
         tell("")
@@ -129,15 +130,14 @@ def seconds_left(past: Sequence[tuple[str, float]], ahead: Sequence[str], jobs: 
 def _elsewhere(calls: Sequence[tuple[Any, ...]], jobs: int) -> Any:
     """Places and results as they come from other processes."""
     joblib = _joblib(jobs)
-    pool = joblib.Parallel(
-        jobs, backend="loky", return_as="generator_unordered", batch_size=1, pre_dispatch=jobs
-    )
+    options = {"backend": "loky", "return_as": "generator_unordered", "batch_size": 1}
+    pool = joblib.Parallel(jobs, pre_dispatch=jobs, **options)
     return pool(joblib.delayed(_in_worker)(os.getpid(), *call) for call in calls)
 
 
 @cache
 def _end_with_parent(parent: int) -> None:
-    """A process whose parent was killed would go on for itself."""
+    """End this process when its parent is gone: it would go on alone."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -166,7 +166,7 @@ def _here(place: int, work: Callable[..., Any], task: Any, name: str) -> tuple[i
 
 def _checked_jobs(jobs: Any) -> int:
     count = int(jobs) if isinstance(jobs, Integral) and not isinstance(jobs, bool) else 0
-    if not (count >= 1 or count == -1):
+    if count < 1 and count != -1:
         raise ValueError(
             f"the number of jobs is {jobs!r}; expected a whole number from 1 on, or -1 for as "
             "many as there are cores"

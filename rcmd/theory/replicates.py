@@ -47,7 +47,7 @@ def replicate(
         (``pip install 'rcmd-opt[parallel]'``). Each run has one thread, so that results do not
         depend on their number.
     tell
-        Hears how far it is; by default the terminal's last line does.
+        Called with the progress; by default it is shown on the terminal's last line.
     options
         Those of ``rcmd.solve`` but for ``seed``, ``checkpoint`` and ``every``.
 
@@ -119,7 +119,7 @@ class Replicates(Sequence[Result]):
     seeds, results
         The seeds and what each gave.
     pair_gaps
-        For each run, P(β̄) − D(w) at its records for the pair that the theorem speaks of; empty
+        For each run, P(β̄) − D(w) at its records for the pair that the theorem is about; empty
         where no theorem applies.
     """
 
@@ -171,7 +171,7 @@ class Replicates(Sequence[Result]):
             )
         gaps = np.array([gaps[:count] for gaps in self.pair_gaps])
         bound = self.results[0].history.column("bound")[:count].astype(float)
-        return compared(self.iterations[:count], gaps, bound, confidence)
+        return student_intervals(self.iterations[:count], gaps, bound, confidence)
 
     def __str__(self) -> str:
         gaps = np.array([float(result.gap) for result in self.results])
@@ -188,10 +188,9 @@ class Replicates(Sequence[Result]):
 class AgainstBound:
     """Student's intervals for E[gap], simultaneous over the records (Bonferroni).
 
-    With m runs, k records and t the (1 − (1 − confidence)/2k)-quantile of Student's law with
-    m − 1 degrees of freedom, the interval is mean ± t·deviation/√m. It is exact for normal gaps
-    and an approximation for others; the runs must be independent, as those of different seeds
-    are.
+    With m runs, k records and t the (1 − (1 − confidence)/2k)-quantile of Student's distribution
+    with m − 1 degrees of freedom, the interval is mean ± t·deviation/√m. It is exact for normal
+    gaps and an approximation for others; runs of different seeds are independent, as it needs.
 
     Attributes
     ----------
@@ -237,7 +236,9 @@ class AgainstBound:
         return "\n".join([*lines, f"(all intervals together: {self.confidence:.0%})"])
 
 
-def compared(iterations: Array, gaps: Array, bound: Array, confidence: float) -> AgainstBound:
+def student_intervals(
+    iterations: Array, gaps: Array, bound: Array, confidence: float
+) -> AgainstBound:
     """The intervals of ``gaps``, a row for each run and a column for each record."""
     from scipy.special import stdtrit
 
@@ -245,7 +246,7 @@ def compared(iterations: Array, gaps: Array, bound: Array, confidence: float) ->
         raise ValueError(f"confidence is {confidence!r}; expected a number between 0 and 1")
     runs, records = gaps.shape
     if runs < 2:
-        raise ValueError(f"there is {runs} run; expected at least 2 to tell how far they spread")
+        raise ValueError(f"there is {runs} run; expected at least 2 to estimate their spread")
     level = 1 - (1 - confidence) / (2 * records)
     mean = gaps.mean(axis=0)
     reach = stdtrit(runs - 1, level) * gaps.std(axis=0, ddof=1) / math.sqrt(runs)
@@ -256,7 +257,7 @@ def compared(iterations: Array, gaps: Array, bound: Array, confidence: float) ->
 def _run(problem: Problem, options: dict[str, Any], seed: int) -> tuple[Result, tuple[float, ...]]:
     """A run, and the gaps of the theorem's pair at its records.
 
-    Theorem 3.1 speaks of w̄, Theorem 3.2 of the last w, and both of β̄.
+    Theorem 3.1 is about w̄, Theorem 3.2 about the last w, and both about β̄.
     """
     run = iterate(problem, **options, seed=seed)
     gaps = []
@@ -282,10 +283,10 @@ def _checked_seeds(seeds: Iterable[Any]) -> tuple[int, ...]:
 
 
 def _checked_case(name: str, case: Any, options: dict[str, Any]) -> tuple[Problem, dict[str, Any]]:
-    """The problem with its constants, and its options, which a first run has checked."""
+    """The problem and its options, checked by a run that takes no step."""
     problem, own = case if isinstance(case, tuple) else (case, {})
-    merged: dict[str, Any] = {**options, **own}
-    taken: list[str] = [word for word in ("seed", "checkpoint", "every") if word in merged]
+    merged = {**options, **own}
+    taken = [word for word in ("seed", "checkpoint", "every") if word in merged]
     if getattr(merged.get("method"), "sampler", None) is not None:
         taken.append("sampler")
     if taken:

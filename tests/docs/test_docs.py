@@ -247,16 +247,9 @@ def test_changelog_and_citation_have_the_version():
     assert "cff-version: 1.2.0\n" in citation
 
 
-def settings():
-    """The functions of conf.py, which imports Sphinx nowhere."""
-    made = {"__file__": str(DOCS / "conf.py"), "__name__": "conf"}
-    exec(compile((DOCS / "conf.py").read_text(encoding="utf-8"), "conf.py", "exec"), made)
-    return made
-
-
 def test_formulas_of_all_pages_are_understood():
     pytest.importorskip("latex2mathml", reason="formulas are typeset by latex2mathml")
-    mathml = settings()["mathml"]
+    mathml = import_module("rcmd.docs.conf").mathml
     count = 0
     for page in (DOCS / "index.rst", *GUIDE):
         text = page.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Every check of the ledger bears its verdict out, and every planted bug is caught."""
+"""Every check of the ledger confirms its verdict, and every planted bug is caught."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_ledger_is_whole_with_unique_labels_and_files_in_order():
 
 
 @pytest.mark.parametrize(("statement", "check"), [parameters(*pair) for pair in PAIRS])
-def test_check_bears_the_verdict_out(statement, check):
+def test_check_confirms_the_verdict(statement, check):
     finding = check.run()
     assert finding.agrees, f"{statement.label} is recorded as {statement.status}: {finding.detail}"
     assert finding.detail

@@ -26,7 +26,7 @@ from rcmd.reporting.progress import one_thread
 from rcmd.solver.solve import iterate
 from rcmd.theory import parallel
 from rcmd.theory.parallel import RunFailed, run_each
-from rcmd.theory.replicates import compared, replicate, sweep
+from rcmd.theory.replicates import replicate, student_intervals, sweep
 
 joblib = pytest.importorskip("joblib")
 
@@ -88,7 +88,7 @@ def test_only_records_that_all_reached_count(problem):
 
 def test_intervals_are_students():
     gaps = np.random.default_rng(0).gamma(2.0, size=(12, 3))
-    found = compared(np.arange(3), gaps, np.array([9.0, 2.0, 0.1]), confidence=0.9)
+    found = student_intervals(np.arange(3), gaps, np.array([9.0, 2.0, 0.1]), confidence=0.9)
     for k in range(3):
         low, high = scipy.stats.t.interval(
             1 - 0.1 / 3, 11, loc=gaps[:, k].mean(), scale=scipy.stats.sem(gaps[:, k])
@@ -105,7 +105,8 @@ def test_intervals_contain_the_mean_as_often_as_they_say():
     rng = np.random.default_rng(1)
     inside = 0
     for _ in range(400):
-        found = compared(np.arange(4), rng.gamma(4.0, size=(20, 4)), np.ones(4), confidence=0.9)
+        gaps = rng.gamma(4.0, size=(20, 4))
+        found = student_intervals(np.arange(4), gaps, np.ones(4), confidence=0.9)
         inside += bool(((found.lower <= 4.0) & (found.upper >= 4.0)).all())
     # Binomial(400, 0.9) is below 336 with probability 2e-5; skewness costs some.
     assert inside >= 336
@@ -119,7 +120,7 @@ def test_expected_gaps_are_below_the_bound(oracle):
     found = runs.against_bound()
     assert found.holds
     assert found.bound.tolist() == runs[0].history.column("bound").tolist()
-    # The pair that the theorem speaks of, not the best one seen.
+    # The pair that the theorem is about, not the best one seen.
     state = list(iterate(problem, seed=3, **options))[-1]
     w = state.w_average if isinstance(oracle, L1Ball) else state.w
     assert runs.pair_gaps[3][-1] == float(certify(problem, state.beta_average, w).gap)
@@ -140,7 +141,7 @@ def test_no_bound_no_comparison(problem):
     with pytest.raises(ValueError, match="no theorem bounds these runs; expected the paper's own"):
         two.against_bound()
     one = replicate(problem, [0], tell=quiet, **FIXED)
-    with pytest.raises(ValueError, match="there is 1 run; expected at least 2 to tell how far"):
+    with pytest.raises(ValueError, match="there is 1 run; expected at least 2 to estimate their"):
         one.against_bound()
     three = replicate(problem, range(3), tell=quiet, **FIXED)
     with pytest.raises(ValueError, match=r"confidence is 95; expected a number between 0 and 1"):
@@ -267,37 +268,32 @@ def test_rows_on_disk_stay_there(tmp_path):
 
 
 SCRIPT = """
-import math
 from dataclasses import dataclass
 import numpy as np
 from rcmd import L1Ball, Problem, SeparableConjugate
 from rcmd.theory.replicates import replicate
 
 @dataclass(frozen=True)
-class ArcTan(SeparableConjugate):
-    gamma = 1.0
+class QuarterSquare(SeparableConjugate):
+    gamma = 0.5
 
     def value(self, s, y):
-        r = s - y
-        return r * math.atan(r) - math.log1p(r * r) / 2.0
+        return (s - y) * (s - y) / 4.0
 
     def derivative(self, s, y):
-        return math.atan(s - y)
+        return (s - y) / 2.0
 
     def conjugate(self, w, y):
-        return w * y - math.log(math.cos(w)) if abs(w) < math.pi / 2.0 else math.inf
+        return w * (w + y)
 
     def conjugate_derivative(self, w, y):
-        return y + (math.tan(w) if abs(w) < math.pi / 2.0 else math.copysign(math.inf, w))
-
-    def conjugate_domain(self, y):
-        return (-math.pi / 2.0, math.pi / 2.0)
+        return 2.0 * w + y
 
 if __name__ == "__main__":
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
     expression = SeparableConjugate.from_expression("log(cosh(s - y))")
-    for loss in (ArcTan(), expression):
+    for loss in (QuarterSquare(), expression):
         problem = Problem(X, y, loss, L1Ball(1.0))
         one, two = (
             replicate(problem, [0, 1], n_jobs=jobs, batch=4, tol=0, max_iterations=30)

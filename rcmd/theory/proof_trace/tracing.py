@@ -71,8 +71,8 @@ def trace(
         )
     if not problem.oracle.exact_atoms:
         raise ValueError(
-            f"oracle {problem.oracle!r} answers with minimizers that are not exact; expected one "
-            "whose are, as the proofs assume"
+            f"oracle {problem.oracle!r} has inexact minimizers; expected one with exact ones, as "
+            "the proofs assume"
         )
     problem.oracle.reset()
     if not (isinstance(steps, Integral) and steps > 0):

@@ -1,6 +1,6 @@
-"""Linear classification with any loss over any set, one class against the rest.
+"""Linear classification and regression with any loss and any regularizer.
 
-The radius or strength is given, or chosen by cross-validation.
+The radius or strength of the regularizer is given, or chosen by cross-validation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_expit, log_softmax
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -140,12 +140,8 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
                 f"y holds one class only, {self.classes_[0]!r}, among samples of positive weight; "
                 "expected two or more classes"
             )
-        factors = compute_class_weight(
-            self.class_weight,
-            classes=self.classes_,
-            y=y[counted],
-            sample_weight=weights[counted],
-        )
+        counts = {"y": y[counted], "sample_weight": weights[counted]}
+        factors = compute_class_weight(self.class_weight, classes=self.classes_, **counts)
         if not (factors > 0).all():
             raise ValueError(
                 f"class_weight is {self.class_weight!r}; expected a positive number for each class"
@@ -155,9 +151,6 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
         for label, factor in zip(self.classes_, factors, strict=True):
             weights = np.where(y == label, factor * weights, weights)
         return Training(X, y, targets, weights)
-
-    def _unit(self, problem: Problem) -> float:
-        return 1.0
 
     def _take(self, results: Sequence[Result]) -> None:
         self.results_ = list(results)
@@ -174,19 +167,17 @@ class GSFWClassifierCV(GSFWClassifier, SweptModel):
 
     Parameters
     ----------
-    loss : str or SeparableConjugate
-        The loss, by name or as an object.
+    loss, fit_intercept, class_weight, batch, tol, max_iter, random_state
+        As in ``GSFWClassifier``, for every fit.
     oracle : str or LinearMinOracle
-        R, likewise. Its strength, or where it has none its radius, is swept; the number given
-        here for it does not count.
+        R, by name or as an object. Its strength, or where it has none its radius, is swept;
+        the number given here for it does not count.
     values : sequence of float
         The strengths or radii to compare.
     cv : int, splitter or iterable of splits
         The folds, five stratified ones by default.
     scoring : str, callable or None
         What to maximize, as in ``GridSearchCV``; the accuracy by default.
-    fit_intercept, class_weight, batch, tol, max_iter, random_state
-        As in ``GSFWClassifier``, for every fit.
     n_jobs : int or None
         Folds at a time.
 
@@ -215,6 +206,108 @@ class GSFWClassifierCV(GSFWClassifier, SweptModel):
     (10.0, (5, 3))
     >>> bool(model.gaps_.max() <= 1e-10)
     True
+    """
+
+    oracle: Any = "ridge:1"
+
+
+@dataclass(eq=False, repr=False)
+class GSFWRegressor(RegressorMixin, LinearModel):
+    """Linear regression: min over β and b of the mean of l(x_jᵀβ + b; y_j), plus R(β).
+
+    Solved by generalized stochastic Frank-Wolfe to a certified gap.
+
+    Parameters
+    ----------
+    loss, oracle, fit_intercept, batch, max_iter, random_state
+        As in ``GSFWClassifier``.
+    tol : float
+        The certified gap at which to stop, in units of the mean loss of predicting the mean of
+        y everywhere (0 if there is no intercept). With least squares that is half the variance,
+        so that the training R² is within ``tol`` of the optimum's where R is a set.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        β.
+    intercept_ : float
+        b, or 0.0.
+    result_ : rcmd.Result
+        The primal–dual pair, its certificate and the history. β there ends with b.
+    duality_gap_, n_iter_, n_features_in_, feature_names_in_
+        As in ``GSFWClassifier``, of the one fit.
+
+    Examples
+    --------
+    >>> from rcmd.sklearn import GSFWRegressor
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]], [5.0, 7.0, 9.0, 11.0]
+    >>> model = GSFWRegressor(loss="huber:0.5", oracle="l1:1.5", tol=1e-8, random_state=0)
+    >>> model.fit(X, y).coef_.round(3)
+    array([1.5, 0. ])
+    >>> bool(model.duality_gap_ <= 1e-7)
+    True
+    >>> model.set_params(oracle__radius=3.0).fit(X, y).predict([[4.0, 0.0]]).round(3)
+    array([13.])
+    """
+
+    loss: Any = "least-squares"
+
+    def predict(self, X: Any) -> Array:
+        """The predictions Xβ + b."""
+        return np.asarray(self._predictions(X))
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBER_TYPES, y_numeric=True)
+        labels = np.asarray(y, dtype=float)
+        return Training(X, labels, labels[None, :], checked_weights(sample_weight, len(labels)))
+
+    def _unit(self, problem: Problem) -> float:
+        losses = problem.losses
+        shares = np.ones(problem.n) if losses.weights is None else losses.weights
+        middle = np.average(losses.y, weights=shares) if self.fit_intercept else 0.0
+        constant = np.full(problem.n, middle)
+        unit = float(problem.mean(losses.fenchel_young(constant, 0 * constant)))
+        # Labels that a constant predicts leave no unit.
+        return unit if 0 < unit < np.inf else 1.0
+
+    def _take(self, results: Sequence[Result]) -> None:
+        coefficients, intercepts = self._split(results)
+        self.result_ = results[0]
+        self.coef_, self.intercept_ = coefficients[0], float(intercepts[0])
+
+
+@dataclass(eq=False, repr=False)
+class GSFWRegressorCV(GSFWRegressor, SweptModel):
+    """``GSFWRegressor`` with the strength or radius of its oracle chosen by cross-validation.
+
+    The sweep is that of ``GSFWClassifierCV``.
+
+    Parameters
+    ----------
+    loss, fit_intercept, batch, tol, max_iter, random_state
+        As in ``GSFWRegressor``, for every fit.
+    oracle, values, n_jobs
+        As in ``GSFWClassifierCV``.
+    cv : int, splitter or iterable of splits
+        The folds, five by default.
+    scoring : str, callable or None
+        What to maximize, as in ``GridSearchCV``; R² by default.
+
+    Attributes
+    ----------
+    value_, oracle_, values_, scores_, gaps_
+        As in ``GSFWClassifierCV``.
+    coef_, intercept_, result_, duality_gap_, n_iter_
+        As in ``GSFWRegressor``, for the fit to all the data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rcmd.sklearn import GSFWRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GSFWRegressorCV(oracle="l1:1", values=[10.0, 1000.0, 2000.0], random_state=0)
+    >>> model.fit(X, y).value_, bool((model.gaps_ <= 1e-10 * y.var()).all())
+    (2000.0, True)
     """
 
     oracle: Any = "ridge:1"
