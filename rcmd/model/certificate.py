@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import as_array, checked_numbers
+from rcmd.rows.validation import Array, as_array, checked_numbers
 
-Array = npt.NDArray[Any]
 Seen = tuple[Array, Array]
 """Xβ, computed from β itself, and the losses there."""
 

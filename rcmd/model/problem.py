@@ -10,7 +10,6 @@ from numbers import Rational
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
@@ -32,6 +31,7 @@ from rcmd.rows.layouts import with_ones
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.processes import Alone, Group
 from rcmd.rows.validation import (
+    Array,
     as_array,
     as_doubles,
     batch_size,
@@ -40,8 +40,6 @@ from rcmd.rows.validation import (
     positive,
     refuse_class,
 )
-
-Array = npt.NDArray[Any]
 
 
 class Problem:

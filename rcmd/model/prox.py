@@ -9,16 +9,14 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate as Loss
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.constants import Constants
+from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
     from rcmd.model.problem import Problem
-
-Array = npt.NDArray[Any]
 
 
 class BregmanProx(ABC):

@@ -15,13 +15,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.bounds import Kind
 from rcmd.model.constants import Constants
-from rcmd.rows.validation import positive, refuse_class
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, positive, refuse_class
 
 
 class Schedule(ABC):

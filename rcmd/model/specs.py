@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd import conjugates, oracles
 from rcmd.conjugates.base import SeparableConjugate
@@ -25,8 +24,8 @@ from rcmd.model.user_code import load
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.matrix_files import DataError, read_numbers
+from rcmd.rows.validation import Array
 
-Array = npt.NDArray[Any]
 Shape = tuple[int, int]
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.problem import Problem, check_problem
 from rcmd.oracles.base import LinearMinOracle
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.rows.atoms import Atom, DenseAtom
 from rcmd.rows.processes import check_cancelled
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 BLOCK_ENTRIES = 2**14
 """Entries widened or multiplied at a time, few enough to cost no memory."""

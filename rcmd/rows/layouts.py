@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom
-from rcmd.rows.base import Array, DenseRows, Rows
+from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.disk import DiskRows
 from rcmd.rows.operator import OperatorRows
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import as_array, as_doubles, checked_numbers
+from rcmd.rows.validation import Array, as_array, as_doubles, checked_numbers
 
 
 def as_rows(X: Any) -> Rows:

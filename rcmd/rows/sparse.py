@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
+from rcmd.rows.base import BLOCK_ENTRIES, Rows
+from rcmd.rows.validation import Array
 
 COMPILED_FROM = 2**17
 """Entries from which on a pass is worth compiled code; with fewer, numba is not imported."""

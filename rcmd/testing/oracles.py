@@ -10,15 +10,14 @@ import itertools
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates import LeastSquares, SampleLosses
 from rcmd.model import truth
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows import as_rows
+from rcmd.rows.validation import Array
 from rcmd.testing.report import (
     Call,
     Cause,
@@ -32,8 +31,6 @@ from rcmd.testing.report import (
     refuse_other,
     shown,
 )
-
-Array = npt.NDArray[Any]
 
 RELATIVE = 1e-9
 ROWS = 6

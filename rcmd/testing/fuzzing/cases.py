@@ -13,7 +13,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.conjugates import SeparableConjugate
@@ -23,8 +22,7 @@ from rcmd.model import specs
 from rcmd.model.problem import Problem
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.oracles import LinearMinOracle
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 MOST_ROWS, MOST_COLUMNS, MOST_ITERATIONS = 12, 6, 300
 
