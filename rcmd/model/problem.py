@@ -138,17 +138,17 @@ class Problem:
         other._regularize(oracle)
         return other
 
-    def every(self, stride: int) -> Problem | None:
+    def thinned(self, stride: int) -> Problem | None:
         """The problem of the samples 0, stride, 2·stride, … and the same R, where rows allow it.
 
         Examples
         --------
         >>> from rcmd import Box, LeastSquares, Problem
         >>> X, y = np.arange(6.0).reshape(6, 1), np.arange(6.0)
-        >>> Problem(X, y, LeastSquares(), Box(0.0, 1.0)).every(2).losses.y
+        >>> Problem(X, y, LeastSquares(), Box(0.0, 1.0)).thinned(2).losses.y
         array([0., 2., 4.])
         """
-        rows = self.rows.every(stride)
+        rows = self.rows.thinned(stride)
         if rows is None:
             return None
         other = copy(self)

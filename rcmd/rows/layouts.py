@@ -64,7 +64,7 @@ def _checked_sparse(X: Any) -> SparseRows:
         raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
     matrix = X.tocsr()
     rows, as_it_is = SparseRows(matrix), matrix.dtype in (np.float32, np.float64)
-    # Extremes tell of NaN and infinity alike, and the rows are asked for them later.
+    # The span shows NaN and infinity alike, and is needed again later.
     if as_it_is and matrix.has_canonical_format and np.isfinite(rows.span).all():
         return rows
     checked_numbers("X", matrix.data, csr=matrix)

@@ -49,7 +49,7 @@ class SparseRows(Rows):
         weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
         return sp.csr_array(self.matrix @ weights)
 
-    def every(self, stride: int) -> SparseRows:
+    def thinned(self, stride: int) -> SparseRows:
         return SparseRows(self.matrix[::stride])
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
