@@ -35,7 +35,7 @@ from rcmd.testing.report import (
 RELATIVE = 1e-9
 ROWS = 6
 FAR = 1e6
-"""Costs of this size see the domain of R and little else of it."""
+"""Costs of this size depend on the domain of R and on little else of it."""
 
 OUTSIDE = "points beyond dom R have a violation and infinite R"
 
