@@ -35,10 +35,10 @@ from rcmd.rows.validation import (
     as_array,
     as_doubles,
     batch_size,
+    check_kind,
     checked_numbers,
     in_number_type,
     positive,
-    refuse_class,
 )
 
 
@@ -99,12 +99,8 @@ class Problem:
     ) -> None:
         if isinstance(loss, str):
             loss = parse_loss(loss)
-        if not isinstance(loss, SeparableConjugate):
-            refuse_class("loss", loss)
-            raise TypeError(
-                f"loss is {loss!r} of type {type(loss).__name__}; expected a SeparableConjugate, "
-                'such as Logistic(), or its name, "logistic"'
-            )
+        expected = 'a SeparableConjugate, such as Logistic(), or its name, "logistic"'
+        check_kind("loss", loss, SeparableConjugate, expected)
         oracle = _as_oracle(oracle)
         self.rows = as_rows(X)
         self.n, self.p = self.rows.n, self.rows.p
@@ -326,12 +322,8 @@ class Problem:
 def _as_oracle(oracle: Any) -> LinearMinOracle | Waiting:
     if isinstance(oracle, str):
         return parse_oracle(oracle)
-    if not isinstance(oracle, LinearMinOracle | Waiting):
-        refuse_class("oracle", oracle)
-        raise TypeError(
-            f"oracle is {oracle!r} of type {type(oracle).__name__}; expected a "
-            'LinearMinOracle, such as L1Ball(5.0), or its words, "l1:5"'
-        )
+    expected = 'a LinearMinOracle, such as L1Ball(5.0), or its name, "l1:5"'
+    check_kind("oracle", oracle, LinearMinOracle | Waiting, expected)
     return oracle
 
 

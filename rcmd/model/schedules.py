@@ -18,7 +18,7 @@ import numpy as np
 
 from rcmd.model.bounds import Kind
 from rcmd.model.constants import Constants
-from rcmd.rows.validation import Array, positive, refuse_class
+from rcmd.rows.validation import Array, check_kind, positive
 
 
 class Schedule(ABC):
@@ -174,9 +174,7 @@ class Resumed(Schedule):
     start: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.schedule, Schedule):
-            refuse_class("schedule of Resumed", self.schedule)
-            raise TypeError(f"schedule of Resumed is {self.schedule!r}; expected a Schedule")
+        check_kind("schedule of Resumed", self.schedule, Schedule, "a Schedule")
         if not (isinstance(self.start, Integral) and self.start >= 0):
             raise ValueError(
                 f"start of Resumed is {self.start!r}; expected a whole number of iterations ≥ 0"

@@ -148,12 +148,15 @@ def checked_shape(shape: Any, owner: str) -> tuple[int, int]:
     return int(sides[0]), int(sides[1])
 
 
-def refuse_class(name: str, value: Any) -> None:
-    """Raise a ``TypeError`` where a class was given instead of one of its objects."""
+def check_kind(name: str, value: Any, kind: Any, expected: str) -> None:
+    """Refuse what is no object of ``kind``, above all a class instead of one of its objects."""
+    if isinstance(value, kind):
+        return
     if isinstance(value, type):
         raise TypeError(
             f"{name} is the class {value.__name__}; expected an object: {value.__name__}(…)"
         )
+    raise TypeError(f"{name} is {value!r}; expected {expected}")
 
 
 def check_seed(seed: Any, name: str = "seed") -> None:

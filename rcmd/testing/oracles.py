@@ -17,7 +17,7 @@ from rcmd.conjugates import LeastSquares, SampleLosses
 from rcmd.model import truth
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows import as_rows
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, check_kind
 from rcmd.testing.report import (
     Call,
     Cause,
@@ -28,7 +28,6 @@ from rcmd.testing.report import (
     Skip,
     compared,
     identity,
-    refuse_other,
     shown,
 )
 
@@ -58,7 +57,7 @@ def inspect_oracle(
     oracle: LinearMinOracle, p: int = 5, *, rng: int | np.random.Generator = 0
 ) -> Report:
     """The report of ``check_oracle``, also where something fails."""
-    refuse_other("oracle", oracle, LinearMinOracle)
+    check_kind("oracle", oracle, LinearMinOracle, "a LinearMinOracle")
     return OracleInspection(oracle, p, np.random.default_rng(rng)).run()
 
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.rows.validation import refuse_class
-
 Faults = Iterator[tuple[Any, ...]]
 """What is wrong with an identity: point, found, expected, cause and perhaps a remedy of each."""
 
@@ -71,15 +69,6 @@ class Failure:
         return (
             f"{self.identity} at {where or 'every point'}: found {shown(self.found)}, expected "
             f"{shown(self.expected)}; likely cause: {self.cause}{advice}"
-        )
-
-
-def refuse_other(name: str, value: Any, kind: type) -> None:
-    """Raise a ``TypeError`` unless ``value`` is an object of a class derived from ``kind``."""
-    if not isinstance(value, kind):
-        refuse_class(name, value)
-        raise TypeError(
-            f"{name} is {value!r}; expected an object of a class derived from {kind.__name__}"
         )
 
 

@@ -323,11 +323,11 @@ WRONG_TYPES: list[Row] = [
         "loss is the class Logistic",
         "expected an object: Logistic(…)",
     ),
-    (lambda: problem(loss=0.5), "loss is 0.5 of type float", "Separable"),
+    (lambda: problem(loss=0.5), "loss is 0.5; expected", "Separable"),
     (lambda: problem(loss=L1Ball(1.0)), "loss is L1Ball", "SeparableConjugate"),
     (
         lambda: problem(oracle=5.0),
-        "oracle is 5.0 of type float",
+        "oracle is 5.0; expected",
         "LinearMinOracle, such as L1Ball(5.0)",
     ),
     (
