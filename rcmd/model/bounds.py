@@ -68,7 +68,7 @@ class Bound:
     only
         Which constants the statement is about, and why it is not about the others.
     proved_when
-        The cases (constants, k) proved although ``verdict`` says less.
+        The cases (constants, k) that are proved although ``verdict`` is weaker.
     dual_only
         Whether it bounds D* − D alone and not the duality gap.
 

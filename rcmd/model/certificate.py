@@ -213,8 +213,8 @@ def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any)
         raise ValueError(
             f"P(β) − D(w) is {float(difference):.6g} but the Fenchel–Young terms add up to "
             f"{float(certificate.gap):.6g}; expected the same number: the values, conjugates or "
-            f"minima of {problem.loss!r} or {problem.oracle!r} are wrong, which "
-            "rcmd.testing.check_conjugate and check_oracle will tell apart"
+            f"minima of {problem.loss!r} or {problem.oracle!r} are wrong; "
+            "check them with rcmd.testing.check_conjugate and check_oracle"
         )
 
 

@@ -47,7 +47,7 @@ class Schedule(ABC):
         i = np.arange(start, stop)
         total = np.asarray(self.growth(i, base), dtype=float)
         eta = np.broadcast_to(np.asarray(self.step(i), dtype=float), i.shape)
-        with np.errstate(invalid="ignore"):  # beyond an infinite total nobody reads on
+        with np.errstate(invalid="ignore"):  # nothing after an infinite total is used
             return np.ascontiguousarray(eta), self.mixing(i) * total, total
 
 

@@ -356,7 +356,7 @@ EXPRESSION = "expression:"
 
 ORACLES = {spec.name: spec for spec in map(Spec, _exported(oracles, LinearMinOracle))}
 REFUSED = {cls.spec: cls for cls in _exported(conjugates, Refused)}
-"""Losses known by name whose construction says why they cannot be had."""
+"""Losses known by name whose construction raises the reason why they are refused."""
 LOSSES = {
     spec.name: spec
     for spec in map(Spec, _exported(conjugates, SeparableConjugate))

@@ -1,4 +1,4 @@
-"""Ranks that share the work, and work that ends early: for an error on one rank, or when asked to.
+"""Ranks that share the work, and work that ends early: by an error on one rank, or cancelled.
 
 Every method of a group is *collective*: all ranks call it, in the same order. Sums and maxima are
 the same to the last bit on every rank.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 DISTRIBUTION = "rcmd-opt"
-"""What pip calls this package: on the package index, rcmd is somebody else's."""
+"""The name of this package for pip: on the package index, rcmd is another one."""
 
 
 def pip_install(extra: str) -> str:
@@ -38,7 +38,7 @@ def checked_numbers(
     """``array`` if it holds finite real numbers (or fractions), else a ``ValueError``.
 
     Integers among objects become fractions: a quotient of two Python integers is a float. With
-    ``csr``, they are the stored entries of that matrix, and faults tell row and column.
+    ``csr``, they are the stored entries of that matrix, and errors name row and column.
     """
     if array.ndim == 0:
         number = array.item()

@@ -210,7 +210,7 @@ class LossInspection(Evidence):
 
     @identity("conjugate_derivative inverts derivative")
     def conjugate_slopes(self) -> Faults:
-        """Where l' is steep enough to tell."""
+        """Where l' is steep enough to have an inverse."""
         samples, flat = [], []
         for s, w, y, _ in self.pairs:
             step = 0.01 * max(min(abs(s - y), abs(s)), 1e-3)

@@ -1,6 +1,6 @@
 """The contract of an oracle, identity by identity.
 
-``penalty`` and ``violation`` say what R is, ``cvxpy_form`` says it once more; ``argmin``,
+``penalty`` and ``violation`` define R, ``cvxpy_form`` defines it again; ``argmin``,
 ``minimum`` and ``prediction_range`` must agree with them, and with each other, on random costs.
 """
 

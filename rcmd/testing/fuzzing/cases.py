@@ -1,4 +1,4 @@
-"""Random small problems with all that can be asked of a run.
+"""Random small problems, with random options for a run.
 
 All numbers come from ``random.Random``, by ``randint`` and ``choice`` alone: Hypothesis has a
 ``Random`` of its own, whose draws of these two it spreads evenly and makes smaller afterwards.
@@ -35,7 +35,7 @@ LAYOUTS: dict[str, Any] = {
     "csc": sp.csc_array,
     "coo": sp.coo_array,
 }
-"""How the same numbers may be handed over."""
+"""How the same numbers may be given."""
 
 INNER = ("l1", "l2", "box", "ridge", "l1-penalty")
 """Oracles that are drawn inside others."""
@@ -116,7 +116,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A problem, how it is handed over, and how it is run."""
+    """A problem, how its data are given, and how it is run."""
 
     X: Array
     y: Array
@@ -140,7 +140,7 @@ class Case:
         )
 
     def options(self) -> dict[str, Any]:
-        """What ``solve`` is told."""
+        """The options of ``solve``."""
         plain = RCMD(engine=self.engine)  # type: ignore[arg-type]
         return {
             "batch": self.batch,

@@ -14,7 +14,7 @@ from rcmd.testing.fuzzing.cases import Case, random_case
 from rcmd.testing.fuzzing.judging import Finding, Verdict, judge
 
 ROUND = 500
-"""Cases drawn before Hypothesis starts anew, as it remembers all that it drew."""
+"""Cases drawn before Hypothesis is started again, as it remembers all of them."""
 
 
 def search(seconds: float, seed: int, report: Callable[[Finding, Case], None]) -> list[Verdict]:
