@@ -248,7 +248,7 @@ def test_planted_bug_is_caught(bug: str) -> None:
 )
 def test_a_class_that_contradicts_itself_certifies_nothing(loss: Any, oracle: Any) -> None:
     wrong = Problem(np.eye(3), np.array([1.0, -1.0, 2.0]), loss, oracle)
-    with pytest.raises(ValueError, match="check them with rcmd.testing.check_conjugate"):
+    with pytest.raises(ValueError, match=r"check them with rcmd\.testing\.check_conjugate"):
         solve(wrong, tol=1e-3, max_iterations=100)
 
 
