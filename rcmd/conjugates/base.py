@@ -80,7 +80,7 @@ class SeparableConjugate(ABC):
 
     @classmethod
     def example(cls, draw: Any) -> SeparableConjugate:
-        """A random loss of this class; see ``rcmd.testing.fuzzing.examples.Draw``."""
+        """A random loss of this class; see ``rcmd.testing.fuzzing.cases.Draw``."""
         loss: SeparableConjugate = draw.fields(cls, 1.0)
         return loss
 

@@ -19,10 +19,10 @@ from rcmd.engine.compiled import CompiledEngine, OracleLoop
 from rcmd.engine.kernels.batch import move_batch
 from rcmd.engine.kernels.layout import DUAL, LAG, MIRROR
 from rcmd.engine.sampling import Sampler
+from rcmd.engine.state import load_attribute, plain
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.rows.processes import Array, Group, SharedError
-from rcmd.rows.state import load_attribute, plain
 
 if TYPE_CHECKING:
     from rcmd.distributed.problem import ShardedProblem

@@ -3,5 +3,5 @@
 - ``reference``: word for word, in any number type. Begin here.
 - ``compiled``: the same iterates in machine code, made of ``kernels``.
 - ``sampling``: where batches come from. ``accounting``: β̄ and w̄, from the steps an engine tells.
-- ``base``: the contract of an engine, and what all of them share.
+- ``base``: the contract of an engine, and what all share. ``state``: what a checkpoint keeps.
 """

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.engine.state import Stateful
 from rcmd.model.schedules import Schedule
 from rcmd.rows.atoms import Atom
-from rcmd.rows.state import Stateful
 
 Array = npt.NDArray[Any]
 

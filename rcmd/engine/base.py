@@ -8,10 +8,10 @@ from typing import Any, Literal, Protocol
 import numpy.typing as npt
 
 from rcmd.engine.sampling import Sampler
+from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows.atoms import Atom
-from rcmd.rows.state import Stateful
 
 Array = npt.NDArray[Any]
 

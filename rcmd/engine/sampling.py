@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rcmd.rows.state import Stateful
+from rcmd.engine.state import Stateful
 
 Array = npt.NDArray[Any]
 

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.engine.base import Engine, refuse_infeasible_atoms
+from rcmd.engine.state import load_attribute, plain
 from rcmd.methods.batches import Batches
 from rcmd.model.bounds import Kind
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
 from rcmd.rows.atoms import Atom
-from rcmd.rows.state import load_attribute, plain
 
 Array = npt.NDArray[Any]
 

@@ -17,7 +17,7 @@ from rcmd.methods.rcmd import RCMD
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import Cancelled
-from rcmd.rows.validation import refuse_class
+from rcmd.rows.validation import check_kind
 
 Array = npt.NDArray[Any]
 
@@ -68,9 +68,7 @@ class Corrected(Method):
     warm_starts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.plain, RCMD):
-            refuse_class("plain", self.plain)
-            raise TypeError(f"plain is {self.plain!r}; expected an RCMD")
+        check_kind("plain", self.plain, RCMD, "an RCMD")
 
     def start(
         self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None

@@ -29,7 +29,7 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
-from rcmd.rows.validation import batch_size, refuse_class, warn_caller
+from rcmd.rows.validation import batch_size, check_kind, warn_caller
 
 COUNTED_PAST = 0.25
 """Share of an earlier run's passes that a warm start counts as done.
@@ -81,12 +81,8 @@ class RCMD(Method):
     warm_starts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name, value, kind in (
-            ("schedule", self.schedule, Schedule), ("prox", self.prox, BregmanProx)
-        ):  # fmt: skip
-            if value is not None and not isinstance(value, kind):
-                refuse_class(name, value)
-                raise TypeError(f"{name} is {value!r}; expected a {kind.__name__}, or None")
+        check_kind("schedule", self.schedule, Schedule | None, "a Schedule, or None")
+        check_kind("prox", self.prox, BregmanProx | None, "a BregmanProx, or None")
         sampler = self.sampler
         if sampler is not None and not (hasattr(sampler, "draw") and hasattr(sampler, "batch")):
             raise TypeError(

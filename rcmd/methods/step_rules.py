@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 
 import numpy.typing as npt
 
+from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.state import Stateful
 
 Array = npt.NDArray[Any]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from rcmd.engine.state import Stateful
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.stochastic import Array, Capped, CappedRun, Sampled
 from rcmd.model.problem import Problem
-from rcmd.rows.state import Stateful
 from rcmd.rows.validation import batch_size
 
 

@@ -56,7 +56,7 @@ class Bound:
     Attributes
     ----------
     name, label
-        Its name here, and the paper's label ('' when the paper does not have it).
+        Its name here, and the paper's number ('' when the paper does not have it).
     schedule
         The schedule it is about: Theorem 3.1's ("sublinear") or 3.2's ("linear").
     what, formula
@@ -66,9 +66,9 @@ class Bound:
     value
         The right-hand side as a function of the constants and the paper's k.
     only
-        Which constants the statement speaks about, and what to say of the others.
+        Which constants the statement is about, and why it is not about the others.
     proved_when
-        The cases (constants, k) proved although ``verdict`` says less.
+        The cases (constants, k) that are proved although ``verdict`` is weaker.
     dual_only
         Whether it bounds D* − D alone and not the duality gap.
 
@@ -104,7 +104,7 @@ class Bound:
         return "" if fits(constants) else reason
 
     def applies(self, constants: Constants) -> bool:
-        """Return whether the statement, true or not, speaks about these constants."""
+        """Return whether the statement, true or not, is about these constants."""
         return not self.why_not(constants)
 
     def verdict_for(self, constants: Constants, iterations: int) -> Verdict:
@@ -126,13 +126,9 @@ class Bound:
 
 def _index_of(kind: Kind, iterations: int) -> int:
     """Return the k of the theorem of this kind, whose averages begin at 0 or at 1."""
-    return _steps(iterations) - 1 if kind == "sublinear" else _steps(iterations)
-
-
-def _steps(iterations: int) -> int:
     if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
         raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
-    return int(iterations)
+    return int(iterations) - (kind == "sublinear")
 
 
 def _sizes(c: Constants) -> tuple[float, float, float]:

@@ -7,18 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import as_array, checked_numbers
-
-Array = npt.NDArray[Any]
-Seen = tuple[Array, Array]
-"""Xβ, computed from β itself, and the losses there."""
+from rcmd.rows.validation import Array, as_array, checked_numbers
 
 ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
-"""Relative error of a sum of products, and how little of a loss it may move without a word."""
+"""Relative error of a sum of products, and the share of a loss that such errors may change."""
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
@@ -66,7 +61,7 @@ class Certificate:
 class PrimalPoint:
     """β with Xβ (until forgotten), the mean loss, that of absolute values, and R(β).
 
-    ``doubt`` is what rounding of Xβ may hide of P, and part of ``value``.
+    ``doubt`` is how much of P the rounding of Xβ may hide, and part of ``value``.
     """
 
     beta: Any
@@ -77,9 +72,12 @@ class PrimalPoint:
     doubt: Any
 
     @classmethod
-    def at(cls, problem: Problem, beta: Any, seen: Seen | None = None) -> PrimalPoint:
-        """Everything about ``beta``, from scratch; ``seen`` is what was computed so already."""
-        predictions, terms = seen or _look(problem, beta)
+    def at(
+        cls, problem: Problem, beta: Any, known: tuple[Array, Array] | None = None
+    ) -> PrimalPoint:
+        """Everything about ``beta``, from scratch, but for ``known``: Xβ and the losses there."""
+        predictions = problem.rows.matvec(beta) if known is None else known[0]
+        terms = problem.losses.value(predictions) if known is None else known[1]
         loss, size = problem.mean(terms), problem.mean(abs(terms))
         doubt = _doubt(problem, beta, predictions, size)
         return cls(beta, predictions, loss, size, problem.oracle.value(beta), doubt)
@@ -112,7 +110,7 @@ class DualPoint:
     def beside(
         cls, problem: Problem, w: Array, predictions: Array, slope: Any = None
     ) -> tuple[DualPoint, Any]:
-        """``at``, and the mean Fenchel–Young term of the losses beside Xβ, from one look.
+        """``at``, and the mean Fenchel–Young term of the losses beside Xβ, computed together.
 
         ``slope``, if given, is Xᵀw/n, computed from a w in dom l*.
         """
@@ -170,15 +168,10 @@ def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
         )
 
 
-def _look(problem: Problem, beta: Any) -> Seen:
-    predictions = problem.rows.matvec(beta)
-    return predictions, problem.losses.value(predictions)
-
-
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; else 0.
 
-    It is worth a word only where rows of very different size, or large opposite terms, meet.
+    It matters only where rows of very different size, or large opposite terms, meet.
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
@@ -220,21 +213,16 @@ def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any)
         raise ValueError(
             f"P(β) − D(w) is {float(difference):.6g} but the Fenchel–Young terms add up to "
             f"{float(certificate.gap):.6g}; expected the same number: the values, conjugates or "
-            f"minima of {problem.loss!r} or {problem.oracle!r} are wrong, which "
-            "rcmd.testing.check_conjugate and check_oracle will tell apart"
+            f"minima of {problem.loss!r} or {problem.oracle!r} are wrong; "
+            "check them with rcmd.testing.check_conjugate and check_oracle"
         )
 
 
-PRIMAL_STATE = ("beta", "loss", "loss_size", "penalty", "doubt")
-DUAL_STATE = ("conjugate", "conjugate_size", "lowest")
-"""What is kept of the points of a pair."""
-
-
 class BestPair:
-    """The best β and the best w seen, each judged by its own value from scratch.
+    """The best β and the best w so far, each by its own value from scratch.
 
-    What was computed for the offers of a round serves its certificate, and ``forget`` leaves no
-    vectors but the pair itself for the next one.
+    What was computed for the offers of a round is used for its certificate; ``forget`` then drops
+    all vectors but the pair itself.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -258,12 +246,14 @@ class BestPair:
         """Consider w."""
         self._take_dual(DualPoint.at(self.problem, w))
 
-    def offer_pair(self, beta: Any, w: Array, seen: Seen | None = None, slope: Any = None) -> Array:
-        """Consider β and w, looked at together; returns Xβ.
+    def offer_pair(
+        self, beta: Any, w: Array, known: tuple[Array, Array] | None = None, slope: Any = None
+    ) -> Array:
+        """Consider β and w together; returns Xβ.
 
-        ``seen`` and ``slope`` = Xᵀw/n are what was computed already, from scratch.
+        ``known`` = (Xβ, the losses there) and ``slope`` = Xᵀw/n were computed from scratch before.
         """
-        primal = PrimalPoint.at(self.problem, beta, seen)
+        primal = PrimalPoint.at(self.problem, beta, known)
         predictions = primal.predictions
         dual, loss_gap = DualPoint.beside(self.problem, w, predictions, slope)
         taken = self._take_primal(primal), self._take_dual(dual)
@@ -315,8 +305,8 @@ class BestPair:
         if primal is None or dual is None:
             return {}
         return {
-            "primal": [getattr(primal, name) for name in PRIMAL_STATE],
-            "dual": [getattr(dual, name) for name in DUAL_STATE],
+            "primal": [primal.beta, primal.loss, primal.loss_size, primal.penalty, primal.doubt],
+            "dual": [dual.conjugate, dual.conjugate_size, dual.lowest],
             "w": self.problem.gathered(dual.w),
             "gaps": certificate and [certificate.loss_gap, certificate.regularizer_gap],
         }
@@ -334,7 +324,7 @@ class BestPair:
 
 
 def _frozen(array: Any) -> Any:
-    """A copy that nobody can write to: what is certified must stay what it was."""
+    """A read-only copy: what is certified must not change."""
     copy = array.copy()
     copy.setflags(write=False)
     return copy

@@ -1,4 +1,4 @@
-"""The constants of a problem, refused where they overflow, and the problem in words beside them."""
+"""The constants of a problem, refused where they overflow, and its description in words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Constants:
     mu
         Strong convexity μ of R in the Euclidean norm; 0 when it has none.
     row_energy
-        max_j γ_j ‖x_j‖₂²; ``None`` while μ = 0, where nothing asks for it.
+        max_j γ_j ‖x_j‖₂²; ``None`` while μ = 0, where nothing needs it.
     spectral_energy
         ‖diag(√γ_j) X‖₂², the largest eigenvalue of Σ_j γ_j x_j x_jᵀ; ``None`` likewise.
     quadratic
@@ -82,7 +82,7 @@ class Constants:
 
     @property
     def sigma_printed(self) -> Any:
-        """σ = 1 + γ max‖x_j‖²/(n μ) of Prop. coordinate smoothness: right for b = 1 only."""
+        """σ = 1 + γ max‖x_j‖²/(n μ) of Proposition 3.7: right for b = 1 only."""
         return self.sigma_of(self.row_energy)
 
     @property
@@ -133,7 +133,7 @@ def refuse_overflow(problem: Problem) -> None:
         if terms <= SURELY_SMALL:
             return
         slopes = float((problem.rows.max_norms() * steepest).max())
-    # NaN, the fault of a loss, is for the engines to speak about.
+    # NaN, the fault of a loss, is refused by the engines.
     if problem.n * max(terms, slopes) > LARGEST_SUM:
         raise ValueError(
             f"predictions reach {reach.max():.3g} on dom R and the losses' derivatives "

@@ -85,11 +85,11 @@ def _add_object(digest: Any, value: Any) -> None:
         if base.__module__.partition(".")[0] not in ("rcmd", "builtins", "abc", "typing"):
             own = [f for n, f in sorted(vars(base).items()) if isinstance(f, FunctionType)]
             digest.update(code_fingerprint(*own).encode())
-    if isinstance(value, SeparableConjugate):  # a loss from an expression is said there alone
+    if isinstance(value, SeparableConjugate):  # a loss from an expression has its formula there
         digest.update(repr(value).encode())
     for name in _lasting(value):
         held = vars(value)[name]
-        # Counts, which every run begins anew, are nothing that tells two oracles apart.
+        # Counters start again in every run, and do not distinguish two oracles.
         if not isinstance(held, MutableMapping):
             digest.update(name.encode())
             _add(digest, held)

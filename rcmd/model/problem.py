@@ -10,7 +10,6 @@ from numbers import Rational
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
@@ -32,16 +31,15 @@ from rcmd.rows.layouts import with_ones
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.processes import Alone, Group, shared_errors
 from rcmd.rows.validation import (
+    Array,
     as_array,
     as_doubles,
     batch_size,
+    check_kind,
     checked_numbers,
     in_number_type,
     positive,
-    refuse_class,
 )
-
-Array = npt.NDArray[Any]
 
 
 class Problem:
@@ -101,12 +99,8 @@ class Problem:
     ) -> None:
         if isinstance(loss, str):
             loss = parse_loss(loss)
-        if not isinstance(loss, SeparableConjugate):
-            refuse_class("loss", loss)
-            raise TypeError(
-                f"loss is {loss!r} of type {type(loss).__name__}; expected a SeparableConjugate, "
-                'such as Logistic(), or its name, "logistic"'
-            )
+        expected = 'a SeparableConjugate, such as Logistic(), or its name, "logistic"'
+        check_kind("loss", loss, SeparableConjugate, expected)
         oracle = _as_oracle(oracle)
         self.rows = as_rows(X)
         self.n, self.p = self.rows.n, self.rows.p
@@ -140,17 +134,17 @@ class Problem:
         other._regularize(oracle)
         return other
 
-    def every(self, stride: int) -> Problem | None:
+    def thinned(self, stride: int) -> Problem | None:
         """The problem of the samples 0, stride, 2·stride, … and the same R, where rows allow it.
 
         Examples
         --------
         >>> from rcmd import Box, LeastSquares, Problem
         >>> X, y = np.arange(6.0).reshape(6, 1), np.arange(6.0)
-        >>> Problem(X, y, LeastSquares(), Box(0.0, 1.0)).every(2).losses.y
+        >>> Problem(X, y, LeastSquares(), Box(0.0, 1.0)).thinned(2).losses.y
         array([0., 2., 4.])
         """
-        rows = self.rows.every(stride)
+        rows = self.rows.thinned(stride)
         if rows is None:
             return None
         other = copy(self)
@@ -330,12 +324,8 @@ class Problem:
 def _as_oracle(oracle: Any) -> LinearMinOracle | Waiting:
     if isinstance(oracle, str):
         return parse_oracle(oracle)
-    if not isinstance(oracle, LinearMinOracle | Waiting):
-        refuse_class("oracle", oracle)
-        raise TypeError(
-            f"oracle is {oracle!r} of type {type(oracle).__name__}; expected a "
-            'LinearMinOracle, such as L1Ball(5.0), or its words, "l1:5"'
-        )
+    expected = 'a LinearMinOracle, such as L1Ball(5.0), or its name, "l1:5"'
+    check_kind("oracle", oracle, LinearMinOracle | Waiting, expected)
     return oracle
 
 

@@ -9,22 +9,20 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate as Loss
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.constants import Constants
+from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
     from rcmd.model.problem import Problem
-
-Array = npt.NDArray[Any]
 
 
 class BregmanProx(ABC):
     """The geometry of the dual mirror step.
 
-    The state of a coordinate is s with w = ω·l'(s), which keeps its digits where w sits
+    The state of a coordinate is s with w = ω·l'(s), which keeps its digits where w is
     at an end of dom l*. The mirror variable is m = h_j'(w) and the mirror step along the
     subgradient a − s of the dual, a the row's prediction at the atom, is
 
@@ -164,7 +162,7 @@ class EuclideanProx(BregmanProx):
     True
     """
 
-    note = "Euclidean h: coordinate subgradient ascent, about which no theorem here speaks"
+    note = "Euclidean h: coordinate subgradient ascent, to which no theorem here applies"
 
     def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
         return (loss.derivative(s, y) - loss.derivative(0 * s, y)) / loss.gamma

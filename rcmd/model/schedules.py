@@ -15,13 +15,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.bounds import Kind
 from rcmd.model.constants import Constants
-from rcmd.rows.validation import positive, refuse_class
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, check_kind, positive
 
 
 class Schedule(ABC):
@@ -50,7 +47,7 @@ class Schedule(ABC):
         i = np.arange(start, stop)
         total = np.asarray(self.growth(i, base), dtype=float)
         eta = np.broadcast_to(np.asarray(self.step(i), dtype=float), i.shape)
-        with np.errstate(invalid="ignore"):  # beyond an infinite total nobody reads on
+        with np.errstate(invalid="ignore"):  # nothing after an infinite total is used
             return np.ascontiguousarray(eta), self.mixing(i) * total, total
 
 
@@ -177,9 +174,7 @@ class Resumed(Schedule):
     start: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.schedule, Schedule):
-            refuse_class("schedule of Resumed", self.schedule)
-            raise TypeError(f"schedule of Resumed is {self.schedule!r}; expected a Schedule")
+        check_kind("schedule of Resumed", self.schedule, Schedule, "a Schedule")
         if not (isinstance(self.start, Integral) and self.start >= 0):
             raise ValueError(
                 f"start of Resumed is {self.start!r}; expected a whole number of iterations ≥ 0"

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd import conjugates, oracles
 from rcmd.conjugates.base import SeparableConjugate
@@ -25,8 +25,8 @@ from rcmd.model.user_code import load
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.matrix_files import DataError, read_numbers
+from rcmd.rows.validation import Array
 
-Array = npt.NDArray[Any]
 Shape = tuple[int, int]
 
 
@@ -206,15 +206,9 @@ def _word(name: str, kind: Kind) -> str:
     return kind.shown or name.upper()
 
 
-def _number(word: str) -> float:
-    if not _looks_like_a_number(word):
-        raise Unread
-    return float(word)
-
-
-def _whole(word: str) -> int:
+def _number(word: str, kind: Callable[[str], Any] = float) -> Any:
     try:
-        return int(word)
+        return kind(word)
     except ValueError:
         raise Unread from None
 
@@ -239,7 +233,7 @@ def _shape_of_data(p: int, shape: Shape | None) -> Shape:
 
 def _matrix(word: str) -> Array:
     """The numbers of a file; a number in its place is no missing file."""
-    if not Path(word).is_file() and _looks_like_a_number(word):
+    if not Path(word).is_file() and _is_number(word):
         raise Unread
     return read_numbers(word)
 
@@ -259,7 +253,7 @@ def _diagonal_or_matrix(word: str) -> Array:
 
 
 def _number_or_vector(word: str) -> float | Array:
-    return float(word) if _looks_like_a_number(word) else _vector(word)
+    return float(word) if _is_number(word) else _vector(word)
 
 
 def _pairs(word: str) -> Array:
@@ -270,9 +264,9 @@ def _pairs(word: str) -> Array:
 
 
 def _groups(word: str) -> Any:
-    if not _looks_like_a_number(word):
+    if not _is_number(word):
         return _labels(word)
-    size = _whole(word)
+    size = _number(word, int)
     if size < 1:
         raise Unread
     return Waiting(lambda p, shape: np.arange(p) // size)
@@ -307,7 +301,7 @@ def _function(word: str) -> Any:
     return form
 
 
-def _looks_like_a_number(word: str) -> bool:
+def _is_number(word: str) -> bool:
     try:
         float(word)
     except ValueError:
@@ -327,7 +321,7 @@ def _parts(text: str) -> dict[str, Any]:
 
 
 NUMBER = Kind(_number, "a number")
-WHOLE = Kind(_whole, "a whole number")
+WHOLE = Kind(partial(_number, kind=int), "a whole number")
 SHAPE = Kind(_shape, "rows x columns, such as 50x40, or auto for those of the data")
 VECTOR = Kind(_vector, "a file of numbers")
 GROUPS = Kind(_groups, "a file with a label for each variable, or the size of all groups")
@@ -362,7 +356,7 @@ EXPRESSION = "expression:"
 
 ORACLES = {spec.name: spec for spec in map(Spec, _exported(oracles, LinearMinOracle))}
 REFUSED = {cls.spec: cls for cls in _exported(conjugates, Refused)}
-"""Losses known by name whose construction says why they cannot be had."""
+"""Losses known by name whose construction raises the reason why they are refused."""
 LOSSES = {
     spec.name: spec
     for spec in map(Spec, _exported(conjugates, SeparableConjugate))

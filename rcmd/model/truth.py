@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.problem import Problem, check_problem
 from rcmd.oracles.base import LinearMinOracle
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +70,17 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
             f"CVXPY ended with status {programme.status!r} instead of an optimum; try another "
             "solver, e.g. truth.solve(problem, solver='SCS')"
         )
-    return _with_residuals(problem, beta.value, -problem.n * coupling.dual_value, programme.value)
+    primal, w = float(programme.value), problem.losses.clip(-problem.n * coupling.dual_value)
+    dual = float(problem.dual(w))
+    loss_terms = problem.losses.fenchel_young(problem.rows.matvec(beta.value), w)
+    regularizer_gap = problem.oracle.fenchel_young(beta.value, problem.gradient(w))
+    residuals = {
+        "feasibility": float(problem.oracle.violation(beta.value)),
+        "loss": float(problem.mean(loss_terms)),
+        "regularizer": abs(float(regularizer_gap)),
+        "gap": primal - dual,
+    }
+    return Truth(beta.value, np.asarray(w, dtype=float), primal, dual, residuals)
 
 
 def loss_values(loss: SeparableConjugate, s: Array, y: Array) -> tuple[Array, bool, float]:
@@ -126,22 +134,3 @@ def _run(programme: Any, options: dict[str, Any]) -> float:
 def _tight(cp: Any) -> dict[str, Any]:
     tolerances = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_ktratio")
     return {"solver": cp.CLARABEL, **dict.fromkeys(tolerances, 1e-11)}
-
-
-def _with_residuals(problem: Problem, beta: Array, w: Array, primal: float) -> Truth:
-    w = problem.losses.clip(w)
-    dual = float(problem.dual(w))
-    loss_terms = problem.losses.fenchel_young(problem.rows.matvec(beta), w)
-    residuals = {
-        "feasibility": float(problem.oracle.violation(beta)),
-        "loss": float(problem.mean(loss_terms)),
-        "regularizer": abs(float(problem.oracle.fenchel_young(beta, problem.gradient(w)))),
-        "gap": float(primal) - dual,
-    }
-    return Truth(
-        beta=beta,
-        w=np.asarray(w, dtype=float),
-        primal=float(primal),
-        dual=dual,
-        residuals=residuals,
-    )

@@ -1,4 +1,4 @@
-"""Losses, oracles and proxes of one's own, by name: ``module:Class(0.5)`` or ``file.py:name``."""
+"""The user's own losses, oracles and proxes, by name: ``module:Class(0.5)`` or ``file.py:name``."""
 
 from __future__ import annotations
 

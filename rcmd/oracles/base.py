@@ -178,7 +178,7 @@ class LinearMinOracle(ABC):
 
     @classmethod
     def example(cls, draw: Any) -> LinearMinOracle:
-        """A random oracle for ``draw.p`` variables; see ``rcmd.testing.fuzzing.examples.Draw``."""
+        """A random oracle for ``draw.p`` variables; see ``rcmd.testing.fuzzing.cases.Draw``."""
         oracle: LinearMinOracle = draw.fields(cls)
         return oracle
 

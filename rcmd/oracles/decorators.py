@@ -13,7 +13,7 @@ from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule, positi
 from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows
-from rcmd.rows.validation import checked_numbers, positive, refuse_class
+from rcmd.rows.validation import check_kind, checked_numbers, positive
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
@@ -31,12 +31,8 @@ class Decorated(LinearMinOracle):
     bound_words = mu_words = cost = "as R"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.oracle, LinearMinOracle):
-            refuse_class(f"oracle of {type(self).__name__}", self.oracle)
-            raise TypeError(
-                f"oracle of {type(self).__name__} is {self.oracle!r}; expected a "
-                "LinearMinOracle, such as L1Ball(5.0)"
-            )
+        expected = "a LinearMinOracle, such as L1Ball(5.0)"
+        check_kind(f"oracle of {type(self).__name__}", self.oracle, LinearMinOracle, expected)
         super().__post_init__()
 
     @property

@@ -4,7 +4,7 @@
 - ``sparse`` (with ``sparse_kernels``), ``disk``, ``operator``, ``matrix_rows``: the other layouts.
 - ``atoms``: what oracles return; ``lowrank``: a matrix β kept as a sum of rank-one matrices.
 - ``validation``: input is checked once; ``matrix_files``: numbers from files.
-- ``processes``: ranks, and work that ends early; ``state``: what a checkpoint keeps.
+- ``processes``: ranks, and work that ends early.
 """
 
 from rcmd.rows.base import DenseRows, Rows

@@ -1,4 +1,4 @@
-"""Atoms: what an oracle returns, in the cheapest form that says it."""
+"""Atoms: what an oracle returns, in the cheapest form."""
 
 from __future__ import annotations
 

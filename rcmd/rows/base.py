@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.rows.atoms import Atom, DenseAtom
 from rcmd.rows.processes import check_cancelled
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 BLOCK_ENTRIES = 2**14
 """Entries widened or multiplied at a time, few enough to cost no memory."""
@@ -36,7 +34,7 @@ class Rows(ABC):
         zero = self.zero()
         return np.stack([self.matvec(atom.dense(zero)) for atom in atoms], axis=1)
 
-    def every(self, stride: int) -> Rows | None:
+    def thinned(self, stride: int) -> Rows | None:
         """The rows 0, stride, 2·stride, …, where the layout has a cheap way to them."""
         return None
 
@@ -152,7 +150,7 @@ class DenseRows(Rows):
         ]
         return np.stack(columns, axis=1)
 
-    def every(self, stride: int) -> DenseRows:
+    def thinned(self, stride: int) -> DenseRows:
         return DenseRows(np.ascontiguousarray(self.array[::stride]))
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:

@@ -18,8 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom
-from rcmd.rows.base import Array, DenseRows, Rows
+from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.sparse import SparseRows
+from rcmd.rows.validation import Array
 
 BLOCK = 2**20
 """Entries read at a time, 8 to 12 MB; a longer row is a block of its own."""

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom
-from rcmd.rows.base import Array, DenseRows, Rows
+from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.disk import DiskRows
 from rcmd.rows.operator import OperatorRows
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import as_array, as_doubles, checked_numbers
+from rcmd.rows.validation import Array, as_array, as_doubles, checked_numbers
 
 
 def as_rows(X: Any) -> Rows:
@@ -64,7 +64,7 @@ def _checked_sparse(X: Any) -> SparseRows:
         raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
     matrix = X.tocsr()
     rows, as_it_is = SparseRows(matrix), matrix.dtype in (np.float32, np.float64)
-    # Extremes tell of NaN and infinity alike, and the rows are asked for them later.
+    # The span shows NaN and infinity alike, and is needed again later.
     if as_it_is and matrix.has_canonical_format and np.isfinite(rows.span).all():
         return rows
     checked_numbers("X", matrix.data, csr=matrix)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 
 class DataError(ValueError):

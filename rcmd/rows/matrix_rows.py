@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, RankOneAtom, SparseAtom
-from rcmd.rows.base import Array, Rows
+from rcmd.rows.base import Rows
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import as_array, checked_numbers, checked_shape
+from rcmd.rows.validation import Array, as_array, checked_numbers, checked_shape
 
 LARGEST_MATRIX = 10**7
 """Entries up to which X itself is formed, for solvers that need it."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rcmd.rows.atoms import Atom
-from rcmd.rows.base import Array, Rows
+from rcmd.rows.base import Rows
+from rcmd.rows.validation import Array
 
 AGREEMENT = 1e-6
 """Relative rounding by which two products with an operator may differ."""

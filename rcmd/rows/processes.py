@@ -1,4 +1,4 @@
-"""Ranks that share the work, and work that ends early: for an error on one rank, or when asked to.
+"""Ranks that share the work, and work that ends early: by an error on one rank, or cancelled.
 
 Every method of a group is *collective*: all ranks call it, in the same order. Sums and maxima are
 the same to the last bit on every rank.
@@ -50,10 +50,7 @@ class Group:
         return [array]
 
     def abort(self, sentence: str, status: int) -> None:
-        """End every rank with this exit status, where an exception here would not end the others.
-
-        The sentence says why.
-        """
+        """End every rank with this exit status; the sentence says why."""
 
 
 class Alone(Group):
@@ -72,10 +69,7 @@ class SharedError(ValueError):
 
 @contextmanager
 def shared_errors(group: Group) -> Iterator[None]:
-    """Local work, without a word to others, at whose end all ranks fail if one did.
-
-    What the lowest such rank has to say is raised everywhere.
-    """
+    """Local work without communication; if a rank fails, all raise the lowest one's error."""
     if group.size == 1:
         yield
         return
@@ -86,15 +80,15 @@ def shared_errors(group: Group) -> Iterator[None]:
         fault = str(error) or type(error).__name__
     parts = group.gather(np.frombuffer(fault.encode(), np.uint8))
     faults = [part.tobytes().decode() for part in parts]
-    worst = next((rank for rank, words in enumerate(faults) if words), None)
-    if worst is not None:
-        whose = "" if len(set(faults)) == 1 else f"rank {worst}: "
-        raise SharedError(whose + faults[worst])
+    failed = next((rank for rank, words in enumerate(faults) if words), None)
+    if failed is not None:
+        whose = "" if len(set(faults)) == 1 else f"rank {failed}: "
+        raise SharedError(whose + faults[failed])
 
 
 @contextmanager
 def abort_on_error(group: Group) -> Iterator[None]:
-    """Work with words to others: an error that this rank has alone would leave them waiting."""
+    """Work that communicates: an error on one rank ends all, which would wait for it otherwise."""
     try:
         yield
     except SharedError:
@@ -110,29 +104,29 @@ def same_bytes(group: Group, data: bytes) -> bytes:
     if group.rank == 0:
         begin = len(data).to_bytes(8, "little") + data[: FIRST_PART - 8]
         first[: len(begin)] = np.frombuffer(begin, np.uint8)
-    heard = group.broadcast(first).tobytes()
-    length = int.from_bytes(heard[:8], "little")
+    received = group.broadcast(first).tobytes()
+    length = int.from_bytes(received[:8], "little")
     if length <= FIRST_PART - 8:
-        return heard[8 : 8 + length]
+        return received[8 : 8 + length]
     whole = np.frombuffer(data, np.uint8).copy() if group.rank == 0 else np.zeros(length, np.uint8)
     return group.broadcast(whole).tobytes()
 
 
 class Cancelled(Exception):
-    """The work was given up; nobody but the run that asked for it sees this."""
+    """The work was cancelled; only the run that asked for it sees this."""
 
 
-_asked: ContextVar[Callable[[], bool] | None] = ContextVar("asked", default=None)
+_cancelled: ContextVar[Callable[[], bool]] = ContextVar("cancelled", default=lambda: False)
 
 
 @contextmanager
-def cancellable(asked: Callable[[], bool]) -> Iterator[None]:
-    """Within it, in this thread, ``check_cancelled`` raises once ``asked()`` is true."""
-    token = _asked.set(asked)
+def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
+    """Within it, in this thread, ``check_cancelled`` raises once ``cancelled()`` is true."""
+    token = _cancelled.set(cancelled)
     try:
         yield
     finally:
-        _asked.reset(token)
+        _cancelled.reset(token)
 
 
 def check_cancelled() -> None:
@@ -140,12 +134,11 @@ def check_cancelled() -> None:
 
     Examples
     --------
-    >>> check_cancelled()  # nobody asks
+    >>> check_cancelled()  # outside of a run
     >>> with cancellable(lambda: True):
     ...     check_cancelled()
     Traceback (most recent call last):
     rcmd.rows.processes.Cancelled
     """
-    asked = _asked.get()
-    if asked is not None and asked():
+    if _cancelled.get()():
         raise Cancelled

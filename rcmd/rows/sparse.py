@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import BLOCK_ENTRIES, Array, Rows
+from rcmd.rows.base import BLOCK_ENTRIES, Rows
+from rcmd.rows.validation import Array
 
 COMPILED_FROM = 2**17
 """Entries from which on a pass is worth compiled code; with fewer, numba is not imported."""
@@ -48,7 +49,7 @@ class SparseRows(Rows):
         weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
         return sp.csr_array(self.matrix @ weights)
 
-    def every(self, stride: int) -> SparseRows:
+    def thinned(self, stride: int) -> SparseRows:
         return SparseRows(self.matrix[::stride])
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:

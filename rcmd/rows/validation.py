@@ -16,7 +16,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 DISTRIBUTION = "rcmd-opt"
-"""What pip calls this package: on the package index, rcmd is somebody else's."""
+"""The name of this package for pip: on the package index, rcmd is another one."""
 
 
 def pip_install(extra: str) -> str:
@@ -38,18 +38,18 @@ def checked_numbers(
     """``array`` if it holds finite real numbers (or fractions), else a ``ValueError``.
 
     Integers among objects become fractions: a quotient of two Python integers is a float. With
-    ``csr``, they are the stored entries of that matrix, and faults tell row and column.
+    ``csr``, they are the stored entries of that matrix, and errors name row and column.
     """
     if array.ndim == 0:
         number = array.item()
         size: Any = abs(number) if isinstance(number, Real) else math.inf
         if not size < math.inf:
             raise ValueError(f"{name} is {number!r}; expected a finite number")
-    variable = name.partition(" of ")[0]  # what stands in the code of whoever brought it
+    variable = name.partition(" of ")[0]  # its name in the caller's code
     if array.dtype == object:
-        if all(isinstance(entry, Fraction) for entry in array.flat):
+        if _all(Fraction, array):
             return array
-        if all(isinstance(entry, Rational) for entry in array.flat):
+        if _all(Rational, array):
             exact = [Fraction(int(e.numerator), int(e.denominator)) for e in array.flat]
             return np.array(exact, dtype=object).reshape(array.shape)
         odd = next(entry for entry in array.flat if not isinstance(entry, Rational))
@@ -64,7 +64,7 @@ def checked_numbers(
             f"{name} has dtype {array.dtype}; expected real numbers: {variable}.{way} makes "
             "them, where they are"
         )
-    # Extremes tell of NaN and infinity alike, without a mask as long as the data.
+    # Minimum and maximum show NaN and infinity alike, without a mask as long as the data.
     if array.dtype.kind == "f" and array.size and not np.isfinite([array.min(), array.max()]).all():
         where = tuple(np.argwhere(~np.isfinite(array))[0])
         raise ValueError(
@@ -72,6 +72,10 @@ def checked_numbers(
             f"numbers: {remedy}"
         )
     return array
+
+
+def _all(kind: type, array: Array) -> bool:
+    return all(isinstance(entry, kind) for entry in array.flat)
 
 
 def _place(where: tuple[Any, ...], csr: Any) -> tuple[int, ...]:
@@ -144,12 +148,15 @@ def checked_shape(shape: Any, owner: str) -> tuple[int, int]:
     return int(sides[0]), int(sides[1])
 
 
-def refuse_class(name: str, value: Any) -> None:
-    """Say so where a class was given instead of one of its objects."""
+def check_kind(name: str, value: Any, kind: Any, expected: str) -> None:
+    """Refuse what is no object of ``kind``, above all a class instead of one of its objects."""
+    if isinstance(value, kind):
+        return
     if isinstance(value, type):
         raise TypeError(
             f"{name} is the class {value.__name__}; expected an object: {value.__name__}(…)"
         )
+    raise TypeError(f"{name} is {value!r}; expected {expected}")
 
 
 def check_seed(seed: Any, name: str = "seed") -> None:
@@ -184,13 +191,9 @@ def in_number_type(part: Any, exact: bool) -> Any:
             )
         elif exact and numbers.dtype.kind in "iu":
             changes[field.name] = _each(Fraction, numbers, object)
-        elif not exact and _rational(numbers):
+        elif not exact and numbers.dtype == object and _all(Rational, numbers):
             changes[field.name] = _each(float, numbers, float)
     return dataclasses.replace(part, **changes) if changes else part
-
-
-def _rational(numbers: Array) -> bool:
-    return numbers.dtype == object and all(isinstance(e, Rational) for e in numbers.flat)
 
 
 def _each(convert: Any, numbers: Array, dtype: Any) -> Any:
@@ -220,7 +223,7 @@ def batch_size(batch: int | float, n: int) -> int:
 
 
 def warn_caller(message: str) -> None:
-    """Warn, in the name of the line outside this package that led here."""
+    """Warn, at the line outside this package that led here."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "rcmd":
         frame, level = frame.f_back, level + 1

@@ -16,7 +16,7 @@ import numpy as np
 from rcmd.methods import Method, method_named
 from rcmd.methods.corrected import Corrected
 from rcmd.model.problem import Problem
-from rcmd.rows.validation import batch_size, check_seed, refuse_class
+from rcmd.rows.validation import batch_size, check_kind, check_seed
 from rcmd.solver.history import State
 from rcmd.solver.result import Result
 from rcmd.solver.run import Budgets, Run
@@ -89,12 +89,8 @@ class Options:
         method = Corrected() if self.method is None else self.method
         if isinstance(method, str):
             return method_named(method)
-        if not isinstance(method, Method):
-            refuse_class("method", method)
-            raise TypeError(
-                f"method is {method!r}; expected a Method, such as RCMD() or FrankWolfe(), the "
-                "name of one, such as 'rcmd', or None"
-            )
+        expected = "a Method, such as RCMD() or FrankWolfe(), the name of one, such as 'rcmd'"
+        check_kind("method", method, Method, f"{expected}, or None")
         return method
 
     def _check_warm_start(self, method: Method) -> None:

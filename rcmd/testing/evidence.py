@@ -21,15 +21,14 @@ OFFSETS = [m * 10.0**k for k in range(-3, 3) for m in (1.3, 2.9, 6.1)]
 
 
 class Evidence(Inspection):
-    """A loss with its labels, and the numbers that its contract is judged by."""
+    """A loss with its labels, and the numbers that its contract is checked against."""
 
     def __init__(self, loss: SeparableConjugate, labels: list[float]) -> None:
         super().__init__(repr(loss))
         self.loss, self.labels = loss, labels
         self._slopes: dict[tuple[float, float], float] = {}
-        left = numeric_parts(type(loss))
-        if left:
-            self.report.notes.append(f"found numerically, not given: {', '.join(left)}")
+        if missing := numeric_parts(type(loss)):
+            self.report.notes.append(f"found numerically, not given: {', '.join(missing)}")
 
     def states(self, y: float, reach: float = math.inf) -> list[float]:
         """Points s around 0 and around the label, at all scales."""
@@ -48,7 +47,7 @@ class Evidence(Inspection):
         return attempt(self.loss.value, s, y).number
 
     def conjugate(self, w: float, y: float) -> float:
-        """l*(w), likewise."""
+        """l*(w), NaN where it raises."""
         return attempt(self.loss.conjugate, w, y).number
 
     def slope(self, s: float, y: float) -> float:
@@ -79,14 +78,14 @@ class Evidence(Inspection):
         return list(self.compared("derivative", samples))
 
     def compared(self, method: str, samples: list[Sample], axis: str = "s") -> Faults:
-        """A method of the loss beside the truth."""
+        """A method of the loss compared with the truth."""
         mine = getattr(self.loss, method)
         others = {repr(other): getattr(other, method) for other in self.others}
         return compared(samples, axis, lambda a, y: mine(y, a), others)
 
     @cached_property
     def pairs(self) -> list[tuple[float, float, float, float]]:
-        """(s, w, y, l*(w)) with w = l'(s), each w once a label."""
+        """(s, w, y, l*(w)) with w = l'(s), each w once for every label."""
         found: dict[tuple[float, float], tuple[float, float, float, float]] = {}
         for s, y in self.points():
             w = self.slope(s, y)
@@ -125,7 +124,7 @@ class Evidence(Inspection):
         best = (0.0, 0.0, self.labels[0])
         for y in self.labels:
             grid = [s for s in self.fine(y) if abs(s) <= 1e3]
-            # Chords shorter than the rounding of their ends allows tell nothing.
+            # Shorter chords are dominated by the rounding of their ends.
             lines = [(a, b) for a, b in itertools.pairwise(grid) if b - a > 1e-5 * (abs(a) + 1e-3)]
             steep, a, b = max((chord(a, b, y), a, b) for a, b in lines)
             cuts = np.linspace(a - (b - a), b + (b - a), 25).tolist()

@@ -16,6 +16,7 @@ import numpy as np
 from rcmd.conjugates import numeric
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model import truth
+from rcmd.rows.validation import check_kind
 from rcmd.testing.evidence import Evidence
 from rcmd.testing.report import (
     Call,
@@ -27,7 +28,6 @@ from rcmd.testing.report import (
     attempt,
     compared,
     identity,
-    refuse_other,
     shown,
 )
 
@@ -81,7 +81,7 @@ def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None =
     >>> inspect_conjugate(Wrong()).ok
     False
     """
-    refuse_other("loss", loss, SeparableConjugate)
+    check_kind("loss", loss, SeparableConjugate, "a SeparableConjugate")
     return LossInspection(loss, accepted_labels(loss, labels)).run()
 
 
@@ -209,7 +209,7 @@ class LossInspection(Evidence):
 
     @identity("conjugate_derivative inverts derivative")
     def conjugate_slopes(self) -> Faults:
-        """Where l' is steep enough to tell."""
+        """Where l' is steep enough to have an inverse."""
         samples, flat = [], []
         for s, w, y, _ in self.pairs:
             step = 0.01 * max(min(abs(s - y), abs(s)), 1e-3)

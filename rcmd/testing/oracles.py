@@ -1,6 +1,6 @@
 """The contract of an oracle, identity by identity.
 
-``penalty`` and ``violation`` say what R is, ``cvxpy_form`` says it once more; ``argmin``,
+``penalty`` and ``violation`` define R, ``cvxpy_form`` defines it again; ``argmin``,
 ``minimum`` and ``prediction_range`` must agree with them, and with each other, on random costs.
 """
 
@@ -10,15 +10,14 @@ import itertools
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates import LeastSquares, SampleLosses
 from rcmd.model import truth
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows import as_rows
+from rcmd.rows.validation import Array, check_kind
 from rcmd.testing.report import (
     Call,
     Cause,
@@ -29,16 +28,13 @@ from rcmd.testing.report import (
     Skip,
     compared,
     identity,
-    refuse_other,
     shown,
 )
-
-Array = npt.NDArray[Any]
 
 RELATIVE = 1e-9
 ROWS = 6
 FAR = 1e6
-"""Costs of this size see the domain of R and little else of it."""
+"""Costs of this size depend on the domain of R and on little else of it."""
 
 OUTSIDE = "points beyond dom R have a violation and infinite R"
 
@@ -61,7 +57,7 @@ def inspect_oracle(
     oracle: LinearMinOracle, p: int = 5, *, rng: int | np.random.Generator = 0
 ) -> Report:
     """The report of ``check_oracle``, also where something fails."""
-    refuse_other("oracle", oracle, LinearMinOracle)
+    check_kind("oracle", oracle, LinearMinOracle, "a LinearMinOracle")
     return OracleInspection(oracle, p, np.random.default_rng(rng)).run()
 
 

@@ -17,6 +17,7 @@ from rcmd.conjugates import Logistic, SampleLosses
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.constants import Constants
 from rcmd.model.prox import BregmanProx
+from rcmd.rows.validation import check_kind
 from rcmd.testing.losses import accepted_labels
 from rcmd.testing.report import (
     Cause,
@@ -27,7 +28,6 @@ from rcmd.testing.report import (
     attempt,
     compared,
     identity,
-    refuse_other,
     shown,
 )
 
@@ -61,7 +61,7 @@ def inspect_prox(
     labels: Sequence[float] | None = None,
 ) -> Report:
     """The report of ``check_prox``, also where something fails."""
-    refuse_other("prox", prox, BregmanProx)
+    check_kind("prox", prox, BregmanProx, "a BregmanProx")
     loss = loss or Logistic()
     gamma = float(loss.gamma)
     # Those of a small made-up problem, for a prox that asks for some.

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.rows.validation import refuse_class
-
 Faults = Iterator[tuple[Any, ...]]
 """What is wrong with an identity: point, found, expected, cause and perhaps a remedy of each."""
 
@@ -42,8 +40,6 @@ class Cause(StrEnum):
 
 Explanation = tuple[str, str]
 """A likely cause and a remedy, or what the cause means here."""
-
-UNEXPLAINED = (Cause.UNKNOWN, "no simple change explains every wrong point")
 
 
 @dataclass(frozen=True)
@@ -73,15 +69,6 @@ class Failure:
         return (
             f"{self.identity} at {where or 'every point'}: found {shown(self.found)}, expected "
             f"{shown(self.expected)}; likely cause: {self.cause}{advice}"
-        )
-
-
-def refuse_other(name: str, value: Any, kind: type) -> None:
-    """Raise a ``TypeError`` unless ``value`` is an object of a class derived from ``kind``."""
-    if not isinstance(value, kind):
-        refuse_class(name, value)
-        raise TypeError(
-            f"{name} is {value!r}; expected an object of a class derived from {kind.__name__}"
         )
 
 
@@ -150,7 +137,7 @@ class Report:
 
 
 class Skip(Exception):
-    """Raised where an identity says nothing of this object; what it is given becomes a note."""
+    """Raised where an identity does not apply to this object; its arguments become notes."""
 
 
 def identity(name: str, most: int | None = 1) -> Callable[[Any], Any]:
@@ -174,7 +161,7 @@ class Inspection:
         return self.report.causes[0] if self.report.causes else otherwise
 
     def following(self, faults: Faults) -> Faults:
-        """The faults, laid to the first failure where there is one."""
+        """The faults, attributed to the first failure where there is one."""
         for *fault, cause, remedy in faults:
             yield *fault, self.first_cause(cause), remedy if self.report.ok else ""
 
@@ -218,7 +205,7 @@ class Call:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Call:
-    """Call a user's function; what it raises becomes part of the report."""
+    """Call a user's function; an exception becomes part of the report."""
     try:
         return Call(float(function(*arguments)))
     except (ArithmeticError, ValueError, TypeError) as fault:
@@ -248,7 +235,7 @@ class Sample:
 
     @property
     def large(self) -> bool:
-        """Whether the expected number is away from zero, so that a factor would show."""
+        """Whether the expected number is far enough from zero to show a wrong factor."""
         return math.isfinite(self.expected) and abs(self.expected) > 1e3 * self.tolerance
 
 
@@ -274,7 +261,7 @@ def compared(
             or _not_finite(wrong, axis)
             or _branch(samples, wrong, axis)
             or _offset(wrong)
-            or UNEXPLAINED
+            or (Cause.UNKNOWN, "no simple change explains every wrong point")
         )
         yield worst.point, worst.found.fault or worst.found.number, worst.expected, *cause
 

@@ -565,7 +565,7 @@ def test_every_other_sample_is_a_problem_of_its_own(sparse: bool) -> None:
     layout = sp.csr_array if sparse else np.asarray
     problem = Problem(layout(X), y, Logistic(), L1Ball(2.0), weights=weights, intercept=1.0)
     problem.constants(2)
-    fewer = problem.every(2)
+    fewer = problem.thinned(2)
     own = Problem(
         layout(X[::2]), y[::2], Logistic(), L1Ball(2.0), weights=weights[::2], intercept=1.0
     )

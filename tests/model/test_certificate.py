@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from planted import planted
 from small_problems import (
     EXACT_ORACLES,
     LOSSES,
@@ -21,7 +21,6 @@ from small_problems import (
 
 from rcmd import (
     L1Ball,
-    L1Penalty,
     LeastSquares,
     LinearMinOracle,
     Logistic,
@@ -164,34 +163,6 @@ def test_a_slope_of_another_point_is_refused() -> None:
         BestPair(small).offer_pair(feasible(small, rng), w, slope=small.gradient(0.5 * w))
 
 
-def starts() -> list[Problem]:
-    """Two classes, one, many labels, and weights."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((N_ROWS, 4))
-    signs = np.where(rng.random(N_ROWS) < 0.3, 1.0, -1.0)
-    weights = rng.uniform(0.5, 2.0, N_ROWS)
-    return [
-        Problem(X, signs, Logistic(), L1Ball(1.0)),
-        Problem(X, np.ones(N_ROWS), Logistic(), L1Ball(1.0)),
-        Problem(X, signs, Logistic(), L1Ball(1.0), weights=weights),
-        Problem(X, rng.standard_normal(N_ROWS), LeastSquares(), L1Penalty(0.1)),
-    ]
-
-
-def check_starts() -> None:
-    for small in starts():
-        w, best = small.losses.derivative(np.zeros(N_ROWS)), BestPair(small)
-        best.begin(w, small.gradient(w))
-        found, expected = best.certificate(), certify(small, np.zeros(4), w)
-        for name in ("primal", "dual", "gap", "loss_gap", "regularizer_gap"):
-            value = getattr(expected, name)
-            assert getattr(found, name) == pytest.approx(value, rel=1e-13, abs=1e-16)
-        # What was left out for it is there when it is needed.
-        best.offer_dual(0.5 * w)
-        pairs = [certify(small, np.zeros(4), dual).dual for dual in (w, 0.5 * w)]
-        assert best.certificate().dual == pytest.approx(max(pairs), rel=1e-13)
-
-
 # ---- solve() against the ground truth ----------------------------------------------------------
 
 
@@ -223,75 +194,41 @@ def test_solve_with_single_rows_on_a_polytope(loss: str) -> None:
 # ---- planted bugs ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Optimist(L1Ball):
-    """Its minimum is a factor too high, and with it the dual value."""
-
-    factor: float = 0.9
-    fenchel_young = LinearMinOracle.fenchel_young
-
-    def minimum(self, c: Any) -> Any:
-        return self.factor * super().minimum(c)
+def optimist(**methods: Any) -> Any:
+    """Its minimum is a tenth too high, and with it the dual value."""
+    return planted(L1Ball, 4.0, minimum=lambda b, c: 0.9 * L1Ball.minimum(b, c), **methods)
 
 
-@dataclass(frozen=True)
-class LoneOptimist(Optimist):
-    """As before, but with the right Fenchel–Young term."""
-
-    fenchel_young = L1Ball.fenchel_young
+def with_conjugate(loss: type, conjugate: Any) -> Any:
+    return planted(loss, conjugate=conjugate, fenchel_young=SeparableConjugate.fenchel_young)
 
 
-@dataclass(frozen=True)
-class FlippedSquares(LeastSquares):
-    """l*(w) = w²/2 − wy."""
-
-    fenchel_young = SeparableConjugate.fenchel_young
-
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return w * w / 2 - w * y
-
-
-@dataclass(frozen=True)
-class FlippedLogistic(Logistic):
-    """−l*."""
-
-    fenchel_young = SeparableConjugate.fenchel_young
-
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return -super().conjugate(w, y)
-
-
-@dataclass(frozen=True)
-class DoubledLogistic(Logistic):
-    """2 l*, below l* on its whole domain."""
-
-    fenchel_young = SeparableConjugate.fenchel_young
-
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return 2 * super().conjugate(w, y)
-
-
-@dataclass(frozen=True)
-class BlindToTheRoom(L1Ball):
-    """Forgets the part of the gap that comes from ‖β‖₁ < radius."""
-
-    def room(self, beta: Any) -> Any:
-        return 0
+def doubled(loss: Any, w: Any, y: Any) -> Any:
+    """2 l*, which for the logistic loss is below l* on its whole domain."""
+    return 2 * Logistic.conjugate(loss, w, y)
 
 
 PLANTED = {
-    "minimum": ("least-squares", LeastSquares(), Optimist(4.0)),
-    "minimum-alone": ("least-squares", LeastSquares(), LoneOptimist(4.0)),
-    "conjugate-of-squares": ("least-squares", FlippedSquares(), L1Ball(4.0)),
-    "conjugate-of-logistic": ("logistic", FlippedLogistic(), L1Ball(4.0)),
-    "conjugate-doubled": ("logistic", DoubledLogistic(), L1Ball(4.0)),
-    "fenchel-young": ("logistic", Logistic(), BlindToTheRoom(4.0)),
+    "minimum": (LeastSquares(), optimist(fenchel_young=LinearMinOracle.fenchel_young)),
+    "minimum-alone": (LeastSquares(), optimist()),
+    "conjugate-of-squares": (
+        with_conjugate(LeastSquares, lambda _, w, y: w * w / 2 - w * y),
+        L1Ball(4.0),
+    ),
+    "conjugate-of-logistic": (
+        with_conjugate(Logistic, lambda loss, w, y: -Logistic.conjugate(loss, w, y)),
+        L1Ball(4.0),
+    ),
+    "conjugate-doubled": (with_conjugate(Logistic, doubled), L1Ball(4.0)),
+    # Forgets the part of the gap that comes from ‖β‖₁ < radius.
+    "fenchel-young": (Logistic(), planted(L1Ball, 4.0, room=lambda _, beta: 0)),
 }
 
 
 @pytest.mark.parametrize("bug", PLANTED)
 def test_planted_bug_is_caught(bug: str) -> None:
-    name, loss, oracle = PLANTED[bug]
+    loss, oracle = PLANTED[bug]
+    name = "logistic" if isinstance(loss, Logistic) else "least-squares"
     right = problem(name, "l1-ball", n=N_ROWS, seed=5)
     optimum = truth.solve(right)
     always_proves(right, optimum)
@@ -300,39 +237,18 @@ def test_planted_bug_is_caught(bug: str) -> None:
         always_proves(wrong, optimum)
 
 
-@dataclass(frozen=True)
-class LowConjugate(LeastSquares):
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return super().conjugate(w, y) - 5.0
-
-    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
-        return self.value(s, y) + self.conjugate(w, y) - w * s
-
-
-@dataclass(frozen=True)
-class HalfValue(LeastSquares):
-    def value(self, s: Any, y: Any) -> Any:
-        return super().value(s, y) / 2
-
-
-@dataclass(frozen=True)
-class HighMinimum(L1Ball):
-    def minimum(self, c: Any) -> Any:
-        return self.radius * abs(c).max()
-
-
 @pytest.mark.parametrize(
     ("loss", "oracle"),
     [
-        (LowConjugate(), L1Ball(1.0)),
-        (HalfValue(), L1Ball(1.0)),
-        (LeastSquares(), HighMinimum(1.0)),
+        (with_conjugate(LeastSquares, lambda _, w, y: w * w / 2 + w * y - 5.0), L1Ball(1.0)),
+        (planted(LeastSquares, value=lambda _, s, y: (s - y) ** 2 / 4), L1Ball(1.0)),
+        (LeastSquares(), planted(L1Ball, 1.0, minimum=lambda _, c: abs(c).max())),
     ],
     ids=["conjugate", "value", "minimum"],
 )
 def test_a_class_that_contradicts_itself_certifies_nothing(loss: Any, oracle: Any) -> None:
     wrong = Problem(np.eye(3), np.array([1.0, -1.0, 2.0]), loss, oracle)
-    with pytest.raises(ValueError, match=r"check_conjugate and check_oracle will tell"):
+    with pytest.raises(ValueError, match=r"check them with rcmd\.testing\.check_conjugate"):
         solve(wrong, tol=1e-3, max_iterations=100)
 
 

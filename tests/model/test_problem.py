@@ -4,13 +4,13 @@ import copy
 import itertools
 import math
 import pickle
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from planted import planted
 from small_problems import (
     EXACT_ORACLES,
     LOSSES,
@@ -131,20 +131,12 @@ def test_sparse_and_single_precision_data_give_the_same_values() -> None:
         assert small.gradient(w).dtype == float
 
 
-@dataclass(frozen=True)
-class Negated(LeastSquares):
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return w * w / 2 - w * y
-
-
-@dataclass(frozen=True)
-class Halved(Box):
-    def minimum(self, c: Any) -> Any:
-        return super().minimum(c) / 2
-
-
 @pytest.mark.parametrize(
-    ("loss", "oracle"), [(Negated(), Box(-2.0, 3.0)), (LeastSquares(), Halved(-2.0, 3.0))]
+    ("loss", "oracle"),
+    [
+        (planted(LeastSquares, conjugate=lambda _, w, y: w * w / 2 - w * y), Box(-2.0, 3.0)),
+        (LeastSquares(), planted(Box, -2.0, 3.0, minimum=lambda b, c: Box.minimum(b, c) / 2)),
+    ],
 )
 def test_planted_conjugates_are_caught(loss: LeastSquares, oracle: LinearMinOracle) -> None:
     X, y, _ = data()

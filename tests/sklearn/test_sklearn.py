@@ -441,7 +441,7 @@ def test_names_of_features() -> None:
         ({"loss": Logistic}, TypeError, r"loss is the class Logistic; expected an object"),
         ({"oracle": "l1"}, ValueError, r"oracle 'l1' has 0 parameter\(s\); expected l1:RADIUS"),
         ({"oracle": "nuclear:auto:1"}, ValueError, "SHAPE is auto, but the data are 5 features"),
-        ({"oracle": 5.0}, TypeError, r"oracle is 5\.0 of type float; expected a LinearMinOracle"),
+        ({"oracle": 5.0}, TypeError, r"oracle is 5\.0; expected a LinearMinOracle"),
         ({"tol": "tight"}, ValueError, "tol is 'tight'; expected a number ≥ 0"),
         ({"tol": -1.0}, ValueError, r"tol is -1\.0; expected a number ≥ 0"),
         ({"max_iter": 0}, ValueError, "max_iter is 0; expected a positive whole number of passes"),

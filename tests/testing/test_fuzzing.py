@@ -7,13 +7,15 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from planted import planted
 
 from rcmd import L1Ball, LeastSquares, Logistic, Polytope, Result
 from rcmd.cli.main import main
@@ -71,88 +73,67 @@ def test_nothing_is_found_in_the_first_cases() -> None:
 # ---- planted faults ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class WrongSign(LeastSquares):
-    def derivative(self, s: Any, y: Any) -> Any:
-        return y - s
+def warns(loss: Any, s: Any, y: Any) -> Any:
+    warnings.warn("planted", RuntimeWarning, stacklevel=1)
+    return (s - y) ** 2 / 2
 
 
-@dataclass(frozen=True)
-class WrongValue(Logistic):
-    """Consistent, but not the loss that its CVXPY form says."""
-
-    def value(self, s: Any, y: Any) -> Any:
-        return super().value(s, y) + 0.01
-
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return super().conjugate(w, y) - 0.01
+def outside(ball: Any, c: Any) -> Any:
+    atom = L1Ball.argmin(ball, c)
+    return SparseAtom(atom.indices, tuple(1.01 * value for value in atom.values))
 
 
-@dataclass(frozen=True)
-class NotANumber(LeastSquares):
-    def derivative(self, s: Any, y: Any) -> Any:
-        return math.nan
+def narrow(ball: Any, rows: Any) -> Any:
+    low, high = L1Ball.prediction_range(ball, rows)
+    return low / 100, high / 100
 
 
-@dataclass(frozen=True)
-class Warns(LeastSquares):
-    def value(self, s: Any, y: Any) -> Any:
-        warnings.warn("planted", RuntimeWarning, stacklevel=1)
-        return super().value(s, y)
-
-
-@dataclass(frozen=True)
-class Uphill(L1Ball):
-    def argmin(self, c: Any) -> Any:
-        return super().argmin(-c)
-
-
-@dataclass(frozen=True)
-class Optimistic(L1Ball):
-    """A minimum that is too high, and terms that hide it: D above P*, gaps too small."""
-
-    def minimum(self, c: Any) -> Any:
-        return 0.9 * super().minimum(c)
-
-    def fenchel_young(self, beta: Any, c: Any) -> Any:
-        return max(c @ beta - self.minimum(c), 0)
-
-
-@dataclass(frozen=True)
-class OtherRule(L1Ball):
-    """Compiled loops are told another ball than the one that ``argmin`` answers for."""
-
-    def argmin(self, c: Any) -> Any:
-        return super().argmin(c)
-
-    def vertex_rule(self) -> VertexRule:
-        return VertexRule(0.5 * self.radius)
-
-
-@dataclass(frozen=True)
-class Outside(L1Ball):
-    def argmin(self, c: Any) -> Any:
-        atom = super().argmin(c)
-        return SparseAtom(atom.indices, tuple(1.01 * value for value in atom.values))
-
-
-@dataclass(frozen=True)
-class Narrow(L1Ball):
-    def prediction_range(self, rows: Any) -> Any:
-        low, high = super().prediction_range(rows)
-        return low / 100, high / 100
-
-
+NOT_A_NUMBER = planted(LeastSquares, derivative=lambda _, s, y: math.nan)
 PLANTED: dict[str, tuple[Any, Any, str]] = {
-    "loss with a wrong sign": (WrongSign(), L1Ball(2.0), ""),
-    "loss with a wrong value": (WrongValue(), L1Ball(2.0), "value"),
-    "loss that is no number": (NotANumber(), L1Ball(2.0), "FloatingPointError"),
-    "loss that warns": (Warns(), L1Ball(2.0), "RuntimeWarning"),
-    "oracle with a wrong sign": (LeastSquares(), Uphill(2.0), "engines"),
-    "minimum too high": (LeastSquares(), Optimistic(2.0), ""),
-    "another compiled rule": (LeastSquares(), OtherRule(2.0), "engines"),
-    "atoms outside": (LeastSquares(), Outside(2.0), ""),
-    "bounds too narrow": (LeastSquares(), Narrow(2.0), "bounds"),
+    "loss with a wrong sign": (
+        planted(LeastSquares, derivative=lambda _, s, y: y - s),
+        L1Ball(2.0),
+        "",
+    ),
+    "consistent, but not the loss of its CVXPY form": (
+        planted(
+            Logistic,
+            value=lambda loss, s, y: Logistic.value(loss, s, y) + 0.01,
+            conjugate=lambda loss, w, y: Logistic.conjugate(loss, w, y) - 0.01,
+        ),
+        L1Ball(2.0),
+        "value",
+    ),
+    "loss that is no number": (NOT_A_NUMBER, L1Ball(2.0), "FloatingPointError"),
+    "loss that warns": (planted(LeastSquares, value=warns), L1Ball(2.0), "RuntimeWarning"),
+    "oracle with a wrong sign": (
+        LeastSquares(),
+        planted(L1Ball, 2.0, argmin=lambda ball, c: L1Ball.argmin(ball, -c)),
+        "engines",
+    ),
+    # D above P*, and terms that hide it: gaps too small.
+    "minimum too high": (
+        LeastSquares(),
+        planted(
+            L1Ball,
+            2.0,
+            minimum=lambda ball, c: 0.9 * L1Ball.minimum(ball, c),
+            fenchel_young=lambda ball, beta, c: max(c @ beta - ball.minimum(c), 0),
+        ),
+        "",
+    ),
+    "another compiled rule": (
+        LeastSquares(),
+        planted(
+            L1Ball,
+            2.0,
+            argmin=lambda ball, c: L1Ball.argmin(ball, c),
+            vertex_rule=lambda ball: VertexRule(0.5 * ball.radius),
+        ),
+        "engines",
+    ),
+    "atoms outside": (LeastSquares(), planted(L1Ball, 2.0, argmin=outside), ""),
+    "bounds too narrow": (LeastSquares(), planted(L1Ball, 2.0, prediction_range=narrow), "bounds"),
 }
 
 
@@ -190,24 +171,16 @@ def test_an_understated_certificate_is_found(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_hang_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    @dataclass(frozen=True)
-    class Sleepy(L1Ball):
-        def argmin(self, c: Any) -> Any:
-            time.sleep(60.0)
-            return super().argmin(c)
-
+    sleepy = planted(L1Ball, 2.0, argmin=lambda ball, c: time.sleep(60.0))
     monkeypatch.setattr(judging, "CASE_SECONDS", 0.2)
-    assert next(kinds(planted_cases(LeastSquares(), Sleepy(2.0)))) == "hang"
+    assert next(kinds(planted_cases(LeastSquares(), sleepy))) == "hang"
 
 
 # ---- Hypothesis and the command ----------------------------------------------------------------
 
 
 def test_the_simplest_case_keeps_what_its_finding_needs() -> None:
-    def planted(case: Case) -> Case:
-        return replace(case, loss=NotANumber(), y=np.where(case.y >= 0, 1.0, -1.0))
-
-    found = first_finding(0, random_cases().map(planted), 5)
+    found = first_finding(0, random_cases().map(partial(replace, loss=NOT_A_NUMBER)), 5)
     assert found is not None
     finding, case = found
     assert finding.kind.startswith("FloatingPointError")
@@ -228,11 +201,11 @@ def test_a_quiet_run(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_finding_comes_as_code(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def planted(case: Case) -> Verdict:
+    def odd(case: Case) -> Verdict:
         kind = "large" if abs(case.X).max() > 10 else "small"
         return Verdict([Finding(kind, f"{kind}, planted")] if len(case.X) > 1 else [])
 
-    monkeypatch.setattr(searching, "judge", planted)
+    monkeypatch.setattr(searching, "judge", odd)
     # A clock that tells the cases without a finding: time is up at the third.
     clock = SimpleNamespace(perf_counter=itertools.count().__next__)
     monkeypatch.setattr(searching, "time", clock)
@@ -243,7 +216,7 @@ def test_a_finding_comes_as_code(
     exec(code, again)
     assert again["case"].X.size <= 4
     # A simpler case of the other kind would not do.
-    assert found == f"FOUND {planted(again['case']).findings[0].text}"
+    assert found == f"FOUND {odd(again['case']).findings[0].text}"
 
 
 def test_a_sentence_where_hypothesis_is_missing(

@@ -3,11 +3,13 @@
 import argparse
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from planted import planted
 
 from rcmd import (
     Box,
@@ -42,102 +44,77 @@ from rcmd.testing import ContractError, check_conjugate, check_oracle, check_pro
 # ---- losses ------------------------------------------------------------------------------------
 
 
-class Offset(LeastSquares):
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return super().conjugate(w, y) + 0.25
+OFFSET = planted(LeastSquares, conjugate=lambda _, w, y: w * w / 2 + w * y + 0.25)
+PLANTED_LOSSES: dict[str, tuple[Any, str, str]] = {
+    "offset": (OFFSET, "missing constant", "it is 0.25 too large everywhere"),
+    "mirrored label": (
+        planted(LeastSquares, conjugate=lambda _, w, y: w * w / 2 - w * y),
+        "wrong sign",
+        "it is right with −y in place of y",
+    ),
+    "cancelling": (
+        planted(LeastSquares, fenchel_young=lambda *args: SeparableConjugate.fenchel_young(*args)),
+        "unstable form",
+        "it cancels",
+    ),
+    "expanded": (
+        planted(LeastSquares, value=lambda _, s, y: s * s / 2 - s * y + y * y / 2),
+        "unstable form",
+        "value loses digits to cancellation",
+    ),
+    "wavy": (
+        planted(
+            LeastSquares,
+            value=lambda _, s, y: (s - y) ** 2 / 2 + 2 * math.cos(s - y),
+            derivative=lambda _, s, y: s - y - 2 * math.sin(s - y),
+        ),
+        "not convex",
+        "between s =",
+    ),
+    "unbent": (planted(Logistic, quadratic=True), "wrong flag", "set quadratic = False"),
+    "slightly wrong": (
+        planted(LogCosh, derivative=lambda self, s, y: LogCosh.derivative(self, s, y) * (1 + 1e-6)),
+        "missing factor",
+        "it is 1.000001 times",
+    ),
+    "negative gamma": (planted(LeastSquares, gamma=-1.0), "γ too small", "1 would do"),
+    "not DCP": (
+        planted(LeastSquares, cvxpy_form=lambda self, s, y: -LeastSquares.cvxpy_form(self, s, y)),
+        "not convex",
+        "CVXPY's rules",
+    ),
+    "raising conjugate": (
+        planted(LeastSquares, conjugate=lambda _, w, y: math.sqrt(-1 - w * w)),
+        "unstable form",
+        "ValueError",
+    ),
+    "wrong selection": (
+        planted(Huber, conjugate_derivative=lambda h, w, y: w + y if abs(w) < h.width else y),
+        "wrong branch",
+        "several s have this slope",
+    ),
+}
 
 
-class MirroredLabel(LeastSquares):
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return w * w / 2 - w * y
-
-
-class Cancelling(LeastSquares):
-    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
-        return SeparableConjugate.fenchel_young(self, s, w, y)
-
-
-class Expanded(LeastSquares):
-    def value(self, s: Any, y: Any) -> Any:
-        return s * s / 2 - s * y + y * y / 2
-
-
-class Wavy(LeastSquares):
-    def value(self, s: Any, y: Any) -> Any:
-        return (s - y) ** 2 / 2 + 2 * math.cos(s - y)
-
-    def derivative(self, s: Any, y: Any) -> Any:
-        return s - y - 2 * math.sin(s - y)
-
-
-class Unbent(Logistic):
-    quadratic = True
-
-
-class SlightlyWrong(LogCosh):
-    def derivative(self, s: Any, y: Any) -> Any:
-        return super().derivative(s, y) * (1 + 1e-6)
-
-
-class NegativeGamma(LeastSquares):
-    gamma = -1.0  # type: ignore[assignment]
-
-
-class NotDcp(LeastSquares):
-    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
-        return -super().cvxpy_form(predictions, y)
-
-
-class RaisingConjugate(LeastSquares):
-    def conjugate(self, w: Any, y: Any) -> Any:
-        return math.sqrt(-1 - w * w)
-
-
-class WrongSelection(Huber):
-    def conjugate_derivative(self, w: Any, y: Any) -> Any:
-        return w + y if abs(w) < self.width else y
-
-
-PLANTED_LOSSES = [
-    (Offset(), "missing constant", "it is 0.25 too large everywhere"),
-    (MirroredLabel(), "wrong sign", "it is right with −y in place of y"),
-    (Cancelling(), "unstable form", "it cancels"),
-    (Expanded(), "unstable form", "value loses digits to cancellation"),
-    (Wavy(), "not convex", "between s ="),
-    (Unbent(), "wrong flag", "set quadratic = False"),
-    (SlightlyWrong(), "missing factor", "it is 1.000001 times"),
-    (NegativeGamma(), "γ too small", "1 would do"),
-    (NotDcp(), "not convex", "CVXPY's rules"),
-    (RaisingConjugate(), "unstable form", "ValueError"),
-    (WrongSelection(), "wrong branch", "several s have this slope"),
-]
-
-
-@pytest.mark.parametrize(
-    ("planted", "cause", "remedy"), PLANTED_LOSSES, ids=lambda v: type(v).__name__
-)
-def test_planted_loss(planted: SeparableConjugate, cause: str, remedy: str) -> None:
-    report = testing.inspect_conjugate(planted)
+@pytest.mark.parametrize("name", PLANTED_LOSSES)
+def test_planted_loss(name: str) -> None:
+    wrong, cause, remedy = PLANTED_LOSSES[name]
+    report = testing.inspect_conjugate(wrong)
     assert report.causes[0] == cause, report
     assert remedy in report.failures[0].remedy, report
     with pytest.raises(ContractError, match="breaks its contract") as raised:
-        check_conjugate(planted)
+        check_conjugate(wrong)
     assert isinstance(raised.value, AssertionError)
     assert str(raised.value) == str(report)
 
 
 def test_failure_names_identity_point_numbers_and_cause() -> None:
-    (failure, *_) = testing.inspect_conjugate(Offset()).failures
+    (failure, *_) = testing.inspect_conjugate(OFFSET).failures
     text = str(failure)
     assert text.startswith("conjugate is the supremum of ws − value(s) at w = ")
     assert failure.point.keys() == {"w", "y"}
     assert failure.found - failure.expected == pytest.approx(0.25)
     assert "likely cause: missing constant: it is 0.25 too large everywhere" in text
-
-
-def test_reports_are_the_same_every_time() -> None:
-    first, second = (testing.inspect_oracle(Maximizer(1.0)) for _ in range(2))
-    assert str(first) == str(second)
 
 
 def test_labels_are_taken_or_refused() -> None:
@@ -167,7 +144,7 @@ def test_a_loss_with_labels_of_its_own_asks_for_them() -> None:
 def test_classes_are_not_objects(check: Any, cls: Any, base: str) -> None:
     with pytest.raises(TypeError, match=rf"is the class {cls.__name__}; expected an object"):
         check(cls)
-    with pytest.raises(TypeError, match=f"is 3; expected an object of a class derived from {base}"):
+    with pytest.raises(TypeError, match=f"is 3; expected a {base}"):
         check(3)
 
 
@@ -362,81 +339,9 @@ def test_shipped_oracles_keep_their_contract(oracle: LinearMinOracle) -> None:
     assert not report.notes
 
 
-class Maximizer(L1Ball):
-    def argmin(self, c: Any) -> Any:
-        return super().argmin(-c)
-
-
-class WrongMinimum(L1Ball):
-    def minimum(self, c: Any) -> Any:
-        return 2 * super().minimum(c)
-
-
-class NegatedMinimum(L1Ball):
-    def minimum(self, c: Any) -> Any:
-        return -super().minimum(c)
-
-
-class ForgottenSign(L1Ball):
-    """Right for negative costs only."""
-
-    def argmin(self, c: Any) -> Any:
-        return SparseAtom((int(abs(c).argmax()),), (self.radius,))
-
-
-class TooFar(L1Ball):
-    def argmin(self, c: Any) -> Any:
-        atom = super().argmin(c)
-        return SparseAtom(atom.indices, (2 * atom.values[0],))
-
-
-class Euclidean(L1Ball):
-    """The set of one norm with the violation of another."""
-
-    def violation(self, beta: Any) -> Any:
-        return max(math.sqrt(beta @ beta) - self.radius, 0) / self.radius
-
-
-class Shrinking(L1Ball):
-    def violation(self, beta: Any) -> Any:
-        return 0.0 if np.count_nonzero(beta) <= 1 else 1.0
-
-
-class WrongMu(Ridge):
-    @property
-    def mu(self) -> Any:
-        return 2 * self.strength
-
-
-class SmallRange(L1Ball):
-    def prediction_range(self, rows: Any) -> Any:
-        low, high = super().prediction_range(rows)
-        return low / 2, high / 2
-
-
-class WideRange(L1Ball):
-    def prediction_range(self, rows: Any) -> Any:
-        low, high = super().prediction_range(rows)
-        return low * 2, high * 2
-
-
-class HalvedGap(L1Ball):
-    def fenchel_young(self, beta: Any, c: Any) -> Any:
-        return super().fenchel_young(beta, c) / 2
-
-
-class OtherForm(L1Ball):
-    def cvxpy_form(self, beta: Any) -> Any:
-        return L2Ball(self.radius).cvxpy_form(beta)
-
-
-class DoubledForm(L1Ball):
-    def cvxpy_form(self, beta: Any) -> Any:
-        return L1Ball(2 * self.radius).cvxpy_form(beta)
-
-
-class NotASet(Ridge):
-    indicator = True
+class LyingAtom(SparseAtom):
+    def gather(self, indices: Any) -> Any:
+        return 2 * super().gather(indices)
 
 
 class RandomTies(Box):
@@ -447,72 +352,83 @@ class RandomTies(Box):
         return DenseAtom(np.where(c == 0, ends, np.where(c > 0, self.lower, self.upper)))
 
 
-class Concave(Ridge):
-    def penalty(self, beta: Any) -> Any:
-        return -super().penalty(beta)
+class Euclidean(L1Ball):
+    """The set of one norm with the violation of another."""
+
+    def violation(self, beta: Any) -> Any:
+        return max(math.sqrt(beta @ beta) - self.radius, 0) / self.radius
 
 
-class LyingAtom(SparseAtom):
-    def gather(self, indices: Any) -> Any:
-        return 2 * super().gather(indices)
+def ball(**methods: Any) -> Any:
+    return planted(L1Ball, 1.0, **methods)
 
 
-class TwoReadings(L1Ball):
-    def argmin(self, c: Any) -> Any:
-        atom = super().argmin(c)
-        return LyingAtom(atom.indices, atom.values)
+def ball_with_argmin(argmin: Callable[..., Any]) -> Any:
+    """A ball whose argmin is ``argmin(c, the right one)``."""
+    return ball(argmin=lambda self, c: argmin(c, L1Ball.argmin(self, c)))
 
 
-PLANTED_ORACLES: list[Any] = [
-    (Maximizer(1.0), "wrong sign", "argmin"),
-    (WrongMinimum(1.0), "missing factor", "it is 2 times"),
-    (NegatedMinimum(1.0), "wrong sign", "its negative is right"),
-    (ForgottenSign(1.0), None, "argmin"),
-    (TooFar(1.0), "wrong domain", "argmin leaves the set"),
+def ball_with_range(factor: float) -> Any:
+    right = L1Ball.prediction_range
+    return ball(prediction_range=lambda self, rows: [factor * end for end in right(self, rows)])
+
+
+MAXIMIZER = ball(argmin=lambda self, c: L1Ball.argmin(self, -c))
+PLANTED_ORACLES: list[tuple[Any, str | None, str]] = [
+    (MAXIMIZER, "wrong sign", "argmin"),
+    (ball(minimum=lambda self, c: -2 * abs(c).max()), "missing factor", "it is 2 times"),
+    (ball(minimum=lambda self, c: abs(c).max()), "wrong sign", "its negative is right"),
+    # Right for negative costs only.
+    (ball_with_argmin(lambda c, _: SparseAtom((int(abs(c).argmax()),), (1.0,))), None, "argmin"),
+    (
+        ball_with_argmin(lambda c, atom: SparseAtom(atom.indices, (2 * atom.values[0],))),
+        "wrong domain",
+        "argmin leaves the set",
+    ),
     (Euclidean(1.0), "wrong domain", "violation misses it"),
-    (Shrinking(1.0), "not convex", "middle of two points"),
-    (WrongMu(0.5), "constant too large", "μ = 0.5 would do"),
-    (SmallRange(1.0), "constant too small", "M_j would be too small"),
-    (HalvedGap(1.0), "missing factor", "it is 0.5 times"),
-    (OtherForm(1.0), "a different function", "cvxpy_form describes another R"),
-    (DoubledForm(1.0), "missing factor", "it is 2 times"),
-    (NotASet(0.5), "wrong flag", "set indicator = False"),
+    (
+        ball(violation=lambda self, beta: 0.0 if np.count_nonzero(beta) <= 1 else 1.0),
+        "not convex",
+        "middle of two points",
+    ),
+    (planted(Ridge, 0.5, mu=1.0), "constant too large", "μ = 0.5 would do"),
+    (ball_with_range(0.5), "constant too small", "M_j would be too small"),
+    (
+        ball(fenchel_young=lambda self, beta, c: L1Ball.fenchel_young(self, beta, c) / 2),
+        "missing factor",
+        "it is 0.5 times",
+    ),
+    (
+        ball(cvxpy_form=lambda self, beta: L2Ball(1.0).cvxpy_form(beta)),
+        "a different function",
+        "cvxpy_form describes another R",
+    ),
+    (
+        ball(cvxpy_form=lambda self, beta: L1Ball(2.0).cvxpy_form(beta)),
+        "missing factor",
+        "it is 2 times",
+    ),
+    (planted(Ridge, 0.5, indicator=True), "wrong flag", "set indicator = False"),
     (RandomTies(-1.0, 1.0), "a different function", "break ties by position"),
-    (Concave(0.5), None, ""),
-    (TwoReadings(1.0), "a different function", "gather and predict"),
+    (planted(Ridge, 0.5, penalty=lambda self, beta: -Ridge.penalty(self, beta)), None, ""),
+    (
+        ball_with_argmin(lambda c, atom: LyingAtom(atom.indices, atom.values)),
+        "a different function",
+        "gather and predict",
+    ),
 ]
 
 
+def test_reports_are_the_same_every_time() -> None:
+    first, second = (testing.inspect_oracle(MAXIMIZER) for _ in range(2))
+    assert str(first) == str(second)
+
+
 def test_wide_range_is_a_note() -> None:
-    assert any("is safe, but only" in note for note in check_oracle(WideRange(1.0)).notes)
+    assert any("is safe, but only" in note for note in check_oracle(ball_with_range(2.0)).notes)
 
 
 # ---- proxes ------------------------------------------------------------------------------------
-
-
-class Backwards(ConjugateProx):
-    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
-        return -s
-
-
-class LostInverse(ConjugateProx):
-    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
-        return 2 * m
-
-
-class HalvedDivergence(EuclideanProx):
-    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
-        return super().divergence(loss, w, s, y, weight) / 2
-
-
-class ForgottenWeight(ConjugateProx):
-    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
-        return loss.fenchel_young(s, w / weight, y)
-
-
-class OffCentre(ConjugateProx):
-    def centre(self, losses: Any, bounds: Any) -> Any:
-        return 0 * losses.y + 0.5
 
 
 class DoubleStep(ConjugateProx):
@@ -520,30 +436,40 @@ class DoubleStep(ConjugateProx):
         return super().step(losses, bounds, batch, s, gap, 2 * eta)
 
 
-class SwappedDivergence(ConjugateProx):
-    def divergence(self, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
-        back = weight * loss.derivative(s, y)
-        return super().divergence(loss, back, loss.conjugate_derivative(w / weight, y), y, weight)
+def forgotten_weight(self: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
+    return loss.fenchel_young(s, w / weight, y)
 
 
-PLANTED_PROXES = [
-    (Backwards(), "wrong sign", "mirror grows"),
-    (LostInverse(), None, "inverse leads back"),
-    (HalvedDivergence(), "missing factor", "it is 0.5 times"),
-    (ForgottenWeight(), "missing factor", "ω is forgotten"),
-    (OffCentre(), "a different function", "centre minimizes h"),
+def swapped(self: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
+    back = weight * loss.derivative(s, y)
+    s = loss.conjugate_derivative(w / weight, y)
+    return ConjugateProx.divergence(self, loss, back, s, y, weight)
+
+
+PLANTED_PROXES: list[tuple[Any, str | None, str]] = [
+    (planted(ConjugateProx, mirror=lambda self, loss, s, *_: -s), "wrong sign", "mirror grows"),
+    (planted(ConjugateProx, inverse=lambda self, loss, m, *_: 2 * m), None, "inverse leads back"),
+    (
+        planted(EuclideanProx, divergence=lambda *args: EuclideanProx.divergence(*args) / 2),
+        "missing factor",
+        "it is 0.5 times",
+    ),
+    (planted(ConjugateProx, divergence=forgotten_weight), "missing factor", "ω is forgotten"),
+    (
+        planted(ConjugateProx, centre=lambda self, losses, bounds: 0 * losses.y + 0.5),
+        "a different function",
+        "centre minimizes h",
+    ),
     (DoubleStep(), "a different function", "step minimizes"),
-    (SwappedDivergence(), "a different function", "divergence is D_h"),
+    (planted(ConjugateProx, divergence=swapped), "a different function", "divergence is D_h"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("planted", "cause", "words"), PLANTED_ORACLES + PLANTED_PROXES, ids=lambda v: type(v).__name__
-)
-def test_planted_oracle_or_prox(planted: Any, cause: str | None, words: str) -> None:
-    check = check_oracle if isinstance(planted, LinearMinOracle) else check_prox
+@pytest.mark.parametrize(("wrong", "cause", "words"), PLANTED_ORACLES + PLANTED_PROXES)
+def test_planted_oracle_or_prox(wrong: Any, cause: str | None, words: str) -> None:
+    check = check_oracle if isinstance(wrong, LinearMinOracle) else check_prox
     with pytest.raises(ContractError) as raised:
-        check(planted)
+        check(wrong)
     report = raised.value.report
     assert cause in (None, report.causes[0]), report
     assert any(words in str(failure) for failure in report.failures), report

@@ -30,9 +30,9 @@ from rcmd.engine.kernels.layout import (
     row_start,
     value,
 )
+from rcmd.engine.state import Stateful
 from rcmd.jit.caching import kernel
 from rcmd.jit.scalars import RecordType, jittable, method_scalar, record_of
-from rcmd.rows.state import Stateful
 
 SLOPE, LAG, PAST = 0, 1, 2  # d_k, Σ_i G_i (shape(d^{i+1}) − shape(d^i))_k, a past part of β's sum
 MASS, GROWTH, PEAK, SCALE = 0, 1, 2, 3  # T, G, the largest T since it was summed, a past factor

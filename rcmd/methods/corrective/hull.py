@@ -260,7 +260,7 @@ def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
     Where there are enough samples, every eighth of them is solved first, about as well as that
     many can tell: those rounds cost an eighth, and most of what is found then stays.
     """
-    fewer = problem.every(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
+    fewer = problem.thinned(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
     costs = (0, 0)
     if fewer is not None:
         sampled = correction_for(fewer, beta, average)

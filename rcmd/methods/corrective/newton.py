@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import check_cancelled
-from rcmd.rows.state import Stateful
 
 Array = npt.NDArray[Any]
 

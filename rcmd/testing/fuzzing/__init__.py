@@ -1,7 +1,7 @@
 """Random problems, and what must hold of any problem: ``rcmd fuzz``.
 
-``examples`` draws a loss or an oracle of any class, ``cases`` makes problems of them, ``judging``
-solves one here and by CVXPY and says what does not agree, and ``searching`` lets Hypothesis
+``cases`` draws problems, with a loss and an oracle of any class that has a spec; ``judging``
+solves one here and by CVXPY and says what does not agree; ``searching`` lets Hypothesis
 (``pip install 'rcmd-opt[fuzz]'``) look for a case with a finding and simplify it.
 """
 

@@ -51,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be said of a case: whether it reached its tolerance, and CVXPY its optimum."""
+    """The findings of a case; whether it reached its tolerance, and CVXPY found its optimum."""
 
     findings: list[Finding]
     reached: bool = False
@@ -59,7 +59,7 @@ class Verdict:
 
 
 def judge(case: Case) -> Verdict:
-    """Solve ``case`` and hold it to everything that can be known about it.
+    """Solve ``case`` and check everything that can be known about it.
 
     Warnings count as findings, and so does every exception: the input is valid.
     """
@@ -96,7 +96,7 @@ def _judged(case: Case) -> Verdict:
 
 
 def _certificate_findings(problem: Problem, result: Result, tol: float) -> Iterator[Finding]:
-    """What a result says about itself."""
+    """Where a result contradicts itself, or the theorem."""
     numbers = [result.primal, result.dual, result.gap, *np.ravel(result.beta), *result.w]
     if not np.isfinite(np.asarray(numbers, dtype=float)).all():
         yield Finding("not finite", f"{result!r}, β = {result.beta}, w = {result.w}")
@@ -114,8 +114,8 @@ def _certificate_findings(problem: Problem, result: Result, tol: float) -> Itera
         yield Finding("history", f"the best gap grew: {gaps.tolist()}")
     for row in result.history if problem.oracle.exact_atoms else ():
         if row.gap > UNLIKELY * row.bound + ROUNDING * size:
-            told = f"gap {row.gap} at step {row.iteration}, the bound is {row.bound}"
-            yield Finding("theorem", told)
+            text = f"gap {row.gap} at step {row.iteration}, the bound is {row.bound}"
+            yield Finding("theorem", text)
             break
 
 
@@ -163,8 +163,8 @@ def _optimum_findings(problem: Problem, result: Result, optimum: truth.Truth) ->
     if result.dual > optimum.primal + allowance:
         yield Finding("dual", f"D(w) = {result.dual} is above {found}")
     if result.primal - optimum.primal > result.gap + allowance:
-        told = f"P(β) = {result.primal} with a gap of {result.gap}, but {found}"
-        yield Finding("certificate", told)
+        text = f"P(β) = {result.primal} with a gap of {result.gap}, but {found}"
+        yield Finding("certificate", text)
 
 
 def _size(problem: Problem, result: Result) -> float:
@@ -177,7 +177,7 @@ def _size(problem: Problem, result: Result) -> float:
 
 
 class _Side:
-    """One engine on a problem of its own: oracles remember what they were asked."""
+    """One engine on a problem of its own, as oracles remember earlier calls."""
 
     def __init__(self, case: Case, engine: EngineName) -> None:
         self.problem = case.problem()
@@ -218,7 +218,7 @@ class _Side:
 
 
 def _engine_findings(case: Case) -> Iterator[Finding]:
-    """Where an engine takes an atom that is not the best, or both part for no good reason.
+    """Where an engine takes an atom that is not the best, or both differ for no good reason.
 
     A good reason is a tie: two atoms that are best but for rounding, of which each engine may
     take either. There the comparison ends, as it does where atoms are approximate anyway.
@@ -229,19 +229,19 @@ def _engine_findings(case: Case) -> Iterator[Finding]:
         for side in (compiled, reference):
             side.step(i)
             if exact and side.excess() > AS_GOOD_AS_BEST:
-                told = f"the atom {side.atom} at d = {side.d} in step {i} is {side.excess():.2g} "
-                engine = type(side.engine).__name__
-                yield Finding("engines", f"{told}of its terms above the best one ({engine})")
+                engine, atom = type(side.engine).__name__, f"the atom {side.atom} at d = {side.d}"
+                excess = f"{side.excess():.2g} of its terms above the best one"
+                yield Finding("engines", f"{atom} in step {i} is {excess} ({engine})")
                 return
         if not compiled.agrees(reference):
             if exact and abs(compiled.atom - reference.atom).max() <= ROUNDING * reference.reach:
-                told = f"the engines part at step {i}, with the same atom {reference.atom}"
-                yield Finding("engines", told)
+                text = f"the engines differ after step {i}, with the same atom {reference.atom}"
+                yield Finding("engines", text)
             return
 
 
 class _TooSlow(BaseException):
-    """Not an ``Exception``, so that no handler inside the code on trial swallows it."""
+    """Not an ``Exception``, so that no handler inside the code under test swallows it."""
 
 
 @contextlib.contextmanager

@@ -14,24 +14,24 @@ from rcmd.testing.fuzzing.cases import Case, random_case
 from rcmd.testing.fuzzing.judging import Finding, Verdict, judge
 
 ROUND = 500
-"""Cases drawn before Hypothesis starts anew, as it remembers all that it drew."""
+"""Cases drawn before Hypothesis is started again, as it remembers all of them."""
 
 
-def search(seconds: float, seed: int, tell: Callable[[Finding, Case], None]) -> list[Verdict]:
-    """Judge random cases, at least one, until the time is over; ``tell`` hears each finding."""
+def search(seconds: float, seed: int, report: Callable[[Finding, Case], None]) -> list[Verdict]:
+    """Judge random cases, at least one, until the time is over, and ``report`` each finding."""
     _hypothesis()  # which takes a while to import
     end, rng, verdicts = time.perf_counter() + seconds, Random(seed), list[Verdict]()
 
-    def judged(verdict: Verdict) -> None:
+    def count(verdict: Verdict) -> None:
         verdicts.append(verdict)
         if not verdict.findings and time.perf_counter() > end:
             raise _TimeIsUp
 
     with suppress(_TimeIsUp):
         while True:
-            found = first_finding(rng.getrandbits(64), judged=judged)
+            found = first_finding(rng.getrandbits(64), judged=count)
             if found is not None:
-                tell(*found)
+                report(*found)
     return verdicts
 
 
@@ -43,7 +43,7 @@ def first_finding(
 ) -> tuple[Finding, Case] | None:
     """The first finding in ``count`` cases of a strategy, with the simplest case of its kind.
 
-    ``judged`` hears the verdicts up to that of the finding.
+    ``judged`` is called with each verdict up to that of the finding.
     """
     hypothesis = _hypothesis()
     found: list[tuple[Finding, Case]] = []

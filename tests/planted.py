@@ -1,8 +1,8 @@
-"""Bugs planted into oracles, which a check has to find."""
+"""Bugs planted into losses, oracles and proxes, which a check has to find."""
 
 from typing import Any
 
 
 def planted(kind: type[Any], *arguments: Any, **methods: Any) -> Any:
-    """An oracle of the class ``kind``, but for some wrong methods."""
+    """An object of the class ``kind``, but for some wrong methods."""
     return type(f"Wrong{kind.__name__}", (kind,), methods)(*arguments)

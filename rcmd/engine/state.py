@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Stateful:
-    """An object that says which of its attributes change in a run.
+    """An object whose attributes named in ``changing`` change in a run.
 
     Values may be numbers, text, arrays, atoms, lists and dictionaries of them, generators, and
     objects that are ``Stateful`` themselves.
@@ -26,7 +26,7 @@ class Stateful:
     """
 
     changing: ClassVar[tuple[str, ...]] = ()
-    """Their names; the rest is made anew."""
+    """Their names; a resumed run builds the rest again."""
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
