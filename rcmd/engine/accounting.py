@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.schedules import Schedule
 from rcmd.rows.atoms import Atom
 from rcmd.rows.state import Stateful
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 RESCALE_ABOVE = 1e100
 """Sums are kept relative to C_base; beyond this growth the base moves up."""

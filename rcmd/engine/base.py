@@ -1,19 +1,15 @@
-"""The contract of an engine, and what all engines share: costs, refreshes and faults."""
+"""The contract of an engine, and what all engines share: refreshes and faults."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, Literal, Protocol
 
-import numpy.typing as npt
-
 from rcmd.engine.sampling import Sampler
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows.atoms import Atom
-from rcmd.rows.state import Stateful
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 EngineName = Literal["auto", "compiled", "reference"]
 
@@ -21,45 +17,14 @@ LONGEST = 16
 """Passes over the data between two refreshes, once a run is under way."""
 
 
-class EvenCosts(Stateful):
-    """The counts of an engine whose every step costs a batch of gradients and one oracle call."""
-
-    iteration: int
-    sampler: Sampler
-
-    @property
-    def gradients(self) -> int:
-        """Rows touched so far."""
-        return self.iteration * self.sampler.batch
-
-    @property
-    def oracle_calls(self) -> int:
-        """Linear minimizations so far."""
-        return self.iteration
-
-    @property
-    def step_gradients(self) -> int:
-        """Rows that a step touches."""
-        return self.sampler.batch
-
-
 class Engine(Protocol):
-    """What a run needs of an engine: the counts of ``EvenCosts``, and its point.
+    """What a run needs of an engine; a step costs a batch of gradients and one oracle call.
 
     s is the mirror variable, w = ∇L(s) the dual one, d = Xᵀw/n the substitute gradient.
     """
 
     iteration: int
     sampler: Sampler
-
-    @property
-    def gradients(self) -> int: ...
-
-    @property
-    def oracle_calls(self) -> int: ...
-
-    @property
-    def step_gradients(self) -> int: ...
 
     @property
     def s(self) -> Array: ...

@@ -12,10 +12,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.engine.accounting import RESCALE_ABOVE
-from rcmd.engine.base import EvenCosts, checked_atom, next_refresh, not_finite
+from rcmd.engine.base import checked_atom, next_refresh, not_finite
 from rcmd.engine.kernels.batch import fill_compiled, predict_dense, predict_pairs, step_batch
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.kernels.layout import (
@@ -42,9 +41,7 @@ from rcmd.model.schedules import Schedule
 from rcmd.oracles.base import Coordinatewise, VertexRule
 from rcmd.rows.atoms import DenseAtom, SparseAtom
 from rcmd.rows.state import Stateful
-from rcmd.rows.validation import warn_caller
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, warn_caller
 
 SMALLEST_MASS, LARGEST_MASS = 1e-250, 1e280
 """Between them a sum of masses neither overflows nor loses digits to subnormal numbers."""
@@ -53,7 +50,7 @@ CHUNK_SAMPLES, CHUNK_ENTRIES = 16384, 2**20
 """Work of one compiled call, in rows and in nonzeros: about a millisecond."""
 
 
-class CompiledEngine(EvenCosts):
+class CompiledEngine(Stateful):
     """The contract of ``AveragingReference``: same batches in, same iterates out.
 
     Raises

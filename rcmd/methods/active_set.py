@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.frank_wolfe import Array, FullGradient, check_batch
+from rcmd.methods.frank_wolfe import FullGradient, check_batch
 from rcmd.methods.step_rules import SearchRule, Segment, check_rule, rule_named
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import first_largest
-from rcmd.rows.atoms import Atom, SparseAtom
+from rcmd.rows.atoms import Atom, atom_key
 from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import Array
 
 
 class Move(NamedTuple):
@@ -45,7 +46,7 @@ class ActiveSet:
     """
 
     def __init__(self, *atom: Atom) -> None:
-        self._held: dict[Hashable, tuple[Atom, Any]] = {_key(a): (a, 1) for a in atom}
+        self._held: dict[Hashable, tuple[Atom, Any]] = {atom_key(a): (a, 1) for a in atom}
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
@@ -55,7 +56,7 @@ class ActiveSet:
     def load_state(self, state: dict[str, Any]) -> None:
         """Hold those atoms instead."""
         held = zip(state["atoms"], state["weights"], strict=True)
-        self._held = {_key(atom): (atom, weight) for atom, weight in held}
+        self._held = {atom_key(atom): (atom, weight) for atom, weight in held}
 
     @property
     def atoms(self) -> list[Atom]:
@@ -64,7 +65,7 @@ class ActiveSet:
 
     def weight(self, atom: Atom) -> Any:
         """λ of an atom that is held."""
-        return self._held[_key(atom)][1]
+        return self._held[atom_key(atom)][1]
 
     def extremes(self, slope: Array) -> tuple[Atom, Atom]:
         """The atoms with the smallest and the largest slopeᵀa, the oldest among equals.
@@ -88,11 +89,11 @@ class ActiveSet:
         if move.source is None and emptied:
             held = {}
         if move.source is not None:
-            left = held[_key(move.source)][1] - share
-            held[_key(move.source)] = (move.source, 0 if emptied else max(left, 0))
+            left = held[atom_key(move.source)][1] - share
+            held[atom_key(move.source)] = (move.source, 0 if emptied else max(left, 0))
         if move.target is not None:
-            _, before = held.get(_key(move.target), (None, 0))
-            held[_key(move.target)] = (move.target, before + share)
+            _, before = held.get(atom_key(move.target), (None, 0))
+            held[atom_key(move.target)] = (move.target, before + share)
         total = sum(weight for _, weight in held.values())
         # Rounding must not let the sum of the weights drift; fractions add up to 1.
         self._held = {
@@ -105,13 +106,6 @@ class ActiveSet:
 def inner(slope: Array, atom: Atom) -> Any:
     """slopeᵀa."""
     return atom.predict(slope[None])[0]
-
-
-def _key(atom: Atom) -> Hashable:
-    """What two atoms have in common if they are the same point, said the same way."""
-    if isinstance(atom, SparseAtom):
-        return atom
-    return tuple(tuple(part.tolist()) for part in vars(atom).values())
 
 
 class ActiveSetProgress(FullGradient):

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.corrective.hull import correction_for, correction_from
-from rcmd.methods.corrective.newton import Correction, Point
+from rcmd.methods.corrections.hull import correction_for, correction_to_load
+from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import Cancelled
-from rcmd.rows.validation import refuse_class
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, refuse_class
 
 STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
 """Corrections end after so many rounds that changed nothing, or in which the gap fell by less."""
@@ -34,11 +31,8 @@ SLOWEST_PACE = 0.25
 """The least power of 1/k at which a gap is taken to fall."""
 
 
-CHANGING = (
-    "_correcting", "_idle", "_round_due", "_rounds", "_still", "_slow", "_landmark", "_last",
-    "_from",
-)  # fmt: skip
-"""What a checkpoint keeps of a run beside its two phases."""
+NOT_KEPT = ("_tol", "_max_gradients", "_reached")
+"""Attributes that no checkpoint keeps: what a run is asked for, and what its correction says."""
 
 PLAIN = RCMD()
 """The paper's algorithm as it stands."""
@@ -181,17 +175,14 @@ class CorrectedProgress(Progress):
             self.oracle_calls += correction.oracle_calls
 
     def state(self) -> dict[str, Any]:
-        correction = None if self._correction is None else self._correction.state()
-        own = {name: getattr(self, name) for name in CHANGING}
-        return {**own, "plain": self.plain.state(), "correction": correction}
+        return {name: kept for name, kept in super().state().items() if name not in NOT_KEPT}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        self.plain.load_state(state["plain"])
-        for name in CHANGING:
-            setattr(self, name, state[name])
-        if state["correction"] is not None:
-            self._correction = correction_from(self.problem, state["correction"])
-            self._reached = self._correction.here if self._rounds and self.under_way else None
+        if state["_correction"] is not None:
+            self._correction = correction_to_load(self.problem, state["_correction"])
+        super().load_state(state)
+        if self._correction is not None and self._rounds and self.under_way:
+            self._reached = self._correction.here
         self._count()
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:

@@ -8,15 +8,13 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.step_rules import Rule, Segment, check_rule, rule_named
 from rcmd.model.problem import Problem
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
 

@@ -17,7 +17,7 @@ from rcmd.engine.accounting import Accounting
 from rcmd.engine.base import Engine, EngineName
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Sampler, UniformSampler
-from rcmd.methods.base import EngineProgress, Method
+from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem
@@ -29,7 +29,7 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
-from rcmd.rows.validation import batch_size, refuse_class, warn_caller
+from rcmd.rows.validation import Array, batch_size, refuse_class, warn_caller
 
 COUNTED_PAST = 0.25
 """Share of an earlier run's passes that a warm start counts as done.
@@ -138,6 +138,55 @@ class RCMD(Method):
         return batch_size(next(filter(None, given.values()), 1), problem.n)
 
 
+class EngineProgress(Progress):
+    """A run of an engine, whose steps all cost alike."""
+
+    def __init__(self, problem: Problem, engine: Engine) -> None:
+        self.problem, self.engine = problem, engine
+        self._count()
+
+    @property
+    def even_steps(self) -> bool:
+        return True
+
+    @property
+    def step_gradients(self) -> int:
+        return self.engine.sampler.batch
+
+    @property
+    def s(self) -> Array:
+        return self.engine.s
+
+    @property
+    def w(self) -> Array:
+        return self.engine.w
+
+    @property
+    def d(self) -> Any:
+        return self.engine.d
+
+    def step(self) -> None:
+        self.advance(1)
+
+    def advance(self, steps: int) -> None:
+        self.engine.advance(steps)
+        self._count()
+
+    def _count(self) -> None:
+        self.iteration = self.oracle_calls = self.engine.iteration
+        self.gradients = self.iteration * self.step_gradients
+
+    def averages(self) -> tuple[Any, Array]:
+        return self.engine.averages()
+
+    def state(self) -> dict[str, Any]:
+        return self.engine.state()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.engine.load_state(state)
+        self._count()
+
+
 class RCMDProgress(EngineProgress):
     """A run of the engine, and the bound that its theorem gives."""
 
@@ -150,7 +199,7 @@ class RCMDProgress(EngineProgress):
         note: str,
     ) -> None:
         super().__init__(problem, engine)
-        self.note, self.steps_per_pass = note, problem.n / engine.step_gradients
+        self.note, self.steps_per_pass = note, problem.n / engine.sampler.batch
         self.constants_batch = constants.batch
         self._constants, self.theorem = constants, kind
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from rcmd.methods.base import Progress
 from rcmd.methods.stochastic import (
-    Array,
     Capped,
     CappedRun,
     Sampled,
@@ -21,6 +20,7 @@ from rcmd.methods.stochastic import (
 )
 from rcmd.methods.variance_reduced import Epochs
 from rcmd.model.problem import Problem
+from rcmd.rows.validation import Array
 
 
 def slide(run: Sampled, slope: Array, centre: Array, strength: float, error: float) -> Array:

@@ -9,13 +9,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-import numpy.typing as npt
-
 from rcmd.model.problem import Problem
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.state import Stateful
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 SearchRule = Literal["exact", "short-step", "adaptive"]
 """The rules that serve any direction of descent."""

@@ -8,14 +8,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
 from rcmd.model.problem import Problem
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import batch_size
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, batch_size
 
 
 class Sampled(Progress):

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.stochastic import Array, Capped, CappedRun, Sampled
+from rcmd.methods.stochastic import Capped, CappedRun, Sampled
 from rcmd.model.problem import Problem
 from rcmd.rows.state import Stateful
-from rcmd.rows.validation import batch_size
+from rcmd.rows.validation import Array, batch_size
 
 
 @dataclass(frozen=True)

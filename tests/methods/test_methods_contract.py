@@ -24,8 +24,7 @@ from rcmd import (
 )
 from rcmd.engine.kernels.accelerated import LASTING
 from rcmd.methods import SCGM, Apcg, FrankWolfe, Method, Sdca, method_named
-from rcmd.methods.base import Progress
-from rcmd.methods.batches import Batches
+from rcmd.methods.base import Batches, Progress
 from rcmd.methods.stochastic import _SCGM
 from rcmd.rows import DenseRows
 

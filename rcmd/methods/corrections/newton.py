@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.state import Stateful
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 ROUNDING = 1e-15
 """What rounding may hide of a decrease, relative to the value."""

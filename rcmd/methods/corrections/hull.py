@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rcmd.methods.corrective.ball import BallCorrection, ball_of
-from rcmd.methods.corrective.columns import EntryColumns, PredictedColumns, single_entries
-from rcmd.methods.corrective.newton import Correction, Point, falls
-from rcmd.methods.corrective.simplex_qp import minimize_on_simplex
+from rcmd.methods.corrections.ball import BallCorrection, ball_of
+from rcmd.methods.corrections.columns import EntryColumns, PredictedColumns, single_entries
+from rcmd.methods.corrections.newton import Correction, Point, falls
+from rcmd.methods.corrections.simplex_qp import minimize_on_simplex
 from rcmd.model.problem import Problem
-from rcmd.rows.atoms import Atom, SparseAtom
+from rcmd.rows.atoms import Atom, atom_key
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 SUFFICIENT = 1e-4
 """The share of the promised decrease to be had."""
@@ -78,15 +76,8 @@ class AtomWeights(Correction):
 
         Returns how many stand before the new ones.
         """
-        known = {atom for atom in self.atoms if isinstance(atom, SparseAtom)}
-        others = [atom for atom in self.atoms if not isinstance(atom, SparseAtom)]
-
-        def held(atom: Atom) -> bool:
-            if isinstance(atom, SparseAtom):
-                return atom in known
-            return any(_same(atom, other) for other in others)
-
-        new = [atom for atom in atoms if not held(atom)]
+        held = {atom_key(atom) for atom in self.atoms}
+        new = [atom for atom in atoms if atom_key(atom) not in held]
         self._append(new)
         return len(self.atoms) - len(new)
 
@@ -172,13 +163,6 @@ class AtomWeights(Correction):
             self.here = self._look(self.weights)
 
 
-def _same(a: Atom, b: Atom) -> bool:
-    """Whether two atoms are the same point, said the same way."""
-    if type(a) is not type(b):
-        return False
-    return all(np.array_equal(vars(a)[name], vars(b)[name]) for name in vars(a))
-
-
 class HullCorrection(AtomWeights):
     """Fully corrective Frank–Wolfe with second-order steps, from a point of dom R on.
 
@@ -242,15 +226,12 @@ def _parts(problem: Problem, point: Any) -> list[tuple[Any, Atom]]:
     return [(weight, atom) for weight, atom in parts[: _most_atoms(problem)] if weight > 0]
 
 
-def correction_from(problem: Problem, state: dict[str, Any]) -> Correction:
-    """The correction of a checkpoint."""
-    correction: Correction
+def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
+    """A correction of the kind that gave ``state``, ready to load it."""
     if ball_of(problem.oracle) is not None:
-        correction = BallCorrection(problem, state["beta"])
-    else:
-        correction = HullCorrection.__new__(HullCorrection)
-        correction.problem = problem
-    correction.load_state(state)
+        return BallCorrection(problem, state["beta"])
+    correction = HullCorrection.__new__(HullCorrection)
+    correction.problem = problem
     return correction
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rcmd.methods.corrective.columns import gram
-from rcmd.methods.corrective.newton import Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.columns import gram
+from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
@@ -18,8 +17,7 @@ from rcmd.oracles.vectors import norm
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 MOST_PRODUCTS = 500
 """Products with the Hessian that one linear system is worth."""

@@ -37,16 +37,16 @@ from rcmd import (
 from rcmd.conjugates import SampleLosses
 from rcmd.methods import FrankWolfe
 from rcmd.methods.corrected import worth_correcting
-from rcmd.methods.corrective import ball, simplex_qp
-from rcmd.methods.corrective.columns import (
+from rcmd.methods.corrections import ball, simplex_qp
+from rcmd.methods.corrections.columns import (
     EntryColumns,
     PredictedColumns,
     beside,
     gram,
     single_entries,
 )
-from rcmd.methods.corrective.hull import AtomWeights, correction_for
-from rcmd.methods.corrective.newton import solve_definite
+from rcmd.methods.corrections.hull import AtomWeights, correction_for
+from rcmd.methods.corrections.newton import solve_definite
 from rcmd.model import truth
 from rcmd.model.prox import EuclideanProx
 from rcmd.oracles import DenseAtom, SparseAtom
@@ -554,7 +554,7 @@ def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -
     assert correction.gradients >= sum(looked)
     best = solve(problem, batch=170, tol=1e-8).primal
     assert correction.here.loss - best < 0.05 * (problem.primal(np.zeros(60)) - best)
-    monkeypatch.setattr("rcmd.methods.corrective.hull.FEWEST_SAMPLES", 10**9)
+    monkeypatch.setattr("rcmd.methods.corrections.hull.FEWEST_SAMPLES", 10**9)
     assert correction_for(problem, np.zeros(60), np.zeros(60)).here.loss == pytest.approx(np.log(2))
 
 

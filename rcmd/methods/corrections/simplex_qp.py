@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rcmd.methods.corrective.newton import solve_definite
-
-Array = npt.NDArray[Any]
+from rcmd.methods.corrections.newton import solve_definite
+from rcmd.rows.validation import Array
 
 MOST_TURNS, MOST_WORK = 300, 6e9
 """Entries freed or fixed in one programme, at most, and their number times m³: about half a
