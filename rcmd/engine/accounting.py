@@ -27,7 +27,7 @@ RESCALE_ABOVE = 1e100
 
 @dataclass(frozen=True)
 class Step:
-    """What an engine tells of iteration i: its atom β̃^i, its batch, and w^{i+1} − w^i on it."""
+    """Iteration i as accounting sees it: the atom β̃^i, the batch, and w^{i+1} − w^i on it."""
 
     i: int
     atom: Atom
@@ -36,7 +36,7 @@ class Step:
 
 
 class Accounting(Protocol):
-    """Anything that listens to an engine's steps."""
+    """Anything that is called after each of an engine's steps."""
 
     def record(self, step: Step) -> None:
         """Take note of one step."""

@@ -13,7 +13,7 @@ from rcmd.rows.validation import Array
 
 EngineName = Literal["auto", "compiled", "reference"]
 
-LONGEST = 16
+REFRESH_PASSES = 16
 """Passes over the data between two refreshes, once a run is under way."""
 
 
@@ -51,9 +51,9 @@ class Engine(Protocol):
 def next_refresh(iteration: int, n: int, batch: int) -> int:
     """The first iteration after ``iteration`` at which sums are computed from scratch.
 
-    So rounding cannot pile up. After 1, 2, 4, 8, 16 passes over the data and every 16 passes
-    from then on: early sums shrink fastest and lose their digits first. It depends on the
-    iteration alone, so that runs do not depend on how they are sliced.
+    So rounding errors cannot accumulate. That is after 1, 2, 4, 8, 16 passes over the data and
+    every 16 passes from then on: early sums shrink fastest and lose their digits first. It depends
+    on the iteration alone, so that runs do not depend on how they are sliced.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def next_refresh(iteration: int, n: int, batch: int) -> int:
     for passes in (1, 2, 4, 8):
         if iteration < math.ceil(passes * n / batch):
             return math.ceil(passes * n / batch)
-    period = math.ceil(LONGEST * n / batch)
+    period = math.ceil(REFRESH_PASSES * n / batch)
     return (iteration // period + 1) * period
 
 
 def checked_atom(oracle: LinearMinOracle, d: Any) -> Atom:
-    """The oracle's atom at d, which must be one."""
+    """The oracle's answer at d, which must be an atom."""
     atom = oracle.argmin(d)
     if not isinstance(atom, Atom):
         raise TypeError(
@@ -90,7 +90,7 @@ def refuse_infeasible_atoms(oracle: LinearMinOracle, d: Any, zero: Any) -> None:
 
 
 def not_finite(problem: Problem, iteration: int) -> str:
-    """The sentence for a dual variable that is no number."""
+    """The message for a dual variable that is not finite."""
     return (
         f"the dual variable became NaN or infinite before iteration {iteration}; expected finite "
         f"numbers from the derivative of {problem.loss!r} and the atoms of {problem.oracle!r}: "

@@ -133,7 +133,7 @@ class CompiledEngine(Stateful):
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
 
     def _draw(self, steps: int) -> Array:
-        """The next batches as kernels read them; a row that is none would crash there."""
+        """The next batches as kernels read them, where a row beyond the end would crash."""
         batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
         trusted = isinstance(self.sampler, UniformSampler)
         if not trusted and (batches.min() < 0 or batches.max() >= self.problem.n):
@@ -179,7 +179,7 @@ class CompiledEngine(Stateful):
 def _compiled_functions(
     problem: Problem, prox: BregmanProx
 ) -> tuple[tuple[int, ...], tuple[Scalar, ...], Array]:
-    """The addresses ``layout.mirror_step`` needs of loss and prox, who owns them, and s⁰."""
+    """The addresses ``layout.mirror_step`` needs of loss and prox, their owners, and s⁰."""
     losses = problem.losses
     derivative = method_scalar(losses.loss, "derivative")
     if type(prox) is ConjugateProx:  # a subclass may have another step
@@ -326,7 +326,7 @@ def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
 def describes_argmin(oracle: Any, *names: str) -> bool:
     """Whether one of these methods belongs to the class that defines ``argmin`` or to a newer one.
 
-    A subclass that gives another ``argmin`` alone leaves the older ones behind.
+    Where a subclass overrides ``argmin`` alone, they no longer describe it.
     """
     order = [vars(base) for base in type(oracle).__mro__]
     newest = min(next(i for i, own in enumerate(order) if name in own) for name in names)

@@ -95,7 +95,7 @@ class Progress(ABC):
     """The kind of bound that it has, if any."""
 
     constants_batch: int = 1
-    """The rows per step for which a result tells the constants of its problem."""
+    """The rows per step for which a result reports the constants of its problem."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
@@ -147,7 +147,7 @@ class Progress(ABC):
             self.iteration += 1
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps: all attributes, but for what the method and the problem make."""
+        """What a checkpoint keeps: all attributes, but for those that method and problem give."""
         constant = (Problem, Method, Batches)
         return {
             name: plain(value)
@@ -162,7 +162,7 @@ class Progress(ABC):
             load_attribute(self, name, value, in_place=False)
 
     def aim(self, tol: float, max_gradients: float) -> None:  # noqa: B027
-        """Hear, before the first step, what gap is asked for and what may be spent."""
+        """Take note, before the first step, of the gap asked for and the gradients allowed."""
 
     def averages(self) -> tuple[Any, Array]:
         """The primal point and a dual point to be certified; the response to β by default."""
@@ -177,7 +177,7 @@ class Progress(ABC):
         return beta, w_average
 
     def feasible_averages(self) -> tuple[Any, Array]:
-        """The averages; where β̄ is outside dom R, a sentence says whose fault that is."""
+        """The averages; an error where β̄ is outside dom R because the oracle's atoms are."""
         beta, w_average = self.averages()
         oracle = self.problem.oracle
         if math.isinf(oracle.value(beta)):

@@ -44,8 +44,7 @@ class Corrected(Method):
 
     Plain steps find the right face of a polytope quickly and then crawl along it; a round of
     corrections takes Newton steps on the weights of the atoms found and asks the oracle which are
-    missing. There are none for ``tol=0``, for fractions, and for
-    rows on several processes.
+    missing. There are none for ``tol=0``, for fractions and for rows on several processes.
 
     Examples
     --------
@@ -73,7 +72,7 @@ class Corrected(Method):
 
 
 class CorrectedProgress(Progress):
-    """Plain steps, and rounds from the best point that they have found."""
+    """Plain steps, and rounds of corrections from the best point that they have found."""
 
     def __init__(self, plain: Progress) -> None:
         self.problem, self.plain = plain.problem, plain
@@ -82,9 +81,9 @@ class CorrectedProgress(Progress):
         self._tol, self._max_gradients = 0.0, math.inf
         self._correcting = self._idle = self._round_due = False
         self._rounds = self._still = self._slow = 0
-        self._landmark: Any = math.inf
+        self._gap_to_beat: Any = math.inf
         self._last: tuple[int, Any] | None = None
-        self._from: Any = None
+        self._start: Any = None
         self._correction: Correction | None = None
         self._reached: Point | None = None
         self._count()
@@ -137,15 +136,15 @@ class CorrectedProgress(Progress):
     def step(self) -> None:
         """One round of corrections.
 
-        A round that is cancelled leaves everything as it was before, for whoever goes on; the
+        A cancelled round leaves everything as it was before, so that a resumed run repeats it; the
         point that it has come to is certified all the same.
         """
         with np.errstate(all="ignore"):  # a step that is no number is not taken
             if self._correction is None:
                 self._correction = correction_for(
-                    self.problem, self._from, self.plain.averages()[0]
+                    self.problem, self._start, self.plain.averages()[0]
                 )
-                self._from = None
+                self._start = None
             self._count()
             passes = (self._max_gradients - self.gradients) / self.problem.n
             correction = copy(self._correction)
@@ -213,7 +212,7 @@ class CorrectedProgress(Progress):
             now = self.gradients, certificate.gap
             if worth_correcting(self._last, now, self.problem.n, self._tol):
                 self._correcting = True
-                self._landmark, self._from = certificate.gap, certificate.beta
+                self._gap_to_beat, self._start = certificate.gap, certificate.beta
         return self.under_way
 
     def _judge_round(self, gap: Any) -> None:
@@ -221,9 +220,9 @@ class CorrectedProgress(Progress):
         assert self._correction is not None
         if not gap > self._tol:
             return
-        fell = gap < (1 - LEAST_FALL) * self._landmark
+        fell = gap < (1 - LEAST_FALL) * self._gap_to_beat
         self._slow = 0 if fell else self._slow + 1
-        self._landmark = gap if fell else self._landmark
+        self._gap_to_beat = gap if fell else self._gap_to_beat
         self._still = 0 if self._correction.moved else self._still + 1
         self._idle = self._still >= STILL_ROUNDS or self._slow >= SLOW_ROUNDS
 

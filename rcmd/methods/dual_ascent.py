@@ -11,7 +11,7 @@ import numpy as np
 from rcmd.engine.base import next_refresh, not_finite
 from rcmd.engine.kernels.accelerated import FADING, GUESS, LABEL, LASTING, run_accelerated
 from rcmd.engine.kernels.layout import rows_tuple
-from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.engine.sampling import UniformSampler
 from rcmd.jit.scalars import CannotCompile, method_scalar
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.rcmd import EngineProgress, make_engine
@@ -66,12 +66,10 @@ class Sdca(Method):
         sampler = UniformSampler(problem.n, constants.batch, rng)
         prox = replace(CompositeProx().bind(constants), by_row=constants.batch == 1)
         schedule = default_schedule(constants, unit_steps=True)
-        return _Ascent(problem, make_engine("auto", problem, schedule, sampler, prox))
+        return _Sdca(problem, make_engine("auto", problem, schedule, sampler, prox))
 
 
-class _Ascent(EngineProgress):
-    """The engine's run; only the pair to certify is another."""
-
+class _Sdca(EngineProgress):
     @property
     def d(self) -> Array:
         return self.problem.gradient(self.w)
@@ -125,7 +123,7 @@ class Apcg(Method):
                 "rows of floats, for which it has compiled code"
             )
         try:
-            return EngineProgress(problem, Acceleration(problem, rng))
+            return ApcgProgress(problem, rng)
         except CannotCompile as reason:
             raise ValueError(
                 f"the loss of Apcg cannot be compiled: {reason}; expected one that numba "
@@ -133,15 +131,18 @@ class Apcg(Method):
             ) from reason
 
 
-class Acceleration(Stateful):
-    """The contract of an engine, as all its steps cost alike; the formulas are at ``Apcg``."""
+class ApcgProgress(Stateful, Progress):
+    """Compiled steps on u and v; the formulas are at ``Apcg``."""
 
-    changing = ("iteration", "sampler", "_records", "_columns", "_power", "_refresh_at", "_fault")
+    changing = ("iteration", "gradients", "oracle_calls", "rng", "_fault")
+    changing += ("_records", "_columns", "_power", "_refresh_at")
+    even_steps = True
+    step_gradients = 1
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        super().__init__(problem, rng)
         n, losses = problem.n, problem.losses
-        self.problem, self.iteration = problem, 0
-        self.sampler: Sampler = UniformSampler(n, 1, rng)
+        self._sampler = UniformSampler(n, 1, rng)
         self._rows, self._strength = rows_tuple(problem.rows), float(problem.oracle.mu)
         self._derivative = method_scalar(losses.loss, "derivative")
         curvature = problem.rows.square_norms() / (n * self._strength)
@@ -165,10 +166,6 @@ class Acceleration(Stateful):
         return self.problem.losses.clip(combined)
 
     @property
-    def d(self) -> Array:
-        return self.problem.gradient(self.w)
-
-    @property
     def s(self) -> Array:
         """The predictions at β."""
         return self.problem.rows.matvec(self.averages()[0])
@@ -176,13 +173,16 @@ class Acceleration(Stateful):
     def averages(self) -> tuple[Any, Array]:
         return last_pair(self.problem, self.w)
 
+    def step(self) -> None:
+        self.advance(1)
+
     def advance(self, steps: int) -> None:
         if self._fault:
             raise FloatingPointError(self._fault)
         end = self.iteration + steps
         while self.iteration < end:
             stop = min(end, self.iteration + CHUNK, self._refresh_at)
-            self._take(self.sampler.draw(stop - self.iteration).reshape(-1).view(np.uint64))
+            self._take(self._sampler.draw(stop - self.iteration).reshape(-1).view(np.uint64))
             if self.iteration == self._refresh_at:
                 self._refresh()
 
@@ -192,6 +192,7 @@ class Acceleration(Stateful):
         numbers = (self._strength, self._share, self._rho, self._power)
         self._power, health = run_accelerated(self._rows, order, *state, functions, *numbers)
         self.iteration += len(order)
+        self.gradients = self.oracle_calls = self.iteration
         if not math.isfinite(health):
             self._fault = not_finite(self.problem, self.iteration)
             raise FloatingPointError(self._fault)

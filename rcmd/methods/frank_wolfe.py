@@ -40,9 +40,9 @@ class FullGradient(Progress):
         self._dearest = max(self._dearest, self.gradients - before)
 
     def searched(self, segment: Segment) -> Any:
-        """The step that the rule takes; each of its looks at the losses counts n gradients."""
+        """The step that the rule takes; an evaluation of all losses counts n gradients."""
         share = self._rule.share(segment)
-        self.gradients += segment.looks * self.problem.n
+        self.gradients += segment.evaluations * self.problem.n
         return share
 
     @property

@@ -58,8 +58,8 @@ class RCMD(Method):
         ``"compiled"`` runs machine code made from the classes given, ``"reference"`` plain
         Python; ``"auto"`` compiles where it can. Both give the same iterates.
     accounting
-        Objects of your own whose ``record(step)`` hears of every step, beside the averages that a
-        run certifies. Only the reference engine tells.
+        Objects of your own whose ``record(step)`` is called after every step, beside the averages
+        that a run certifies; they need the reference engine.
 
     Examples
     --------
@@ -98,8 +98,8 @@ class RCMD(Method):
             raise ValueError(f"engine is {self.engine!r}; expected one of {names}")
         if self.accounting and self.engine == "compiled":
             raise ValueError(
-                "accounting is given beside engine = 'compiled', which tells nobody of its steps; "
-                "expected engine = 'reference' or 'auto'"
+                "accounting is given with engine = 'compiled', which reports no steps; expected "
+                "engine = 'reference' or 'auto'"
             )
 
     def start(
@@ -120,7 +120,7 @@ class RCMD(Method):
         return RCMDProgress(problem, engine, constants, kind, prox.note)
 
     def _size(self, problem: Problem, batch: int | None) -> int:
-        """Rows per step, of which there must be one word."""
+        """Rows per step, from ``solve``, from this method or from its sampler."""
         drawn = None if self.sampler is None else self.sampler.batch
         given = {"solve": batch, "RCMD": self.batch, "sampler": drawn}
         named = [name for name, value in given.items() if value is not None]
@@ -221,8 +221,8 @@ def make_engine(
 ) -> Engine:
     """The engine of that name; ``"auto"`` falls back to the reference, with a warning.
 
-    Exact problems and layouts without kernels run on the reference engine by nature, and
-    nothing is said of it; ``accounting`` hears of their steps alone.
+    Exact problems and layouts without kernels always run on the reference engine, without one;
+    ``accounting`` is called by the reference engine only.
     """
     if problem.spread:
         own: Any = problem  # it alone knows where its rows are
@@ -262,7 +262,7 @@ def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
     if prox.unit_steps and not constants.mu > 0:
         raise ValueError(
             f"schedule is None while {type(prox).__name__} takes unit steps and R has μ = 0, for "
-            "which no schedule here is made; expected one of your own"
+            "which there is no default; expected a schedule of your own"
         )
     if prox.carries_bounds or prox.unit_steps:
         return default_schedule(constants, prox.unit_steps)

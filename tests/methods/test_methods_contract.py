@@ -117,9 +117,9 @@ def test_sdca_touches_the_rows_that_it_counts(batch: int, monkeypatch: pytest.Mo
 def test_apcg_touches_one_row_a_step() -> None:
     run: Any = Apcg().start(problem("logistic", "ridge", n=9), None, np.random.default_rng(0))
     for step in range(1, 30):
-        before = run.engine._records[:, LASTING:].copy()
+        before = run._records[:, LASTING:].copy()
         run.advance(1)
-        assert np.count_nonzero((run.engine._records[:, LASTING:] != before).any(axis=1)) <= 1
+        assert np.count_nonzero((run._records[:, LASTING:] != before).any(axis=1)) <= 1
         assert run.gradients == run.oracle_calls == step
         assert run.step_gradients == 1
 

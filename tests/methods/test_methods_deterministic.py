@@ -417,7 +417,7 @@ def test_exact_search_finds_the_root_of_the_slope(loss):
             return (losses.derivative(s + a * along) * along).mean()
 
         share = ExactSearch().share(segment)
-        looks.append(segment.looks)
+        looks.append(segment.evaluations)
         assert 0 <= share <= limit
         root = limit if slope(limit) <= 0 else brentq(slope, 0, limit, xtol=1e-15)
         inside += 0 < root < limit

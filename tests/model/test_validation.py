@@ -361,7 +361,7 @@ OPTIONS: list[Row] = [
         "accounting compiled",
         lambda: RCMD(engine="compiled", accounting=(print,)),
         ValueError,
-        ("tells nobody of its steps", "'reference' or 'auto'"),
+        ("which reports no steps", "'reference' or 'auto'"),
     ),
     ("sampler a word", lambda: RCMD(sampler="all"), TypeError, ("sampler is 'all'", "a Sampler")),
     ("callbacks [5]", lambda: run(callbacks=[5]), TypeError, ("callbacks holds 5", "a function")),

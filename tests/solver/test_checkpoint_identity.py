@@ -44,7 +44,7 @@ from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods import Method, Progress, corrected
-from rcmd.methods.dual_ascent import Acceleration
+from rcmd.methods.dual_ascent import ApcgProgress
 from rcmd.model.certificate import BestPair
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.oracles.base import LinearMinOracle
@@ -297,9 +297,14 @@ PLANTED: list[tuple[str, Any, str, Any]] = [
     ("ridge", CoordinateLoop, "changing", ("columns",)),
     ("l1-reference", DualAverage, "changing", ("last",)),
     ("l1-reference", PrimalAverage, "changing", ("total", "base")),
-    ("Apcg", Acceleration, "changing", ("iteration", "_records", "_columns", "_power")),
+    ("Apcg", ApcgProgress, "changing", ("iteration", "_records", "_columns", "_power")),
     ("hull", BestPair, "load_state", lambda self, state: None),
-    ("hull", corrected, "NOT_KEPT", (*corrected.NOT_KEPT, "_still", "_slow", "_landmark", "_last")),
+    (
+        "hull",
+        corrected,
+        "NOT_KEPT",
+        (*corrected.NOT_KEPT, "_slow", "_gap_to_beat", "_last"),
+    ),
     ("caching", Caching, "load_state", lambda self, state: None),
     ("dense-nuclear", NuclearBall, "load_state", lambda self, state: None),
 ]

@@ -72,7 +72,7 @@ class BallCorrection(Correction):
         self._unit_strength = self.strength * self.radius * self.radius
         bounds = problem.prediction_bounds
         self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
-        self.here = self._look(beta)
+        self.here = self._point_at(beta)
         unit, d = self._in_units()
         inner = self._in_norm * unit
         size = inner @ inner
@@ -107,7 +107,7 @@ class BallCorrection(Correction):
         tried = [before]
 
         def fallen(share: float) -> bool:
-            tried.append(self._look(point(share)))
+            tried.append(self._point_at(point(share)))
             return falls(self._value(tried[-1]), value, 0.0)
 
         share = self.longest(fallen)
@@ -186,7 +186,7 @@ class BallCorrection(Correction):
             beta[-1] = np.clip(beta[-1], -self.bound, self.bound)
         return beta
 
-    def _look(self, beta: Array) -> Point:
+    def _point_at(self, beta: Array) -> Point:
         self.passes += 1
         return Point(self.problem, beta, self.problem.rows.matvec(beta))
 

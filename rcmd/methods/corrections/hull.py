@@ -1,4 +1,4 @@
-"""Corrections for any oracle: Newton on the atoms at hand, then its word on what is missing."""
+"""Corrections for any oracle: Newton steps on the atoms found, then the atoms that are missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUFFICIENT = 1e-4
 """The share of the promised decrease to be had."""
 
 CURVED = 1e-12
-"""How much R may lie below its chords, relatively, before the hull is said to miss P."""
+"""How much R may lie below its chords, relatively, before a point is decomposed anew."""
 
 FEWEST_NEW = 16
 """Atoms asked of the oracle in a round, at least."""
@@ -31,10 +31,10 @@ MOST_STEPS, STEP_PASSES = 4, 3
 """Steps of a round, and passes over the data that one takes."""
 
 STRIDE, FEWEST_SAMPLES = 8, 2000
-"""Every so many samples are solved first, if there are so many of them."""
+"""Every eighth sample is solved first, where that leaves at least so many."""
 
 SHARE_OF_ERROR, MOST_ROUNDS = 0.5, 8
-"""Fewer samples are solved until their gap is this share of a standard error of P, or so long."""
+"""They are solved until their gap is this share of a standard error of P, for so many rounds."""
 
 
 class AtomWeights(Correction):
@@ -57,7 +57,7 @@ class AtomWeights(Correction):
         self._append([atom for _, atom in parts])
         weights = np.array([float(weight) for weight, _ in parts])
         self.weights = weights / np.sum(weights)
-        self.here = self._look(self.weights)
+        self.here = self._point_at(self.weights)
 
     def state(self) -> dict[str, Any]:
         """With the predictions, which are not the same bits when made again by others."""
@@ -125,7 +125,7 @@ class AtomWeights(Correction):
         target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
         step, level = target - self.weights, before.loss + float(self._penalties @ self.weights)
         promised = SUFFICIENT * min(float(slope @ step), 0.0)
-        whole = self._look(target)
+        whole = self._point_at(target)
 
         def fallen(share: float) -> bool:
             loss = whole.loss if share == 1.0 else self._between(before.s, whole.s, share)
@@ -134,12 +134,12 @@ class AtomWeights(Correction):
 
         share = self.longest(fallen)
         self.weights = target if share == 1.0 else self.weights + share * step
-        self.here = whole if share == 1.0 else self._look(self.weights) if share > 0 else before
+        self.here = whole if share == 1.0 else self._point_at(self.weights) if share > 0 else before
         self._idle = self.weights <= 0
         if not self.problem.oracle.indicator:
             self._straighten()
 
-    def _look(self, weights: Array) -> Point:
+    def _point_at(self, weights: Array) -> Point:
         self.passes += 1
         rows = self.problem.rows
         beta = self._columns.point(rows.zero(), weights)
@@ -160,7 +160,7 @@ class AtomWeights(Correction):
             self._append([atom for _, atom in parts])
             self.weights = np.zeros(len(self.atoms))
             self.weights[-len(parts) :] = [weight for weight, _ in parts]
-            self.here = self._look(self.weights)
+            self.here = self._point_at(self.weights)
 
 
 class HullCorrection(AtomWeights):
@@ -178,8 +178,8 @@ class HullCorrection(AtomWeights):
     def round(self, passes: float, enough: float) -> None:
         """Take up the atoms that the oracle offers at this point, take a Newton step, and so on.
 
-        Where none of the new atoms was of use, further steps come first: the oracle has nothing
-        to say before P is as small on the hull as it shall be.
+        Where none of the new atoms was of use, further steps come first: the oracle is of no help
+        before P is small on the hull.
         """
         before, earlier, steps, gap = self.here, self.passes, 0, math.inf
         while gap > enough and steps < MOST_STEPS:
@@ -238,8 +238,8 @@ def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
 def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
     """The kind of correction that fits the oracle, from about ``beta`` on.
 
-    Where there are enough samples, every eighth of them is solved first, about as well as that
-    many can tell: those rounds cost an eighth, and most of what is found then stays.
+    Where there are enough samples, every eighth of them is solved first, to about its sampling
+    error: those rounds cost an eighth, and most of the atoms that they find stay.
     """
     fewer = problem.every(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
     costs = (0, 0)
