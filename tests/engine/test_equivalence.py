@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from enumeration import averaging_weight
+from enumeration import ColdStart, averaging_weight
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, dense, exact_problem, problem
 
 from rcmd import LeastSquares, Problem
@@ -204,12 +204,6 @@ def test_weight_two_is_the_row_twice(oracle: str, row: int) -> None:
 
 
 # ---- the comparison sees planted bugs ----------------------------------------------------------
-
-
-class ColdStart(ReferenceEngine):
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.d = 0 * self.d
 
 
 class NoScatter(ReferenceEngine):

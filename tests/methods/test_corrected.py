@@ -275,12 +275,6 @@ def test_the_plain_algorithm_is_still_there() -> None:
     assert plain.stop is StopReason.ITERATIONS
 
 
-def test_runs_repeat_themselves() -> None:
-    first, second = (solve(medium(), batch=4, tol=1e-8, seed=3) for _ in range(2))
-    assert np.array_equal(first.beta, second.beta)
-    assert [row.gap for row in first.history] == [row.gap for row in second.history]
-
-
 @pytest.mark.parametrize(
     ("budget", "reason"),
     [({"max_gradients": 4_000}, "GRADIENTS"), ({"max_iterations": 27}, "ITERATIONS")],

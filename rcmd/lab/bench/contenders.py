@@ -93,7 +93,7 @@ class Settings:
 
 def stepping(name: str, engine: CompiledEngine | PlainC) -> Contender:
     """A contender that takes steps."""
-    batch = engine.batch if isinstance(engine, PlainC) else engine.sampler.batch
+    batch = engine.step_gradients if isinstance(engine, PlainC) else engine.sampler.batch
 
     def work(steps: int) -> int:
         engine.advance(steps)
@@ -133,7 +133,7 @@ class PlainC:
     def __init__(self, X: Any, y: Array, batch: int, radius: float) -> None:
         self._function = _built()
         self.n, self.p = X.shape
-        self.batch, self.radius, self.iteration = batch, radius, 0
+        self.step_gradients, self.radius, self.iteration = batch, radius, 0
         self._rows = (X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data.astype(float))
         self._y = np.ascontiguousarray(y, dtype=float)
         self.s, self.w, self.lag = np.zeros(self.n), -self._y / 2, np.zeros(self.n)
@@ -144,14 +144,14 @@ class PlainC:
     def advance(self, steps: int, batches: Array | None = None) -> None:
         """Take ``steps`` steps, on the rows ``batches`` (steps × batch) if they are given."""
         given = None if batches is None else np.ascontiguousarray(batches, dtype=np.int32)
-        expected = steps, self.batch
+        expected = steps, self.step_gradients
         if given is not None and given.shape != expected:
             raise ValueError(f"batches has shape {given.shape}; expected {expected}")
         self._function(
             self.n,
             self.p,
             *map(_address, (*self._rows, self._y)),
-            self.batch,
+            self.step_gradients,
             ctypes.c_int64(self.iteration),
             ctypes.c_int64(steps),
             ctypes.c_double(self.radius),
@@ -164,7 +164,7 @@ class PlainC:
     def averages(self) -> tuple[Array, Array]:
         """β̄ and w̄ of the last step."""
         last = self.iteration - 1
-        total = self.iteration * (4 * self.n / self.batch + last) / 2
+        total = self.iteration * (4 * self.n / self.step_gradients + last) / 2
         return self.beta_sum / total, self.w - self.lag / total
 
 
