@@ -2,8 +2,9 @@
 
 ``base`` has the contract: a ``Method`` starts a run and a ``Progress`` is one. ``rcmd`` is the
 paper's algorithm, ``corrected`` the default, which ends with the corrections of ``corrections/``.
-The others are the field's, each in the words of its own paper: Frank-Wolfe and its variants with
-full gradients, stochastic ones, and dual ascent.
+The others are the field's, each in the words of its own paper: ``frank_wolfe`` and ``active_set``
+with full gradients and ``step_rules``; ``stochastic``, ``variance_reduced``, ``sliding``; and
+``dual_ascent``.
 """
 
 from difflib import get_close_matches

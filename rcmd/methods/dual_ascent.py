@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -134,8 +134,8 @@ class Apcg(Method):
 class ApcgProgress(Stateful, Progress):
     """Compiled steps on u and v; the formulas are at ``Apcg``."""
 
-    changing = ("iteration", "gradients", "oracle_calls", "rng", "_fault")
-    changing += ("_records", "_columns", "_power", "_refresh_at")
+    changing: ClassVar[tuple[str, ...]] = ("iteration", "gradients", "oracle_calls", "rng")
+    changing += ("_records", "_columns", "_power", "_refresh_at", "_fault")
     even_steps = True
     step_gradients = 1
 

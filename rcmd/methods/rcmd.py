@@ -141,13 +141,11 @@ class RCMD(Method):
 class EngineProgress(Progress):
     """A run of an engine, whose steps all cost alike."""
 
+    even_steps = True
+
     def __init__(self, problem: Problem, engine: Engine) -> None:
         self.problem, self.engine = problem, engine
         self._count()
-
-    @property
-    def even_steps(self) -> bool:
-        return True
 
     @property
     def step_gradients(self) -> int:
