@@ -512,21 +512,6 @@ def test_a_path_with_an_intercept() -> None:
     assert found.betas.shape == (2, 5)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([],), {}, "values is empty"),
-        (([1.0],), {"parameter": "strength"}, "parameter is 'strength', which L1Ball"),
-        (([1.0],), {"parameter": "size"}, "expected 'radius' or 'strength'"),
-        (([-1.0],), {}, "radius of L1Ball is -1.0"),
-        (([1.0],), {"method": FrankWolfe()}, "which starts from scratch; expected RCMD"),
-    ],
-)
-def test_refused_paths(arguments: Any, options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        path(medium(), *arguments, **options)
-
-
 # ---- fewer samples first ------------------------------------------------------------------------
 
 
