@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.frank_wolfe import FullGradient, check_batch
-from rcmd.methods.step_rules import SearchRule, Segment, check_rule, rule_named
+from rcmd.methods.frank_wolfe import FullGradient
+from rcmd.methods.step_rules import SearchRule, Segment, check_rule
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import first_largest
 from rcmd.rows.atoms import Atom, atom_key
@@ -115,9 +115,8 @@ class ActiveSetProgress(FullGradient):
     step, so that no rounding builds up in it.
     """
 
-    def __init__(self, method: ActiveSetMethod, problem: Problem, rng: np.random.Generator) -> None:
-        super().__init__(problem, rng, rule_named(method.rule, problem))
-        self._method = method
+    def __init__(self, *run: Any) -> None:
+        super().__init__(*run)
         self.active = ActiveSet()
 
     def move(self, w: Array, slope: Any, atom: Atom) -> None:
@@ -127,7 +126,7 @@ class ActiveSetProgress(FullGradient):
             self.beta = self.active.point(problem.rows.zero())
             self.predictions = problem.rows.matvec(self.beta)
             return
-        chosen = self._method.choose(self.active, slope, self.beta, atom)
+        chosen = self.method.choose(self.active, slope, self.beta, atom)
         direction = self._point(chosen.target) - self._point(chosen.source)
         along = problem.rows.matvec(direction)
         segment = Segment(problem, self.s, w, along, lambda: direction, limit=chosen.limit)
@@ -156,7 +155,6 @@ class ActiveSetMethod(Method):
         """The move where the gradient is ``slope`` and ``atom`` minimizes slopeᵀβ."""
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        check_batch(self, batch, problem.n)
         name = type(self).__name__
         if not problem.oracle.indicator:
             raise ValueError(
@@ -169,7 +167,7 @@ class ActiveSetMethod(Method):
                 f"{name} is a method for polytopes of vectors while β is a low-rank matrix; "
                 "expected rows of numbers: FrankWolfe() takes matrices"
             )
-        return ActiveSetProgress(self, problem, rng)
+        return ActiveSetProgress(self, problem, batch, rng)
 
 
 @dataclass(frozen=True)

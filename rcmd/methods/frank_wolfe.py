@@ -5,26 +5,32 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.step_rules import Rule, Segment, check_rule, rule_named
+from rcmd.methods.step_rules import Segment, StepRule, check_rule, rule_named
 from rcmd.model.problem import Problem
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array
 
-StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
-
 
 class FullGradient(Progress):
     """A run whose steps see ∇f(β) and a minimizer of ∇f(β)ᵀβ + R(β); it keeps s = Xβ."""
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, rule: Rule | None) -> None:
+    def __init__(
+        self, method: Any, problem: Problem, batch: int | None, rng: np.random.Generator
+    ) -> None:
+        if batch is not None and batch != problem.n:
+            raise ValueError(
+                f"batch is {batch} rows; expected None or n = {problem.n}: {type(method).__name__} "
+                "takes the gradient over all rows in every step"
+            )
         super().__init__(problem, rng)
-        self._rule: Any = rule
+        self.method = method
+        self._rule: Any = rule_named(method.rule, problem)
         self.predictions = problem.rows.matvec(self.beta)
         self._dearest = problem.n
 
@@ -53,15 +59,6 @@ class FullGradient(Progress):
     def step_gradients(self) -> int:
         """The most that a step used so far, n at first: line searches are not known ahead."""
         return self._dearest
-
-
-def check_batch(method: Method, batch: int | None, n: int) -> None:
-    """Refuse batches."""
-    if batch is not None and batch != n:
-        raise ValueError(
-            f"batch is {batch} rows; expected None or n = {n}: {type(method).__name__} takes the "
-            "gradient over all rows in every step"
-        )
 
 
 @dataclass(frozen=True)
@@ -102,9 +99,7 @@ class FrankWolfe(Method):
         check_rule(self, StepRule)
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        check_batch(self, batch, problem.n)
-        rule = None if self.rule == "open-loop" else rule_named(self.rule, problem)
-        return _FrankWolfe(problem, rng, rule)
+        return _FrankWolfe(self, problem, batch, rng)
 
 
 class _FrankWolfe(FullGradient):

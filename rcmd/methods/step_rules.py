@@ -17,6 +17,8 @@ from rcmd.rows.validation import Array
 SearchRule = Literal["exact", "short-step", "adaptive"]
 """The rules that serve any direction of descent."""
 
+StepRule = Literal["open-loop", SearchRule]
+
 ROOT_ACCURACY = 1e-15
 """The share of the slope at 0 that a line search leaves."""
 
@@ -166,10 +168,12 @@ class Adaptive(Rule):
             self.estimate = 2 * self.estimate
 
 
-def rule_named(name: SearchRule, problem: Problem) -> Rule:
-    """The rule called ``name``, at the beginning of a run on ``problem``."""
+def rule_named(name: StepRule, problem: Problem) -> Rule | None:
+    """The rule called ``name``, at the beginning of a run; ``None`` for open-loop steps."""
     if name == "short-step":
         return ShortStep(problem)
+    if name == "open-loop":
+        return None
     return ExactSearch() if name == "exact" else Adaptive()
 
 
