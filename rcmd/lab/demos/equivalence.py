@@ -92,7 +92,7 @@ def _frames(problem: Problem, rows: Any, primal: list[Any], dual: list[Any]) -> 
     start = problem.response(np.zeros(2))
     betas = np.array([np.zeros(2), *(beta for beta, _, _ in primal)])
     ws = np.array([start, *(state.w for state in dual)])
-    slopes = np.array([problem.gradient(start), *(step.d for step in primal)])
+    slopes = np.array([problem.gradient(start), *(d for _, _, d in primal)])
     averages = np.array([start, *(state.w_average for state in dual)])
     frames, worst = [], 0.0
     for i in range(len(betas)):
