@@ -303,7 +303,7 @@ PLANTED: list[tuple[str, Any, str, Any]] = [
         "hull",
         corrected,
         "NOT_KEPT",
-        (*corrected.NOT_KEPT, "_slow", "_gap_to_beat", "_last"),
+        (*corrected.NOT_KEPT, "_round_due", "_start", "_last"),
     ),
     ("caching", Caching, "load_state", lambda self, state: None),
     ("dense-nuclear", NuclearBall, "load_state", lambda self, state: None),
