@@ -36,6 +36,7 @@ class ActiveSet:
 
     Examples
     --------
+    >>> from rcmd import SparseAtom
     >>> active = ActiveSet(SparseAtom((0,), (1.0,)))
     >>> active.apply(Move(None, SparseAtom((1,), (1.0,)), 1), 0.25)
     >>> active.point(np.zeros(2))
