@@ -4,8 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from rcmd.lab.demos import SUMMARIES, make_page, matrix_completion, new_loss, the_bound
-from rcmd.lab.demos.page import Page, Scene
-from rcmd.lab.demos.writing import html
+from rcmd.lab.demos.page import Page, Scene, html
 
 NAMES = tuple(SUMMARIES)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.conjugates.least_squares import LeastSquares
+from rcmd.conjugates.huber import LeastSquares
 from rcmd.model.certificate import Certificate
 from rcmd.model.problem import Problem
 from rcmd.oracles.cur import CurSet

@@ -4,6 +4,6 @@ main.py finds the command and imports its file alone. The docstring of a command
 help; add_options(parser) says what may be typed, and run(options) returns the exit status.
 
 options.py  options that several commands have, and the check that their files can be written
-tasks.py    what rcmd solve is asked for: problems out of files and words
+tasks.py    the problems of rcmd solve, from files and specs
 mpi.py      solve and resume on several ranks
 """

@@ -18,7 +18,7 @@ import argparse
 import math
 from typing import Any
 
-from rcmd.cli.options import add_plot_option, add_problem_options, limit
+from rcmd.cli.options import add_plot_option, add_problem_options
 from rcmd.cli.tasks import samples_problem
 from rcmd.lab.racing import (
     AXES,
@@ -52,12 +52,10 @@ NOTES = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What may be typed after ``rcmd compare``."""
-    add_problem_options(parser, oracle="l1:5")
+    add_problem_options(parser, oracle="l1:5", tol=1e-10, max_seconds=None)
     add = parser.add_argument
     add("--methods", metavar="NAMES", help="with commas (default: all that fit)")
     add("--passes", type=float, default=20.0, help="gradients per row (default: %(default)s)")
-    add("--tol", type=float, default=1e-10, help="certified gap that ends a run (default: 1e-10)")
-    add("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
     add("--seeds", type=int, default=3, help="runs, from --seed on (default: %(default)s)")
     add_plot_option(parser)
 

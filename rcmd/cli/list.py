@@ -1,7 +1,8 @@
-"""Losses and oracles: how they are written, formula, constants, cost of a call.
+"""Losses and oracles: how they are written, their formulas and constants, and the
+cost of a call.
 
     rcmd list oracles
-"""  # fmt: skip  # noqa: D208
+"""
 
 from __future__ import annotations
 

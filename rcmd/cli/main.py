@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
-        if launched_ranks() == 1:  # else one rank speaks for all: cli/mpi.py
+        if launched_ranks() == 1:  # else cli/mpi.py does, for all ranks
             check_outputs(options)
         status: int = options.run(options)
         sys.stdout.flush()

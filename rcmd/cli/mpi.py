@@ -9,12 +9,12 @@ from functools import partial
 import numpy as np
 
 from rcmd.cli.options import check_outputs
-from rcmd.cli.tasks import Task, about_solution, generated, located, refuse
+from rcmd.cli.tasks import Task, about_solution, fitting_labels, generated, located, refuse
 from rcmd.distributed import world
 from rcmd.distributed.problem import ShardedProblem
-from rcmd.distributed.shards import fitting_labels, read_shard, shard
+from rcmd.distributed.shards import read_shard, shard
 from rcmd.distributed.watch import watched
-from rcmd.model.specs import for_columns, parse_loss, parse_oracle
+from rcmd.model.specs import parse_loss, parse_oracle
 from rcmd.reporting.progress import EXIT_BAD_INPUT, launched_ranks
 from rcmd.rows.processes import Alone, Group, SharedError, abort_on_error, shared_errors
 
@@ -56,11 +56,9 @@ def sharded_task(group: Group, options: argparse.Namespace) -> Task:
         X, y = shard(group, *generated(loss, options.seed or 0))
     else:
         X, y = read_shard(group, path)
-        y, remarks = fitting_labels(group, loss, y)
-    with shared_errors(group):
-        regularizer = for_columns(oracle, X.shape[1])
+        y, remarks = fitting_labels(loss, y, group)
     bound = options.intercept
-    problem = ShardedProblem(X, y, loss, regularizer, group=group, intercept=bound)
+    problem = ShardedProblem(X, y, loss, oracle, group=group, intercept=bound)
     counts = np.diff(problem.starts)
     spread = f"{group.size} ranks with {counts.min():,} to {counts.max():,} rows each"
     return Task(problem, [*remarks, spread], partial(about_solution, problem))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from rcmd.plotting import check_plot
 from rcmd.reporting.json_output import check_json
 from rcmd.solver.saved_results import check_folder
+from rcmd.solver.solve import Options
+
+FLAGS = {option.name: option for option in fields(Options) if option.metadata}
+"""The options of ``rcmd.solve`` that may be typed."""
 
 
 def add_command(
@@ -33,14 +38,36 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_problem_options(parser: argparse.ArgumentParser, oracle: str) -> None:
-    """Data, loss, oracle, batch and seed, all with defaults."""
+def add_problem_options(parser: argparse.ArgumentParser, oracle: str, **defaults: Any) -> None:
+    """Data, loss, oracle, batch, seed and further options of ``rcmd.solve``, with defaults."""
     add_data_options(parser)
-    add = parser.add_argument
-    add("--loss", default="logistic", help="(default: %(default)s)")
-    add("--oracle", default=oracle, help="(default: %(default)s)")
-    add("--batch", default="1%", help="rows per step, or a percentage (default: 1%%)")
-    add("--seed", type=int, default=0, help="of the batches (default: %(default)s)")
+    parser.add_argument("--loss", default="logistic", help="(default: %(default)s)")
+    parser.add_argument("--oracle", default=oracle, help="(default: %(default)s)")
+    add_run_options(parser, {"batch": "1%", "seed": 0} | defaults)
+
+
+def add_run_options(
+    parser: argparse.ArgumentParser, defaults: Mapping[str, Any], words: Mapping[str, str] = {}
+) -> None:
+    """Options of ``rcmd.solve`` with these defaults, which ``words`` may describe."""
+    for name, default in defaults.items():
+        option = FLAGS[name]
+        kind = option.metadata["type"]
+        positive = kind in (int, float) and option.default is None
+        told = words.get(name) or default
+        text = option.metadata["help"] + ("" if told is None else f" (default: {told})")
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=limit(kind) if positive else word if kind is str else kind,
+            default=default,
+            metavar=option.metadata["metavar"],
+            help=text.replace("%", "%%"),
+        )
+
+
+def given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Those of the options that are not ``None``."""
+    return {name: vars(options)[name] for name in names if vars(options)[name] is not None}
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
@@ -74,6 +101,13 @@ def check_outputs(options: argparse.Namespace) -> None:
         check_plot(options.plot)
     if given.get("save") is not None:
         check_folder(options.save)
+
+
+def word(text: str) -> str:
+    """A word that is not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("nothing is given; expected a word, or no such option")
+    return text
 
 
 def limit(kind: type[int] | type[float]) -> Callable[[str], float]:

@@ -6,6 +6,7 @@ certified gap and from the solution before, and show how the solution grows.
 
 Values are FIRST:LAST:COUNT in even steps, FIRST:LAST:COUNT:log in even ratios,
 or a list with commas. The oracle's own radius or strength may be left out.
+--tol and the budgets are for each value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from rcmd.cli.options import add_plot_option, add_problem_options, limit
+from rcmd.cli.options import add_plot_option, add_problem_options
 from rcmd.cli.tasks import samples_problem
 from rcmd.model.specs import ORACLES, parse_batch
 from rcmd.reporting.json_output import say, write_json
@@ -32,15 +33,11 @@ from rcmd.solver.solve import iterate
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What may be typed after ``rcmd path``."""
-    add_problem_options(parser, oracle="l1")
+    add_problem_options(parser, oracle="l1", tol=1e-3, max_seconds=None, max_gradients=None)
     values = parser.add_mutually_exclusive_group(required=True)
     values.add_argument("--radii", metavar="VALUES", help="1:10:5, 0.1:10:5:log or 1,2,5")
     values.add_argument("--strengths", metavar="VALUES", help="the same for a strength")
-    add = parser.add_argument
-    add("--intercept", type=float, metavar="B", help="an intercept within ±B")
-    add("--tol", type=float, default=1e-3, help="certified gap of each (default: %(default)s)")
-    add("--max-seconds", type=limit(float), metavar="S", help="limit of each run")
-    add("--max-gradients", type=limit(int), metavar="G", help="limit of each run")
+    parser.add_argument("--intercept", type=float, metavar="B", help="an intercept within ±B")
     add_plot_option(parser)
 
 

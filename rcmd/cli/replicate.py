@@ -18,7 +18,7 @@ from rcmd.reporting.tables import Report, Section, about_command
 from rcmd.theory.replicates import AgainstBound, Replicates, replicate
 
 NOTES = (
-    "best gap: of the best pair up to there; mean gap: of the pair that the theorem speaks of, "
+    "best gap: of the best pair up to there; mean gap: of the pair that the theorem is about, "
     "whose expectation it bounds",
     "Student's intervals, all together at {:.0%}; below, above: the bound is outside the interval",
 )

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     check_plot(folder / "figure.png")
     found = run_all(settings, folder / "cells", tell_on_terminal)
     report = Report([table(found)], about(0, None, **asdict(settings)))
-    report.write(folder / "report.json")
+    write_json(report.as_dict(), folder / "report.json")
     write_whole(folder / "table.txt", report.text())
     drawn = figures(found, folder)
     written = f"written: {folder / 'report.json'}, {', '.join(map(str, drawn))}"

@@ -30,14 +30,18 @@ All losses and oracles, and how they are written: rcmd list.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
-from rcmd.cli.options import add_data_options, add_result_options, limit
+from rcmd.cli.options import (
+    FLAGS,
+    add_data_options,
+    add_result_options,
+    add_run_options,
+    given,
+    word,
+)
 from rcmd.cli.tasks import TASKS, Task, located
 from rcmd.methods import method_named
 from rcmd.model import truth
@@ -50,21 +54,20 @@ from rcmd.solver.history import Record, State, StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run
 from rcmd.solver.saved_results import as_data
-from rcmd.solver.solve import Options, iterate
+from rcmd.solver.solve import iterate
 
 WORDS = (
     "rows", "file", "data", "loss", "oracle", "intercept", "batch", "seed", "held_out", "keep",
 )  # fmt: skip
 """The options that say what is solved, and by which steps."""
 
-FLAGS = {option.name: option for option in fields(Options) if option.metadata}
-"""The options of ``rcmd.solve`` that may be typed."""
-
 DEFAULTS = {
+    "method": "corrected",
     "batch": "1%, matrices: 100%",
     "tol": "0.001, for matrices times the mean loss at β = 0",
+    "max_gradients": "1000 passes, at least 10 million",
 }
-"""What the help says where the task decides."""
+"""What the help says where the default is no number; that of batch and tol is up to the task."""
 
 HEADER = f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
 
@@ -79,25 +82,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--intercept", type=float, metavar="B", help="add an intercept between -B and B")
     add("--held-out", type=float, metavar="SHARE", help="entries: share to leave out and predict")
     add("--keep", metavar="CxR", help="cur: columns and rows to keep (default: 90%% of the weight)")
-    for name, option in FLAGS.items():
-        kind = option.metadata["type"]
-        positive = kind in (int, float) and option.default is None
-        told = f" (default: {DEFAULTS[name]})" if name in DEFAULTS else ""
-        add(
-            f"--{name.replace('_', '-')}",
-            type=limit(kind) if positive else word if kind is str else kind,
-            metavar=option.metadata["metavar"],
-            help=(option.metadata["help"] + told).replace("%", "%%"),
-        )
-    parser.set_defaults(seed=0)  # which generated data depend on, too
+    own = {name: option.default for name, option in FLAGS.items()}
+    add_run_options(parser, own | {"tol": None}, DEFAULTS)
     add_result_options(parser)
-
-
-def word(text: str) -> str:
-    """A word that is not empty."""
-    if not text:
-        raise argparse.ArgumentTypeError("nothing is given; expected a word, or no such option")
-    return text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -110,8 +97,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _start(task: Task, options: argparse.Namespace) -> int:
-    given = {name: vars(options)[name] for name in FLAGS if vars(options)[name] is not None}
-    chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method} | given
+    chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method}
+    chosen |= given(options, FLAGS)
     if options.method is not None and not method_named(options.method).any_batch:
         chosen["batch"] = options.batch  # its own rule, unless one was typed
     chosen["batch"] = None if chosen["batch"] is None else parse_batch(chosen["batch"])
@@ -122,30 +109,18 @@ def _start(task: Task, options: argparse.Namespace) -> int:
 
 
 def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
-    """The words that say what is solved, with the whole path of the data and their checksum."""
+    """The words that say what is solved, with the whole path of the data."""
     words = {name: getattr(options, name) for name in WORDS} | {"spread": problem.spread}
-    if problem.group.rank == 0 and options.file is not None:  # the others write no file
+    if options.file is not None:
         path = located(options.file, options.data) if options.rows == "libsvm" else options.file
         words |= {"file": os.path.abspath(path), "data": None}
-        words["sha256"] = checksum(Path(words["file"]))
     return words
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder with their names."""
-    digest = hashlib.sha256()
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        digest.update(file.relative_to(path).as_posix().encode())
-        if file.is_file():
-            with open(file, "rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return digest.hexdigest()
 
 
 def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     """Let the run go to its end, and say and write all about it; returns the exit status."""
     problem = task.problem
-    about = problem.describe(steps.progress.constants_batch)  # every rank answers, one speaks
+    about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints it
     if problem.group.rank > 0:
         return exit_status(steps.finish())
     say("\n".join([*task.remarks, about, "", HEADER]), options.json)

@@ -1,4 +1,4 @@
-"""What ``rcmd solve`` is asked for: problems out of files and words, and words about solutions."""
+"""The problems of ``rcmd solve``, from files and specs, and what it says about solutions."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from rcmd.oracles import Counting, CurSet
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.matrix_files import read_entries, read_numbers
 from rcmd.rows.matrix_rows import MatrixEntries
+from rcmd.rows.processes import Group, shared_errors
 from rcmd.rows.validation import Array, check_seed
 from rcmd.solver.result import Result
 
@@ -43,7 +44,7 @@ def samples_problem(
         X, y = generated(conjugate, options.seed)
     else:
         X, y = datasets.read(located(options.file, options.data))
-        y, remarks = with_fitting_labels(conjugate, y)
+        y, remarks = fitting_labels(conjugate, y)
     bound = vars(options).get("intercept")
     return Problem(X, y, conjugate, regularizer, intercept=bound), remarks
 
@@ -55,12 +56,16 @@ def generated(loss: SeparableConjugate, seed: int) -> tuple[Any, Array]:
     return make(rng=seed)
 
 
-def with_fitting_labels(loss: SeparableConjugate, y: Array) -> tuple[Array, list[str]]:
-    """Labels that suit the loss, and what was done to them."""
-    if not loss.label_fault(y):
+def fitting_labels(
+    loss: SeparableConjugate, y: Array, group: Group = Problem.group
+) -> tuple[Array, list[str]]:
+    """Labels that suit the loss, mapped alike on all ranks, and what was done to them."""
+    if not group.largest(np.array([int(loss.label_fault(y) is not None)]))[0]:
         return y, []
-    mapped, remark = datasets.map_labels(y)
-    return mapped, [remark] if remark else []
+    distinct = np.unique(np.concatenate(group.gather(np.unique(y))))
+    with shared_errors(group):
+        mapped, remark = datasets.map_labels(distinct)
+    return mapped[np.searchsorted(distinct, y)], [remark] if remark else []
 
 
 def located(file: str, folder: str | None) -> str | Path:
@@ -105,7 +110,7 @@ def entries(options: argparse.Namespace) -> Task:
     loss = parse_loss(options.loss or "least-squares")
     oracle = _required_oracle(options, "nuclear:SHAPE:RADIUS")
     found = read_entries(options.file)
-    y, remarks = with_fitting_labels(loss, found.values)
+    y, remarks = fitting_labels(loss, found.values)
     if found.remark:
         remarks.insert(0, found.remark)
     shape = getattr(oracle, "shape", None)

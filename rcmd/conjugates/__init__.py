@@ -1,15 +1,14 @@
 """Losses as conjugate pairs (l, l*).
 
 ``base`` is the contract, ``samples`` the n pairs of a data set on arrays. Each family of losses has
-a file: ``logistic``, ``least_squares``, ``huber`` (parabolas continued by tangents), ``hinge``,
+a file: ``logistic``, ``huber`` (the squared loss, and parabolas continued by tangents), ``hinge``,
 ``smooth_absolute``; ``refused`` ones say why. ``scalars`` are the functions they share, ``numeric``
 finds what a class does not give, ``expressions`` makes a loss from one formula.
 """
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.hinge import SmoothedHinge, SoftplusHinge, SquaredHinge
-from rcmd.conjugates.huber import EpsilonInsensitive, Huber, SmoothedQuantile
-from rcmd.conjugates.least_squares import LeastSquares
+from rcmd.conjugates.huber import EpsilonInsensitive, Huber, LeastSquares, SmoothedQuantile
 from rcmd.conjugates.logistic import Logistic
 from rcmd.conjugates.refused import Exponential, Poisson
 from rcmd.conjugates.samples import SampleLosses

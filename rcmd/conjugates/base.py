@@ -17,10 +17,7 @@ class NumericConjugateWarning(UserWarning):
     """A class of losses leaves some of its functions to root finding."""
 
 
-FOLLOWS = ("gamma", "conjugate", "conjugate_derivative", "conjugate_domain")
-"""What is found numerically where a class does not give it."""
-
-_told: WeakSet[type] = WeakSet()
+_warned: WeakSet[type] = WeakSet()
 
 
 class SeparableConjugate(ABC):
@@ -100,7 +97,7 @@ class SeparableConjugate(ABC):
     """What a user must know about this loss, such as what it does not support."""
 
     def __new__(cls, *arguments: Any, **named: Any) -> Any:
-        """Name what the class lacks: a fault if nothing can stand in, else said once."""
+        """Refuse a class without l or l', and warn once of what is found numerically."""
         required = ("value", "derivative")
         missing = [f"{name}(self, s, y)" for name in required if name in cls.__abstractmethods__]
         if missing:
@@ -108,8 +105,8 @@ class SeparableConjugate(ABC):
                 f"{cls.__name__} does not define {' and '.join(missing)}; a SeparableConjugate "
                 "needs its value and its derivative, the rest can follow from them"
             )
-        left = numeric_parts(cls) if cls not in _told else []
-        _told.add(cls)
+        left = numeric_parts(cls) if cls not in _warned else []
+        _warned.add(cls)
         if left:
             estimate = " (γ is an estimate, and the theorems' bounds rest on it)"
             warnings.warn(
@@ -130,9 +127,9 @@ class SeparableConjugate(ABC):
         """
         found = vars(self).get("_gamma")
         if found is None:
-            slope = numeric.guarded(type(self).derivative)
-            labels = tuple(y for y in (-1.0, 0.0, 1.0) if not self.label_fault([y]))
-            found = numeric.largest_slope(slope, self, labels or (1.0,))
+            labels = [y for y in (-1.0, 0.0, 1.0) if not self.label_fault([y])] or [1.0]
+            slopes = {y: numeric.guarded(self.derivative, y) for y in labels}
+            found = max(numeric.largest_slope(slope, y) for y, slope in slopes.items())
             vars(self)["_gamma"] = found
         return found
 
@@ -154,9 +151,8 @@ class SeparableConjugate(ABC):
 
     def conjugate(self, w: Any, y: Any) -> Any:
         """l*(w; y) = sup_s ws − l(s; y); infinite outside its domain."""
-        cls = type(self)
-        value, slope = numeric.guarded(cls.value), numeric.guarded(cls.derivative)
-        return numeric.conjugate(value, slope, self, w, y)
+        value, slope = numeric.guarded(self.value, y), numeric.guarded(self.derivative, y)
+        return numeric.conjugate(value, slope, w)
 
     def conjugate_derivative(self, w: Any, y: Any) -> Any:
         """l*'(w; y), the s with l'(s; y) = w; ±inf at a finite end of the domain.
@@ -164,7 +160,7 @@ class SeparableConjugate(ABC):
         Where l is not strictly convex several s may have that slope; a class says in its
         ``note`` which one this returns.
         """
-        return numeric.inverse_slope(numeric.guarded(type(self).derivative), self, w, y)
+        return numeric.inverse_slope(numeric.guarded(self.derivative, y), w)
 
     def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
         """The ends of dom l*(·; y), the limits of l'.
@@ -173,11 +169,8 @@ class SeparableConjugate(ABC):
         """
         if type(self).conjugate is not SeparableConjugate.conjugate:
             return (-math.inf, math.inf)
-        slope = numeric.guarded(type(self).derivative)
-        return (
-            numeric.slope_limit(slope, self, y, -1.0),
-            numeric.slope_limit(slope, self, y, 1.0),
-        )
+        slope = numeric.guarded(self.derivative, y)
+        return numeric.slope_limit(slope, -1.0), numeric.slope_limit(slope, 1.0)
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """l(s) + l*(w) − ws ≥ 0, zero exactly at w = l'(s).
@@ -233,6 +226,7 @@ def sign_fault(y: Any, name: str) -> str | None:
 
 def numeric_parts(cls: type[SeparableConjugate]) -> list[str]:
     """The names of what ``cls`` leaves to numerics."""
-    left = [name for name in FOLLOWS if getattr(cls, name) is getattr(SeparableConjugate, name)]
+    names = ("gamma", "conjugate", "conjugate_derivative", "conjugate_domain")
+    left = [name for name in names if getattr(cls, name) is getattr(SeparableConjugate, name)]
     # A conjugate given without its domain is taken to be finite everywhere, as is common.
     return [name for name in left if name != "conjugate_domain" or "conjugate" in left]

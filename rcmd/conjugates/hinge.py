@@ -15,6 +15,7 @@ from rcmd.conjugates.scalars import (
     clipped_value,
     entropy_gap,
     expit,
+    margin_of_share,
     negative_entropy,
     outside,
     softplus,
@@ -77,10 +78,7 @@ class SmoothedHinge(SeparableConjugate):
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """A square on the parabola, a product of non-negative factors beside it."""
-        v = -y * w
-        if outside(v, 0, 1):
-            return math.inf
-        return clipped_gap(1 - y * s, v, 0, 1, self.width)
+        return clipped_gap(1 - y * s, -y * w, 0, 1, self.width)
 
     def bregman_radius(self, bound: Any) -> Any:
         """∫ |z| l''(z) dz over [0, bound] or [−bound, 0]; l'' = γ between 1 − width and 1."""
@@ -205,12 +203,7 @@ class SoftplusHinge(SeparableConjugate):
         return self.width * negative_entropy(v) - v
 
     def conjugate_derivative(self, w: Any, y: Any) -> Any:
-        v = -y * w
-        if v <= 0.0:
-            return y * math.inf
-        if v >= 1.0:
-            return -y * math.inf
-        return y * (1.0 + self.width * (math.log1p(-v) - math.log(v)))
+        return y * (1.0 + self.width * margin_of_share(-y * w))
 
     def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
         return (-1.0, 0.0) if y > 0 else (0.0, 1.0)

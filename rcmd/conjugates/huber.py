@@ -1,4 +1,4 @@
-"""Losses of r = s − y that are parabolas continued by their tangents: Huber's and its kin."""
+"""Losses of r = s − y made of parabolas: the squared loss, and others continued by tangents."""
 
 from __future__ import annotations
 
@@ -17,11 +17,57 @@ from rcmd.conjugates.scalars import (
     clipped_value,
     outside,
 )
+from rcmd.conjugates.smooth_absolute import SmoothAbsolute
 from rcmd.rows.validation import positive
 
 
 @dataclass(frozen=True)
-class Huber(SeparableConjugate):
+class LeastSquares(SeparableConjugate):
+    """l(s) = (s − y)²/2 with l*(w) = w²/2 + wy and γ = 1; runs in any number type.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> LeastSquares().conjugate(Fraction(1, 3), Fraction(2))
+    Fraction(13, 18)
+    """
+
+    quadratic = True
+    gamma = 1
+    formula = "½(s − y)²"
+    spec = "least-squares"
+
+    def value(self, s: Any, y: Any) -> Any:
+        return (s - y) * (s - y) / 2
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return s - y
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return 1 + 0 * s
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return w * w / 2 + w * y
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        return w + y
+
+    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+        """(s − y − w)²/2, a square, so that nothing cancels."""
+        return (s - y - w) * (s - y - w) / 2
+
+    def descent_bound(self, y: Any) -> Any:
+        """sup_s −s(s − y) = y²/4."""
+        return y * y / 4
+
+    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+        import cvxpy as cp
+
+        return cp.square(predictions - y) / 2
+
+
+@dataclass(frozen=True)
+class Huber(SmoothAbsolute):
     """r²/2 for |r| ≤ width, continued by its tangents; r = s − y, γ = 1; any number type.
 
     l*(w) = w²/2 + wy on |w| ≤ width. At w = ±width every r beyond ±width has that slope;
@@ -33,7 +79,6 @@ class Huber(SeparableConjugate):
     (2.5, 1.0)
     """
 
-    width: Any = 1.0
     strictly_convex = False
     gamma = 1
     formula = "½r² for |r| ≤ width, else width·|r| − ½width², r = s − y"
@@ -42,9 +87,6 @@ class Huber(SeparableConjugate):
         "not strictly convex: at w = ±width the loss does not determine s, and "
         "conjugate_derivative returns y ± width, the nearest of many"
     )
-
-    def __post_init__(self) -> None:
-        positive("width", self.width, "Huber", bounded=False)
 
     def value(self, s: Any, y: Any) -> Any:
         return clipped_value(s - y, -self.width, self.width, 1)
@@ -65,18 +107,9 @@ class Huber(SeparableConjugate):
             return math.inf if w > 0 else -math.inf
         return w + y
 
-    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
-        return (-self.width, self.width)
-
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """(r − w)²/2 on the parabola, a product of two non-negative factors beyond it."""
-        if outside(w, -self.width, self.width):
-            return math.inf
         return clipped_gap(s - y, w, -self.width, self.width, 1)
-
-    def bregman_radius(self, bound: Any) -> Any:
-        """bound²/2 while bound ≤ 2 width, then 2 width (bound − width): the sup over labels."""
-        return bathtub_radius(1, 2 * self.width, bound)
 
     def descent_bound(self, y: Any) -> Any:
         """y²/4 while |y| ≤ 2 width, then width (|y| − width)."""
@@ -156,8 +189,6 @@ class SmoothedQuantile(SeparableConjugate):
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """A square on the parabola, a product of non-negative factors beside it."""
-        if outside(w, -self.level, 1 - self.level):
-            return math.inf
         return clipped_gap(s - y, w, -self.level, 1 - self.level, self.width)
 
     def bregman_radius(self, bound: Any) -> Any:

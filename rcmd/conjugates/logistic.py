@@ -11,7 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate, sign_fault
-from rcmd.conjugates.scalars import entropy_gap, expit, negative_entropy, softplus
+from rcmd.conjugates.scalars import (
+    entropy_gap,
+    expit,
+    margin_of_share,
+    negative_entropy,
+    softplus,
+)
 from rcmd.jit.caching import kernel
 
 Array = npt.NDArray[Any]
@@ -211,12 +217,7 @@ class Logistic(SeparableConjugate):
         return negative_entropy(v)
 
     def conjugate_derivative(self, w: Any, y: Any) -> Any:
-        v = -y * w
-        if v <= 0.0:
-            return y * math.inf
-        if v >= 1.0:
-            return -y * math.inf
-        return y * (math.log1p(-v) - math.log(v))
+        return y * margin_of_share(-y * w)
 
     def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
         return (-1.0, 0.0) if y > 0 else (0.0, 1.0)

@@ -1,7 +1,6 @@
 """The conjugate of a loss that gives only its value and its derivative, by root finding.
 
-The functions take ``value`` and ``derivative`` as plain functions of (fields, s, y), so that
-they run on the methods of a class and, compiled, on the jitted ones.
+The functions take l and l' at one label, as functions of s that ``guarded`` gives.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-Scalar = Callable[[Any, Any, Any], Any]
+Scalar = Callable[[Any], Any]
 
 FAR = 2.0**50
 """Where a slope counts as having reached its limit."""
@@ -22,12 +21,12 @@ LIMIT_TOLERANCE = 1e-9
 """A slope that moves by less, relatively, over its last two doublings of s has a limit."""
 
 
-def guarded(function: Scalar) -> Scalar:
-    """``function`` with arithmetic faults, such as exp(1000), turned into nan."""
+def guarded(method: Callable[[Any, Any], Any], y: Any) -> Scalar:
+    """s ↦ ``method(s, y)`` with arithmetic faults, such as exp(1000), turned into nan."""
 
-    def call(fields: Any, s: Any, y: Any) -> Any:
+    def call(s: Any) -> Any:
         try:
-            return function(fields, s, y)
+            return method(s, y)
         except (ArithmeticError, ValueError):
             # The fault leaves a floating-point flag up, which NumPy would report as its own at
             # the end of a loop over samples; a NumPy operation takes it down.
@@ -37,34 +36,32 @@ def guarded(function: Scalar) -> Scalar:
     return call
 
 
-def inverse_slope(derivative: Scalar, fields: Any, w: Any, y: Any) -> Any:
-    """An s with derivative(s) = w, by doubling until w is bracketed and false position within.
+def inverse_slope(slope: Scalar, w: Any) -> Any:
+    """An s with slope(s) = w, by doubling until w is bracketed and false position within.
 
     +inf or −inf where the slope stays below or above w as far as it can be evaluated.
     """
-    start = derivative(fields, 0.0, y) - w
+    start = slope(0.0) - w
     if start == 0.0:
         return 0.0
     direction = 1.0 if start < 0.0 else -1.0
     near, f_near = 0.0, start
     far = direction
-    f_far = derivative(fields, far, y) - w
+    f_far = slope(far) - w
     while f_far * direction < 0.0 and abs(far) < FAR:
         near, f_near = far, f_far
         far *= 2.0
-        f_far = derivative(fields, far, y) - w
+        f_far = slope(far) - w
     if f_far == 0.0:
         return far
     if not f_far * direction > 0.0:
         # Still on this side at FAR, or not a number any more.
         return direction * math.inf
-    return _bracketed_root(derivative, fields, w, y, near, f_near, far, f_far)
+    return _bracketed_root(slope, w, near, f_near, far, f_far)
 
 
-def _bracketed_root(
-    derivative: Scalar, fields: Any, w: Any, y: Any, a: Any, f_a: Any, b: Any, f_b: Any
-) -> Any:
-    """A zero of derivative − w between a and b: Illinois' rule, halving every third time."""
+def _bracketed_root(slope: Scalar, w: Any, a: Any, f_a: Any, b: Any, f_b: Any) -> Any:
+    """A zero of slope − w between a and b: Illinois' rule, halving every third time."""
     for step in range(300):
         if abs(b - a) <= 2.0**-52 * max(abs(a), abs(b)):
             break
@@ -73,7 +70,7 @@ def _bracketed_root(
             middle = (a + b) / 2.0
         if middle == a or middle == b:
             break
-        f_middle = derivative(fields, middle, y) - w
+        f_middle = slope(middle) - w
         if f_middle == 0.0:
             return middle
         if (f_middle > 0.0) == (f_b > 0.0):
@@ -84,23 +81,24 @@ def _bracketed_root(
     return b
 
 
-def conjugate(value: Scalar, derivative: Scalar, fields: Any, w: Any, y: Any) -> Any:
+def conjugate(value: Scalar, slope: Scalar, w: Any) -> Any:
     """sup_s ws − value(s), at the s of ``inverse_slope``; at an end of the domain by its limit."""
-    s = inverse_slope(derivative, fields, w, y)
+    s = inverse_slope(slope, w)
     if not math.isinf(s):
-        return w * s - value(fields, s, y)
-    limit = slope_limit(derivative, fields, y, math.copysign(1.0, s))
+        return w * s - value(s)
+    direction = math.copysign(1.0, s)
+    limit = slope_limit(slope, direction)
     if not abs(w - limit) <= LIMIT_TOLERANCE * (1.0 + abs(w)):
         return math.inf
-    return _limit_of_supremum(value, fields, w, y, math.copysign(1.0, s))
+    return _limit_of_supremum(value, w, direction)
 
 
-def _limit_of_supremum(value: Scalar, fields: Any, w: Any, y: Any, direction: Any) -> Any:
+def _limit_of_supremum(value: Scalar, w: Any, direction: Any) -> Any:
     """lim ws − value(s) as s → ±inf; infinite if it still grows at 2^30."""
-    best = -value(fields, 0.0, y)
+    best = -value(0.0)
     s = direction
     for _ in range(30):
-        here = w * s - value(fields, s, y)
+        here = w * s - value(s)
         if math.isnan(here):
             return best
         growth = here - best
@@ -112,7 +110,7 @@ def _limit_of_supremum(value: Scalar, fields: Any, w: Any, y: Any, direction: An
     return math.inf
 
 
-def slope_limit(derivative: Scalar, fields: Any, y: Any, direction: Any) -> Any:
+def slope_limit(slope: Scalar, direction: Any) -> Any:
     """The limit of the slope as s → ±inf, an end of dom l*; ±inf where it keeps growing.
 
     It has a limit if it stands still between a quarter of the way and the farthest s up to
@@ -121,7 +119,7 @@ def slope_limit(derivative: Scalar, fields: Any, y: Any, direction: Any) -> Any:
     slopes = []
     s = direction
     while abs(s) <= FAR:
-        here = derivative(fields, s, y)
+        here = slope(s)
         if math.isnan(here) or math.isinf(here):
             break
         slopes.append(here)
@@ -134,20 +132,18 @@ def slope_limit(derivative: Scalar, fields: Any, y: Any, direction: Any) -> Any:
     return last if settled else direction * math.inf
 
 
-def largest_slope(derivative: Scalar, fields: Any, labels: tuple[Any, ...]) -> float:
+def largest_slope(slope: Scalar, y: Any) -> float:
     """An estimate of γ: the steepest chord of the slope on |s − y| ≤ 64, rounded up a little.
 
     Chords of length 2⁻⁴ find where the slope is steep, ones of 2⁻¹⁰ and 2⁻¹⁶ how steep it is.
     """
     steepest = 0.0
-    for y in labels:
-        left, right = y - 64.0, y + 64.0
-        for length in (2.0**-4, 2.0**-10, 2.0**-16):
-            cuts = round((right - left) / length)
-            slopes = [derivative(fields, left + k * length, y) for k in range(cuts + 1)]
-            rises = [b - a for a, b in pairwise(slopes)]
-            known = [(rise, k) for k, rise in enumerate(rises) if not math.isnan(rise)]
-            rise, k = max(known)
-            steepest = max(steepest, rise / length)
-            left, right = left + (k - 1) * length, left + (k + 2) * length
+    left, right = y - 64.0, y + 64.0
+    for length in (2.0**-4, 2.0**-10, 2.0**-16):
+        cuts = round((right - left) / length)
+        slopes = [slope(left + k * length) for k in range(cuts + 1)]
+        rises = [b - a for a, b in pairwise(slopes)]
+        rise, k = max((rise, k) for k, rise in enumerate(rises) if not math.isnan(rise))
+        steepest = max(steepest, rise / length)
+        left, right = left + (k - 1) * length, left + (k + 2) * length
     return steepest * (1.0 + 1e-4)

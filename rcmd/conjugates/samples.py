@@ -15,18 +15,18 @@ Array = npt.NDArray[Any]
 COMPILE_FROM = 4096
 """Length from which an array is worth compiled code; below it numba is not even imported."""
 
-TOGETHER_FROM = 1024
-"""Length from which on several methods are evaluated at once, by compiled code."""
+FUSED_FROM = 1024
+"""Length from which array forms of several methods at once, which are compiled, are used."""
 
 BLOCK = 8192
-"""Entries that array forms see at a time, so that what they hold in between stays in the cache."""
+"""Entries that array forms get at a time, so that their intermediate results stay in the cache."""
 
 
 class SampleLosses:
     """A loss bound to labels and weights; every method maps arrays to arrays.
 
     With a weight ω_j the pair is l_j = ω_j l and l_j*(w) = ω_j l*(w/ω_j), so that
-    γ_j = ω_j γ; the scalar class never hears of weights.
+    γ_j = ω_j γ; the scalar class knows nothing of weights.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class SampleLosses:
         return self._weighted(self._each("value", s, self.y))
 
     def derivative(self, s: Array, batch: Any = None) -> Array:
-        """l_j'(s_j), for the rows j of ``batch`` by the scalar method that steps are made of."""
+        """l_j'(s_j), for the rows j of ``batch`` by the scalar method, as the steps do."""
         if batch is None:
             return self._weighted(self._each("derivative", s, self.y))
         return self._weighted(self._one_by_one("derivative", s, self.y[batch]), batch)
@@ -63,8 +63,8 @@ class SampleLosses:
         return self._weighted(np.clip(slopes, 0, self.loss.gamma))
 
     def expansion(self, s: Array) -> tuple[Array, Array, Array]:
-        """l_j(s_j), l_j'(s_j) and l_j''(s_j), from one look where there is an array form of it."""
-        parts = self._together("expansion", s, self.y)
+        """l_j(s_j), l_j'(s_j) and l_j''(s_j), in one pass where an array form does all three."""
+        parts = self._fused("expansion", s, self.y)
         if parts is None:
             return self.value(s), self.derivative(s), self.second_derivative(s)
         values, slopes, curvatures = parts
@@ -85,8 +85,8 @@ class SampleLosses:
         return np.maximum(self._weighted(terms), 0)
 
     def duality(self, s: Array, w: Array) -> tuple[Array, Array]:
-        """``conjugate`` at w and ``fenchel_young`` at (s, w), from one look where there is one."""
-        parts = self._together("duality", s, self.unit(w), self.y)
+        """``conjugate`` at w and ``fenchel_young`` at (s, w), in one pass where there is a form."""
+        parts = self._fused("duality", s, self.unit(w), self.y)
         if parts is None:
             return self.conjugate(w), self.fenchel_young(s, w)
         conjugates, terms = parts
@@ -147,9 +147,9 @@ class SampleLosses:
             out[block] = form(*(argument[block] for argument in arguments))
         return out
 
-    def _together(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
-        """What the array form ``name`` finds of several methods at once, if there is one."""
-        form = self._array_form(name) if len(self.y) >= TOGETHER_FROM else None
+    def _fused(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
+        """The results of several methods by the array form ``name``, or None without one."""
+        form = self._array_form(name) if len(self.y) >= FUSED_FROM else None
         return None if form is None else form(*arguments)
 
     def _array_form(self, name: str) -> Any:

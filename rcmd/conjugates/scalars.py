@@ -37,6 +37,15 @@ def expit(q: float) -> float:
     return (tail if q < 0.0 else 1.0) / (1.0 + tail)
 
 
+def margin_of_share(v: float) -> float:
+    """log((1−v)/v), the z with expit(−z) = v; infinite at v = 0 and v = 1."""
+    if v <= 0.0:
+        return math.inf
+    if v >= 1.0:
+        return -math.inf
+    return math.log1p(-v) - math.log(v)
+
+
 def entropy_gap(q: float, v: float, rest: float) -> float:
     """softplus(q) + negative_entropy(v) − vq, from terms of order one; ``rest`` is 1 − v."""
     linear = rest * q if q >= 0.0 else -v * q
@@ -164,7 +173,9 @@ def clipped_curvature(q: Any, low: Any, high: Any, width: Any) -> Any:
 
 
 def clipped_gap(q: Any, v: Any, low: Any, high: Any, width: Any) -> Any:
-    """``clipped_value`` + width·v²/2 − vq for v in [low, high], as a product or a square."""
+    """``clipped_value`` + width·v²/2 − vq, as a product or a square; infinite for other v."""
+    if outside(v, low, high):
+        return math.inf
     if q > width * high:
         return (high - v) * (q - width * (high + v) / 2)
     if q < width * low:

@@ -1,6 +1,6 @@
-"""Smooth absolute values of r = s − y: pseudo-Huber, log-cosh and Fair.
+"""Smooth absolute values of r = s − y: pseudo-Huber, log-cosh and Fair; Huber's is in ``huber``.
 
-All are r²/2 near 0 and width·|r| far away, with γ = 1 and |l'| < width; with t = r/width
+All are r²/2 near 0 and width·|r| far away, with γ = 1 and |l'| ≤ width; with t = r/width
 and u = w/width each is width² times a function of t, and its conjugate of u.
 """
 
@@ -49,9 +49,9 @@ def rest_gap(w: float, width: float) -> float:
 
 @dataclass(frozen=True)
 class SmoothAbsolute(SeparableConjugate):
-    """What the three have in common."""
+    """What they have in common."""
 
-    width: float = 1.0
+    width: Any = 1.0
     gamma = 1.0
 
     def __post_init__(self) -> None:
@@ -61,7 +61,8 @@ class SmoothAbsolute(SeparableConjugate):
         return (-self.width, self.width)
 
     def bregman_radius(self, bound: Any) -> Any:
-        return bathtub_radius(1.0, 2.0 * self.width, bound)
+        """bound²/2 while bound ≤ 2 width, then 2 width (bound − width): the sup over labels."""
+        return bathtub_radius(1, 2 * self.width, bound)
 
 
 @dataclass(frozen=True)

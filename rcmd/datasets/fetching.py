@@ -22,11 +22,6 @@ class Published(NamedTuple):
     file: str
     sha256: str
 
-    @property
-    def url(self) -> str:
-        """Where it is."""
-        return SITE + self.file
-
 
 PUBLISHED = {
     "a9a": Published("a9a", "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
@@ -93,7 +88,8 @@ def cache_folder() -> Path:
 
 
 def _download(published: Published, looked: str) -> Path:
-    put = f"put {published.file} from {published.url} into {cache_folder()}"
+    url = SITE + published.file
+    put = f"put {published.file} from {url} into {cache_folder()}"
     try:
         pooch = import_module("pooch")
     except ImportError:
@@ -102,14 +98,14 @@ def _download(published: Published, looked: str) -> Path:
         ) from None
     try:
         path = pooch.retrieve(
-            url=published.url,
+            url=url,
             known_hash=f"sha256:{published.sha256}",
             fname=published.file,
             path=cache_folder(),
         )
     except ValueError as fault:  # what pooch says of a wrong checksum
         raise DataError(
-            f"{published.url} came without its SHA-256 {published.sha256}: it was cut off, or is "
+            f"{url} came without its SHA-256 {published.sha256}: it was cut off, or is "
             f"another file; try again, or put one that you trust into {cache_folder()}"
         ) from fault
     except OSError as fault:  # of which the errors of requests are kinds

@@ -211,7 +211,7 @@ def convert_libsvm(
     r"""Turn a LIBSVM file, plain or compressed, into a folder for ``rcmd.datasets.open_rows``.
 
     The rows and labels are those of ``read_libsvm``, bit for bit (rounded where ``dtype`` is
-    ``numpy.float32``), a few megabytes of them in memory at a time. ``tell`` hears how far it is.
+    ``numpy.float32``), a few megabytes of them in memory at a time. ``tell`` is given the progress.
     Where it fails or is interrupted, there is no folder.
 
     Examples

@@ -4,7 +4,7 @@
 ``rcmd.solve(problem)`` alike. ``world()`` is the group of ranks that ``mpirun`` started,
 ``rehearse`` makes one of threads, ``read_shard`` and ``shard`` deal out the rows. Inside,
 ``engine`` takes the steps, ``exchange`` says how the change of d travels, ``oracle`` how atoms do,
-and ``watch`` sees ranks die.
+and ``watch`` notices when a rank dies.
 """
 
 from rcmd.distributed.groups import rehearse, world

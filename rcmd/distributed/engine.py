@@ -1,8 +1,8 @@
 """Algorithm 2 with the rows of a batch on several ranks.
 
-All ranks draw the same batches from generators in the same state, so that nothing is said about
-them. In a step, rank 0's atom is broadcast, each rank moves the samples of the batch that it has,
-and the change of d is exchanged. d and the primal sum are everyone's, s and w each rank's own.
+All ranks draw the same batches from generators in the same state, so that none is sent. In a
+step, rank 0's atom is broadcast, each rank moves the samples of the batch that it has, and the
+change of d is exchanged. d and the primal sum are everyone's, s and w each rank's own.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ShardedEngine(CompiledEngine):
             raise SharedError(str(error)) from error
 
     def _gradient(self) -> Array:
-        """d from scratch; a running d far from it has lost what some rank said."""
+        """d from scratch; a running d far from it has lost some rank's part."""
         fresh, peaks = self.problem.slope_and_peaks(self.w)
         self._peaks = np.maximum(self._peaks, peaks)
         if isinstance(self._loop, ShardLoop):

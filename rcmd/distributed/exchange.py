@@ -1,4 +1,4 @@
-"""How the ranks' parts of Δd = Σ_t pull_t x_t, the change of d in a step, come to everyone.
+"""How the ranks' parts of Δd = Σ_t pull_t x_t, the change of d in a step, reach everyone.
 
 *Sparse*: the terms pull_t x_tk travel as (column, value) pairs and are added in the order of the
 batch, so that d has the bits that one process would give it, whatever the number of ranks.
@@ -55,7 +55,7 @@ class DenseExchange:
         self._part = np.zeros(p + 2)
 
     def plan(self, rows: Any, shares: list[Array]) -> None:
-        """Make ready for these steps; ``shares`` are this rank's rows of each batch."""
+        """Prepare these steps; ``shares`` are this rank's rows of each batch."""
 
     def add(
         self, rows: Any, mine: Array, pulls: Array, health: float, batch: Array, d: Array

@@ -23,7 +23,7 @@ NAP = 2e-5
 """Seconds that a waiting rank sleeps at a time."""
 
 CROWDED, ROOMY = 2e-5, 1e-3
-"""Seconds that it asks before, with more ranks on this machine than cores, and without."""
+"""Seconds of polling before it sleeps, with more ranks on this machine than cores, and without."""
 
 
 def world() -> MpiGroup:
@@ -48,9 +48,8 @@ def world() -> MpiGroup:
 class MpiGroup(Group):
     """MPI's world, by the methods of ``Group``.
 
-    MPI waits by asking over and over, which on a machine with fewer cores than ranks keeps the
-    awaited ones from working. Here a rank asks for ``patience`` seconds and then sleeps between
-    its questions.
+    MPI waits by polling, which on a machine with fewer cores than ranks keeps the awaited ones
+    from working. Here a rank polls for ``patience`` seconds and then sleeps in between.
     """
 
     def __init__(self, MPI: Any) -> None:

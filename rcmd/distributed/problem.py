@@ -16,7 +16,6 @@ from rcmd.distributed.exchange import ExchangeName, sum_rows, sum_terms
 from rcmd.distributed.oracle import AtFirst
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import Sampler
-from rcmd.model.constants import Constants, refuse_infinite_energy, refuse_overflow
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
@@ -172,32 +171,8 @@ class ShardedProblem(Problem):
         coupling = self.mean(w * self.rows.matvec(beta))
         return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
 
-    def _find_constants(self, batch: int) -> Constants:
-        bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
-        with np.errstate(over="ignore"), shared_errors(self.group):
-            refuse_overflow(self)
-            row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else 0.0
-            refuse_infinite_energy(row_energy)
-        peaks = np.array([gammas.max(), bounds.max(), row_energy, -gammas.min()])
-        gamma, prediction_bound, row_energy, negative = self.group.largest(peaks)
-        with np.errstate(over="ignore"):
-            prediction_energy = self.mean(gammas * bounds * bounds)
-            bregman_radius = self.losses.bregman_radius(bounds)
-        return Constants(
-            n=self.n,
-            batch=batch,
-            gamma=gamma,
-            prediction_bound=prediction_bound,
-            prediction_energy=prediction_energy,
-            bregman_radius=bregman_radius,
-            mu=mu,
-            row_energy=row_energy if mu > 0 else None,
-            spectral_energy=self._find_spectral_energy() if mu > 0 else None,
-            quadratic=self.loss.quadratic,
-            smallest_gamma=-negative,
-        )
-
-    def _find_spectral_energy(self) -> float:
+    @property
+    def _spectral_energy(self) -> float:
         """‖diag(√γ) X‖₂² as ``Rows.spectral_energy`` finds it, on the side of the columns.
 
         The Lanczos iteration is rank 0's; the others answer its questions Σ_j γ_j x_j x_jᵀv.

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.conjugates import SeparableConjugate
-from rcmd.datasets import map_labels, open_rows
+from rcmd.datasets import open_rows
 from rcmd.datasets.libsvm import libsvm_parts
 from rcmd.rows.processes import Array, Group, SharedError, shared_errors
 
@@ -95,13 +94,3 @@ def _kept(path: str | os.PathLike[str], first: int, last: int) -> tuple[Any, Arr
         labels.append(part.y[mine])
         seen += part.y.size
     return sp.vstack(rows, format="csr"), np.concatenate(labels)
-
-
-def fitting_labels(group: Group, loss: SeparableConjugate, y: Array) -> tuple[Array, list[str]]:
-    """Labels that suit the loss, mapped alike on all ranks, and what was done to them."""
-    if not group.largest(np.array([int(loss.label_fault(y) is not None)]))[0]:
-        return y, []
-    distinct = np.unique(np.concatenate(group.gather(np.unique(y))))
-    with shared_errors(group):
-        mapped, remark = map_labels(distinct)
-    return mapped[np.searchsorted(distinct, y)], [remark] if remark else []

@@ -1,9 +1,9 @@
-"""A process that sees ranks die, and says which.
+"""A process that notices when a rank dies, and says which.
 
-What MPI's launchers do when a process is killed is to kill the others, often without a word about
-the rank. So rank 0 starts this file as a program of its own, and every rank keeps a connection to
-it, which the system closes when the rank dies, however that happens. It imports nothing but the
-standard library, so that it is there at once.
+When a process is killed, MPI's launchers kill the others, often without naming the rank. So rank 0
+starts this file as a program of its own, and every rank keeps a connection to it, which the system
+closes when the rank dies, however that happens. It imports nothing but the standard library, so
+that it is there at once.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import selectors
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from multiprocessing.connection import wait
 from typing import Any
 
 DIED = 3
 """Exit status of the ranks that end because another one died."""
 
 ABSENT = 60
-"""Seconds after which nobody is expected to come any more."""
+"""Seconds without any connection after which the process ends."""
 
 WORDS = 64
 """Bytes of the longest message."""
@@ -31,7 +31,7 @@ WORDS = 64
 
 @contextlib.contextmanager
 def watched(group: Any, hint: str = "") -> Iterator[None]:
-    """Within it, the death of any rank of ``group`` is told in a sentence and ends the others.
+    """Within it, the death of any rank of ``group`` is reported in a sentence and ends the others.
 
     ``hint`` stands behind that sentence. A rank that cannot reach rank 0's machine runs on
     without being watched.
@@ -67,7 +67,7 @@ def watched(group: Any, hint: str = "") -> Iterator[None]:
 
 
 def _listen(connection: socket.socket) -> None:
-    """Wait for news of a death; MPI would let this rank wait for the dead one."""
+    """Wait for the message that a rank died; MPI would let this one wait for it forever."""
     if connection.recv(WORDS).startswith(b"died"):
         os._exit(DIED)
     connection.close()
@@ -77,36 +77,31 @@ def watch(token: str, hint: str) -> int:
     """Listen until all have said goodbye, or one has died; returns the exit status."""
     server = socket.create_server(("", 0))
     print(server.getsockname()[1], flush=True)
-    ranks: dict[socket.socket, int] = {}
-    with selectors.DefaultSelector() as selector:
-        selector.register(server, selectors.EVENT_READ)
-        greeted = False
-        while ranks or not greeted:
-            dead = []
-            events = selector.select(timeout=None if ranks else ABSENT)
-            if not events:
-                return 0
-            for key, _ in events:
-                if key.fileobj is server:
-                    new, _ = server.accept()
-                    words = _received(new)
-                    if words.startswith(token):
-                        ranks[new] = int(words.split()[1])
-                        selector.register(new, selectors.EVENT_READ)
-                        greeted = True
-                    continue
-                known: Any = key.fileobj
-                selector.unregister(known)
-                rank = ranks.pop(known)
-                if not _received(known).startswith("bye"):
-                    dead.append(rank)
-                known.close()
-            if dead:
-                names = " and ".join(f"rank {rank}" for rank in sorted(dead))
-                print(f"rcmd: {names} died, and the run ends with it{hint}", file=sys.stderr)
-                for other in ranks:
-                    other.sendall(b"died".ljust(WORDS))
-                return 1
+    ranks: dict[Any, int] = {}
+    greeted = False
+    while ranks or not greeted:
+        ready: list[Any] = wait([server, *ranks], None if ranks else ABSENT)
+        if not ready:
+            return 0
+        dead = []
+        for connection in ready:
+            if connection is server:
+                new, _ = server.accept()
+                words = _received(new)
+                if words.startswith(token):
+                    ranks[new] = int(words.split()[1])
+                    greeted = True
+                continue
+            rank = ranks.pop(connection)
+            if not _received(connection).startswith("bye"):
+                dead.append(rank)
+            connection.close()
+        if dead:
+            names = " and ".join(f"rank {rank}" for rank in sorted(dead))
+            print(f"rcmd: {names} died, and the run ends with it{hint}", file=sys.stderr)
+            for other in ranks:
+                other.sendall(b"died".ljust(WORDS))
+            return 1
     return 0
 
 

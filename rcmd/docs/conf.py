@@ -65,7 +65,7 @@ def mathml(tex: str, display: str) -> str:
     Traceback (most recent call last):
     ValueError: the formula '\\arg x' is not understood; expected commands of latex2mathml
     """
-    made = str(import_module("rcmd.lab.demos.writing").formula(tex.strip(), display))
+    made = str(import_module("rcmd.lab.demos.page").formula(tex.strip(), display))
     nodes = ElementTree.fromstring(made).iter()
     if "\\" in made or any(len(n) != ARGUMENTS.get(n.tag[len(NAMES) :], len(n)) for n in nodes):
         raise ValueError(

@@ -27,7 +27,7 @@ KERNEL_OPTIONS = {"nogil": True, "error_model": "numpy"}
 def kernel(function: Any) -> Any:
     """Compile ``function`` for the types it is called with, from the cache where it can be.
 
-    All that it names must be defined above it, or its fingerprint would not know of it.
+    All that it names must be defined above it, or the fingerprint would miss it.
     """
     import numba
 
@@ -39,7 +39,7 @@ def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], An
 
     numba numbers the entries of one index file without a lock, and two processes that add to
     it at once may swap their code. So every fingerprint gets an index of its own. Where the same
-    code was cached by a module that is gone, numba fails to import it: then, too, do without.
+    code was cached by a module that is gone, numba fails to import it, and the cache is not used.
     """
 
     def decorate(function: Any) -> Any:
@@ -86,7 +86,7 @@ def named_values(function: types.FunctionType) -> list[Any]:
     scope = function.__globals__
     values += [scope[name] for name in names if name in scope]
     modules = set()
-    for module in values:  # which grow on the way
+    for module in values:  # a list that grows here
         if isinstance(module, types.ModuleType) and module not in modules:
             modules.add(module)
             members = vars(module)
@@ -101,7 +101,11 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
             digest.update(f"function:{value.__name__};".encode())
         elif value not in seen:
             seen.add(value)
-            _add_function(digest, value, seen)
+            digest.update(_code_digest(value.__code__))
+            if value.__defaults__:
+                _add_items(digest, value.__defaults__, seen)
+            for named in named_values(value):
+                _add(digest, named, seen)
     elif isinstance(value, str | bytes | int | float | complex | np.generic | None):
         digest.update(f"{type(value).__name__}={value!r};".encode())
     elif isinstance(value, types.CodeType):
@@ -140,17 +144,9 @@ def _add_items(digest: Any, items: Iterable[Any], seen: set[Any]) -> None:
     digest.update(b")")
 
 
-def _add_function(digest: Any, function: types.FunctionType, seen: set[Any]) -> None:
-    digest.update(_code_digest(function.__code__))
-    if function.__defaults__:
-        _add_items(digest, function.__defaults__, seen)
-    for value in named_values(function):
-        _add(digest, value, seen)
-
-
 @functools.cache
 def _code_digest(code: types.CodeType) -> bytes:
-    """Of what never changes of a function, so that looking at it again costs little."""
+    """The hash of a code object, which never changes."""
     digest = hashlib.blake2b(code.co_code + code.co_exceptiontable, digest_size=16)
     names = (code.co_names, code.co_varnames, code.co_freevars)
     _add(digest, (*names, code.co_consts), seen=set())

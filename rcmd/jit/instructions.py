@@ -1,7 +1,7 @@
-"""Machine instructions that numba does not spell.
+"""Machine instructions that numba has no function for.
 
-Call an address, prefetch a cache line, and look at a block of entries at once: numba's own
-loops for a maximum, its place, or a match in a short row stay out of the vector registers.
+Call an address, prefetch a cache line, and search a block of entries at once: numba's own
+loops for a maximum, its place, or a match in a short row do not use the vector registers.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numba.extending import intrinsic, overload
 def by_type(**options: Any) -> Callable[[Any], Any]:
     """Let compiled code call what ``resolve`` returns for the types of its arguments.
 
-    Like ``numba.extending.overload``, but a fingerprint finds ``resolve`` behind the name, which
-    closes over it.
+    Like ``numba.extending.overload``, but a fingerprint reaches ``resolve``, as the name closes
+    over it.
     """
 
     def decorate(resolve: Any) -> Any:

@@ -270,8 +270,8 @@ def method_scalar(instance: Any, name: str) -> Scalar:
 def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
     """Methods of fewer arguments ignore the last ones, so that all have one C type.
 
-    How many arguments count, the class that first declares the method says: a subclass may
-    have further ones with defaults.
+    The class that first declares the method says how many arguments it has: a subclass may add
+    further ones with defaults.
     """
     method = getattr(owner, name)
     contract = next(vars(base)[name] for base in reversed(owner.__mro__) if name in vars(base))

@@ -1,6 +1,6 @@
 """Races of methods: who takes part, one run and its curve, many side by side, fitted slopes.
 
-All that ``rcmd.lab`` solves goes through ``Entrant.solve``; many runs are queued by
+Races and benches solve by ``Entrant.solve``, and many runs are queued by
 ``rcmd.theory.parallel.run_each``.
 """
 
@@ -24,10 +24,10 @@ from rcmd.solver.solve import iterate, solve
 from rcmd.theory.parallel import run_each
 
 AXES = {"gradients": "gradients", "oracle_calls": "oracle calls", "seconds": "seconds"}
-"""What a method spends, and how it is called."""
+"""What a method spends, with its label."""
 
 REFERENCE_SHARE = 10
-"""Budgets of the entrants that the run for the best known P may use."""
+"""How many budgets of an entrant the run for the best known P may use."""
 
 DECADE, FEWEST_POINTS = 10.0, 4
 ABOVE_NOISE = 10.0
@@ -36,7 +36,7 @@ ABOVE_NOISE = 10.0
 
 @dataclass(frozen=True)
 class Entrant:
-    """A method that takes part, and how it is written."""
+    """A method that takes part, with its name."""
 
     name: str
     method: Method
@@ -79,7 +79,7 @@ def parse_entrants(text: str) -> list[Entrant]:
 def fitting(
     problem: Problem, entrants: Sequence[Entrant], batch: int, budget: int
 ) -> tuple[list[Entrant], dict[str, str]]:
-    """Those that take this problem and budget, and why the others do not, by name."""
+    """The entrants that accept this problem and budget, and why the others do not, by name."""
     fit, refused = [], {}
     for entrant in entrants:
         try:
@@ -163,7 +163,7 @@ def excess(curve: Sequence[Point], best: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The entrants, and the best P and the best D that anybody found."""
+    """The entrants, and the best P and the best D of all runs."""
 
     standings: list[Standing]
     best: float
@@ -186,7 +186,7 @@ def compare(
     max_seconds: float | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
-    """Run everybody with at most ``budget`` gradients, once for each seed where runs are random.
+    """Run each with at most ``budget`` gradients, once for each seed where runs are random.
 
     The best known P is the least of all runs and of one of ``rcmd.solve`` that may use ten
     budgets. All runs have one thread.

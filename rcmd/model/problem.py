@@ -30,7 +30,7 @@ from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
 from rcmd.rows.layouts import with_ones
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.processes import Alone, Group
+from rcmd.rows.processes import Alone, Group, shared_errors
 from rcmd.rows.validation import (
     as_array,
     as_doubles,
@@ -277,26 +277,28 @@ class Problem:
 
     def _find_constants(self, batch: int) -> Constants:
         bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
-        if not self.exact:
-            refuse_overflow(self)
+        with np.errstate(over="ignore"), shared_errors(self.group):
+            if not self.exact:
+                refuse_overflow(self)
+            row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else 0.0
+            refuse_infinite_energy(row_energy)
+        own = np.array([gammas.max(), bounds.max(), row_energy, -gammas.min()])
+        gamma, prediction_bound, row_energy, negative = self.group.largest(own)
         with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
             prediction_energy = self.mean(gammas * bounds * bounds)
             bregman_radius = self.losses.bregman_radius(bounds)
-            row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else None
-        if row_energy is not None:
-            refuse_infinite_energy(row_energy)
         return Constants(
             n=self.n,
             batch=batch,
-            gamma=gammas.max(),
-            prediction_bound=bounds.max(),
+            gamma=gamma,
+            prediction_bound=prediction_bound,
             prediction_energy=prediction_energy,
             bregman_radius=bregman_radius,
             mu=mu,
-            row_energy=row_energy,
+            row_energy=row_energy if mu > 0 else None,
             spectral_energy=self._spectral_energy if mu > 0 else None,
             quadratic=self.loss.quadratic,
-            smallest_gamma=gammas.min(),
+            smallest_gamma=-negative,
         )
 
     @cached_property

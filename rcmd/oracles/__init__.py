@@ -4,17 +4,16 @@ Begin with ``base``, the contract ``LinearMinOracle`` and what follows from a no
 and ``l1``, the shortest family. The families of norms are ``l1``, ``l2``, ``lp``, ``ellipsoid``,
 ``groups``, ``sparse_balls`` and ``matrices`` (with ``leading``, its eigenvalues). Polytopes are
 ``box``, ``simplex``, ``combinatorial`` (assignments and flows), ``hull`` (by vertices), and, as
-linear programmes on HiGHS (``linear_programmes``), ``polytope`` and ``cur``. ``decorators``,
-``caching`` and ``product`` are made of other oracles; ``cvxpy_oracle`` is the rest.
+linear programmes on HiGHS (``linear_programmes``), ``polytope`` and ``cur``. ``decorators`` and
+``product`` are made of other oracles; ``cvxpy_oracle`` takes any set that CVXPY can express.
 """
 
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.box import Box
-from rcmd.oracles.caching import Caching
 from rcmd.oracles.combinatorial import Birkhoff, FlowPolytope
 from rcmd.oracles.cur import CurSet
 from rcmd.oracles.cvxpy_oracle import CvxpyOracle
-from rcmd.oracles.decorators import Counting, Scaled, Translated
+from rcmd.oracles.decorators import Caching, Counting, Scaled, Translated
 from rcmd.oracles.ellipsoid import Ellipsoid
 from rcmd.oracles.groups import GroupL2Ball, GroupLasso
 from rcmd.oracles.hull import Hull

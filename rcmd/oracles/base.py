@@ -42,7 +42,7 @@ TRAILING_BITS = 9
 
 
 class Late:
-    """A package that is imported when something in it is first asked for."""
+    """A package that is imported when it is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -60,8 +60,8 @@ def first_largest(keys: Array) -> int:
 
     Sums that are equal on paper differ in their last digits by the order of summation; so
     most of such ties are broken alike on every engine. The answer is the largest key to 2⁻⁴³
-    of itself. Fractions are compared exactly. ``keys`` are the caller's to lose: the bits
-    that do not count are cleared.
+    of itself. Fractions are compared exactly. ``keys`` are overwritten: the bits that do not
+    count are cleared.
     """
     if keys.dtype == float:
         bits = keys.view(np.int64)
@@ -255,7 +255,7 @@ class LinearMinOracle(ABC):
         return self
 
     def check_rows(self, rows: Rows) -> None:
-        """Refuse rows of another length, and fractions where they are no use."""
+        """Refuse rows of another length, and fractions where R cannot use them."""
         declared = self.declared_size()
         if declared is not None and declared[0] != rows.p:
             raise ValueError(f"{declared[1]}; expected p = {rows.p}, one for each variable")
@@ -278,12 +278,12 @@ class LinearMinOracle(ABC):
     def state(self) -> Any:
         """What ``reset`` would forget, in numbers, arrays, atoms and lists of them.
 
-        It is what a checkpoint keeps of an oracle; who overrides ``reset`` overrides this too.
+        It is what a checkpoint keeps of an oracle; override it together with ``reset``.
         """
         return None
 
     def load_state(self, state: Any) -> None:  # noqa: B027 (most oracles remember nothing)
-        """Go on as the oracle that gave ``state`` would have gone on."""
+        """Continue as the oracle with this ``state`` would have continued."""
 
     def vertex_rule(self) -> VertexRule | None:
         """How a compiled loop finds the atom by itself, if one rule says it all."""
@@ -410,8 +410,8 @@ class NormPenalty(NormBall):
 class Coordinatewise(ABC):
     """An oracle whose atom is scale(Σ_k mass(c_k)) · shape(c_k) in coordinate k.
 
-    The methods are scalar code. A compiled loop that knows them walks no vector of length p:
-    where few entries of c change, few of shape(c) do, and the sum follows.
+    The methods are scalar code. Compiled into the loop, they save a pass over all p coordinates:
+    where few entries of c change, few of shape(c) do, and the sum is updated.
     """
 
     @abstractmethod

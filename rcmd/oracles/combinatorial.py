@@ -150,7 +150,7 @@ class FlowPolytope(LinearMinOracle):
 
     @property
     def nodes(self) -> int:
-        """How many nodes the edges speak of."""
+        """The number of nodes: one more than the largest among the edges."""
         return int(self.edges.max()) + 1
 
     @cached_property

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, cp, positive_counts
+from rcmd.oracles.base import Array, cp, positive_counts
 from rcmd.oracles.linear_programmes import DUAL, PRIMAL, TOLERANCE, HighsModel, OnProgramme
 from rcmd.rows import BilinearRows, Rows
 from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.validation import positive
 
 
 class Splitting(HighsModel):
@@ -21,7 +20,7 @@ class Splitting(HighsModel):
     It is the dual of max Σ |c_ij| z_ij over 0 ≤ z_ij ≤ t_i, z_ij ≤ u_j and Σ_i t_i = Σ_j u_j = 1,
     which z_ij = min(t_i, u_j) solves with t and u the multipliers of its rows. It has one row for
     each of them, where the other form has two for each entry; and only ends change with c, for
-    which the dual simplex method goes on from the last basis. λ and μ have no sign by themselves,
+    which the dual simplex method continues from the last basis. λ and μ have no sign by themselves,
     so that t and u sum to 1 and not to less, which leaves fewer ties.
     """
 
@@ -29,32 +28,30 @@ class Splitting(HighsModel):
 
     def __init__(self, height: int, width: int) -> None:
         self.shape = height, width
-        of_row = sp.kron(sp.eye_array(height), np.ones((1, width)))
-        of_column = sp.kron(np.ones((1, height)), sp.eye_array(width))
-        blocks = [
-            [of_row, -np.ones((height, 1)), None],
-            [-of_column, None, -np.ones((width, 1))],
-        ]
-        self._matrix = sp.block_array(blocks, format="csc")
         self._entries = np.arange(height * width, dtype=np.int32)
         self._columns = np.arange(height, height + width, dtype=np.int32)
         self._none, self._open = np.zeros(height * width), np.full(width, -np.inf)
-        self.forget()
+        self.reset()
 
     def _form(self) -> tuple[Any, ...]:
-        entries, loads = np.zeros(len(self._entries)), np.array([np.inf, np.inf])
-        sides = np.zeros(sum(self.shape))
-        columns = np.r_[entries, -loads], np.r_[entries, loads]
-        return self._matrix, np.r_[entries, 1.0, 1.0], columns, (sides - np.inf, sides)
+        height, width = self.shape
+        of_row = sp.kron(sp.eye_array(height), np.ones((1, width)))
+        of_column = sp.kron(np.ones((1, height)), sp.eye_array(width))
+        loads = -np.ones((height, 1)), -np.ones((width, 1))
+        blocks = [[of_row, loads[0], None], [-of_column, None, loads[1]]]
+        columns = np.r_[self._none, -np.inf, -np.inf], np.r_[self._none, np.inf, np.inf]
+        rows = np.full(height + width, -np.inf), np.zeros(height + width)
+        matrix = sp.block_array(blocks, format="csc")
+        return matrix, np.r_[self._none, 1.0, 1.0], columns, rows
 
     def _pose(self, c: Array) -> None:
-        """Only |c| of size 1 is told to the model."""
+        """The model gets |c|, scaled to size 1."""
         self._weights = abs(c)
         self._size = self._weights.max() or 1.0
         self._most = self._weights / self._size
         self._sums = -self._most.reshape(self.shape).sum(axis=0)
-        self.model.changeColsBounds(len(c), self._entries, self._none, self._most)
-        self.model.changeRowsBounds(len(self._sums), self._columns, self._open, self._sums)
+        self._model.changeColsBounds(len(c), self._entries, self._none, self._most)
+        self._model.changeRowsBounds(len(self._sums), self._columns, self._open, self._sums)
 
     def _read(self, found: Any) -> tuple[Array, Array]:
         """(t, u) ≥ 0 in one vector, and a share 0 ≤ a ≤ |c| of the shape of β."""
@@ -72,7 +69,7 @@ class Splitting(HighsModel):
 
 
 @dataclass(frozen=True)
-class CurSet(OnProgramme[Splitting]):
+class CurSet(OnProgramme):
     """The matrices with Σ_i ‖β_i·‖_∞ ≤ radius and Σ_j ‖β_·j‖_∞ ≤ radius, read row by row.
 
     A minimizer has β_ij = −sign(c_ij) min(t_i, u_j), where t and u are, but for the radius, the
@@ -92,15 +89,15 @@ class CurSet(OnProgramme[Splitting]):
 
     shape: tuple[int, int]
     radius: Any
-    refuses_exact = IN_FLOATS
+    positive_fields = ("radius",)
     formula = "indicator of Σ_i ‖β_i·‖_∞ ≤ {radius}, Σ_j ‖β_·j‖_∞ ≤ {radius} for {shape} matrices"
     short_formula = "Σ_i ‖β_i·‖_∞ ≤ radius, Σ_j ‖β_·j‖_∞ ≤ radius"
     spec, bound_words = "cur:SHAPE:RADIUS", "≤ radius·(row or column sum of |x|)"
-    cost, section = "LP on HiGHS", "matrices"
+    section = "matrices"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         shape = positive_counts("shape", self.shape, "CurSet", "the rows and columns of β", 2)
-        positive("radius", self.radius, "CurSet")
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "programme", Splitting(*self.shape))
 

@@ -79,7 +79,6 @@ class CvxpyOracle(LinearMinOracle):
         self._bare = self._whole = _Parametrized(self._beta, 0, self._constraints)
         if not self.indicator:
             self._whole = _Parametrized(self._beta, self._expression, self._constraints)
-        _check(self._whole.problem, self._beta)
         self._lower, self._upper, self._middle = self._box()
         self._size = float(max(abs(self._lower).max(), abs(self._upper).max())) or 1.0
 
@@ -167,6 +166,17 @@ class _Parametrized:
         self.homogeneous = isinstance(expression, int)
         penalty = 0 if self.homogeneous else self.share * expression
         self.problem = cp.Problem(cp.Minimize(self.c @ beta + penalty), constraints)
+        others = [variable for variable in self.problem.variables() if variable is not beta]
+        if others:
+            raise ValueError(
+                f"form of CvxpyOracle uses {len(others)} variable(s) of its own; expected "
+                "expressions in β alone, so that membership can be checked"
+            )
+        if not self.problem.is_dcp(dpp=True):
+            raise ValueError(
+                "form of CvxpyOracle is no convex problem by CVXPY's rules; expected a convex "
+                "expression and convex constraints"
+            )
 
     def solve(self, c: Array) -> tuple[Array, float]:
         """A minimizer of cᵀβ + expression and a lower bound of the minimum."""
@@ -220,20 +230,6 @@ def _parts(form: Any, beta: Any) -> tuple[Any, list[Any]]:
     expression, constraints = returned
     zero = isinstance(expression, int | float) and expression == 0
     return 0 if zero else expression, list(constraints)
-
-
-def _check(problem: Any, beta: Any) -> None:
-    others = [variable for variable in problem.variables() if variable is not beta]
-    if others:
-        raise ValueError(
-            f"form of CvxpyOracle uses {len(others)} variable(s) of its own; expected expressions "
-            "in β alone, so that membership can be checked"
-        )
-    if not problem.is_dcp(dpp=True):
-        raise ValueError(
-            "form of CvxpyOracle is no convex problem by CVXPY's rules; expected a convex "
-            "expression and convex constraints"
-        )
 
 
 def _no_domain(status: str, j: int, sign: float) -> str:

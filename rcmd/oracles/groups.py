@@ -222,6 +222,4 @@ def _labels_of_lists(parts: list[Any], owner: str) -> Array:
             f"groups of {owner} leave out variable {missing[0]}; expected every variable in one "
             "group: give it a group of its own"
         )
-    labels = np.empty(len(variables), dtype=int)
-    labels[variables] = numbers
-    return labels
+    return numbers[np.argsort(variables)]

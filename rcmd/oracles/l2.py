@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
 
 
-def slope_at_zero(rows: Rows, losses: SampleLosses, offset: Array | None) -> Array:
-    """∇f(0)."""
-    start = 0 * losses.y if offset is None else offset
-    return rows.rmatvec(losses.derivative(start)) / rows.n
-
-
 class OnL2Ball(NormBall, Coordinatewise):
     """What every R with the domain ‖β‖₂ ≤ radius shares."""
 
@@ -49,14 +43,27 @@ class OnL2Ball(NormBall, Coordinatewise):
         scaled = beta / self.radius
         return max(scaled @ scaled - 1, 0) / 2
 
-    def with_radius(self, by_descent: Any, slope: Array, rows: Rows) -> Self:
-        """This penalty with the smaller of two radii that no optimum leaves.
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+        """An open radius becomes the smaller of two that no optimum leaves.
 
         Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
         """
+        if self.radius is not None:
+            return self
+        start = 0 * losses.y if offset is None else offset
+        slope = self.thresholded(rows.rmatvec(losses.derivative(start)) / rows.n)
         by_slope = norm(slope.astype(float)) / self.mu
+        by_descent = self.radius_by_descent(losses.largest_descent(offset))
         radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
         return replace(self, radius=Fraction(radius) if rows.exact else radius)  # type: ignore[type-var]
+
+    def thresholded(self, c: Array) -> Array:
+        """c less what the kink of R at 0 takes away."""
+        return c
+
+    def radius_by_descent(self, descent: Any) -> Any:
+        """The largest ‖β‖₂ of an optimum, at which −∇f(β)ᵀβ ≤ descent; for penalties alone."""
+        raise NotImplementedError
 
     def boundary_slack(self, beta: Array, atom: Array) -> Any:
         """1 − atomᵀβ/radius² for an atom on the sphere, as a sum of non-negative terms."""
@@ -120,11 +127,8 @@ class Ridge(OnL2Ball):
     def mu(self) -> Any:
         return self.strength
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Ridge:
-        if self.radius is not None:
-            return self
-        by_descent = math.sqrt(losses.largest_descent(offset) / self.strength)
-        return self.with_radius(by_descent, slope_at_zero(rows, losses, offset), rows)
+    def radius_by_descent(self, descent: Any) -> Any:
+        return math.sqrt(descent / self.strength)
 
     def scale(self, total: Any) -> Any:
         # A running sum of squares may round below zero, where the atom is free.
@@ -205,15 +209,10 @@ class ElasticNet(OnL2Ball):
     def mu(self) -> Any:
         return self.l2_strength
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> ElasticNet:
-        if self.radius is not None:
-            return self
-        descent, first = losses.largest_descent(offset), self.l1_strength
+    def radius_by_descent(self, descent: Any) -> Any:
         # The root of the quadratic without the difference of two like numbers.
         second = 2 * math.sqrt(self.l2_strength) * math.sqrt(descent)
-        by_descent = 2 * descent / (first + math.hypot(first, second))
-        slope = self._thresholded(slope_at_zero(rows, losses, offset))
-        return self.with_radius(by_descent, slope, rows)
+        return 2 * descent / (self.l1_strength + math.hypot(self.l1_strength, second))
 
     def shape(self, c: Any) -> Any:
         if c > self.l1_strength:
@@ -231,25 +230,25 @@ class ElasticNet(OnL2Ball):
         return 1.0 / self.l2_strength if size <= reach else self.radius / size
 
     def argmin(self, c: Array) -> DenseAtom:
-        thresholded = self._thresholded(c)
+        thresholded = self.thresholded(c)
         return DenseAtom(self._ridge().minimizer(thresholded, out=thresholded))
 
     def minimum(self, c: Array) -> Any:
-        return self._ridge().minimum(self._thresholded(c))
+        return self._ridge().minimum(self.thresholded(c))
 
     def penalty(self, beta: Array) -> Any:
         return self.l1_strength * abs(beta).sum() + self._ridge().penalty(beta)
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """That of ridge at the soft-thresholded t, plus Σ_j |β_j| l1_strength + (c_j − t_j) β_j."""
-        curved = self._ridge().fenchel_young(beta, self._thresholded(c))
+        curved = self._ridge().fenchel_young(beta, self.thresholded(c))
         clipped = np.clip(c, -self.l1_strength, self.l1_strength)
         return curved + np.maximum(self.l1_strength * abs(beta) + clipped * beta, 0).sum()
 
     def _ridge(self) -> Ridge:
         return Ridge(self.l2_strength, self.radius)
 
-    def _thresholded(self, c: Array) -> Array:
+    def thresholded(self, c: Array) -> Array:
         clipped = np.clip(c, -self.l1_strength, self.l1_strength)
         return np.subtract(c, clipped, out=clipped)
 

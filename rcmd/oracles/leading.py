@@ -2,7 +2,7 @@
 
 A vector near the leading one is enough to take a step. A certificate needs more: a small
 residual proves that *some* eigenvalue is near, and only a bound from above on all of them
-makes the dual value a lower bound. The two questions are therefore answered apart.
+makes the dual value a lower bound. So the two are computed apart.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DENSE_SIDE = 1500
 """Sides up to which the matrix is formed to prove a bound: 18 MB."""
 
 EXACT_SIDE = 64
-"""Sides up to which all of its eigenvalues are the cheapest answer to both questions."""
+"""Sides up to which it is cheapest to compute all eigenvalues, for both."""
 
 FAILURE = 1e-12
 """Probability with which a bound by Lanczos iteration may fail, over its random start."""
@@ -58,10 +58,10 @@ class Krylov(NamedTuple):
 
 @dataclass
 class Spectrum:
-    """A symmetric matrix A whose largest eigenvalue is asked for.
+    """A symmetric matrix A whose largest eigenvalue is wanted.
 
-    ``side`` is its order and ``apply`` v ↦ Av; ``dense`` makes A as an array, and a bound of the
-    norm of the rounding in it.
+    ``side`` is its order and ``apply`` is v ↦ Av; ``dense`` returns A as an array, and a bound of
+    the norm of the rounding in it.
     """
 
     side: int
@@ -117,8 +117,8 @@ class Spectrum:
     def _proved(self, guess: float) -> float:
         """``guess`` and what rounding can hide, if guess·I − A is positive definite.
 
-        A factorization that comes to its end in floating point has factored a matrix whose
-        distance is at most (n+2)·ε times the trace.
+        A factorization that succeeds in floating point has factored a matrix at a distance of at
+        most (n+2)·ε times the trace.
         """
         matrix, rounding = self.dense()
         shifted = np.negative(matrix)
@@ -141,16 +141,16 @@ def lanczos(
 ) -> Krylov:
     """Lanczos iteration, orthogonalized in full, until ``stop``.
 
-    ``stop`` is asked at every step in the beginning, and then after every tenth more. A
-    coupling lost in rounding is replaced by one of the size of rounding towards a random
-    direction, so that couplings and basis belong to a matrix that differs by rounding only.
+    ``stop`` is called at every step at first, and less often later. A coupling lost in rounding is
+    replaced by one of the size of rounding towards a random direction, so that couplings and basis
+    belong to a matrix that differs by rounding only.
     """
     side = len(start)
     longest = min(LONGEST, side)
     basis = np.empty((min(16, longest), side))
     basis[0] = start / math.sqrt(start @ start)
     diagonal, couplings = np.empty(longest), np.empty(longest)
-    size, ask_at = 0.0, 1
+    size, next_check = 0.0, 1
     for j in range(longest):
         image = apply(basis[j])
         diagonal[j] = basis[j] @ image
@@ -161,10 +161,10 @@ def lanczos(
         if couplings[j] <= rounding and j + 1 < side:
             couplings[j], image = rounding, _orthogonal(rng.standard_normal(side), basis[: j + 1])
         krylov = Krylov(basis[: j + 1], diagonal[: j + 1], couplings[: j + 1])
-        if j + 1 == ask_at:
+        if j + 1 == next_check:
             if stop(krylov):
                 break
-            ask_at += 1 + j // 10
+            next_check += 1 + j // 10
         if j + 1 == len(basis) < longest:
             room = np.empty((min(len(basis), longest - len(basis)), side))
             basis = np.concatenate([basis, room])
@@ -182,12 +182,12 @@ def _orthogonal(vector: Array, basis: Array) -> Array:
 def probable_bound(apply: Apply, side: int, rng: np.random.Generator, failure: float) -> float:
     """An upper bound of the largest eigenvalue λ of A that fails with probability ``failure``.
 
-    The probability is over the Gaussian start v, which knows nothing of A. Its share of the
+    The probability is over the Gaussian start v, which is independent of A. Its share of the
     leading eigenvector is at least δ = failure·√(π/(2(n−1))) but for that probability. After
     j steps the polynomial χ with the Ritz values θ_i for zeros has ‖χ(A)v‖ = ∏ b_i, the
     product of all couplings, so that ∏(λ − θ_i) ≤ ∏ b_i / δ: the bound is the t > max θ_i
-    where equality holds. It knows how far the iteration got, which bounds made beforehand,
-    from j and n alone, do not.
+    where equality holds. It depends on how far the iteration got, unlike bounds from j and n
+    alone.
     """
     share = failure * math.sqrt(math.pi / (2 * max(side - 1, 1)))
     bound = math.inf

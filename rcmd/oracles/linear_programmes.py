@@ -3,79 +3,75 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle
 
 TOLERANCE = 1e-10
 """The tightest feasibility tolerance HiGHS takes, relative here: models are scaled to size 1."""
 
 PRIMAL, DUAL = 4, 1
-"""HiGHS's names of its simplex methods."""
+"""HiGHS's numbers of its simplex methods."""
 
 BASIC = 1
-"""HiGHS's name of where a variable of the basis is."""
+"""HiGHS's status of a basic variable."""
 
 ARGMIN, CERTIFICATE = "argmin", "certificate"
-"""Who asks. Each has a last basis of its own, so that certificates cannot change the iterates."""
+"""The two callers. Each has a last basis of its own: certificates do not change the iterates."""
 
 
 class HighsModel(ABC):
     """A linear programme of which every call changes numbers, but never the structure.
 
-    A call starts from the last basis of whoever asks, and from nothing else of earlier calls: the
-    model is cleared and given that basis, whose factors HiGHS makes anew. So bases are all that a
-    checkpoint has to keep, and another model goes on from them to the bit.
+    A call starts from the last basis of its caller, and from nothing else of earlier calls: the
+    model is cleared and given that basis, which HiGHS factors anew. So bases are all that a
+    checkpoint has to keep, and another model continues from them with the same bits.
     """
 
     strategies: ClassVar[tuple[int, int]]
     """The method for which the last basis stays feasible, and the one tried if it fails."""
 
-    _model: Any = None
-
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Start the next calls from no basis."""
         self._bases: dict[str, Any] = {}
-        self.pivots = 0
-        """Simplex iterations of the last ``vertex``; 0 before the first."""
 
-    @property
-    def memory(self) -> list[Any]:
-        """The last bases, for a checkpoint."""
-        bases = [self._bases.get(asker) for asker in (ARGMIN, CERTIFICATE)]
-        return [None if basis is None else _statuses(basis) for basis in bases]
+    def state(self) -> dict[str, list[list[int]]]:
+        """The last bases, in HiGHS's numbers."""
+        return {caller: _statuses(basis) for caller, basis in self._bases.items()}
 
-    def recall(self, memory: list[Any]) -> None:
-        """Go on from the bases of ``memory``."""
-        self.forget()
-        for asker, statuses in zip((ARGMIN, CERTIFICATE), memory, strict=True):
-            if statuses is not None:
-                self._bases[asker] = _basis(statuses)
+    def load_state(self, state: dict[str, list[list[int]]]) -> None:
+        """Continue from the bases of ``state``."""
+        highs = import_highspy()
+        self.reset()
+        for caller, statuses in state.items():
+            basis = self._bases[caller] = highs.HighsBasis()
+            columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in statuses)
+            basis.col_status, basis.row_status, basis.valid = columns, rows, True
 
-    def solve(self, c: Array, asker: str = CERTIFICATE) -> tuple[Array, Array]:
+    def solve(self, c: Array, caller: str = CERTIFICATE) -> tuple[Array, Array]:
         """A best vertex for the costs c, and what proves that it is one."""
         self._pose(np.array(c, dtype=float))
-        status = self._run(self._bases.pop(asker, None))
+        status = self._run(self._bases.pop(caller, None))
         if status != import_highspy().HighsModelStatus.kOptimal:
             raise RuntimeError(
-                f"HiGHS ended with status {self.model.modelStatusToString(status)!r} instead of "
+                f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
                 "an optimum; expected a linear programme with entries of moderate size: scale the "
                 "constraints"
             )
-        self._bases[asker] = self.model.getBasis()
-        return self._read(self.model.getSolution())
+        self._bases[caller] = self._model.getBasis()
+        return self._read(self._model.getSolution())
 
     def vertex(self, c: Array) -> Array:
-        """A best vertex for the costs c; of several, the same one whatever was asked before."""
+        """A best vertex for the costs c; of several, the same one whatever came before."""
         warm = ARGMIN in self._bases
         x, _ = self.solve(c, ARGMIN)
         if warm and self._tied():
             del self._bases[ARGMIN]
             x, _ = self.solve(c, ARGMIN)
-        self.pivots = self._iterations
         return x
 
     @abstractmethod
@@ -88,46 +84,42 @@ class HighsModel(ABC):
 
     @abstractmethod
     def _read(self, found: Any) -> tuple[Array, Array]:
-        """What ``solve`` returns, from a solution, whose every attribute HiGHS copies."""
+        """What ``solve`` returns, from a solution; HiGHS copies each attribute that is read."""
 
     @abstractmethod
     def _tied(self) -> bool:
         """Whether other vertices may be as good as the one read last."""
 
     def _run(self, start: Any) -> Any:
-        """The status, from the basis ``start``; from none, by either method, if that fails.
+        """The status of a run from the basis ``start``; from none, by either method, if that fails.
 
         After pivots it is run once more from where they led, with fresh factors: so the numbers
-        depend on the last basis alone, to the bit, and not on the way to it.
+        depend on the last basis alone, to the bit, and not on the path to it.
         """
         usual, other = self.strategies
         self._iterations = 0
         for strategy, basis in ((usual, start), (usual, None), (other, None)):
             found = self._attempt(strategy, basis)
             if found and self._iterations:
-                found = self._attempt(strategy, self.model.getBasis())
+                found = self._attempt(strategy, self._model.getBasis())
             if found:
                 break
-        return self.model.getModelStatus()
+        return self._model.getModelStatus()
 
     def _attempt(self, strategy: int, basis: Any) -> bool:
         """Whether a run from ``basis`` and from nothing else leads to an optimum."""
-        self.model.clearSolver()
-        self.model.setOptionValue("simplex_strategy", strategy)
+        self._model.clearSolver()
+        self._model.setOptionValue("simplex_strategy", strategy)
         if basis is not None:
-            self.model.setBasis(basis)
-        self.model.run()
-        self._iterations += int(self.model.getInfo().simplex_iteration_count)
-        return bool(self.model.getModelStatus() == import_highspy().HighsModelStatus.kOptimal)
+            self._model.setBasis(basis)
+        self._model.run()
+        self._iterations += int(self._model.getInfo().simplex_iteration_count)
+        return bool(self._model.getModelStatus() == import_highspy().HighsModelStatus.kOptimal)
 
-    @property
-    def model(self) -> Any:
-        """The one model, made when it is first needed."""
-        if self._model is None:
-            self._model = self._made(import_highspy())
-        return self._model
-
-    def _made(self, highs: Any) -> Any:
+    @cached_property
+    def _model(self) -> Any:
+        """The one model of HiGHS."""
+        highs = import_highspy()
         model = highs.Highs()
         model.silent()
         options = {
@@ -157,27 +149,20 @@ class HighsModel(ABC):
         return model
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_model": None, "_bases": {}, "pivots": 0}
+        """Copies begin without a basis, and with a model of their own."""
+        kept = {name: value for name, value in vars(self).items() if name != "_model"}
+        return kept | {"_bases": {}}
 
 
 def _statuses(basis: Any) -> list[list[int]]:
-    """Where every column and every row is, in HiGHS's numbers."""
+    """The status of every column and every row, in HiGHS's numbers."""
     return [[int(s) for s in side] for side in (basis.col_status, basis.row_status)]
-
-
-def _basis(statuses: list[list[int]]) -> Any:
-    """The basis of HiGHS that has these statuses."""
-    highs = import_highspy()
-    basis = highs.HighsBasis()
-    columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in statuses)
-    basis.col_status, basis.row_status, basis.valid = columns, rows, True
-    return basis
 
 
 class Programme(HighsModel):
     """min cᵀx over row_lower ≤ Ax ≤ row_upper and lower ≤ x ≤ upper.
 
-    Only its costs change, which leaves the last basis feasible: the primal simplex method goes on
+    Only its costs change, which leaves the last basis feasible: the primal simplex method continues
     from there. ``solve`` gives a vertex x and multipliers y. What is proved never rests on the
     solver: for any multipliers y with the signs that infinite ends leave them, and r = c − Aᵀy,
 
@@ -201,7 +186,7 @@ class Programme(HighsModel):
         self.reach = _or_one(np.maximum(_finite(abs(lower)), _finite(abs(upper))))
         sides = np.maximum(_finite(abs(row_lower)), _finite(abs(row_upper)))
         self.row_reach = _or_one(sides + abs(self.A) @ self.reach)
-        self.forget()
+        self.reset()
 
     def empty(self) -> bool:
         """Whether the constraints contradict each other."""
@@ -217,7 +202,7 @@ class Programme(HighsModel):
     def _pose(self, c: Array) -> None:
         costs = c * self.reach
         self._size = float(abs(costs).max()) or 1.0
-        self.model.changeColsCost(len(costs), self._places, costs / self._size)
+        self._model.changeColsCost(len(costs), self._places, costs / self._size)
 
     def _read(self, found: Any) -> tuple[Array, Array]:
         self._prices = np.asarray(found.col_dual), np.asarray(found.row_dual)
@@ -234,7 +219,7 @@ class Programme(HighsModel):
         """
         settled = abs(np.concatenate(self._prices)) > TOLERANCE
         if self._equal.any():
-            settled |= self._equal & (np.concatenate(_statuses(self.model.getBasis())) != BASIC)
+            settled |= self._equal & (np.concatenate(_statuses(self._model.getBasis())) != BASIC)
         return bool(settled.sum() < len(self.lower))
 
     def bound(self, c: Array, y: Array) -> float:
@@ -264,31 +249,26 @@ class Programme(HighsModel):
         return float(np.max(np.concatenate([*misses, np.zeros(1)])))
 
 
-Model = TypeVar("Model", bound=HighsModel)
-
-
-class OnProgramme(LinearMinOracle, Generic[Model]):
+class OnProgramme(LinearMinOracle):
     """What every oracle that solves linear programmes shares."""
 
-    programme: Model
-
-    @property
-    def pivots(self) -> int:
-        """Simplex iterations of the programme that the last ``argmin`` is the answer to."""
-        return self.programme.pivots
+    refuses_exact = IN_FLOATS
+    cost = "LP on HiGHS"
+    programme: Any
+    """A ``HighsModel``."""
 
     def reset(self) -> None:
-        self.programme.forget()
+        self.programme.reset()
 
     def state(self) -> Any:
-        return self.programme.memory
+        return self.programme.state()
 
     def load_state(self, state: Any) -> None:
-        self.programme.recall(state)
+        self.programme.load_state(state)
 
 
 def import_highspy() -> Any:
-    """HiGHS's package, or a sentence that asks for it."""
+    """HiGHS's package, or a sentence that says how to get it."""
     try:
         import highspy
     except ImportError:

@@ -30,8 +30,8 @@ class OnMatrices(LinearMinOracle):
     """R on m × p matrices. c is a vector (row by row), an array or a sparse matrix.
 
     β is a vector (row by row) or a ``LowRank``. The leading vector of one ``argmin`` is the
-    start of the next, until ``reset``; nothing else reads or writes it. Two runs of one
-    ``Problem`` taken by turns share it, and answer a little differently than one by one.
+    start of the next, until ``reset``; nothing else reads or writes it. Two interleaved
+    runs of one ``Problem`` share it, and differ a little from runs one after the other.
     """
 
     exact_atoms = False
@@ -70,7 +70,7 @@ class OnMatrices(LinearMinOracle):
         return self._last[0]
 
     def fresh_rng(self) -> np.random.Generator:
-        """The generator of random starts, always at its beginning."""
+        """A generator for random starts, the same one every time."""
         return np.random.default_rng(SEED)
 
     def matrix(self, c: Any) -> Any:

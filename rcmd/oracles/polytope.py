@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, Matrix, Vector, cp
+from rcmd.oracles.base import Array, Matrix, Vector, cp
 from rcmd.oracles.linear_programmes import OnProgramme, Programme
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
@@ -19,7 +19,7 @@ RANGE_ROWS = 1000
 NO_CONSTRAINT = "leave out the rows that are no constraints"
 
 
-class Polytope(OnProgramme[Programme]):
+class Polytope(OnProgramme):
     """The set {Aβ ≤ b, A_equal β = b_equal, lower ≤ β ≤ upper}, bounded and not empty.
 
     Each oracle call is a linear programme, which HiGHS (package highspy) solves from the vertex
@@ -46,10 +46,9 @@ class Polytope(OnProgramme[Programme]):
     (array([0., 1.]), -2.0)
     """
 
-    refuses_exact = IN_FLOATS
     formula = "indicator of a polytope with {m} inequalities and {m_equal} equations"
     short_formula = "Aβ ≤ b"
-    spec, cost, section = "polytope:A:B", "LP on HiGHS", "files"
+    spec, section = "polytope:A:B", "files"
 
     @classmethod
     def example(cls, draw: Any) -> Polytope:
@@ -187,27 +186,29 @@ def _matrix(name: str, values: Any) -> Any:
         csr = values.tocsr()
         checked_numbers(f"{name} of Polytope", csr.data, csr=csr, remedy=NO_CONSTRAINT)
         return sp.csr_array(values, dtype=float)
-    array = _numbers(f"{name} of Polytope", values)
+    array = _numbers(name, values)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(
             f"{name} of Polytope has shape {array.shape}; expected a matrix with one row for each "
             "constraint and one column for each variable"
         )
-    return sp.csr_array(np.asarray(array, dtype=float))
+    return sp.csr_array(array)
 
 
 def _numbers(name: str, values: Any) -> Array:
-    return checked_numbers(name, as_array(name, values), remedy=NO_CONSTRAINT)
+    full_name = f"{name} of Polytope"
+    array = checked_numbers(full_name, as_array(full_name, values), remedy=NO_CONSTRAINT)
+    return np.asarray(array, dtype=float)
 
 
 def _vector(name: str, values: Any, length: int) -> Array:
-    array = _numbers(f"{name} of Polytope", values)
+    array = _numbers(name, values)
     if array.shape != (length,):
         raise ValueError(
             f"{name} of Polytope has shape {array.shape}; expected ({length},), one number for "
             "each constraint"
         )
-    return np.asarray(array, dtype=float)
+    return array
 
 
 def _ends(values: Any, default: float, p: int) -> Array:

@@ -5,8 +5,8 @@
 ``savefig`` writes .pdf, .svg (text as text) and .png, or draws into axes that it is given. Sizes
 are those of a journal's columns, 3.3 and 6.9 inches.
 
-All are made of ``panels``, with the colours and fonts; ``axes`` has what matplotlib needs to be
-told about ticks and names; ``notebook`` shows problems and results as HTML and LaTeX.
+All consist of ``panels``, with the colours and fonts; ``axes`` sets ticks and writes names at the
+ends of curves; ``notebook`` shows problems and results as HTML and LaTeX.
 """
 
 from rcmd.plotting.coefficients import coefficients, path

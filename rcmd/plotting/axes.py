@@ -1,4 +1,4 @@
-"""What matplotlib is told beyond curves: figures that keep their text, ticks, names at the ends.
+"""Matplotlib's figures and axes: text that stays text, ticks, names at the ends of curves.
 
 Imported when a figure is drawn, as it needs matplotlib.
 """
@@ -26,8 +26,8 @@ SHORT = 1.5
 
 LINE_SPACING = 1.2
 EARLY = 0.6
-"""Share of the width before which a curve that ends has its name beside it: a line from there to
-the right of the axes would look like its continuation."""
+"""Share of the width: a curve that ends before it has its name beside its end, as a line from
+there to the right of the axes would look like its continuation."""
 
 
 class Figure(matplotlib.figure.Figure):
@@ -55,19 +55,11 @@ def set_ticks(axis: Any, logarithmic: bool) -> None:
             )
         return
     low, high = axis.get_view_interval()
+    powers = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
     axis.set_minor_formatter(ticker.NullFormatter())
-    if high < low * 10**SHORT or _powers(low, high) < 2:
+    if high < low * 10**SHORT or powers < 2:
         axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(ticker.FuncFormatter(_number))
-
-
-def _powers(low: float, high: float) -> int:
-    """How many powers of ten there are from low to high.
-
-    >>> _powers(120, 6000), _powers(9, 110)
-    (1, 2)
-    """
-    return math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
 
 
 def _counts(axis: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Dual variables: who pulls at the solution, and how close each is to the end of dom l*."""
+"""Dual variables: which rows pull at the solution, and how close each is to an end of dom l*."""
 
 from __future__ import annotations
 

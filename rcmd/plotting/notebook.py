@@ -46,7 +46,7 @@ SIGNS = {
 }
 FUNCTIONS = ("exp", "log", "ln", "cosh", "sinh", "tanh", "sin", "cos", "tan", "max", "min")
 PRODUCTS = ("ys", "xy")
-"""Two letters that are two variables and no word."""
+"""Pairs of letters that are two variables, not a word."""
 
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊", "0123456789+")

@@ -16,7 +16,7 @@ from rcmd.rows.validation import pip_install
 from rcmd.solver.saved_results import check_folder
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's, which colour-blind readers tell apart."""
+"""Okabe and Ito's, which colour-blind readers can tell apart."""
 
 DASHES = ("-", "--", "-.")
 MARKERS = "osD^vPX*<>hdp8H"
@@ -84,15 +84,6 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Band:
-    """A grey strip from x = start to x = end, with its name at the top."""
-
-    start: float
-    end: float
-    name: str
-
-
-@dataclass(frozen=True)
 class Panel:
     """A pair of axes with its curves.
 
@@ -107,7 +98,7 @@ class Panel:
     log
         The logarithmic axes: ``"xy"``, ``"x"``, ``"y"`` or ``""``.
     band
-        A part to set apart.
+        A grey strip from x = start to x = end, with its name at the top: (start, end, name).
     note
         A few words above the axes, at the left.
     label_ends
@@ -120,7 +111,7 @@ class Panel:
     y_label: str = ""
     levels: Sequence[float] = ()
     log: str = "xy"
-    band: Band | None = None
+    band: tuple[float, float, str] | None = None
     note: str = ""
     label_ends: bool = False
 
@@ -182,8 +173,8 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
     with rc_context(STYLE):
         width = ONE_COLUMN if columns == 1 else TWO_COLUMNS * max(columns / ACROSS, 1)
         figure = Figure(figsize=(width, ROW_HEIGHT * rows), layout="constrained")
-        every = figure.subplots(rows, columns, squeeze=False, sharey="row" if shared else False)
-        every_axes = every.ravel()
+        grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if shared else False)
+        every_axes = grid.ravel()
         names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
         chosen = _looks(names)
         handles: dict[str, Any] = {}
@@ -211,7 +202,7 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
 
 
 def draw_into(axes: Any, panel: Panel) -> Any:
-    """Draw one panel into axes that somebody else made, in their style; returns their figure."""
+    """Draw one panel into axes of the user's, in their style; returns their figure."""
     require_matplotlib()
     from rcmd.plotting.axes import label_ends
 
@@ -242,8 +233,9 @@ def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str
     for level in panel.levels:
         axes.axhline(level, color=GREY, linewidth=0.7, linestyle=":", zorder=1)
     if panel.band is not None:
-        axes.axvspan(panel.band.start, panel.band.end, color="0.94", linewidth=0, zorder=0)
-        _write_above(axes, panel.band.name, 1.0, "right")
+        start, end, name = panel.band
+        axes.axvspan(start, end, color="0.94", linewidth=0, zorder=0)
+        _write_above(axes, name, 1.0, "right")
     if panel.note:
         _write_above(axes, panel.note, 0.0, "left")
     for axis in (axes.xaxis, axes.yaxis):
@@ -306,5 +298,5 @@ def _spread(xs: Sequence[float]) -> list[int]:
 
 
 def plain(text: str) -> str:
-    """A user's words, in which a dollar sign is no formula."""
+    """A user's words, in which a dollar sign begins no formula."""
     return text.replace("$", r"\$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from rcmd.plotting.panels import Band, Line, Panel, draw_into, drawn, plain
+from rcmd.plotting.panels import Line, Panel, draw_into, drawn, plain
 
 if TYPE_CHECKING:
     from rcmd.solver.history import History
@@ -107,13 +107,13 @@ def compare(
     return drawn([panel], columns=1)
 
 
-def _corrections(history: History, column: str) -> Band | None:
+def _corrections(history: History, column: str) -> tuple[float, float, str] | None:
     """From the last step of the algorithm to the end, where the run ended with corrections."""
     places = [place for place, row in enumerate(history) if row.phase == "corrective"]
     if not places:
         return None
     xs = history.column(column)
-    return Band(float(xs[max(places[0] - 1, 0)]), float(xs[places[-1]]), "corrections")
+    return float(xs[max(places[0] - 1, 0)]), float(xs[places[-1]]), "corrections"
 
 
 def _zero(history: History, column: str) -> str:

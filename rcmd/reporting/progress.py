@@ -33,7 +33,7 @@ def tell_on_terminal(text: str) -> None:
 
 
 class RunProgress:
-    """A callback for ``solve`` that tells gap, gradients, seconds and an estimate of the rest."""
+    """A callback for ``solve`` that shows gap, gradients, seconds and an estimate of the rest."""
 
     def __init__(
         self, tol: float, budgets: Budgets, tell: Callable[[str], None], name: str = ""

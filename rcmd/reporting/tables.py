@@ -114,10 +114,6 @@ class Report:
         """For JSON."""
         return {**self.about, "sections": [section.as_dict() for section in self.sections]}
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the JSON file; ``"-"`` is standard output."""
-        write_json(self.as_dict(), path)
-
     def tell(self, json_target: str | None) -> None:
         """Print the text and write the JSON file, either on standard output."""
         say(self.text(), json_target)

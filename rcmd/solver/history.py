@@ -137,11 +137,10 @@ class History(tuple[Record, ...]):
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Every record as a dictionary of plain numbers, ready for JSON."""
-        return [{name: _plain(value) for name, value in asdict(row).items()} for row in self]
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, int | str) else float(value)
+        return [
+            {k: v if isinstance(v, int | str) else float(v) for k, v in asdict(row).items()}
+            for row in self
+        ]
 
 
 def log_spaced(steps_per_pass: float, ratio: float = 1.25) -> Iterator[int]:

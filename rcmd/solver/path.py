@@ -6,21 +6,20 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from operator import itemgetter
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rcmd.model.problem import Problem, check_problem
-from rcmd.oracles.base import LinearMinOracle
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
-from rcmd.solver.solve import Callback, Options, solve
+from rcmd.solver.solve import Options, solve
 
 Array = npt.NDArray[Any]
 
 
-class Path(Sequence[Result]):
+class Path(tuple[Result, ...]):
     """The results of a path, in the order in which the values were given.
 
     Attributes
@@ -31,24 +30,18 @@ class Path(Sequence[Result]):
         Which of the two they are.
     """
 
-    def __init__(
-        self, values: Sequence[float], results: Sequence[Result], parameter: str = "radius"
-    ) -> None:
-        self.parameter = parameter
-        self.values = tuple(values)
-        self._results = tuple(results)
+    values: tuple[float, ...]
+    parameter: str
 
-    def __len__(self) -> int:
-        return len(self._results)
+    def __new__(
+        cls, values: Iterable[float], results: Iterable[Result], parameter: str = "radius"
+    ) -> Path:
+        found = super().__new__(cls, results)
+        found.values, found.parameter = tuple(values), parameter
+        return found
 
-    @overload
-    def __getitem__(self, index: int) -> Result: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Result]: ...
-
-    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
-        return self._results[index]
+    def __getnewargs__(self) -> Any:
+        return self.values, tuple(self), self.parameter
 
     @property
     def betas(self) -> Array:
@@ -80,7 +73,6 @@ def path(
     values: Iterable[float],
     *,
     parameter: Literal["radius", "strength"] = "radius",
-    callbacks: Sequence[Callback] = (),
     **options: Any,
 ) -> Path:
     """Solve ``problem`` for each radius (or strength) of its oracle, each from the one before.
@@ -104,7 +96,7 @@ def path(
             f"values is {values!r}; expected several radii or strengths, such as [1.0, 2.0]"
         )
     wanted = list(values)
-    results = dict(steps(problem, wanted, parameter=parameter, callbacks=callbacks, **options))
+    results = dict(steps(problem, wanted, parameter=parameter, **options))
     reached = [value for value in wanted if value in results]
     return Path(reached, [results[value] for value in reached], parameter)
 
@@ -114,7 +106,6 @@ def steps(
     values: Iterable[float],
     *,
     parameter: Literal["radius", "strength"] = "radius",
-    callbacks: Sequence[Callback] = (),
     **options: Any,
 ) -> Iterator[tuple[float, Result]]:
     """The same, one result after the other as they are found, in the order of the sets."""
@@ -138,22 +129,17 @@ def steps(
     if not oracles:
         raise ValueError("values is empty; expected at least one radius or strength")
     ordered = sorted(oracles.items(), key=itemgetter(0), reverse=parameter == "strength")
-    return _steps(problem, ordered, callbacks, options)
 
+    def visit() -> Iterator[tuple[float, Result]]:
+        last: Result | None = None
+        for value, oracle in ordered:
+            changed = problem.with_oracle(oracle)
+            # Sets that are not nested, such as simplices, hold no earlier solution.
+            if last is not None and not math.isinf(changed.oracle.value(last.beta)):
+                options["warm_start"] = last
+            last = solve(changed, **options)
+            yield value, last
+            if last.stop is StopReason.INTERRUPTED:
+                return
 
-def _steps(
-    problem: Problem,
-    oracles: Iterable[tuple[float, LinearMinOracle]],
-    callbacks: Sequence[Callback],
-    options: dict[str, Any],
-) -> Iterator[tuple[float, Result]]:
-    last = None
-    for value, oracle in oracles:
-        changed = problem.with_oracle(oracle)
-        # Sets that are not nested, such as simplices, hold no earlier solution.
-        if last is not None and not math.isinf(changed.oracle.value(last.beta)):
-            options["warm_start"] = last
-        last = solve(changed, callbacks=callbacks, **options)
-        yield value, last
-        if last.stop is StopReason.INTERRUPTED:
-            return
+    return visit()

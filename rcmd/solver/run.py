@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rcmd.solver.solve import Options
 
 SLICE_SECONDS = 0.05
-"""Work done between two looks at the clock and the keyboard."""
+"""Work done between two checks of the clock and the keyboard."""
 
 DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
 """A run without budgets gives up after both so many passes and so many gradients."""
@@ -176,12 +176,12 @@ class Run(Iterator[State]):
         if self._started is None:
             self._started = time.perf_counter()
         with self.interrupts:
-            self._look()
+            self._poll()
             if self.saver is not None:
                 self.saver.begin(self)
             ended = self._advance()
             if ended is not None:
-                # Before the certificate that only this end asks for: who goes on from here sees
+                # Before the certificate that only this end asks for: a resumed run then sees
                 # what an undisturbed run would have seen.
                 self.save()
             state = self._certified_state()
@@ -193,7 +193,7 @@ class Run(Iterator[State]):
         return state
 
     def _call_back(self, state: State) -> None:
-        """Tell the callbacks of a record; one of them, or Ctrl-C meanwhile, may end the run."""
+        """Call the callbacks with a record; one of them, or Ctrl-C meanwhile, may end the run."""
         asked = [bool(callback(state)) for callback in self.callbacks]
         if self.stop is not None:
             return
@@ -266,8 +266,8 @@ class Run(Iterator[State]):
         now = 0.0 if self._started is None else time.perf_counter() - self._started
         return self._earlier + now
 
-    def go_on(self, seconds: float, *, ended: bool) -> None:
-        """Take up a run of so many seconds; with ``ended``, one that had reached its tolerance.
+    def continue_from(self, seconds: float, *, ended: bool) -> None:
+        """Continue a run of so many seconds; with ``ended``, one that had reached its tolerance.
 
         A smaller tolerance goes on from there.
         """
@@ -276,7 +276,7 @@ class Run(Iterator[State]):
             self.stop = self._conclude(self._history[-1].gap, None)
 
     def _advance(self) -> StopReason | None:
-        """Step to the next record or the end of a budget; say which budget ended, if any."""
+        """Step to the next record or the end of a budget; returns which budget ended, if any."""
         progress = self.progress
         if self._next_record is None:
             later = (i for i in self._record_at if i > progress.iteration)
@@ -295,7 +295,7 @@ class Run(Iterator[State]):
                     progress.advance(int(ahead) if progress.even_steps else 1)
             except Cancelled:
                 return StopReason.INTERRUPTED if self.interrupts.requested else StopReason.SECONDS
-            self._look()
+            self._poll()
             if self._interrupted:
                 return StopReason.INTERRUPTED
             if self._out_of_time:
@@ -305,8 +305,8 @@ class Run(Iterator[State]):
             self.save(always=False)
         return self._budget_end()
 
-    def _look(self) -> None:
-        """Look at the clock and the keyboard; all ranks see the latest clock and anyone's Ctrl-C.
+    def _poll(self) -> None:
+        """Check the clock and the keyboard; all ranks see the latest clock and anyone's Ctrl-C.
 
         The time is up when what is left is needed to certify and to save, as long as it took last.
         """
@@ -318,7 +318,7 @@ class Run(Iterator[State]):
         self._interrupted = interrupted > 0
 
     def _to_be_cancelled(self) -> bool:
-        self._look()
+        self._poll()
         return self._interrupted or self._out_of_time
 
     def _budget_end(self) -> StopReason | None:
@@ -336,7 +336,7 @@ class Run(Iterator[State]):
         best.forget()
         s, w, d = progress.s.copy(), progress.w.copy(), progress.d.copy()
         self._certifying = time.perf_counter() - begun
-        self._look()
+        self._poll()
         if self._next_record is not None and progress.iteration >= self._next_record:
             self._next_record = None
         return State(

@@ -33,9 +33,13 @@ FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save", BadResult)
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write ``result`` to ``path``, in the place of what was there; see ``Result.save``."""
     check_folder(path)
+    write_file(Path(path), {"versions": versions(), **parts(result)}, FORMAT)
+
+
+def parts(result: Result) -> dict[str, Any]:
+    """Everything, in values that files hold."""
     pair = result.certificate
-    contents = {
-        "versions": versions(),
+    return {
         "beta": _compact(pair.beta),
         "w": pair.w,
         **{name: getattr(pair, name) for name in NUMBERS},
@@ -45,7 +49,6 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
         "about": None if result.about is None else asdict(result.about),
         "options": dict(result.options),
     }
-    write_file(Path(path), contents, FORMAT)
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
@@ -122,7 +125,7 @@ def _read(path: Path) -> tuple[Result, dict[str, str | None]]:
         raise BadResult(f"{path} cannot be read: there is no such file")
     held = read_file(path, FORMAT)
     try:
-        return _result(held), held["versions"]
+        return from_parts(held), held["versions"]
     except (KeyError, TypeError, ValueError) as fault:
         raise BadResult(
             f"{path} has the form of a result and not its parts ({fault}); expected a file "
@@ -130,7 +133,8 @@ def _read(path: Path) -> tuple[Result, dict[str, str | None]]:
         ) from fault
 
 
-def _result(held: dict[str, Any]) -> Result:
+def from_parts(held: dict[str, Any]) -> Result:
+    """The result that gave these ``parts``."""
     about = held["about"]
     if about is not None:
         about = Summary(**about | {"constants": tuple(map(tuple, about["constants"]))})
@@ -152,10 +156,9 @@ def _compact(beta: Any) -> Any:
     """β without spare room, or without its zeros where that is shorter."""
     if isinstance(beta, LowRank):
         return beta.copy()
-    places = np.flatnonzero(beta)
-    if beta.dtype == object or 2 * len(places) >= len(beta):
+    if beta.dtype == object or 2 * np.count_nonzero(beta) >= len(beta):
         return beta
-    return {"length": len(beta), "nonzero": places, "values": beta[places]}
+    return _nonzeros(beta)
 
 
 def _restored(beta: Any) -> Any:
@@ -175,4 +178,4 @@ def _nonzeros(beta: Any) -> dict[str, Any]:
     if isinstance(beta, LowRank):
         return {"shape": beta.shape, "singular_values": beta.copy().singular_values()}
     places = np.flatnonzero(beta)
-    return {"length": len(beta), "nonzero": places, "values": beta[places].astype(float)}
+    return {"length": len(beta), "nonzero": places, "values": beta[places]}

@@ -1,4 +1,4 @@
-"""Solving a problem, in one go or record by record; the options of a run, for everybody."""
+"""Solving a problem, in one go or record by record, and the options of a run."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ from rcmd.solver.run import Budgets, Run
 Callback = Callable[[State], bool | None]
 
 P = ParamSpec("P")
-Made = TypeVar("Made")
-Answer = TypeVar("Answer")
+T = TypeVar("T")
+R = TypeVar("R")
+
+CHANGING = ("tol", "max_iterations", "max_gradients", "max_seconds", "every", "callbacks")
+"""The options that a run may be resumed with other values of."""
 
 
 def flag(text: str, metavar: str, kind: type = str) -> dict[str, Any]:
@@ -35,16 +38,15 @@ def flag(text: str, metavar: str, kind: type = str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Options:
-    """What ``solve`` and ``iterate`` are told, written once; explained at ``solve``.
+    """The options of a run, for Python, the command line and checkpoints; explained at ``solve``.
 
-    Those with a ``flag`` are options of the command line, too.
+    Those with a ``flag`` may be typed.
     """
 
     problem: Problem
     _: KW_ONLY
     method: Method | str | None = field(
-        default=None,
-        metadata=flag("rcmd, corrected, fw, svrf, …: how (default: corrected)", "NAME"),
+        default=None, metadata=flag("how: rcmd, corrected, fw, svrf, …", "NAME")
     )
     batch: int | float | None = field(
         default=None, metadata=flag("rows per step, or a percentage", "ROWS")
@@ -52,10 +54,7 @@ class Options:
     tol: float = field(default=1e-4, metadata=flag("certified gap to reach", "GAP", float))
     max_iterations: int | None = field(default=None, metadata=flag("budget of steps", "K", int))
     max_gradients: int | None = field(
-        default=None,
-        metadata=flag(
-            "budget of stochastic gradients (default: 1000 passes, at least 10 million)", "G", int
-        ),
+        default=None, metadata=flag("budget of stochastic gradients", "G", int)
     )
     max_seconds: float | None = field(default=None, metadata=flag("time budget", "S", float))
     seed: int | np.random.Generator = field(
@@ -66,13 +65,11 @@ class Options:
     checkpoint: str | os.PathLike[str] | None = field(
         default=None, metadata=flag("keep the run, for rcmd resume", "FILE")
     )
-    every: float = field(
-        default=30.0, metadata=flag("seconds between checkpoints (default: 30)", "S", float)
-    )
+    every: float = field(default=30.0, metadata=flag("seconds between checkpoints", "S", float))
     callbacks: Callback | Sequence[Callback] = ()
 
     def check(self) -> tuple[Method, int | None, Budgets]:
-        """The method, the rows per step and the budgets; else a sentence, before any work."""
+        """The method, the rows per step and the budgets, all options checked before any work."""
         check_amount("tol", self.tol, "a number ≥ 0")
         check_amount("every", self.every, "seconds between two checkpoints, ≥ 0")
         check_seed(self.seed)
@@ -134,18 +131,16 @@ def check_amount(name: str, value: Any, expected: str) -> None:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
 
 
-def called_with(
-    make: Callable[P, Made],
-) -> Callable[[Callable[[Made], Answer]], Callable[P, Answer]]:
-    """Let a function of what ``make`` makes be called with the arguments of ``make``.
+def called_with(make: Callable[P, T]) -> Callable[[Callable[[T], R]], Callable[P, R]]:
+    """Let a function of what ``make`` returns be called with the arguments of ``make``.
 
     Its signature, for people, tools and mypy, is then that of ``make``.
     """
     signature = inspect.signature(make)
 
-    def decorate(function: Callable[[Made], Answer]) -> Callable[P, Answer]:
+    def decorate(function: Callable[[T], R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def called(*arguments: P.args, **options: P.kwargs) -> Answer:
+        def called(*arguments: P.args, **options: P.kwargs) -> R:
             try:
                 signature.bind(*arguments, **options)
             except TypeError as fault:
@@ -211,7 +206,7 @@ def solve(run: Run) -> Result:
         result's ``note`` say that the file is old.
     every
         Seconds between two writings; more where writing takes longer than a tenth of them. With
-        0 it is written whenever the run looks at the clock.
+        0 it is written whenever the run checks the clock.
     callbacks
         A function of a ``State``, or several, called at each record; one that returns True stops
         the run.

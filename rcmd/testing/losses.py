@@ -179,9 +179,8 @@ class LossInspection(Evidence):
 
     @identity("conjugate_domain holds the limits of derivative")
     def domain(self) -> Faults:
-        slope = numeric.guarded(type(self.loss).derivative)
         for y, end, direction in self._ends() if self.derivative_is_right else ():
-            limit = numeric.slope_limit(slope, self.loss, y, direction)
+            limit = numeric.slope_limit(numeric.guarded(self.loss.derivative, y), direction)
             if limit != end and not abs(limit - end) <= 1e-6 * (1 + abs(limit)):
                 name = "upper" if direction > 0 else "lower"
                 remedy = f"the {name} end of conjugate_domain should be {shown(limit)}"

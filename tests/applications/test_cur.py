@@ -1,6 +1,5 @@
 """CUR factorizations: the relaxation against CVXPY, the factors against M."""
 
-import copy
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -239,29 +238,6 @@ def test_what_has_one_best_vertex_is_not_asked_twice(monkeypatch: pytest.MonkeyP
     assert len(asked) == 20
     oracle.argmin(np.ones(3))
     assert len(asked) == 22
-
-
-@pytest.mark.parametrize("calls", [0, 1, 40])
-def test_another_oracle_goes_on_to_the_bit(calls: int) -> None:
-    rng = np.random.default_rng(calls)
-    path = np.cumsum(rng.standard_normal((calls + 40, 30)), axis=0)
-    asked, later = path[:calls], path[calls:]
-    oracle = CurSet((5, 6), 0.3)
-
-    def onwards(other: CurSet) -> list[Any]:
-        return [(other.argmin(c).vector.tobytes(), other.minimum(c), other.pivots) for c in later]
-
-    for c in asked:
-        oracle.argmin(c)
-        oracle.minimum(c)
-    again = copy.deepcopy(oracle)
-    assert again.state() == [None, None]
-    again.load_state(oracle.state())
-    expected = onwards(oracle)
-    assert onwards(again) == expected
-    if calls:
-        again.reset()
-        assert onwards(again) != expected
 
 
 @pytest.mark.parametrize("seed", range(3))

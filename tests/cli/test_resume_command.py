@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_problems import as_text
 
 from rcmd import L1Ball, LeastSquares, Problem, solve
 from rcmd.cli.main import main
@@ -19,12 +20,8 @@ from rcmd.datasets import make_classification
 @pytest.fixture
 def samples(tmp_path: Path) -> Path:
     X, y = make_classification(n=80, p=6, rng=np.random.default_rng(0))
-    rows = [
-        f"{label:+g} " + " ".join(f"{k}:{value!r}" for k, value in enumerate(row.tolist(), 1))
-        for label, row in zip(y, X.toarray(), strict=True)
-    ]
     path = tmp_path / "samples.txt"
-    path.write_text("\n".join(rows) + "\n")
+    path.write_bytes(as_text(X, y))
     return path
 
 
@@ -92,9 +89,9 @@ def test_changed_and_missing_data(samples: Path, tmp_path: Path, capsys: Any) ->
     path = tmp_path / "run.ckpt"
     main(["solve", str(samples), "--checkpoint", str(path)])
     kept = samples.read_text()
-    samples.write_text(kept.replace("+1", "-1", 1))
+    samples.write_text(kept.replace("\n1.0 ", "\n-1.0 ", 1))
     before = path.read_bytes()
-    check_refused(capsys, "samples.txt has changed since the run of", "resume", path)
+    check_refused(capsys, "run.ckpt: y differs; expected the same data", "resume", path)
     samples.unlink()
     check_refused(capsys, "samples.txt, the data of", "resume", path)
     assert path.read_bytes() == before

@@ -3,13 +3,12 @@
 import json
 import math
 from dataclasses import replace
-from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from small_problems import problem
+from small_problems import exact_problem, problem
 
-from rcmd import Box, L1Ball, LeastSquares, MatrixEntries, NuclearBall, Problem, solve
+from rcmd import L1Ball, LeastSquares, MatrixEntries, NuclearBall, Problem, solve
 from rcmd.cli.main import main
 from rcmd.rows.lowrank import LowRank
 from rcmd.solver.checkpoint.file import CHECKPOINT, write_file
@@ -36,11 +35,6 @@ def check_same(result, again):
     assert again.message == result.message
 
 
-def exact():
-    X = np.array([[F(1), F(0)], [F(0), F(1)]], dtype=object)
-    return Problem(X, [F(7, 12), F(7, 12)], LeastSquares(), Box(F(-1), F(1)))
-
-
 def sparse():
     rng = np.random.default_rng(0)
     return Problem(rng.normal(size=(30, 50)), rng.normal(size=30), LeastSquares(), L1Ball(0.5))
@@ -57,7 +51,7 @@ TASKS = {
     "dense": (lambda: problem("logistic", "ridge", n=20), {"tol": 1e-3}),
     "sparse": (sparse, {"tol": 1e-6, "batch": 3}),
     "matrix": (completion, {"tol": 1e-2, "batch": 40}),
-    "exact": (exact, {"tol": 0, "max_iterations": 5}),
+    "exact": (lambda: exact_problem("box"), {"tol": 0, "max_iterations": 5}),
 }
 
 

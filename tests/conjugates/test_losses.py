@@ -14,14 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcmd import (
-    RCMD,
-    L1Ball,
-    Problem,
-    Ridge,
-    conjugates,
-    solve,
-)
+from rcmd import RCMD, L1Ball, Problem, Ridge, conjugates, solve
 from rcmd.conjugates import (
     EpsilonInsensitive,
     Exponential,

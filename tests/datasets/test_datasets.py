@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
+from small_problems import as_text
 
 from rcmd import L1Ball, LeastSquares, Logistic, Problem, solve
 from rcmd.datasets import DataError, make_classification, make_regression, map_labels, read_libsvm
@@ -29,21 +30,6 @@ def write(tmp_path):
         return path
 
     return put
-
-
-def as_text(x, y, pattern="{!r}", rng=None):
-    """LIBSVM text of a CSR matrix; the pairs of each line in random order if rng is given."""
-    lines = []
-    for i, label in enumerate(y.tolist()):
-        row = slice(x.indptr[i], x.indptr[i + 1])
-        pairs = [
-            f"{j + 1}:{pattern.format(v)}"
-            for j, v in zip(x.indices[row].tolist(), x.data[row].tolist(), strict=True)
-        ]
-        if rng is not None:
-            rng.shuffle(pairs)
-        lines.append(" ".join([pattern.format(label), *pairs]))
-    return ("\n".join(lines) + "\n").encode()
 
 
 def random_problem(rng, n=60, p=40, density=0.2):

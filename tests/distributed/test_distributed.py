@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from small_problems import LOSSES, ORACLES, data
 
 from rcmd import RCMD, EuclideanProx, L1Ball, LeastSquares, Logistic, Problem, Ridge, iterate, solve
+from rcmd.cli.tasks import fitting_labels
 from rcmd.distributed import Alone, ShardedProblem, SharedError, rehearse, shard
 from rcmd.distributed.engine import ShardedEngine, ShardLoop, confirm_lockstep
 from rcmd.distributed.exchange import DenseExchange, sum_rows, sum_terms
 from rcmd.distributed.oracle import AtFirst
-from rcmd.distributed.shards import block, fitting_labels, read_shard
+from rcmd.distributed.shards import block, read_shard
 from rcmd.engine.accounting import PrimalAverage
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
@@ -492,14 +493,14 @@ def test_labels_are_mapped_alike(files):
     text = files[2]
 
     def work(group):
-        return fitting_labels(group, Logistic(), read_shard(group, text)[1])
+        return fitting_labels(Logistic(), read_shard(group, text)[1], group)
 
     (first, remarks), *_, (last, _) = rehearse(3, work)
     assert set(first) == {-1.0}
     assert set(last) == {1.0}
     assert remarks == ["labels 1 and 2 were mapped to -1 and +1 (the larger to +1)"]
     assert "has 3 distinct values" in refused(
-        3, lambda group: fitting_labels(group, Logistic(), np.array([float(group.rank)]))
+        3, lambda group: fitting_labels(Logistic(), np.array([float(group.rank)]), group)
     )
 
 

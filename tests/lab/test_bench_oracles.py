@@ -104,19 +104,3 @@ def test_all_three_get_the_same_calls_and_time(monkeypatch):
     bench.bench_oracles(P, calls=5000)
     runners = [("pass", 200, 3), ("argmin", 200, 3), ("minimum", 200, 3)]
     assert seen == [(runners, {"repeats": 25, "seconds": 0.04})] * len(CASES)
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--p", "99"], "p is 99; expected at least 100 variables"),
-        (["--calls", "24"], "calls is 24; expected at least 25, one for each turn"),
-        (["--json", "absent/file"], "'absent/file' is in a folder that does not exist"),
-    ],
-)
-def test_refusals_before_the_work_are_one_line_and_status_2(capsys, monkeypatch, words, sentence):
-    monkeypatch.setattr(bench, "race", lambda *_, **__: pytest.fail("it ran"))
-    assert main(["bench", "oracles", *words]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert sentence in err

@@ -379,13 +379,6 @@ def test_cyanure_is_asked_for_passes_without_a_stopping_rule(monkeypatch, task):
 # The command.
 
 
-def test_unknown_problems_and_places_are_refused_before_the_work(capsys, tmp_path):
-    assert main(["bench", "peers", "--problem", "a9a", "iris"]) == 2
-    assert capsys.readouterr().err.startswith("rcmd: problem is 'iris'; expected some of a9a:5, ")
-    assert main(["bench", "peers", "--json", str(tmp_path / "no" / "out.json")]) == 2
-    assert "is in a folder that does not exist" in capsys.readouterr().err
-
-
 def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "ZIPF", (60, 120, 5))
     monkeypatch.setattr(bench.Settings, "quick", lambda self: replace(self, budget=0.05))

@@ -187,35 +187,6 @@ def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
     assert "(left out, away: " in out
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--methods", "fww"], "did you mean fw"),
-        (["--passes", "0"], "--passes is 0.0; expected a number above 0"),
-        (["--seeds", "0"], "--seeds is 0; expected at least 1"),
-        (["--json", "no/such/a.json"], "'no/such/a.json' is in a folder that does not exist"),
-        (["--plot", "a.jpeg2"], "figure 'a.jpeg2' has no known ending; expected .png, .pdf, .svg"),
-        (["--methods", "fw,sdca"], "sdca: method Sdca got L1Ball(radius=5.0), which has μ = 0"),
-        (["--oracle", "l3:1"], "oracle 'l3:1' is unknown"),
-        (["--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
-    ],
-)
-def test_bad_input_is_refused_before_any_run(capsys, monkeypatch, words, message):
-    monkeypatch.setattr(racing.Entrant, "solve", lambda *_, **__: pytest.fail("it ran"))
-    status, out, err = run(capsys, *words)
-    assert (status, out) == (2, "")
-    assert message in err
-
-
-def test_data_sets_by_name(capsys, file):
-    options = ("--methods", "fw", "--passes", "5", "--data", file.parent)
-    status, out, _ = run(capsys, "tiny", *options)
-    assert (status, out.count("\nfw ")) == (0, 1)
-    status, _, err = run(capsys, "a9b", *options)
-    assert status == 2
-    assert "a9b (plain, .bz2, .xz or .gz) is not in" in err
-
-
 def test_help_names_every_method():
     known = COMPARE_HELP.partition("--methods:")[2].replace(",", " ").replace(";", " ").split()
     assert set(methods.NAMED) <= set(known)

@@ -12,8 +12,8 @@ import pytest
 from demo_pages import NAMES, column, made, read, source
 
 from rcmd.lab.demos import drawing, make_page
-from rcmd.lab.demos.page import Choice, Drawing, Frame, Page, Scene, Text, parsed
-from rcmd.lab.demos.writing import html, paragraph, typeset
+from rcmd.lab.demos.drawing import Drawing
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, Text, html, paragraph, parsed, typeset
 
 PRINTED = {
     "equivalence": ((), 6, slice(-1, None)),

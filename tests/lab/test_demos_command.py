@@ -51,29 +51,6 @@ def test_a_machine_without_a_browser_is_told_so(opened, monkeypatch, capsys):
     assert "no browser was found; open the file in one" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["equivalance"], "no teaching page 'equivalance'; did you mean equivalence?"),
-        (["new_loss"], "did you mean new-loss?"),
-        (["zzz"], "expected one of equivalence, substitute-gradient,"),
-        (["mini-batch", "--out", "none/a.html"], "is in a folder that does not exist; make"),
-        (["mini-batch", "--out", "."], "is a folder; expected the name of a file to write"),
-        (["mini-batch", "--seed", "-1"], "--seed is -1; expected a whole number from 0 on"),
-        (["--out", "a.html"], "--out is 'a.html' while no page is named; expected rcmd demo NAME"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_before_any_work(
-    arguments, words, opened, monkeypatch, capsys
-):
-    monkeypatch.setattr(command, "make_page", lambda *given: pytest.fail("work was done"))
-    assert main(["demo", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
-    assert opened == []
-
-
 def test_what_is_missing_is_named_with_its_extra(opened, monkeypatch, capsys):
     monkeypatch.setattr(command, "find_spec", lambda module: None)
     assert main(["demo", "mini-batch"]) == 2

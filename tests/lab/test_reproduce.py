@@ -95,7 +95,7 @@ def test_count_is_the_first_step_at_the_target_up_to_its_resolution(folder, opti
 
 
 @pytest.mark.usefixtures("near_target")
-def test_sparse_checkpoints_count_too_much_and_say_so(folder, optimum, monkeypatch):
+def test_sparse_records_count_too_much_and_say_so(folder, optimum, monkeypatch):
     cell = cell_of(folder)
     fine = run_cell(cell, optimum)["reached"]
     monkeypatch.setattr(cells, "FINE", 1.3)
@@ -128,7 +128,7 @@ def test_budgets_end_a_run_that_is_above_the_target(folder, optimum):
     assert 50 <= found["calls"][-1] <= 52
 
 
-def test_checkpoints_are_dense_only_near_the_target():
+def test_records_are_dense_only_near_the_target():
     watch = cells.Watch(0.0, 10**9, 1.03)
     iterations = watch.iterations()
     at = next(iterations)
@@ -289,20 +289,6 @@ def test_stand_in_is_called_so_and_gets_no_ratio(tmp_path):
     assert "gisette_scale.t with 1,000 rows stands in for 6,000" in section.text()
     drawn = [path.name for path in figures({"gisette": methods}, tmp_path)]
     assert drawn == ["gap-by-gradients.png", "gap-by-calls.png"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--only", "mushroom"], "gisette; did you mean mushrooms?"),
-        (["--seeds", "0"], "--seeds is 0; expected at least 1"),
-        (["--jobs", "-1"], "--jobs is -1; expected at least 1"),
-    ],
-)
-def test_bad_input_is_refused(tmp_path, capsys, words, message):
-    assert main(["reproduce", "--out", str(tmp_path / "out"), *words]) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import small_problems
 from planted import planted
 
 from rcmd import (
@@ -32,9 +33,8 @@ from rcmd.conjugates import SampleLosses
 from rcmd.model import truth
 from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.oracles.base import VertexRule
-from rcmd.oracles.caching import Caching
 from rcmd.oracles.combinatorial import Birkhoff
-from rcmd.oracles.decorators import Counting, Scaled
+from rcmd.oracles.decorators import Caching, Counting, Scaled
 from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
 from rcmd.testing import check_oracle, inspect_oracle
@@ -59,8 +59,8 @@ ORACLES: dict[str, tuple[LinearMinOracle, int]] = {
 
 
 def data(p: int, n: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(3)
-    return rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.7), rng.standard_normal(n)
+    X, y, _ = small_problems.data(n, p, seed=3)
+    return X, y
 
 
 @pytest.mark.parametrize("name", [name for name in ORACLES if name != "lazy"])

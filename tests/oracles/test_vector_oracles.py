@@ -121,14 +121,12 @@ def regularizer(oracle: LinearMinOracle, beta: np.ndarray) -> float:
 # ---- the contract, CVXPY, vertices -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ORACLES)
-def test_contract(name: str) -> None:
-    check_oracle(ORACLES[name], P)
-
-
-def test_contract_of_a_single_point() -> None:
-    # Its rounded width is not zero.
-    check_oracle(CappedSimplex(1.0, 0.2), P)
+# The last one is a single point, whose rounded width is not zero.
+@pytest.mark.parametrize(
+    "oracle", [*ORACLES.values(), CappedSimplex(1.0, 0.2)], ids=[*ORACLES, "single point"]
+)
+def test_contract(oracle: LinearMinOracle) -> None:
+    check_oracle(oracle, P)
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -587,7 +585,7 @@ PLANTED: dict[str, LinearMinOracle] = {
         prediction_range=lambda self, rows: ORACLES["ellipsoid"].prediction_range(rows),
     ),
     "hard threshold": planted(
-        ElasticNet, 0.5, 0.8, 1.0, _thresholded=lambda self, c: np.where(abs(c) > 0.5, c, 0)
+        ElasticNet, 0.5, 0.8, 1.0, thresholded=lambda self, c: np.where(abs(c) > 0.5, c, 0)
     ),
     "too convex": planted(ElasticNet, 0.5, 0.8, 1.0, mu=1.01 * 0.8),
     "softmax": planted(

@@ -26,7 +26,7 @@ from rcmd import (
 )
 from rcmd.methods import NAMED
 from rcmd.plotting.axes import spread
-from rcmd.plotting.panels import STYLE, Band, Line, Panel, drawn
+from rcmd.plotting.panels import STYLE, Line, Panel, drawn
 from rcmd.plotting.runs import _corrections
 from rcmd.solver.history import History
 from rcmd.solver.result import Result
@@ -210,7 +210,7 @@ def test_run_is_the_history(result):
 
 def test_corrections_are_set_apart_from_the_last_step_on(result, plain):
     steps = [row for row in result.history if row.phase == "plain"]
-    expected = Band(steps[-1].gradients, result.history[-1].gradients, "corrections")
+    expected = (steps[-1].gradients, result.history[-1].gradients, "corrections")
     assert _corrections(result.history, "gradients") == expected
     assert _corrections(plain.history, "gradients") is None
     assert "corrections" in check_readable(result.plot())

@@ -170,11 +170,6 @@ def test_headers_that_ask_for_more_than_there_is_are_refused(file: Path) -> None
             read_file(file)
 
 
-def test_missing(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"there is no checkpoint .*none; expected"):
-        resume(tmp_path / "none", lasso())
-
-
 # Nothing is overwritten.
 
 
@@ -390,6 +385,12 @@ def test_budgets_that_are_none_are_refused(file: Path) -> None:
     with pytest.raises(ValueError, match="every is -1; expected seconds between two checkpoints"):
         resume(file, lasso(), every=-1)
     assert file.read_bytes() == before
+
+
+def test_only_some_options_may_change(file: Path) -> None:
+    with pytest.raises(TypeError, match=r"resume\(\) got an unexpected keyword argument 'seed'"):
+        resume(file, lasso(), seed=1)
+    assert resume(file, lasso(), tol=None, every=None).stop is StopReason.ITERATIONS  # as before
 
 
 def test_a_path_has_no_checkpoint(tmp_path: Path) -> None:

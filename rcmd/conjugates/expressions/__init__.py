@@ -1,7 +1,7 @@
-"""A loss from one formula: parsed, differentiated, conjugated, verified, generated, kept.
+"""A loss from one formula: parsed, differentiated, conjugated, generated, verified, cached.
 
-Begin with ``loss``: ``loss_from_expression`` checks what was asked, looks into the ``cache`` and
-otherwise asks ``generation``. That is where the way of a formula can be read from top to bottom:
+Begin with ``loss``: ``loss_from_expression`` checks its arguments, looks into the ``cache`` and
+otherwise calls ``generation``, which takes a formula through all steps in order:
 ``language`` (what may be written, and the table of functions) → ``symbolic`` (SymPy, stable
 forms) → ``derivation`` (label, ``algebra`` of smooth pieces, γ by ``curvature``, the inverse of
 l') → ``source`` (scalar code) → verification in many digits. ``recipes`` are for CVXPY.

@@ -362,7 +362,9 @@ def pieces_of(core: Any) -> list[Piece]:
     waiting, done = [Piece(-sp.oo, sp.oo, core)], []
     while waiting:
         piece = waiting.pop()
-        switch = _innermost_switch(piece.value)
+        parts = sp.postorder_traversal(piece.value)  # the innermost first
+        switches = (p for p in parts if isinstance(p, SWITCHES) and R in p.free_symbols)
+        switch = next(switches, None)
         if switch is None:
             done.append(piece)
             continue
@@ -383,13 +385,6 @@ def pieces_of(core: Any) -> list[Piece]:
     return joined
 
 
-def _innermost_switch(expression: Any) -> Any:
-    for part in sp.postorder_traversal(expression):
-        if isinstance(part, SWITCHES) and R in part.free_symbols:
-            return part
-    return None
-
-
 def _switching_points(switch: Any) -> list[Any]:
     if isinstance(switch, sp.Piecewise):
         comparisons = switch.atoms(sp.core.relational.Relational)
@@ -405,11 +400,9 @@ def _switching_points(switch: Any) -> list[Any]:
 
 def _sample(low: Any, high: Any) -> Any:
     """A rational number inside (low, high)."""
-    if low == -sp.oo and high == sp.oo:
-        return sp.Rational(1, 3)
-    if low == -sp.oo:
-        return sp.floor(high) - 1
-    if high == sp.oo:
+    if not low.is_finite:
+        return sp.floor(high) - 1 if high.is_finite else sp.Rational(1, 3)
+    if not high.is_finite:
         return sp.ceiling(low) + 1
     return sp.Rational(str(sp.N((low + high) / 2, 40)))
 

@@ -1,8 +1,8 @@
-"""Generated modules on disk, found again by what they came from.
+"""Generated modules on disk, named by what they were generated from.
 
-A file is named by a hash of the expression, its parameters and the versions of everything that
-shaped it; its first line is a hash of the rest. It is checked when it is read, and written under
-another name first, so that a broken or half-written file is never used: it is simply made again.
+The name is a hash of the expression, its parameters and the versions of everything that shaped
+the module; the first line is a hash of the rest. It is checked when a file is read, and files are
+written under another name first: a broken or half-written one is never used, but generated again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -33,17 +32,17 @@ def folder() -> Path:
 
 
 def name_for(*parts: Any) -> str:
-    """The name of the module for what was asked, by the code that is here."""
+    """The name of the module that the code of this folder generates from ``parts``."""
     return f"rcmd_expression_{_hash(json.dumps([*parts, _versions()]))[:32]}"
 
 
 def path(name: str) -> Path:
-    """Where a module is kept."""
+    """The file of a module."""
     return folder() / f"{name}.py"
 
 
 def load(name: str) -> str | None:
-    """The module kept under a name, or None if there is none that is whole."""
+    """The module of a name, or None if there is no intact file."""
     try:
         text = path(name).read_text("utf-8")
     except (OSError, RuntimeError, ValueError):
@@ -51,19 +50,14 @@ def load(name: str) -> str | None:
     return text if text == _sealed(name, text.partition("\n")[2]) else None
 
 
-def keep(name: str, module: str) -> str:
-    """The module as ``load`` will find it; kept in memory alone where no file can be written."""
+def store(name: str, module: str) -> str:
+    """The module as ``load`` will find it, written to its file where that is possible."""
     text = _sealed(name, module)
     try:
         folder().mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder(), suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.replace(temporary, path(name))
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        part = path(name).with_suffix(f".{os.getpid()}.part")
+        part.write_text(text, "utf-8", newline="\n")
+        part.replace(path(name))
     except (OSError, RuntimeError):
         pass
     return text
@@ -79,7 +73,7 @@ def _hash(text: str) -> str:
 
 @cache
 def _versions() -> list[str]:
-    """SymPy's and mpmath's versions, and the files at work here: an edit is a new version."""
+    """SymPy's and mpmath's versions, and a hash of the files that generate: an edit changes it."""
     here = Path(__file__).parent
     files = [*sorted(here.glob("*.py")), here.parent / "scalars.py"]
     own = "".join(path.read_text("utf-8") for path in files)

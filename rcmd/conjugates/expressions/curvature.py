@@ -23,8 +23,8 @@ from rcmd.conjugates.expressions.symbolic import R, in_many_digits, number
 DIGITS = 50
 # What a measured supremum is enlarged by.
 _MARGIN = 1e-9
-# Curvature beyond this is taken for unbounded before anything larger is computed.
-_HOPELESS = 1e30
+# Curvature beyond this counts as unbounded; nothing larger is computed.
+_UNBOUNDED = 1e30
 Function = Callable[..., Any]
 _STEPS = [mpmath.mpf(10) ** k for k in range(-12, 9)]
 
@@ -65,7 +65,7 @@ def _piece_range(piece: Piece) -> tuple[Any, Any, bool]:
     value, second = finite(piece.value, "the loss"), finite(piece.curvature, "l''")
     for at in sorted(points, key=abs):
         value(at)
-        if second(at) > _HOPELESS:
+        if second(at) > _UNBOUNDED:
             raise _not_smooth(second, [at])
     if piece.curvature.is_number:
         least = most = piece.curvature

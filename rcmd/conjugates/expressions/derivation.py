@@ -1,8 +1,8 @@
-"""A loss taken apart: the label, a core of one number, its γ, dom f*, f*' and f*.
+"""A loss in parts: the label, a core of one number, its γ, dom f*, f*' and f*.
 
 l(s; y) = f(m·s − o) + t·(m·s − o) + c, with f free of y: m is 1, or the label itself where labels
 are ±1; o, t and c are functions of y. Then l*(w) = w·o/m + f*(w/m − t) − c, so that only the
-*core* f needs to be understood. Where no such form exists and labels are ±1, each label has its
+*core* f needs to be analysed. Where no such form exists and labels are ±1, each label has its
 own core.
 """
 
@@ -133,7 +133,7 @@ class End:
 
 @dataclass(frozen=True)
 class Core:
-    """A function of one number, understood; ``proved`` says that γ is."""
+    """A function of one number with all that was derived; ``proved`` says that γ is."""
 
     frame: Frame
     pieces: list[Piece]
@@ -162,7 +162,7 @@ class Core:
 
 
 def derive(frame: Frame) -> Core:
-    """Understand a core, or refuse it at a point of the loss's own s and y."""
+    """The core of a frame, or a refusal at a point of the loss's own s and y."""
     try:
         pieces = pieces_of(frame.core)
         gamma, proved = smoothness(pieces)

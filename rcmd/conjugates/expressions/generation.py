@@ -31,7 +31,7 @@ _PLACES = (1e-6, 1e-3, 0.1, 0.25, 0.6, 1.0, 1.7, 3.0, 5.5, 9.0, 20.0, 37.0, 50.0
 def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: str | None) -> str:
     """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
     expression = expression_of(text, tree, numbers)
-    cores, kind = _understood(expression, labels)
+    cores, kind = _derived(expression, labels)
     gamma = max(_rounded_up(core.gamma) for core in cores)
     cores, source, lost = _first_verified(expression, kind, text, cores, gamma)
     pieces = [piece for core in cores for piece in core.pieces]
@@ -51,7 +51,7 @@ def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: st
     )
 
 
-def _understood(expression: Any, labels: str | None) -> tuple[list[Core], str]:
+def _derived(expression: Any, labels: str | None) -> tuple[list[Core], str]:
     try:
         frames, kind = frames_of(expression, labels)
         return [derive(frame) for frame in frames], kind
@@ -83,7 +83,7 @@ def _first_verified(
 def _verified(
     expression: Any, labels: str, title: str, cores: list[Core], gamma: float
 ) -> tuple[str, str]:
-    """The text with the longest reach that keeps digits, and what verification has to say."""
+    """The text with the longest reach that keeps digits, and where digits are lost."""
     joints = [float(number(piece.high)) for core in cores for piece in core.pieces[:-1]]
     text = module_text(title, cores, gamma, 0.0)
     lost = Verification(text, expression, labels, joints).run()
@@ -127,7 +127,7 @@ class Verification:
             return (self.value(s + step, y) - self.value(s - step, y)) / (2 * step)
 
     def run(self) -> str:
-        """What is to be said about lost digits, empty if nothing; raises ``Unusable``."""
+        """Where digits are lost, empty if nowhere; raises ``Unusable``."""
         for s, y in self.points():
             w = self._primal(s, y)
             self._dual(s, w, y)

@@ -10,9 +10,8 @@ import ast
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 MAX_LENGTH = 2000
 MAX_PARTS = 400
@@ -47,74 +46,55 @@ class Counterexample(ExpressionError):
 
 @dataclass(frozen=True)
 class Function:
-    """One row of the table; forms take SymPy first, so that it can be read without SymPy.
+    """One row of the table; formulas are texts for SymPy, so that it can be read without SymPy.
 
-    ``form`` is the definition, ``code`` the scalar function of generated code (in ``math`` or
-    ``rcmd.conjugates.scalars``). Functions that keep their digits have a ``slope`` in such
-    functions, the derivative in the first argument, and some have a ``conjugate``.
+    ``form`` is the definition in the ``parameters``, ``code`` the scalar function of generated code
+    (in ``math`` or ``rcmd.conjugates.scalars``). Functions that keep their digits have a ``slope``
+    in such functions, the derivative in the first parameter, and some have a ``conjugate``.
     """
 
-    form: Callable[..., Any]
+    form: str
     code: str = ""
-    slope: Callable[..., Any] | None = None
+    slope: str = ""
     conjugate: str = ""
+    parameters: str = "x"
     arguments: tuple[int, int] = (1, 1)
 
 
 FUNCTIONS: dict[str, Function] = {
-    "exp": Function(lambda sp, x: sp.exp(x), "bounded_exp"),
-    "log": Function(lambda sp, x: sp.log(x), "math.log"),
-    "sqrt": Function(lambda sp, x: sp.sqrt(x)),
-    "square": Function(lambda sp, x: x**2),
-    "sinh": Function(lambda sp, x: sp.sinh(x), "math.sinh"),
-    "cosh": Function(lambda sp, x: sp.cosh(x), "math.cosh"),
-    "atan": Function(lambda sp, x: sp.atan(x), "math.atan"),
-    "asinh": Function(lambda sp, x: sp.asinh(x), "math.asinh"),
-    "abs": Function(lambda sp, x: sp.Abs(x)),
-    "sign": Function(lambda sp, x: sp.sign(x)),
-    "max": Function(lambda sp, *x: sp.Max(*x), arguments=(2, 8)),
-    "min": Function(lambda sp, *x: sp.Min(*x), arguments=(2, 8)),
-    "where": Function(lambda sp, c, a, b: sp.Piecewise((a, c), (b, True)), arguments=(3, 3)),
-    "logaddexp": Function(lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)), arguments=(2, 2)),
-    "expm1": Function(lambda sp, x: sp.exp(x) - 1, "math.expm1", lambda sp, f, x: sp.exp(x)),
-    "log1p": Function(lambda sp, x: sp.log(1 + x), "math.log1p", lambda sp, f, x: 1 / (1 + x)),
-    "tanh": Function(lambda sp, x: sp.tanh(x), "math.tanh", lambda sp, f, x: f.sech2(x)),
-    "softplus": Function(
-        lambda sp, x: sp.log(1 + sp.exp(x)),
-        "softplus",
-        lambda sp, f, x: f.expit(x),
-        "negative_entropy",
-    ),
-    "expit": Function(
-        lambda sp, x: 1 / (1 + sp.exp(-x)), "expit", lambda sp, f, x: f.expit(x) * f.expit(-x)
-    ),
-    "logcosh": Function(
-        lambda sp, x: sp.log(sp.cosh(x)), "log_cosh", lambda sp, f, x: f.tanh(x), "cosh_entropy"
-    ),
-    "sech2": Function(
-        lambda sp, x: 1 - sp.tanh(x) ** 2, "sech2", lambda sp, f, x: -2 * f.sech2(x) * f.tanh(x)
-    ),
+    "exp": Function("exp(x)", "bounded_exp"),
+    "log": Function("log(x)", "math.log"),
+    "sqrt": Function("sqrt(x)"),
+    "square": Function("x**2"),
+    "sinh": Function("sinh(x)", "math.sinh"),
+    "cosh": Function("cosh(x)", "math.cosh"),
+    "atan": Function("atan(x)", "math.atan"),
+    "asinh": Function("asinh(x)", "math.asinh"),
+    "abs": Function("Abs(x)"),
+    "sign": Function("sign(x)"),
+    "max": Function("Max(*x)", parameters="*x", arguments=(2, 8)),
+    "min": Function("Min(*x)", parameters="*x", arguments=(2, 8)),
+    "where": Function("Piecewise((a, c), (b, True))", parameters="c, a, b", arguments=(3, 3)),
+    "logaddexp": Function("log(exp(a) + exp(b))", parameters="a, b", arguments=(2, 2)),
+    "expm1": Function("exp(x) - 1", "math.expm1", "exp(x)"),
+    "log1p": Function("log(1 + x)", "math.log1p", "1/(1 + x)"),
+    "tanh": Function("tanh(x)", "math.tanh", "sech2(x)"),
+    "softplus": Function("log(1 + exp(x))", "softplus", "expit(x)", "negative_entropy"),
+    "expit": Function("1/(1 + exp(-x))", "expit", "expit(x)*expit(-x)"),
+    "logcosh": Function("log(cosh(x))", "log_cosh", "tanh(x)", "cosh_entropy"),
+    "sech2": Function("1 - tanh(x)**2", "sech2", "-2*sech2(x)*tanh(x)"),
     "negative_entropy": Function(
-        lambda sp, v: v * sp.log(v) + (1 - v) * sp.log(1 - v),
-        "negative_entropy",
-        lambda sp, f, v: sp.log(v) - sp.log(1 - v),
+        "x*log(x) + (1 - x)*log(1 - x)", "negative_entropy", "log(x) - log(1 - x)"
     ),
     "cosh_entropy": Function(
-        lambda sp, v: ((1 + v) * sp.log(1 + v) + (1 - v) * sp.log(1 - v)) / 2,
-        "cosh_entropy",
-        lambda sp, f, v: sp.atanh(v),
+        "((1 + x)*log(1 + x) + (1 - x)*log(1 - x))/2", "cosh_entropy", "atanh(x)"
     ),
-    "log1p_gap": Function(
-        lambda sp, x: x - sp.log(1 + x), "log1p_gap", lambda sp, f, x: x / (1 + x)
-    ),
+    "log1p_gap": Function("x - log(1 + x)", "log1p_gap", "x/(1 + x)"),
     "sqrt_gap": Function(
-        lambda sp, x, c: sp.sqrt(c + x) - sp.sqrt(c),
-        "sqrt_gap",
-        lambda sp, f, x, c: 1 / (2 * sp.sqrt(c + x)),
-        arguments=(2, 2),
+        "sqrt(c + x) - sqrt(c)", "sqrt_gap", "1/(2*sqrt(c + x))", parameters="x, c"
     ),
-    "tan": Function(lambda sp, x: sp.tan(x), "math.tan"),
-    "atanh": Function(lambda sp, x: sp.atanh(x), "math.atanh"),
+    "tan": Function("tan(x)", "math.tan"),
+    "atanh": Function("atanh(x)", "math.atanh"),
 }
 # Derivatives, conjugates and inverses are made of these; they are not for formulas.
 _INTERNAL = {"sech2", "negative_entropy", "cosh_entropy", "log1p_gap", "sqrt_gap", "tan", "atanh"}

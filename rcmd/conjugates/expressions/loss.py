@@ -1,9 +1,8 @@
-"""The class that an expression becomes, and the way to it: checked, found or derived, built."""
+"""The class that an expression becomes: its arguments checked, its module loaded or generated."""
 
 from __future__ import annotations
 
 import keyword
-import linecache
 import math
 import sys
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ METHODS = {
 
 
 class ExpressionLoss(SeparableConjugate):
-    """A loss made from an expression; what is known about it, and from where, is below."""
+    """A loss from an expression, with what is known about it and how it was found."""
 
     expression: ClassVar[str]
     """The expression, as it was written."""
@@ -72,8 +71,8 @@ class ExpressionLoss(SeparableConjugate):
         return f"from_expression({self.expression!r}{asked}{given})"
 
     def __reduce__(self) -> Any:
-        made = partial(loss_from_expression, labels=self._asked, parameters=self._numbers)
-        return made, (self.expression,)
+        rebuild = partial(loss_from_expression, labels=self._asked, parameters=self._numbers)
+        return rebuild, (self.expression,)
 
     def describe(self) -> str:
         """What was found out about the loss, in a few lines."""
@@ -147,10 +146,10 @@ def loss_from_expression(
     if name not in _KNOWN:
         source = cache.load(name)
         if source is None:
-            # Computer algebra is imported here, so that a known loss starts without it.
+            # Computer algebra is imported here, so that a cached loss starts without it.
             from rcmd.conjugates.expressions.generation import generate
 
-            source = cache.keep(name, generate(text, tree, values, asked))
+            source = cache.store(name, generate(text, tree, values, asked))
         _KNOWN[name] = _class(_module(name, source), source, text, asked, values)
     return _KNOWN[name]()
 
@@ -191,12 +190,8 @@ def _module(name: str, source: str) -> ModuleType:
     module its functions came from, and the file of a generated one may be gone by then.
     """
     module = ModuleType(__name__)
-    if cache.load(name) == source:
-        module.__file__ = str(cache.path(name))
-    else:
-        module.__file__ = f"<{name}>"
-        lines = source.splitlines(keepends=True)
-        linecache.cache[module.__file__] = (len(source), None, lines, module.__file__)
+    on_disk = cache.load(name) == source
+    module.__file__ = str(cache.path(name)) if on_disk else f"<{name}>"
     exec(compile(source, module.__file__, "exec"), module.__dict__)
     return module
 

@@ -11,7 +11,7 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from rcmd.conjugates.expressions.language import FUNCTIONS, ExpressionError, Function, written
+from rcmd.conjugates.expressions.language import FUNCTIONS, ExpressionError, written
 
 S = sp.Symbol("s", real=True)
 Y = sp.Symbol("y", real=True)
@@ -21,6 +21,34 @@ W = sp.Symbol("w", real=True)
 """The argument of a core's conjugate."""
 
 SWITCHES = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Piecewise)
+
+
+# ---- the functions of the table ----------------------------------------------------------------
+
+
+class Stable(sp.Function):  # type: ignore[misc]
+    """A function that keeps its digits, and so do its derivatives."""
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        """The derivative in the first argument."""
+        return SLOPES[type(self).__name__](*self.args)
+
+
+stable = SimpleNamespace(
+    **{name: type(name, (Stable,), {}) for name, row in FUNCTIONS.items() if row.slope}
+)
+"""The stable functions of the table as SymPy's classes, by name."""
+
+
+def _functions(part: str, names: dict[str, Any]) -> dict[str, Callable[..., Any]]:
+    texts = {name: (row.parameters, getattr(row, part)) for name, row in FUNCTIONS.items()}
+    return {name: eval(f"lambda {at}: {text}", names) for name, (at, text) in texts.items() if text}
+
+
+FORMS = _functions("form", dict(vars(sp)))
+"""The definitions of the table's functions, by name."""
+SLOPES = _functions("slope", {**vars(sp), **vars(stable)})
+"""The derivatives of the stable ones, in stable functions."""
 
 # ---- from a formula ----------------------------------------------------------------------------
 
@@ -54,7 +82,7 @@ def expression_of(text: str, tree: ast.expr, numbers: Mapping[str, float]) -> An
                 return _OPERATIONS[type(operation)](convert(operand))
             case ast.BinOp(left, operation, right) | ast.Compare(left, [operation], [right]):
                 return _OPERATIONS[type(operation)](convert(left), convert(right))
-        return FUNCTIONS[node.func.id].form(sp, *map(convert, node.args))
+        return FORMS[node.func.id](*map(convert, node.args))
 
     expression = convert(tree)
     if expression.has(sp.I, sp.zoo, sp.nan, sp.oo):
@@ -95,7 +123,7 @@ def number(expression: Any, digits: int = 40) -> Any:
         return mpmath.mpmathify(sp.N(expression, digits))
 
 
-# Beyond this, an exponential costs mpmath minutes and tells nothing.
+# Beyond this, an exponential costs mpmath minutes for no information.
 _HUGE = mpmath.mpf(10) ** 300
 
 
@@ -124,24 +152,6 @@ def in_many_digits(arguments: Any, expression: Any) -> Callable[..., Any]:
 
 
 # ---- forms that keep their digits --------------------------------------------------------------
-
-
-class Stable(sp.Function):  # type: ignore[misc]
-    """A function that keeps its digits, and so do its derivatives."""
-
-
-def _stable_class(name: str, row: Function) -> Any:
-    def fdiff(self: Any, argindex: int = 1) -> Any:
-        assert row.slope is not None
-        return row.slope(sp, stable, *self.args)
-
-    return type(name, (Stable,), {"fdiff": fdiff})
-
-
-stable = SimpleNamespace(
-    **{name: _stable_class(name, row) for name, row in FUNCTIONS.items() if row.slope}
-)
-"""The stable functions of the table as SymPy's classes, by name."""
 
 
 def stabilised(expression: Any) -> Any:

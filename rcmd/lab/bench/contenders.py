@@ -49,7 +49,7 @@ class Settings:
     starts: int = 7  # processes started
     start_problems: tuple[str, ...] = start.PROBLEMS
     memory: tuple[int, int] = (10**5, 10**5)  # rows and columns where memory is measured
-    drift: float = 2e7  # coordinate updates after which the drift of d is looked at
+    drift: float = 2e7  # coordinate updates after which the drift of d is measured
     sections: tuple[str, ...] = (
         "gradients", "growth", "ridge", "dense", "start", "memory", "drift"
     )  # fmt: skip
@@ -150,14 +150,14 @@ class PlainC:
         self._function(
             self.n,
             self.p,
-            *map(_address, (*self._rows, self._y)),
+            *(array.ctypes for array in (*self._rows, self._y)),
             self.step_gradients,
             ctypes.c_int64(self.iteration),
             ctypes.c_int64(steps),
             ctypes.c_double(self.radius),
-            None if given is None else _address(given),
-            *map(_address, (self.s, self.w, self.lag, self.d, self.beta_sum)),
-            *map(_address, (self._buffer, self._taken, self._state)),
+            None if given is None else given.ctypes,
+            *(array.ctypes for array in (self.s, self.w, self.lag, self.d, self.beta_sum)),
+            *(array.ctypes for array in (self._buffer, self._taken, self._state)),
         )
         self.iteration += steps
 
@@ -205,7 +205,3 @@ def _built() -> Any:
                 return function
             complaint = (answer.stderr.strip().splitlines() or ["no message"])[0]
     raise Absent(f"{command[0]} does not compile baseline.c: {complaint}")
-
-
-def _address(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rcmd import L1Ball, Logistic, Problem
 from rcmd.datasets import RowsWriter, open_rows
 from rcmd.lab.bench.timing import cells, run_module
 from rcmd.lab.bench.workloads import zipf_columns
-from rcmd.reporting.json_output import check_json
+from rcmd.lab.racing import CORRECTED
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, Target, about
 
@@ -45,7 +46,6 @@ def run_disk(
     json_path: str | None,
 ) -> int:
     """The command: generate, solve in another process, print, delete; returns the exit status."""
-    check_json(json_path)
     for name, value in (("gigabytes", gigabytes), ("limit", limit)):
         if not 0 < value < np.inf:
             raise ValueError(f"--{name} is {value}; expected a number above 0")
@@ -119,9 +119,6 @@ def generate(
 
 def solve_and_measure(path: str, tol: float, batch: float, seed: int) -> dict[str, Any]:
     """Solve the rows of a folder in this process; its memory is that of all of it."""
-    from rcmd import L1Ball, Logistic, Problem
-    from rcmd.lab.racing import CORRECTED
-
     memory_before, begun = largest_memory(), time.perf_counter()
     X, y = open_rows(path)
     opened = time.perf_counter()

@@ -24,22 +24,12 @@ from rcmd.lab.bench.contenders import (
     other_contenders,
     stepping,
 )
-from rcmd.lab.bench.timing import (
-    Contender,
-    add_timed,
-    cells,
-    prefixed,
-    ratios_of,
-    shown_ratio,
-    shown_time,
-)
-from rcmd.reporting.json_output import check_json, say, write_json
+from rcmd.lab.bench.timing import add_timed, calling, cells, prefixed
+from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, Target, about
 
 Tell = Callable[[str], None]
-BESIDE = ("rcmd/C", "COPT/rcmd")
-"""Ratios of times, where the others are there."""
 
 
 def bench_engine(
@@ -49,7 +39,7 @@ def bench_engine(
 ) -> Report:
     """Measure what ``settings`` ask for.
 
-    ``tell`` hears what is being measured, and ``show`` gets each table when it is done.
+    ``tell`` is called with what is being measured, ``show`` with each table when it is done.
     """
     sections = []
     for name in settings.sections:
@@ -70,7 +60,6 @@ def run_bench(
     settings = settings.quick() if quick else settings
     if drift is not None:
         settings = replace(settings, drift=drift)
-    check_json(json_path)
     # Minutes of work: whoever reads a pipe sees each table as soon as it is there.
     report = bench_engine(
         settings, tell_on_terminal, lambda section: say(f"{section.text()}\n", json_path)
@@ -84,6 +73,7 @@ def gradients(settings: Settings, tell: Tell) -> Section:
     """Time per stochastic gradient on real data, against plain C and COPT."""
     title = f"Time per stochastic gradient: logistic loss, l1 ball {RADIUS:g}"
     header = cells("data | batch | rcmd | plain C | COPT LF | rcmd/C |  | COPT/rcmd | ")
+    columns = cells("rcmd | C | COPT | rcmd/C |  | COPT/rcmd | ")
     section = Section("gradients", title, header)
     tell("reading data")
     found, section.notes = workloads.available(workloads.NAMED, settings.data)
@@ -96,14 +86,11 @@ def gradients(settings: Settings, tell: Tell) -> Section:
             tell(f"{name}, batch {batch}")
             mine = stepping("rcmd", settings.engine(data, L1Ball(RADIUS), batch))
             timings = settings.timed([mine, *other_contenders(data, batch)])
-            ratios = ratios_of(timings, *BESIDE)
             targets = {"COPT/rcmd": Target(12 if batch > 1 else 200, at_least=True)}
             if batch > 1:
                 targets["rcmd/C"] = Target(1.3)
-            line = [name, str(batch), *(shown_time(timings, who) for who in ("rcmd", "C", "COPT"))]
-            for ratio in BESIDE:
-                line += shown_ratio(ratios, ratio, targets)
-            add_timed(section, line, timings, ratios, targets, data=name, n=n, p=p, batch=batch)
+            row = {"data": name, "n": n, "p": p, "batch": batch}
+            add_timed(section, [name, str(batch)], columns, row, timings, {}, targets)
     return section
 
 
@@ -111,6 +98,7 @@ def growth(settings: Settings, tell: Tell) -> Section:
     """Time per step as p and n grow."""
     title = f"Time per step at batch 1: Zipf-sparse rows with {NONZEROS} nonzeros"
     header = cells("n | p | rcmd | to first |  | plain C | COPT LF | rcmd/C | COPT/rcmd")
+    columns = cells("rcmd | to first |  | C | COPT | rcmd/C | COPT/rcmd")
     section = Section("growth", title, header, notes=absent_contenders())
     section.notes.append("plain C and COPT walk over all p coordinates in every step")
     first_n, first_p = settings.zipf_n[0], settings.zipf_p[0]
@@ -132,13 +120,10 @@ def growth(settings: Settings, tell: Tell) -> Section:
     targets = {(first_n, 10**6): Target(4), (10**6, first_p): Target(2)}
     for n, p in sizes:
         own = {"rcmd": timings[f"{n}×{p}"], **others.get((n, p), {})}
-        ratios = {"to first": own["rcmd"].best / first} | ratios_of(own, *BESIDE)
+        ratios = {"to first": own["rcmd"].best / first}
         target = {"to first": targets[n, p]} if (n, p) in targets else {}
-        line = [f"{n:,}", f"{p:,}", shown_time(own, "rcmd")]
-        line += shown_ratio(ratios, "to first", target)
-        line += [shown_time(own, who) for who in ("C", "COPT")]
-        line += [shown_ratio(ratios, name, {})[0] for name in BESIDE]
-        add_timed(section, line, own, ratios, target, n=n, p=p, batch=1)
+        row = {"n": n, "p": p, "batch": 1}
+        add_timed(section, [f"{n:,}", f"{p:,}"], columns, row, own, ratios, target)
     return section
 
 
@@ -152,15 +137,14 @@ def ridge(settings: Settings, tell: Tell) -> Section:
     contenders = []
     for label, variant in variants.items():
         tell(label)
-        engine = settings.engine(variant, Ridge(STRENGTH), 1)
-        contenders.append(stepping(label, engine))
+        contenders.append(stepping(label, settings.engine(variant, Ridge(STRENGTH), 1)))
     timings = settings.timed(contenders)
     for label, variant in variants.items():
         n, p = variant.X.shape
-        ratio = timings[label].best / timings[name].best
-        line = cells(f"{label} | {n:,} | {p:,} | {shown_time(timings, label)} | {ratio:.2f}")
-        times = {"rcmd": timings[label]}
-        add_timed(section, line, times, {"to first": ratio}, data=label, n=n, p=p, batch=1)
+        ratios = {"to first": timings[label].best / timings[name].best}
+        row = {"data": label, "n": n, "p": p, "batch": 1}
+        labels, columns = [label, f"{n:,}", f"{p:,}"], ["rcmd", "to first"]
+        add_timed(section, labels, columns, row, {"rcmd": timings[label]}, ratios)
     return section
 
 
@@ -169,30 +153,21 @@ def dense(settings: Settings, tell: Tell) -> Section:
     n, p = settings.dense
     title = f"Time per stochastic gradient: dense rows, n = {n:,}, p = {p:,}"
     words = "R | batch | float64 | float32 | float32/float64 | row of X.sum() | float64/X.sum()"
+    columns = cells("float64 | float32 | float32/float64 | X.sum() | float64/X.sum()")
     notes = ["X.sum() in float64 is NumPy reading all rows once, on one core"]
     section = Section("dense", title, cells(words), notes=notes)
     data = workloads.dense(n, p, np.random.default_rng(settings.seed))
     narrow = workloads.Data(data.X.astype(np.float32), data.y)
-
-    def read(times: int) -> int:
-        for _ in range(times):
-            data.X.sum()
-        return times * n
-
     for label, oracle in (("l1 ball", L1Ball(RADIUS)), ("ridge", Ridge(STRENGTH))):
         for batch in _batches(n):
             tell(f"{label}, batch {batch}")
             contenders = [
                 stepping("float64", settings.engine(data, oracle, batch)),
                 stepping("float32", settings.engine(narrow, oracle, batch)),
-                Contender("X.sum()", read),
+                calling("X.sum()", data.X.sum, gradients=n),
             ]
-            timings = settings.timed(contenders)
-            ratios = ratios_of(timings, "float32/float64", "float64/X.sum()")
-            times = [shown_time(timings, who) for who in ("float64", "float32", "X.sum()")]
-            shown = [f"{ratio:.2f}" for ratio in ratios.values()]
-            line = [label, str(batch), *times[:2], shown[0], times[2], shown[1]]
-            add_timed(section, line, timings, ratios, regularizer=label, n=n, p=p, batch=batch)
+            row = {"regularizer": label, "n": n, "p": p, "batch": batch}
+            add_timed(section, [label, str(batch)], columns, row, settings.timed(contenders))
     return section
 
 

@@ -89,7 +89,7 @@ class Task:
 
 
 class Step(NamedTuple):
-    """One run: the smaller of wall-clock and processor seconds, the former, the certified gap."""
+    """One run: its effort, its times as in ``Clocked``, and the certified gap."""
 
     effort: Any
     seconds: float
@@ -125,6 +125,7 @@ class Peer:
 
     @property
     def line(self) -> str:
+        """Its line in the table."""
         return self.team or self.name
 
 
@@ -149,8 +150,8 @@ class Racer:
     def climb(self, budget: float, beaten_after: float = math.inf) -> None:
         """Try effort after effort until all gaps are reached or ``budget`` seconds are spent.
 
-        A single run longer than ``beaten_after`` seconds ends it too: somebody of the same
-        team did it all in less. A package that fails ends it with its ``fault``.
+        A single run longer than ``beaten_after`` seconds ends it too: another of the same team
+        did it all in less. A package that fails ends it with its ``fault``.
         """
         for effort in self.peer.efforts:
             step = self.attempt(effort)
@@ -175,7 +176,7 @@ class Racer:
         assert self.run is not None
         try:
             answer, seconds, wall = clocked(self.run, effort)
-        except Exception as error:  # somebody else's code may fail in any way
+        except Exception as error:  # other people's code may fail in any way
             self.fault = f"failed at {effort:g}: {error!r}"
             return None
         gap = self.task.gap(*answer, penalised=self.peer.penalised)
@@ -203,7 +204,7 @@ class Racer:
         reached = {}
         for target in self.peer.targets:
             first, timing = self.reaching(target), self.timing(target)
-            if first is not None and timing is not None:
+            if first and timing:
                 entry = {"effort": first.effort, "gap": first.gap, **timing.as_dict()}
                 reached[f"{target:.0e}"] = entry
         return {

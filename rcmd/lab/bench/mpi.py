@@ -29,7 +29,6 @@ from rcmd.engine.sampling import UniformSampler
 from rcmd.lab.bench.timing import cells
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import SublinearSchedule
-from rcmd.reporting.json_output import check_json
 from rcmd.reporting.tables import Report, Section, about
 from rcmd.rows.validation import pip_install
 
@@ -37,7 +36,7 @@ ROWS = 2**15
 """Of each problem."""
 
 SLICE_ROWS = 2**12
-"""Rows of the steps between two looks at the clock: few, so that some slices are undisturbed."""
+"""Rows between two readings of the clock: few, so that some slices are undisturbed."""
 
 LEAST_SLICES = 5
 COMPARED_STEPS = 64
@@ -63,7 +62,6 @@ CASES = [
 
 def run_mpi(ranks: Sequence[int], seconds: float, seed: int, json_target: str | None) -> int:
     """The command: print the table and write the JSON file; returns the exit status."""
-    check_json(json_target)
     measured = {count: _measured(count, seconds, seed) for count in sorted(set(ranks))}
     settings = {"ranks": list(measured), "seconds": seconds, "cores": os.cpu_count() or 1}
     Report([_table(measured)], about(seed, None, **settings)).tell(json_target)
@@ -95,7 +93,7 @@ def _measured(ranks: int, seconds: float, seed: int) -> list[dict[str, Any]]:
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no word"]
+        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
         raise OSError(
             f"mpirun on {ranks} ranks ended with status {done.returncode} ({last[0]}); expected it "
             "to run: try mpirun -n 2 python -c 'import mpi4py.MPI'"

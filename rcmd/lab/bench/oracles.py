@@ -7,7 +7,7 @@ with ``argmin`` and ``minimum`` (see ``timing``).
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rcmd import LinearMinOracle
-from rcmd.lab.bench.timing import Contender, add_timed, cells, race, shown_ratio, shown_time
+from rcmd.lab.bench.timing import add_timed, calling, cells, race
 from rcmd.model.specs import ORACLES
-from rcmd.reporting.json_output import check_json
 from rcmd.reporting.progress import one_thread
 from rcmd.reporting.tables import Report, Section, Target, about
 
@@ -113,7 +112,6 @@ def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
 
 def run_oracles(p: int, calls: int, json_path: str | None) -> int:
     """The command: print the table and write the JSON file; returns the exit status."""
-    check_json(json_path)
     bench_oracles(p, calls).tell(json_path)
     return 0
 
@@ -122,20 +120,9 @@ def _add(section: Section, name: str, case: Case, c: Array, calls: int) -> None:
     """One line: the pass, argmin and minimum, by turns."""
     oracle, most = case.oracle, calls // REPEATS
     functions = {"pass": case.numpy_pass(), "argmin": oracle.argmin, "minimum": oracle.minimum}
-    contenders = [Contender(who, _calling(work, c), most) for who, work in functions.items()]
+    contenders = [calling(who, work, c, limit=most) for who, work in functions.items()]
     timings = race(contenders, repeats=REPEATS, seconds=SECONDS)
     ratios = {who: timings[who].best / timings["pass"].best for who in ("argmin", "minimum")}
-    targets = dict.fromkeys(ratios, TARGET)
-    line = [name, case.words, shown_time(timings, "pass")]
-    for who in ratios:
-        line += shown_ratio(ratios, who, targets)
-    add_timed(section, line, timings, ratios, targets, oracle=name, **{"pass": case.words})
-
-
-def _calling(function: Callable[[Array], Any], c: Array) -> Callable[[int], int]:
-    def work(count: int) -> int:
-        for _ in range(count):
-            function(c)
-        return count
-
-    return work
+    columns, targets = cells("pass | argmin |  | minimum | "), dict.fromkeys(ratios, TARGET)
+    row = {"oracle": name, "pass": case.words}
+    add_timed(section, [name, case.words], columns, row, timings, ratios, targets)

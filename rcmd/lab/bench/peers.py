@@ -18,7 +18,6 @@ from rcmd.lab.bench.ladder import Peer, Racer, Task, at_least, best, compete
 from rcmd.lab.bench.packages import OWN_TARGETS, PEERS, SHARE
 from rcmd.lab.bench.timing import Absent, cells, prefixed, shown_ratio, verdicts
 from rcmd.lab.racing import CORRECTED
-from rcmd.reporting.json_output import check_json
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, Target, about, nanoseconds
 
@@ -30,10 +29,10 @@ REFERENCE_GAP = 1e-11
 """Certified gap of the solution from which λ of the penalised problem is taken."""
 
 LOOSEST_REFERENCE = 1e-8
-"""The largest gap of it at which the penalised problem is still the ball's."""
+"""The largest such gap at which the penalised problem is still the ball's."""
 
 REFERENCE_SECONDS = 60.0
-"""What it may take at least: compilation may come with it, and it is no contender."""
+"""What that solution may take at least: it may have to be compiled, and is not timed."""
 
 ZIPF = (20_000, 50_000, 50)
 """Rows, columns and nonzeros of a row of the generated problem."""
@@ -54,11 +53,11 @@ NOTES = (
 
 @dataclass(frozen=True)
 class Case:
-    """A data set, and how rcmd's times to a gap compare with cyanure's to 1e-6, as hoped for."""
+    """A data set, and the targets for rcmd's times over cyanure's to 1e-6."""
 
     data: str  # the name of a LIBSVM file, or zipf
     radius: float  # of the l1 ball
-    to_middle: float = 1.0  # of cyanure's times to 1e-6 that rcmd may take to 1e-6, at most
+    to_middle: float = 1.0  # for rcmd to 1e-6, at most
     to_high: float | None = None  # and to 1e-10
     dense: bool = False  # whether the rows are stored with their zeros
 
@@ -135,7 +134,7 @@ def bench_peers(
     tell: Callable[[str], None] = lambda text: None,
     peers: Sequence[Peer] = PEERS,
 ) -> Report:
-    """Race on every problem of ``settings``; ``tell`` hears what is being measured."""
+    """Race on every problem of ``settings``; ``tell`` is called with what is being measured."""
     sections = []
     header = cells("problem | rcmd/cyanure |  | 1e-10/cyanure |  | rcmd/plain | ")
     ratios = Section("ratios", "Ratios of the times", header)
@@ -178,7 +177,6 @@ def bench_peers(
 def run_peers(data: str | None, json_path: str | None, quick: bool, problems: Sequence[str]) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
     settings = Settings(data=data, cases=chosen(problems) if problems else CASES)
-    check_json(json_path)
     bench_peers(settings.quick() if quick else settings, tell_on_terminal).tell(json_path)
     return 0
 

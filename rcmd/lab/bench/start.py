@@ -1,4 +1,4 @@
-"""How long the first step lets people wait: run in a process of its own by ``costs``.
+"""Seconds to the first step: run by ``costs`` in a process of its own.
 
 Nothing here may import numba before the clock runs.
 """
@@ -9,16 +9,16 @@ import json
 import sys
 import time
 
+import numpy as np
+
+from rcmd import L1Ball, Logistic, Problem, Ridge, iterate
+from rcmd.datasets import make_classification
+
 PROBLEMS = ("l1-sparse", "l1-dense", "ridge-sparse")
 
 
 def first_step(problem: str) -> float:
     """Seconds from the solve call to the end of the first step, in this process."""
-    import numpy as np
-
-    from rcmd import L1Ball, Logistic, Problem, Ridge, iterate
-    from rcmd.datasets import make_classification
-
     kind, layout = problem.split("-")
     X, y = make_classification(
         density=0.1 if layout == "sparse" else 1, rng=np.random.default_rng(0)
@@ -31,8 +31,6 @@ def first_step(problem: str) -> float:
 
 def import_numba() -> float:
     """Seconds for ``import numba`` in this process, after NumPy and SciPy."""
-    import scipy.sparse  # noqa: F401  (numba would import much of it)
-
     begun = time.perf_counter()
     import numba  # noqa: F401
 

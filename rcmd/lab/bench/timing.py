@@ -11,20 +11,21 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rcmd.reporting.tables import Section, Target, nanoseconds
 
 
 class Absent(RuntimeError):
-    """Something to be measured, or measured on, is not there; the text says why."""
+    """A package, a compiler or data that are not there; the text says why."""
 
 
 @dataclass(frozen=True)
 class Contender:
     """Something to be timed.
 
-    ``work`` does an amount of work, in whatever unit it likes, and tells how many stochastic
+    ``work`` does an amount of work, in a unit of its own, and returns how many stochastic
     gradients that was; ``limit`` is the largest amount it accepts.
     """
 
@@ -33,13 +34,26 @@ class Contender:
     limit: int = 2**40
 
 
+def calling(
+    name: str, function: Callable[..., Any], *arguments: Any, gradients: int = 1, **limit: int
+) -> Contender:
+    """A contender whose unit of work is one call, which counts as so many gradients."""
+
+    def work(calls: int) -> int:
+        for _ in range(calls):
+            function(*arguments)
+        return calls * gradients
+
+    return Contender(name, work, **limit)
+
+
 @dataclass(frozen=True)
 class Timing:
     """Nanoseconds per stochastic gradient, one number for each repeat.
 
     ``samples`` are the smaller of wall-clock time and of the processors' time: what a busy machine
-    gives to others does not count, and threads that work side by side count once. ``wall`` is by
-    the clock on the wall alone.
+    gives to others does not count, and threads that work side by side count once. ``wall`` is
+    wall-clock time.
     """
 
     samples: tuple[float, ...]
@@ -68,7 +82,7 @@ class Clocked(NamedTuple):
 
 
 def clocked(work: Callable[..., Any], *arguments: Any) -> Clocked:
-    """Do the work once; its warnings, such as that it has not converged, are no news."""
+    """Do the work once, without its warnings, such as that it has not converged."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begun, busy = time.perf_counter(), time.process_time()
@@ -80,7 +94,7 @@ def clocked(work: Callable[..., Any], *arguments: Any) -> Clocked:
 def run_module(
     module: str, *arguments: Any, what: str, environment: Mapping[str, str] | None = None
 ) -> Any:
-    """What a module prints as JSON, run as a program of its own; ``what`` names a failure."""
+    """What a module, run as a program, prints as JSON; ``what`` names the work if it fails."""
     words = [sys.executable, "-m", module, *map(str, arguments)]
     answer = subprocess.run(words, capture_output=True, text=True, env=environment)
     if answer.returncode != 0:
@@ -91,7 +105,7 @@ def run_module(
 def race(
     contenders: Sequence[Contender], *, repeats: int, seconds: float, budget: float = math.inf
 ) -> dict[str, Timing]:
-    """Time all contenders by turns, so that what else the machine does hits all of them.
+    """Time all contenders by turns, so that whatever else the machine does affects all of them.
 
     A turn lasts about ``seconds``; a contender that has used up ``budget`` seconds sits out
     the turns after its second.
@@ -128,12 +142,6 @@ def _amount(contender: Contender, seconds: float) -> int:
         amount = min(contender.limit, math.ceil(amount * growth))
 
 
-def ratios_of(timings: dict[str, Timing], *names: str) -> dict[str, float]:
-    """The ratios of these names, such as ``rcmd/C``, for which both times are there."""
-    pairs = {name: name.split("/") for name in names if set(name.split("/")) <= set(timings)}
-    return {name: timings[one].best / timings[other].best for name, (one, other) in pairs.items()}
-
-
 def cells(line: str) -> list[str]:
     """The cells of a line of a table.
 
@@ -145,36 +153,50 @@ def cells(line: str) -> list[str]:
 
 def add_timed(
     section: Section,
-    line: Sequence[str],
-    timings: dict[str, Timing],
-    ratios: dict[str, float],
-    targets: dict[str, Target] | None = None,
-    **row: Any,
+    labels: Sequence[str],
+    columns: Sequence[str],
+    row: Mapping[str, Any],
+    timings: Mapping[str, Timing],
+    ratios: Mapping[str, float] = MappingProxyType({}),
+    targets: Mapping[str, Target] = MappingProxyType({}),
 ) -> None:
-    """Append a line about times: all of them, their ratios and which targets those meet."""
-    if targets is not None:
-        row["targets"] = verdicts(targets, ratios)
+    """Append a line: ``labels``, then the time or the ratio that each of ``columns`` names.
+
+    A column ``rcmd/C`` is the ratio of two times, and an empty one says whether the ratio before
+    it meets its target. What was not measured is a dash. ``row`` goes to the JSON file, with all
+    times.
+    """
+    ratios = dict(ratios)
+    for name in columns:
+        one, _, other = name.partition("/")
+        if one in timings and other in timings:
+            ratios[name] = timings[one].best / timings[other].best
+    line, last = list(labels), ""
+    for column in columns:
+        last = column or last
+        if column in timings and column not in ratios:
+            line.append(nanoseconds(timings[column].best))
+        else:
+            value, verdict = shown_ratio(ratios, last, targets)
+            line.append(value if column else verdict)
     times = {name: timing.as_dict() for name, timing in timings.items()}
-    section.add(line, **row, times=times, ratios=ratios)
+    section.add(line, **row, times=times, ratios=ratios, targets=verdicts(targets, ratios))
 
 
-def verdicts(targets: dict[str, Target], ratios: dict[str, float]) -> dict[str, Any]:
+def verdicts(targets: Mapping[str, Target], ratios: Mapping[str, float]) -> dict[str, Any]:
     """Which targets the ratios meet, for the JSON file."""
     return {name: t.as_dict(ratios[name]) for name, t in targets.items() if name in ratios}
 
 
-def shown_ratio(ratios: dict[str, float], name: str, targets: dict[str, Target]) -> list[str]:
+def shown_ratio(
+    ratios: Mapping[str, float], name: str, targets: Mapping[str, Target]
+) -> tuple[str, str]:
     """A ratio and its target, two cells."""
     if name not in ratios:
-        return ["–", ""]
+        return "–", ""
     value, target = ratios[name], targets.get(name)
     digits = ".0f" if value >= 10 else ".2f" if value >= 0.1 else ".1g"
-    return [f"{value:{digits}}", target.shown(value) if target else ""]
-
-
-def shown_time(timings: dict[str, Timing], name: str) -> str:
-    """A time, or a dash where there is none."""
-    return nanoseconds(timings[name].best) if name in timings else "–"
+    return f"{value:{digits}}", target.shown(value) if target else ""
 
 
 def prefixed(name: str, tell: Callable[[str], None]) -> Callable[[str], None]:

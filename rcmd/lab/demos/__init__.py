@@ -1,8 +1,8 @@
-"""Teaching pages: each one HTML file that needs no network, its numbers from runs made for it.
+"""Teaching pages: each one HTML file that needs no network, with the numbers of its own runs.
 
-A module for each page: above its line ``# The page`` stands the code that the page shows and that
-makes its numbers, below it what is drawn. Their words are in ``texts/``. ``page`` says what a page
-consists of, ``drawing`` has curves and axes of one look, ``writing`` makes the file.
+A module for each page: above its line ``# The page`` stands the code that computes its numbers and
+that the page shows, below it what is drawn. The words are in ``texts/``. ``page`` says what a page
+consists of and writes its file, ``drawing`` has curves and axes of one look.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from importlib import import_module
 
-from rcmd.lab.demos.page import Page
-from rcmd.lab.demos.writing import write_page
+from rcmd.lab.demos.page import Page, write_page
 
 __all__ = ["SUMMARIES", "make_page", "write_page"]
 
@@ -24,7 +23,7 @@ SUMMARIES = {
     "matrix-completion": "a picture being filled in from some of its pixels",
     "new-loss": "a new loss in one line: derived, checked and solved with",
 }
-"""What each page shows; each is the module of its name."""
+"""What each page shows; the module has the same name."""
 
 
 def make_page(name: str, seed: int = 0) -> Page:
@@ -35,7 +34,7 @@ def make_page(name: str, seed: int = 0) -> Page:
 
 
 def check_name(name: str) -> None:
-    """Refuse the name of no page, with the likely one."""
+    """Refuse a name that no page has, and suggest the nearest one."""
     if name not in SUMMARIES:
         near = get_close_matches(name.replace("_", "-"), SUMMARIES, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(SUMMARIES)}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.lab.demos.page import Drawing, Trace
 from rcmd.plotting.panels import COLOURS
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLOURS
@@ -17,7 +16,17 @@ GREY = "#8a8f98"
 INK = "#1c1e21"
 
 DIGITS = 6
-"""Significant digits of what is drawn; readouts are made from the full numbers."""
+"""Significant digits of what is drawn; readouts are from the full numbers."""
+
+Trace = dict[str, Any]
+"""A curve, in the words of plotly.js."""
+
+
+class Drawing(NamedTuple):
+    """A panel before the slider moves."""
+
+    traces: Sequence[Trace]
+    layout: dict[str, Any]
 
 
 def plain(values: Any) -> Any:
@@ -49,7 +58,7 @@ def line(
 
 
 def points(x: Any, y: Any, name: str, colour: str, *, size: float, symbol: str = "circle") -> Trace:
-    """Markers, with a white rim so that they stand out from curves."""
+    """Markers, with a white rim that sets them off from curves."""
     rim = {"width": 2} if symbol.endswith("-open") else {"color": "#fff", "width": 1}
     look = {"color": colour, "size": size, "symbol": symbol, "line": rim}
     return {**_trace(x, y, name), "mode": "markers", "marker": look}
@@ -95,7 +104,7 @@ def cursor() -> Trace:
 
 
 def contours(x: Any, y: Any, height: Callable[[Any], float], colour: str) -> Trace:
-    """Level curves of a height ≥ 0, closer near its zeros; pale, for others to stand on."""
+    """Level curves of a height ≥ 0, closer near its zeros; pale, as a background."""
     z = [[height(np.array([u, v])) for u in x] for v in y]
     return {
         "type": "contour", "x": plain(x), "y": plain(y), "z": plain(np.sqrt(np.maximum(z, 0.0))),

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from rcmd import RCMD, Corrected, L1Ball, Logistic, Problem, Result, certify, iterate, solve
+from rcmd import RCMD, L1Ball, Logistic, Problem, iterate
 from rcmd.engine.reference import gsfw
 from rcmd.engine.sampling import Replay
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Drawing, Frame, Page, Scene, make
 from rcmd.model.schedules import SublinearSchedule
 
 
@@ -36,6 +34,10 @@ if __name__ == "__main__":
 
 # The page
 
+from rcmd import Corrected, Result, certify, solve
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Frame, Page, Scene, make
+
 EDGE = 3.3
 """Half the width of the primal picture."""
 
@@ -49,7 +51,7 @@ def page(seed: int) -> Page:
     return make(__name__, {(): Scene(drawings, frames, start=6)}, "Steps taken")
 
 
-def _primal_panel(problem: Problem, best: Result) -> Drawing:
+def _primal_panel(problem: Problem, best: Result) -> draw.Drawing:
     grid = np.linspace(-EDGE, EDGE, 67)
     radius = float(problem.oracle.radius)
 
@@ -71,7 +73,7 @@ def _primal_panel(problem: Problem, best: Result) -> Drawing:
     return draw.panel(traces, *axes, equal=True)
 
 
-def _dual_panel(problem: Problem, best: Result) -> Drawing:
+def _dual_panel(problem: Problem, best: Result) -> draw.Drawing:
     x, y = np.linspace(-1, 0, 61), np.linspace(0, 1, 61)
     red = draw.VERMILION
     traces = [

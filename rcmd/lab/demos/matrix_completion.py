@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 
 from rcmd import LeastSquares, MatrixEntries, NuclearBall, Problem, iterate
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Drawing, Frame, Page, Scene, make
 
 LETTERS = [
     "####..####.##...##.####.",
@@ -35,6 +33,9 @@ if __name__ == "__main__":
     print([((s.beta_average.to_array() - picture)[~seen] ** 2).mean() ** 0.5 for s in states])
 
 # The page
+
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 SHARES = (0.15, 0.3, 0.5)
 
@@ -85,7 +86,7 @@ def _error(matrix: Any, picture: Any, where: Any) -> float:
     return float(np.sqrt(((matrix - picture)[where] ** 2).mean()))
 
 
-def _image(pixels: Any) -> Drawing:
+def _image(pixels: Any) -> draw.Drawing:
     trace = {
         "type": "heatmap", "z": _short(pixels), "zmin": 0.0, "zmax": 1.3, "colorscale": "Cividis",
         "showscale": True, "hoverongaps": False, "hoverinfo": "x+y+z", "name": "",

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 
 from rcmd import RCMD, LeastSquares, Problem, Ridge, iterate
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 from rcmd.model.schedules import LinearSchedule
 
 
@@ -32,6 +30,9 @@ if __name__ == "__main__":
     print({name: gaps(problem, states) for name, states in runs.items()})
 
 # The page
+
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 BATCHES = (1, 5, 8, 10)
 COLOURS = {"published": draw.VERMILION, "corrected": draw.BLUE}

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 
 from rcmd import L1Ball, Problem, SeparableConjugate, solve
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 from rcmd.testing import check_conjugate
 
 EXPRESSION = "(s - y)*atan(s - y) - log(1 + (s - y)**2)/2"
@@ -29,6 +27,9 @@ if __name__ == "__main__":
     print(loss.describe(), report, result, sep="\n")
 
 # The page
+
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 EXPRESSIONS = {
     "arc tangent": EXPRESSION,

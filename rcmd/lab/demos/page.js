@@ -37,8 +37,10 @@ async function show(frame) {
   label.textContent = frame.label;
   slider.setAttribute("aria-valuetext", frame.label);
   values.forEach((value, i) => { value.textContent = frame.readouts[i]; });
-  const moved = frame.changes.map(({ places, data }, i) =>
-    places.length ? Plotly.animate(plots[i], { traces: places, data: structuredClone(data) }, AT_ONCE) : null);
+  const moved = frame.changes.map((change, i) => {
+    const places = Object.keys(change).map(Number), data = structuredClone(Object.values(change));
+    return places.length ? Plotly.animate(plots[i], { traces: places, data }, AT_ONCE) : null;
+  });
   await Promise.all(moved);
 }
 

@@ -1,23 +1,26 @@
-"""What a teaching page consists of: its words, its code, its scenes."""
+"""A teaching page: its words, its code, its scenes, and the one HTML file with all of them.
+
+Style, script, plotly.js, data and formulas are in the file, which loads nothing.
+"""
 
 from __future__ import annotations
 
-import ast
+import json
+import os
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib import import_module
 from importlib.resources import files
 from inspect import getsource
+from pathlib import Path
 from typing import Any, NamedTuple
 
-Trace = dict[str, Any]
-"""A curve, in the words of plotly.js."""
+from rcmd import __version__
+from rcmd.lab.demos.drawing import Drawing, Trace, legend
 
 Key = tuple[str, ...]
 """What the reader chose: one option of each of the page's choices."""
-
-BELOW_THE_CODE = "\n# The page\n"
-"""The line of a page's module where the code that it shows ends."""
 
 
 class Text(NamedTuple):
@@ -37,13 +40,6 @@ class Choice(NamedTuple):
     label: str
     options: Sequence[str]
     picked: str
-
-
-class Drawing(NamedTuple):
-    """A panel before the slider moves."""
-
-    traces: Sequence[Trace]
-    layout: dict[str, Any]
 
 
 class Frame(NamedTuple):
@@ -80,33 +76,14 @@ def make(
     choices: Sequence[Choice] = (),
     columns: int = 2,
 ) -> Page:
-    """The page of a module, with the text of its name and the code that it shows."""
-    text = read_text(module.rpartition(".")[2])
-    return Page(text, choices, slider, scenes, shown_code(module), columns)
-
-
-def shown_code(module: str) -> str:
-    """What a module has above its line ``# The page``, with those of its imports that it uses."""
-    code = getsource(import_module(module)).partition(BELOW_THE_CODE)[0]
-    about, *nodes = ast.parse(code).body
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    rest = code.splitlines()[imports[-1].end_lineno :]
-    used = {node.id for node in ast.walk(ast.parse("\n".join(rest))) if isinstance(node, ast.Name)}
-    lines, last = [ast.get_source_segment(code, about) or ""], 0
-    for node in imports:
-        node.names = [name for name in node.names if (name.asname or name.name) in used]
-        if node.names:
-            lines += [""] * (node.lineno > last + 1) + [ast.unparse(node)]
-        last = node.end_lineno or last
-    return "\n".join([*lines, *rest, ""])
+    """The page of a module, with the text of its name and the code above ``# The page``."""
+    file = files(__package__) / "texts" / f"{module.rpartition('.')[2]}.md"
+    text = parsed(file.read_text(encoding="utf-8"))
+    code = getsource(import_module(module)).partition("\n# The page\n")[0]
+    return Page(text, choices, slider, scenes, code, columns)
 
 
 HEADINGS = ["What you see", "What to try", "Panels", "Numbers"]
-
-
-def read_text(name: str) -> Text:
-    """The text of the page of this name: a file with TeX between dollar signs."""
-    return parsed((files(__package__) / "texts" / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def parsed(source: str) -> Text:
@@ -127,3 +104,106 @@ def _paragraphs(source: str) -> list[str]:
 
 def _items(source: str) -> list[str]:
     return [" ".join(item.split()) for item in re.split(r"^- ", source, flags=re.MULTILINE)[1:]]
+
+
+LOWERED = r'<msup><mpadded height="0.75em">\1</mpadded>'
+"""Browsers put superscripts above whatever stands below them; in print they ignore accents."""
+
+
+def write_page(page: Page, path: str | os.PathLike[str], command: str) -> None:
+    """Write the page to ``path``; ``command`` is what makes it again."""
+    Path(path).write_text(html(page, command), encoding="utf-8")
+
+
+def html(page: Page, command: str) -> str:
+    """The whole file."""
+    template, style, script = (
+        (files(__package__) / name).read_text(encoding="utf-8")
+        for name in ("page.html", "style.css", "page.js")
+    )
+    scenes = [
+        {
+            "key": key,
+            "start": scene.start,
+            "drawings": [drawing._asdict() for drawing in scene.drawings],
+            "frames": [frame._asdict() for frame in scene.frames],
+        }
+        for key, scene in page.scenes.items()
+    ]
+    data = json.dumps({"scenes": scenes}, allow_nan=False, separators=(",", ":"))
+    return template.format(
+        title=escape(page.text.title),
+        style=style,
+        lead="\n".join(map(paragraph, page.text.lead)),
+        choices="".join(_choice(place, choice) for place, choice in enumerate(page.choices)),
+        slider=typeset(page.slider),
+        columns=page.columns,
+        panels="\n".join(map(_panel, page.text.panels, next(iter(page.scenes.values())).drawings)),
+        readouts="".join(
+            f"<div><dt>{typeset(name)}</dt><dd></dd></div>" for name in page.text.numbers
+        ),
+        explanation="\n".join(map(paragraph, page.text.explanation)),
+        tries="\n".join(f"<li>{typeset(text)}</li>" for text in page.text.tries),
+        code=escape(page.code, quote=False),
+        command=escape(command, quote=False),
+        version=__version__,
+        # No data can end the element they stand in.
+        data=data.replace("<", "\\u003c"),
+        plotly=import_module("plotly.offline").get_plotlyjs(),
+        script=script,
+    )
+
+
+def _choice(place: int, choice: Choice) -> str:
+    options = "".join(
+        f'<label><input type="radio" name="choice{place}" value="{escape(option)}"'
+        f"{' checked' if option == choice.picked else ''}>{escape(option)}</label>"
+        for option in choice.options
+    )
+    return (
+        f"<fieldset><legend>{typeset(choice.label)}</legend>"
+        f'<div class="options">{options}</div></fieldset>'
+    )
+
+
+def _panel(caption: str, drawing: Drawing) -> str:
+    return (
+        f"<figure><figcaption>{typeset(caption)}</figcaption>{legend(drawing.traces)}"
+        '<div class="plot"></div></figure>'
+    )
+
+
+def typeset(text: str) -> str:
+    """Words escaped, TeX between dollar signs as MathML, `code` and *stress* marked.
+
+    >>> typeset("1 < 2, *not* `a*b*c`")
+    '1 &lt; 2, <em>not</em> <code>a*b*c</code>'
+    """
+    parts = re.split(r"\$(.+?)\$", text)
+    if any("$" in words for words in parts[::2]):
+        raise ValueError(f"a formula has no closing dollar sign in {text!r}; expected $…$ in pairs")
+    return "".join(
+        formula(part, "inline") if place % 2 else _words(part) for place, part in enumerate(parts)
+    )
+
+
+def paragraph(text: str) -> str:
+    """A paragraph, or a displayed formula if the text is one in $$…$$."""
+    displayed = re.fullmatch(r"\$\$(.+)\$\$", text.strip(), re.DOTALL)
+    if displayed:
+        return f'<div class="formula">{formula(displayed.group(1), "block")}</div>'
+    return f"<p>{typeset(text)}</p>"
+
+
+def formula(tex: str, display: str) -> str:
+    """MathML for TeX, where an accent lifts no superscript."""
+    mathml: str = import_module("latex2mathml.converter").convert(tex, display=display)
+    return re.sub(r"<msup>(<mover>.*?</mover>)", LOWERED, mathml)
+
+
+def _words(text: str) -> str:
+    parts = escape(text, quote=False).split("`")
+    return "".join(
+        f"<code>{part}</code>" if place % 2 else re.sub(r"\*(.+?)\*", r"<em>\1</em>", part)
+        for place, part in enumerate(parts)
+    )

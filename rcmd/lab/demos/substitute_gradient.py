@@ -6,8 +6,6 @@ import numpy as np
 
 from rcmd import L1Ball, Logistic, Problem, iterate
 from rcmd.datasets import make_classification
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Frame, Page, Scene, Trace, make
 
 
 def run(radius: float = 1.0, steps: int = 4000, seed: int = 0) -> tuple[Problem, list[Any]]:
@@ -33,6 +31,9 @@ if __name__ == "__main__":
     print([round(angle(s.d, gradient(problem, s.beta_average)), 2) for s in states])
 
 # The page
+
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 RADII = (1.0, 5.0)
 
@@ -103,7 +104,7 @@ def _mean_angle_of_rows(problem: Problem, beta: Any) -> float:
     return float(np.mean([angle(rows.row(j) * slopes[j], truth) for j in range(problem.n)]))
 
 
-def _bars(values: Any, name: str, colour: str) -> Trace:
+def _bars(values: Any, name: str, colour: str) -> draw.Trace:
     return {
         "type": "bar", "x": [f"{j + 1}" for j in range(len(values))], "y": draw.plain(values),
         "name": name, "showlegend": False, "marker": {"color": colour}, "hoverinfo": "x+y+name",

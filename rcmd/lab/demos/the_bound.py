@@ -7,8 +7,6 @@ import numpy as np
 
 from rcmd import RCMD, L1Ball, LeastSquares, Problem, iterate
 from rcmd.engine.sampling import Replay
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 from rcmd.model import bounds
 
 
@@ -32,6 +30,9 @@ if __name__ == "__main__":
     print(len(gaps), "sequences", gaps.mean(axis=0), bound, sep="\n")
 
 # The page
+
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 STEPS = {
     (2, 1): 8, (2, 2): 8,

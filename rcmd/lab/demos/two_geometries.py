@@ -4,21 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from rcmd import (
-    RCMD,
-    CompositeProx,
-    ConjugateProx,
-    Corrected,
-    EuclideanProx,
-    Logistic,
-    Problem,
-    Ridge,
-    iterate,
-    solve,
-)
+from rcmd import RCMD, Logistic, Problem, Ridge, iterate
 from rcmd.engine.sampling import Replay
-from rcmd.lab.demos import drawing as draw
-from rcmd.lab.demos.page import Choice, Drawing, Frame, Page, Scene, Trace, make
+from rcmd.model.prox import CompositeProx, ConjugateProx, EuclideanProx
 
 PROXES = {"conjugate": ConjugateProx(), "Euclidean": EuclideanProx(), "composite": CompositeProx()}
 
@@ -40,6 +28,10 @@ if __name__ == "__main__":
         print(name, states[-1].gap)
 
 # The page
+
+from rcmd import Corrected, solve
+from rcmd.lab.demos import drawing as draw
+from rcmd.lab.demos.page import Choice, Frame, Page, Scene, make
 
 STRENGTHS = (0.05, 0.2, 1.0)
 LOOKS = {
@@ -98,7 +90,7 @@ def _scene(strength: float, seed: int) -> Scene:
     return Scene(drawings, frames, start=3)
 
 
-def _plane(problem: Problem) -> Drawing:
+def _plane(problem: Problem) -> draw.Drawing:
     x, y = np.linspace(-1, 0, 61), np.linspace(0, 1, 61)
     best = solve(problem, tol=1e-10, method=Corrected(RCMD(engine="reference")))
     traces = [
@@ -111,7 +103,7 @@ def _plane(problem: Problem) -> Drawing:
     return draw.panel(traces, *axes, equal=True)
 
 
-def _curves(xs: list[Any], ys: list[Any]) -> list[Trace]:
+def _curves(xs: list[Any], ys: list[Any]) -> list[draw.Trace]:
     """A curve for each prox."""
     return [
         draw.line(x, y, f"{name} h", colour, dash=dash)
@@ -119,7 +111,7 @@ def _curves(xs: list[Any], ys: list[Any]) -> list[Trace]:
     ]
 
 
-def _distances(problem: Problem, s: float) -> list[Trace]:
+def _distances(problem: Problem, s: float) -> list[draw.Trace]:
     """D_h(w, w¹) over w, in units of n·h, for each prox; w¹ = l'(s)."""
     constants, label = problem.constants(1), problem.losses.y[0]
     curves = []

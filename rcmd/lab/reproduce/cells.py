@@ -1,4 +1,4 @@
-"""The runs of the experiment, each with a file: written when it is finished, never half."""
+"""The runs of the experiment, each with a file that is written whole, when the run is finished."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rcmd.oracles import L1Ball
 from rcmd.theory.parallel import Done, run_each
 
 COARSE, FINE, NEAR = 1.03, 1.001, 1.3
-"""Checkpoints are 3 % apart, and 0.1 % once P − P* is within 1.3 targets, until it is reached."""
+"""Records are 3 % apart, and 0.1 % once P − P* is within 1.3 targets, until it is reached."""
 
 BEYOND = 0.2
-"""The share of the target at which a run ends: it shows whether the target is kept."""
+"""The share of the target at which a run ends: far enough to show whether the target is kept."""
 
 OPTIMUM, OPTIMUM_TOLERANCE = "optimum", 1e-10
 
 MOSTLY_FULL = 0.5
-"""Share of entries that are not zero from which rows with their zeros are the faster ones."""
+"""Share of nonzero entries from which dense rows are faster."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Settings:
 class Cell:
     """A method on a data set with a seed, and the budgets; ``optimum`` is the method for P*.
 
-    ``data`` is the SHA-256 of the file, so that other data are another cell.
+    ``data`` is the SHA-256 of the file: other data are another cell.
     """
 
     experiment: str
@@ -72,7 +72,7 @@ class Cell:
         return f"{self.experiment}-{self.method}-{self.seed}.json".replace(" ", "-")
 
     def settings(self) -> dict[str, Any]:
-        """What must agree for a finished cell to be taken as it is."""
+        """What must agree for a finished cell to be used again."""
         fixed: dict[str, Any] = {"radius": RADIUS, "target": TARGET}
         fixed |= {"records": [COARSE, FINE, NEAR], "run": repr(RUNS.get(self.method))}
         mine = asdict(self)
@@ -133,7 +133,7 @@ def _finish(
 
 
 def finished(cell: Cell, folder: Path) -> dict[str, Any] | None:
-    """What an earlier run found for the same settings, if it is there and whole."""
+    """What an earlier run found with the same settings; ``None`` without a whole file of it."""
     try:
         stored = json.loads((folder / cell.file).read_text())
     except (FileNotFoundError, json.JSONDecodeError):
@@ -148,7 +148,7 @@ def store(cell: Cell, folder: Path, found: dict[str, Any]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace ``path`` in one move: what has the name is whole."""
+    """Replace ``path`` in one move, so that no reader finds half a file."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text(text + "\n")
     part.replace(path)
@@ -204,7 +204,7 @@ class Watch:
         self.excess, self.reached = math.inf, False
 
     def iterations(self) -> Iterator[int]:
-        """Far from the target by ``coarse`` apart, close to it by ``FINE``."""
+        """Where records are taken: far from the target by ``coarse`` apart, near it by ``FINE``."""
         iteration = 1
         while True:
             yield iteration
@@ -213,7 +213,7 @@ class Watch:
             iteration = max(iteration + 1, spaced)
 
     def __call__(self, point: Point) -> bool:
-        """Look at a record; True where nothing more is to be learned."""
+        """See a record; True where nothing more is to be learned."""
         self.excess = point.value - self.optimum
         self.reached = self.reached or self.excess <= TARGET
         return self.excess <= BEYOND * TARGET or point.oracle_calls >= self.oracle_calls

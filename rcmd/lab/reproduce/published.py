@@ -34,11 +34,11 @@ class Experiment(NamedTuple):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """What is run: a fit only where there is a count to be met."""
+        """What is run: the fitted steps only where there is a count to compare with."""
         return tuple(name for name in METHODS if name != FITTED or self.counts_of(name))
 
     def counts_of(self, method: str) -> Counts | None:
-        """What Table 3 says of a method, whichever its steps are."""
+        """What Table 3 says of a method, whatever its steps are."""
         return self.counts.get("scgm" if method == FITTED else method)
 
 

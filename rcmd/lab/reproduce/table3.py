@@ -27,28 +27,28 @@ HEADER = (
 
 NOTES = (
     f"gradients and oracle calls to P(β) − P* ≤ {TARGET:g}: the median over the seeds of the first "
-    "checkpoint at or below it, and the least and the largest where they differ; P* is certified "
+    "record at or below it, and the least and the largest where they differ; P* is certified "
     "to 1e-10",
     "P − P*: ours after the published number of oracle calls. The paper takes the best P of "
     "its own runs for P*, so that its counts are to a target that is higher by what those lacked",
-    "above until: the last gradient count, in millions, of a checkpoint above the target, as P may "
+    "above until: the last gradient count, in millions, of a record above the target, as P may "
     "rise again; a dash: not reached within the budget, or not published",
     "the paper gives no counts for SFW, SCGS and SVRF, which it found too slow; where one stands "
     "here, ours got there, with batches of min{k², n/2}, min{k³, n/2} and min{k, n/2} rows",
     "steps: Frank-Wolfe 2/(k+2), GSFW Theorem 3.1's; batches of ⌊0.01n⌋ rows. Section 4 does not "
     "say which steps its SCGM took. scgm: γ = 1/(t+8), ρ = 4/(t+8)^(2/3) from its own paper, which "
-    "agree with Section 4 on a9a alone. With γ = 2/(t+8) and P looked at once a pass, three seeds "
+    "agree with Section 4 on a9a alone. With γ = 2/(t+8) and P evaluated once a pass, three seeds "
     "took 7,400–13,200 calls on w8a and 60,300–95,100 on mushrooms, like the published ones, but "
     "41,000–73,200 on a9a",
     f"{FITTED}: γ = 2/(t+8), ρ = 1/(t+8)^(1/2), which of a dozen rules comes closest to all three "
-    "published counts: with P looked at once a pass, the medians of five seeds are 83,400 calls on "
+    "published counts: with P evaluated once a pass, the medians of five seeds are 83,400 calls on "
     "a9a, 11,700 on w8a and 106,000 on mushrooms. SCGM's P rises and falls, so that its first "
-    "passage depends on the looks: for one run on w8a it is at 3,791 calls with looks 1 % apart "
-    "and at 10,501 with one a pass",
+    "passage depends on where P is evaluated: for one run on w8a it is at 3,791 calls with records "
+    "1 % apart and at 10,501 with one a pass",
 )
 
 STEADY = ("fw", "rcmd")
-"""Whose P hardly rises, so that nothing is missed between two records above the target."""
+"""Methods whose P hardly rises, so that nothing is missed between two records."""
 
 AXES = {"gradients": "stochastic gradients", "calls": "linear optimization oracle calls"}
 
@@ -110,7 +110,7 @@ def _spread(values: list[float]) -> str:
 
 
 def _excess_at(runs: list[dict[str, Any]], published: Counts) -> float | None:
-    """The median of P − P* at the last checkpoint within the published calls, if all got there."""
+    """The median of P − P* at the last record within the published calls, if all got there."""
     values = []
     for run in runs:
         if run["calls"][-1] < published.calls:

@@ -38,7 +38,7 @@ ATOMS: dict[type, tuple[str, ...]] = {
 
 
 class BadCheckpoint(ValueError):
-    """A file that is no checkpoint, or one that cannot be taken up here; it is left as it is."""
+    """A file that is no checkpoint, or one that cannot be resumed here; it is left as it is."""
 
 
 class CannotSave(ValueError):
@@ -70,7 +70,7 @@ def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
 
 
 def read_file(path: Path, kind: Kind = CHECKPOINT) -> Any:
-    """The tree of a file that is whole; else a sentence."""
+    """The tree of a whole file; others are refused."""
     with open(path, "rb") as stream:
         return read_stream(stream, path, kind)
 

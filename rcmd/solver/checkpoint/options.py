@@ -1,12 +1,11 @@
 """The options of a run in its checkpoint, and the options to go on with.
 
 Numbers, lists and methods made of rcmd's own parts are saved. Of a method with other parts only a
-fingerprint is, and whoever goes on gives it again: a file holds no code.
+fingerprint is, and ``resume`` must be given it again: a file holds no code.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Integral
@@ -18,15 +17,13 @@ from rcmd import methods
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods import NAMED, Method
 from rcmd.model import prox, schedules
-from rcmd.model.certificate import Certificate
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.problem import Problem
-from rcmd.solver.history import History, Record, StopReason
-from rcmd.solver.result import Result
+from rcmd.solver.saved_results import from_parts, parts
 from rcmd.solver.solve import Options
 
-PLAIN = ("batch", "tol", "max_iterations", "max_gradients", "max_seconds")
-"""Options that are numbers or ``None``."""
+NOT_KEPT = ("problem", "checkpoint", "callbacks")
+"""Options that are not in the file: ``resume`` is given them."""
 
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """NumPy's own, whose states are plain values."""
@@ -48,11 +45,11 @@ def saved_options(options: Options, method: Method) -> dict[str, Any]:
         known = isinstance(record_at, Sequence | np.ndarray)
         record_at = [int(iteration) for iteration in record_at] if known else "a stream"
     warm = options.warm_start
-    return {
-        **{name: _number(getattr(options, name)) for name in PLAIN},
+    kept = [field.name for field in fields(options) if field.name not in NOT_KEPT]
+    return {name: _number(getattr(options, name)) for name in kept} | {
         "seed": seed if isinstance(seed, dict) else int(seed),
         "record_at": record_at,
-        "warm_start": warm and [warm.beta, warm.w, warm.history[-1].gradients],
+        "warm_start": warm and parts(warm),
         "method": _saved_part(method),
         "fingerprint": fingerprint(method),
     }
@@ -61,7 +58,7 @@ def saved_options(options: Options, method: Method) -> dict[str, Any]:
 def options_from(
     saved: dict[str, Any], problem: Problem, method: Any, record_at: Any, **changes: Any
 ) -> Options:
-    """The options of the run that goes on, with what is given for it."""
+    """The options to go on with: those saved, with what ``resume`` is given."""
     seed = saved["seed"]
     if isinstance(seed, dict):
         seed = np.random.Generator(getattr(np.random, seed["generator"])())
@@ -76,14 +73,14 @@ def options_from(
         record_at = saved["record_at"]
     elif record_at is None:
         _missing("record_at")
-    return Options(
-        problem,
-        method=method,
-        seed=seed,
-        record_at=record_at,
-        warm_start=_result(saved["warm_start"]),
-        **{name: saved[name] for name in PLAIN} | changes,
-    )
+    again = {
+        "method": method,
+        "seed": seed,
+        "record_at": record_at,
+        "warm_start": saved["warm_start"] and from_parts(saved["warm_start"]),
+    }
+    plain = {name: value for name, value in saved.items() if name != "fingerprint"}
+    return Options(problem, **plain | again | changes)
 
 
 def _number(value: Any) -> Any:
@@ -138,17 +135,3 @@ def _part(saved: Any) -> Any:
         return UniformSampler(n, batch, np.random.default_rng())
     kind = _own_classes()[saved["class"]]
     return kind(**{name: _part(part) for name, part in saved["fields"].items()})
-
-
-def _result(saved: Any) -> Result | None:
-    """What a warm start takes from a result: the pair, and the gradients that led to it."""
-    if saved is None:
-        return None
-    beta, w, gradients = saved
-    numbers = dict.fromkeys(("primal", "dual"), math.nan)
-    pair = Certificate(beta=beta, w=w, loss_gap=math.nan, regularizer_gap=math.nan, **numbers)
-    last = Record(
-        iteration=0, gradients=gradients, oracle_calls=0, seconds=0.0, gap=math.nan, bound=math.nan,
-        phase="plain", **numbers,
-    )  # fmt: skip
-    return Result(pair, History([last]), StopReason.CALLBACK, "")

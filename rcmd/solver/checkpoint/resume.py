@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +17,56 @@ from rcmd.solver.checkpoint.options import options_from
 from rcmd.solver.checkpoint.saver import Saver, refuse_missing, whole_path
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run
-from rcmd.solver.solve import Callback
+from rcmd.solver.solve import CHANGING, Options, called_with
 
-UNCHANGED: Any = "as before"
-"""A budget that is to be what it was; ``None`` is no limit."""
+KNOWN = inspect.signature(Options).parameters
+"""The options of a run, with their defaults."""
 
 
-def resume(
+def reopen(
     checkpoint: str | os.PathLike[str],
     problem: Problem,
     *,
     method: Method | str | None = None,
-    tol: float | None = None,
-    max_iterations: int | None = UNCHANGED,
-    max_gradients: int | None = UNCHANGED,
-    max_seconds: float | None = UNCHANGED,
     record_at: Iterable[int] | None = None,
-    every: float | None = None,
-    callbacks: Callback | Sequence[Callback] = (),
-) -> Result:
+    **changes: Any,
+) -> Run:
+    """The run of a checkpoint, ready to go on: ``for state in reopen(file, problem): …``.
+
+    Takes what ``resume`` takes.
+    """
+    path = whole_path(checkpoint)
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"problem is of type {type(problem).__name__}; expected the Problem of the checkpoint"
+        )
+    tree = read_checkpoint(path, problem.group)
+    _refuse_another(path, tree["problem"], problem)
+    own = method_named(method) if isinstance(method, str) else method
+    # None is no limit; for an option that is always a number, it leaves that as it was.
+    changed = {k: v for k, v in changes.items() if v is not None or KNOWN[k].default is None}
+    run = Run(options_from(tree["options"], problem, own, record_at, **changed))
+    try:
+        problem.oracle.load_state(tree["oracle"])
+        run.load_state(tree["run"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
+        raise BadCheckpoint(
+            f"{path} does not hold the state of such a run ({fault}); expected the problem and "
+            "the rcmd that it was written with. The file was left as it is"
+        ) from fault
+    run.saver = Saver(run, path, resumed=True)
+    run.saver.command = tree["command"]
+    run.continue_from(tree["seconds"], ended=tree["ended"])
+    return run
+
+
+*_parameters, _ = inspect.signature(reopen).parameters.values()
+_changing = [KNOWN[name].replace(default="as before") for name in CHANGING]
+vars(reopen)["__signature__"] = inspect.Signature([*_parameters, *_changing])
+
+
+@called_with(reopen)
+def resume(run: Run) -> Result:
     """Go on with a run from the file that ``solve(problem, checkpoint=file)`` wrote.
 
     Iterates, history and result are those of a run that was never interrupted, bit for bit but
@@ -70,57 +102,7 @@ def resume(
     >>> first.nit, more.nit, bool(more.gap == solve(problem, tol=0.0, max_iterations=30).gap)
     (10, 30, True)
     """
-    run = reopen(
-        checkpoint,
-        problem,
-        method=method,
-        tol=tol,
-        max_iterations=max_iterations,
-        max_gradients=max_gradients,
-        max_seconds=max_seconds,
-        record_at=record_at,
-        every=every,
-        callbacks=callbacks,
-    )
     return run.finish()
-
-
-def reopen(
-    checkpoint: str | os.PathLike[str],
-    problem: Problem,
-    *,
-    method: Method | str | None = None,
-    record_at: Iterable[int] | None = None,
-    **changes: Any,
-) -> Run:
-    """The run of a checkpoint, ready to go on: ``for state in reopen(file, problem): …``.
-
-    Takes what ``resume`` takes.
-    """
-    path = whole_path(checkpoint)
-    if not isinstance(problem, Problem):
-        raise TypeError(
-            f"problem is of type {type(problem).__name__}; expected the Problem of the checkpoint"
-        )
-    tree = read_checkpoint(path, problem.group)
-    _refuse_another(path, tree["problem"], problem)
-    unasked = {"tol": None, "every": None}
-    asked = {k: value for k, value in changes.items() if value is not unasked.get(k, UNCHANGED)}
-    own = method_named(method) if isinstance(method, str) else method
-    changes = {"every": tree["every"]} | asked
-    run = Run(options_from(tree["options"], problem, own, record_at, **changes))
-    try:
-        problem.oracle.load_state(tree["oracle"])
-        run.load_state(tree["run"])
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
-        raise BadCheckpoint(
-            f"{path} does not hold the state of such a run ({fault}); expected the problem and "
-            "the rcmd that it was written with. The file was left as it is"
-        ) from fault
-    run.saver = Saver(run, path, taken_up=True)
-    run.saver.command = tree["command"]
-    run.go_on(tree["seconds"], ended=tree["ended"])
-    return run
 
 
 def read_checkpoint(path: Path, group: Group) -> Any:

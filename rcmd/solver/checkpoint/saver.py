@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import rcmd
 from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import warn_caller
 from rcmd.solver.checkpoint.file import (
@@ -39,16 +40,16 @@ class Saver:
         How long the last writing took.
     """
 
-    def __init__(self, run: Run, path: str | os.PathLike[str], *, taken_up: bool = False) -> None:
+    def __init__(self, run: Run, path: str | os.PathLike[str], *, resumed: bool = False) -> None:
         self.path, self.every = whole_path(path), float(run.options.every)
         self.command: Any = None
         self.fault, self.seconds = "", 0.0
         self._writes = run.problem.group.rank == 0
-        self._begun, self._last = taken_up, 0.0
+        self._begun, self._last = resumed, 0.0
         with shared_errors(run.problem.group):
-            self._ours = _identity(self.path) if taken_up and self._writes else None
+            self._ours = _identity(self.path) if resumed and self._writes else None
             if self._writes:
-                if not taken_up:
+                if not resumed:
                     _refuse_existing(self.path)
                 _refuse_folder(self.path)
         self._unchanging = {
@@ -68,7 +69,7 @@ class Saver:
         return seconds - self._last >= wait
 
     def save(self, run: Run) -> None:
-        """Write the run as it is; a failure is told once, and the old file stays."""
+        """Write the run as it is; a failure is one warning, and the old file stays."""
         try:
             self._write(run)
         except (OSError, CannotSave) as fault:
@@ -79,15 +80,12 @@ class Saver:
             self.fault = ""
 
     def _write(self, run: Run) -> None:
-        import rcmd  # whose last import may be what brought this module in
-
         begun = time.perf_counter()
         self._last = run.time
         tree = {
             "rcmd": rcmd.__version__,
             **self._unchanging,
             "command": self.command,
-            "every": self.every,
             "seconds": run.seconds(),
             "ended": run.stop is StopReason.TOLERANCE,
             "oracle": oracle_state(run.problem.oracle),
@@ -104,12 +102,12 @@ class Saver:
 
 
 def oracle_state(oracle: Any) -> Any:
-    """What the oracle remembers of this run; refused where a class forgets but does not tell."""
+    """What the oracle remembers of this run; a class with its own reset() needs its own state()."""
     order = [vars(base) for base in type(oracle).__mro__]
-    forgets, tells = (
+    reset, state = (
         next(i for i, own in enumerate(order) if name in own) for name in ("reset", "state")
     )
-    if forgets < tells:
+    if reset < state:
         raise CannotSave(
             f"{type(oracle).__name__} has a reset() of its own but no state(), so that a "
             "checkpoint could not hold what it remembers; expected both, and load_state(state)"
@@ -118,7 +116,7 @@ def oracle_state(oracle: Any) -> Any:
 
 
 def whole_path(checkpoint: Any) -> Path:
-    """The whole path of a checkpoint, for whoever goes to another folder later."""
+    """The whole path of a checkpoint, as the working folder may change."""
     if not isinstance(checkpoint, str | os.PathLike):
         raise TypeError(f"checkpoint is {checkpoint!r}; expected the name of a file")
     return Path(os.path.abspath(checkpoint))
@@ -150,7 +148,7 @@ def _refuse_existing(path: Path) -> None:
 
 
 def _refuse_folder(path: Path) -> None:
-    """A folder that takes no files is better known before the work than after it."""
+    """Refuse a folder that takes no files before any work is done."""
     part = part_of(path)
     try:
         with open(part, "wb"):
@@ -164,7 +162,7 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, ...] | None:
-    """What tells a file from another one of its name; ``None`` where there is none."""
+    """What distinguishes a file from another of its name; ``None`` where there is none."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
