@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from rcmd import (
@@ -118,6 +119,11 @@ def lines(records: Iterable[Record]) -> list[dict[str, str]]:
     """Records without their wall-clock time, as text, where NaN equals NaN."""
     kept = [field.name for field in fields(Record) if field.name != "seconds"]
     return [{name: str(getattr(record, name)) for name in kept} for record in records]
+
+
+def named(methods: list[Any]) -> Any:
+    """A test for each of these methods, called after it."""
+    return pytest.mark.parametrize("method", methods, ids=lambda m: type(m).__name__)
 
 
 def as_text(x: Any, y: Any, pattern: str = "{!r}", rng: Any = None) -> bytes:

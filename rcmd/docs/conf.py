@@ -129,17 +129,22 @@ def plain_words(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
 def with_entries(text: str) -> str:
     """A page on which ``.. shipped:: losses`` became what ``rcmd list losses`` lists, in sections.
 
-    So a new loss or oracle is in the reference by being exported.
+    So a new loss or oracle is in the reference by being exported, a new method by being named.
     """
     return re.sub(r"^\.\. shipped:: (\w+)$", _shipped, text, flags=re.MULTILINE)
 
 
 def _shipped(line: re.Match[str]) -> str:
     sections: dict[str, list[str]] = {}
-    for row in getattr(import_module("rcmd.cli.list"), line[1])():
-        heading = row.get("section") or ("Losses" if row["gamma"] else "Refused")
-        sections.setdefault(heading.partition(";")[0], []).append(row["class"])
-    lines = [".. currentmodule:: rcmd"]
+    if line[1] == "methods":
+        named = import_module("rcmd.methods").NAMED.values()
+        sections["Others"] = [kind for module, kind in named if module not in ("rcmd", "corrected")]
+        lines = [".. currentmodule:: rcmd.methods"]
+    else:
+        for row in getattr(import_module("rcmd.cli.list"), line[1])():
+            heading = row.get("section") or ("Losses" if row["gamma"] else "Refused")
+            sections.setdefault(heading.partition(";")[0], []).append(row["class"])
+        lines = [".. currentmodule:: rcmd"]
     for heading, names in sections.items():
         lines += ["", heading, "-" * len(heading), "", ".. autosummary::", ""]
         lines += [f"   {name}" for name in names]

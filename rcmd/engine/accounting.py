@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.engine.state import Stateful
 from rcmd.model.schedules import Schedule
 from rcmd.rows.atoms import Atom
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 RESCALE_ABOVE = 1e100
 """Sums are kept relative to C_base; beyond this growth the base moves up."""
@@ -29,7 +27,7 @@ RESCALE_ABOVE = 1e100
 
 @dataclass(frozen=True)
 class Step:
-    """What an engine tells of iteration i: its atom β̃^i, its batch, and w^{i+1} − w^i on it."""
+    """Iteration i as accounting sees it: the atom β̃^i, the batch, and w^{i+1} − w^i on it."""
 
     i: int
     atom: Atom
@@ -38,7 +36,7 @@ class Step:
 
 
 class Accounting(Protocol):
-    """Anything that listens to an engine's steps."""
+    """Anything that is called after each of an engine's steps."""
 
     def record(self, step: Step) -> None:
         """Take note of one step."""

@@ -1,65 +1,30 @@
-"""The contract of an engine, and what all engines share: costs, refreshes and faults."""
+"""The contract of an engine, and what all engines share: refreshes and faults."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, Literal, Protocol
 
-import numpy.typing as npt
-
 from rcmd.engine.sampling import Sampler
-from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows.atoms import Atom
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 EngineName = Literal["auto", "compiled", "reference"]
 
-LONGEST = 16
+REFRESH_PASSES = 16
 """Passes over the data between two refreshes, once a run is under way."""
 
 
-class EvenCosts(Stateful):
-    """The counts of an engine whose every step costs a batch of gradients and one oracle call."""
-
-    iteration: int
-    sampler: Sampler
-
-    @property
-    def gradients(self) -> int:
-        """Rows touched so far."""
-        return self.iteration * self.sampler.batch
-
-    @property
-    def oracle_calls(self) -> int:
-        """Linear minimizations so far."""
-        return self.iteration
-
-    @property
-    def step_gradients(self) -> int:
-        """Rows that a step touches."""
-        return self.sampler.batch
-
-
 class Engine(Protocol):
-    """What a run needs of an engine: the counts of ``EvenCosts``, and its point.
+    """What a run needs of an engine; a step costs a batch of gradients and one oracle call.
 
     s is the mirror variable, w = ∇L(s) the dual one, d = Xᵀw/n the substitute gradient.
     """
 
     iteration: int
     sampler: Sampler
-
-    @property
-    def gradients(self) -> int: ...
-
-    @property
-    def oracle_calls(self) -> int: ...
-
-    @property
-    def step_gradients(self) -> int: ...
 
     @property
     def s(self) -> Array: ...
@@ -86,9 +51,9 @@ class Engine(Protocol):
 def next_refresh(iteration: int, n: int, batch: int) -> int:
     """The first iteration after ``iteration`` at which sums are computed from scratch.
 
-    So rounding cannot pile up. After 1, 2, 4, 8, 16 passes over the data and every 16 passes
-    from then on: early sums shrink fastest and lose their digits first. It depends on the
-    iteration alone, so that runs do not depend on how they are sliced.
+    So rounding errors cannot accumulate. That is after 1, 2, 4, 8, 16 passes over the data and
+    every 16 passes from then on: early sums shrink fastest and lose their digits first. It depends
+    on the iteration alone, so that runs do not depend on how they are sliced.
 
     Examples
     --------
@@ -98,12 +63,12 @@ def next_refresh(iteration: int, n: int, batch: int) -> int:
     for passes in (1, 2, 4, 8):
         if iteration < math.ceil(passes * n / batch):
             return math.ceil(passes * n / batch)
-    period = math.ceil(LONGEST * n / batch)
+    period = math.ceil(REFRESH_PASSES * n / batch)
     return (iteration // period + 1) * period
 
 
 def checked_atom(oracle: LinearMinOracle, d: Any) -> Atom:
-    """The oracle's atom at d, which must be one."""
+    """The oracle's answer at d, which must be an atom."""
     atom = oracle.argmin(d)
     if not isinstance(atom, Atom):
         raise TypeError(
@@ -125,7 +90,7 @@ def refuse_infeasible_atoms(oracle: LinearMinOracle, d: Any, zero: Any) -> None:
 
 
 def not_finite(problem: Problem, iteration: int) -> str:
-    """The sentence for a dual variable that is no number."""
+    """The message for a dual variable that is not finite."""
     return (
         f"the dual variable became NaN or infinite before iteration {iteration}; expected finite "
         f"numbers from the derivative of {problem.loss!r} and the atoms of {problem.oracle!r}: "

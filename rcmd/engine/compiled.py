@@ -12,10 +12,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.engine.accounting import RESCALE_ABOVE
-from rcmd.engine.base import EvenCosts, checked_atom, next_refresh, not_finite
+from rcmd.engine.base import checked_atom, next_refresh, not_finite
 from rcmd.engine.kernels.batch import fill_compiled, predict_dense, predict_pairs, step_batch
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.kernels.layout import (
@@ -42,9 +41,7 @@ from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.oracles.base import Coordinatewise, VertexRule
 from rcmd.rows.atoms import DenseAtom, SparseAtom
-from rcmd.rows.validation import warn_caller
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, warn_caller
 
 SMALLEST_MASS, LARGEST_MASS = 1e-250, 1e280
 """Between them a sum of masses neither overflows nor loses digits to subnormal numbers."""
@@ -53,7 +50,7 @@ CHUNK_SAMPLES, CHUNK_ENTRIES = 16384, 2**20
 """Work of one compiled call, in rows and in nonzeros: about a millisecond."""
 
 
-class CompiledEngine(EvenCosts):
+class CompiledEngine(Stateful):
     """The contract of ``AveragingReference``: same batches in, same iterates out.
 
     Raises
@@ -136,7 +133,7 @@ class CompiledEngine(EvenCosts):
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
 
     def _draw(self, steps: int) -> Array:
-        """The next batches as kernels read them; a row that is none would crash there."""
+        """The next batches as kernels read them, where a row beyond the end would crash."""
         batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
         trusted = isinstance(self.sampler, UniformSampler)
         if not trusted and (batches.min() < 0 or batches.max() >= self.problem.n):
@@ -182,7 +179,7 @@ class CompiledEngine(EvenCosts):
 def _compiled_functions(
     problem: Problem, prox: BregmanProx
 ) -> tuple[tuple[int, ...], tuple[Scalar, ...], Array]:
-    """The addresses ``layout.mirror_step`` needs of loss and prox, who owns them, and s⁰."""
+    """The addresses ``layout.mirror_step`` needs of loss and prox, their owners, and s⁰."""
     losses = problem.losses
     derivative = method_scalar(losses.loss, "derivative")
     if type(prox) is ConjugateProx:  # a subclass may have another step
@@ -329,7 +326,7 @@ def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
 def describes_argmin(oracle: Any, *names: str) -> bool:
     """Whether one of these methods belongs to the class that defines ``argmin`` or to a newer one.
 
-    A subclass that gives another ``argmin`` alone leaves the older ones behind.
+    Where a subclass overrides ``argmin`` alone, they no longer describe it.
     """
     order = [vars(base) for base in type(oracle).__mro__]
     newest = min(next(i for i, own in enumerate(order) if name in own) for name in names)

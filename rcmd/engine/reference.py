@@ -1,26 +1,30 @@
-"""Algorithm 2, randomized coordinate mirror descent on the dual, in any number type."""
+"""Both algorithms of the paper, word for word, in any number type.
+
+Algorithm 2 is randomized coordinate mirror descent on the dual, ``ReferenceEngine``; Algorithm 1 is
+generalized stochastic Frank-Wolfe on the primal, ``gsfw``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
-from rcmd.engine.base import EvenCosts, checked_atom, next_refresh, not_finite
+from rcmd.engine.base import checked_atom, next_refresh, not_finite
 from rcmd.engine.sampling import Sampler
+from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
+from rcmd.rows.validation import Array
 
-Array = npt.NDArray[Any]
 
-
-class ReferenceEngine(EvenCosts):
+class ReferenceEngine(Stateful):
     """The dual method, one step at a time; it knows nothing of β.
 
     It starts from the prox centre, or from the predictions of a given β, ``start``; s, w and d are
@@ -35,14 +39,11 @@ class ReferenceEngine(EvenCosts):
         schedule: Schedule,
         sampler: Sampler,
         prox: BregmanProx | None = None,
-        accounting: Sequence[Accounting] = (),
         start: Any = None,
+        accounting: Sequence[Accounting] = (),
     ) -> None:
-        self.problem = problem
-        self.schedule = schedule
-        self.sampler = sampler
-        self.prox = prox or ConjugateProx()
-        self.accounting = tuple(accounting)
+        self.problem, self.schedule, self.sampler = problem, schedule, sampler
+        self.prox, self.accounting = prox or ConjugateProx(), tuple(accounting)
         if start is None:
             self.s = self.prox.centre(self._prox_losses, problem.prediction_bounds)
         else:
@@ -103,7 +104,31 @@ class AveragingReference(ReferenceEngine):
         self._beta = PrimalAverage(schedule, past)
         self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
         listeners: tuple[Accounting, ...] = (self._beta, self._w, *accounting)
-        super().__init__(problem, schedule, sampler, prox, listeners, start)
+        super().__init__(problem, schedule, sampler, prox, start, listeners)
 
     def averages(self) -> tuple[Array, Array]:
         return self._beta.value(), self._w.value(self.w)
+
+
+def gsfw(
+    problem: Problem, schedule: Schedule, sampler: Sampler
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield β̄^i, s^{i+1} and d^{i+1} of Algorithm 1 for i = 0, 1, …, without end.
+
+    It averages predictions and atoms and never forms a dual variable; Lemma 2.1 says that
+    its s and d are those of the dual engine on the same batches.
+    """
+    losses, rows, n = problem.losses, problem.rows, problem.n
+    beta = np.zeros(problem.p, dtype=rows.number_type)
+    s = np.zeros(n, dtype=rows.number_type)
+    d = problem.gradient(losses.derivative(s))
+    for i in count():
+        alpha, eta = schedule.mixing(i), schedule.step(i)
+        atom = problem.oracle.argmin(d)
+        batch = sampler.draw(1)[0]
+        s_batch = (1 - eta) * s[batch] + eta * rows.predict(batch, atom)
+        change = losses.derivative(s_batch, batch) - losses.derivative(s[batch], batch)
+        s[batch] = s_batch
+        rows.scatter(batch, change / n, d)
+        beta = (1 - alpha) * beta + alpha * atom.dense(beta)
+        yield beta.copy(), s.copy(), d.copy()

@@ -7,11 +7,9 @@ from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.engine.state import Stateful
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 
 class Sampler(Protocol):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd.methods import Method, method_named
-from rcmd.methods.batches import Batches
+from rcmd.methods.base import Batches
 from rcmd.methods.corrected import Corrected
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.problem import Problem

@@ -1,27 +1,36 @@
 """Every way to solve: ``rcmd.solve(problem, method=…)`` runs any of them.
 
 ``base`` has the contract: a ``Method`` starts a run and a ``Progress`` is one. ``rcmd`` is the
-paper's algorithm, ``corrected`` the default, which ends with the corrections of ``corrective/``.
-The others are the field's, each in the words of its own paper: Frank-Wolfe and its variants with
-full gradients, stochastic ones, and dual ascent.
+paper's algorithm, ``corrected`` the default, which ends with the corrections of ``corrections/``.
+The others are the field's, each in the words of its own paper: ``frank_wolfe`` and ``active_set``
+with full gradients and ``step_rules``; ``stochastic``, ``variance_reduced``, ``sliding``; and
+``dual_ascent``.
 """
 
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rcmd.methods.base import Method, Progress
+from rcmd.methods.base import Method as Method
+from rcmd.methods.base import Progress as Progress
 
 if TYPE_CHECKING:
-    from rcmd.methods.active_set import AwayStep, BlendedPairwise, Pairwise
-    from rcmd.methods.apcg import Apcg
-    from rcmd.methods.corrected import Corrected
-    from rcmd.methods.frank_wolfe import FrankWolfe
-    from rcmd.methods.rcmd import RCMD
-    from rcmd.methods.sdca import Sdca
-    from rcmd.methods.sliding import SCGS, STORC
-    from rcmd.methods.stochastic import SCGM, SFW, OnlineFrankWolfe
-    from rcmd.methods.variance_reduced import SVRF, SagFrankWolfe, SarahFrankWolfe
+    from rcmd.methods.active_set import AwayStep as AwayStep
+    from rcmd.methods.active_set import BlendedPairwise as BlendedPairwise
+    from rcmd.methods.active_set import Pairwise as Pairwise
+    from rcmd.methods.corrected import Corrected as Corrected
+    from rcmd.methods.dual_ascent import Apcg as Apcg
+    from rcmd.methods.dual_ascent import Sdca as Sdca
+    from rcmd.methods.frank_wolfe import FrankWolfe as FrankWolfe
+    from rcmd.methods.rcmd import RCMD as RCMD
+    from rcmd.methods.sliding import SCGS as SCGS
+    from rcmd.methods.sliding import STORC as STORC
+    from rcmd.methods.stochastic import SCGM as SCGM
+    from rcmd.methods.stochastic import SFW as SFW
+    from rcmd.methods.stochastic import OnlineFrankWolfe as OnlineFrankWolfe
+    from rcmd.methods.variance_reduced import SVRF as SVRF
+    from rcmd.methods.variance_reduced import SagFrankWolfe as SagFrankWolfe
+    from rcmd.methods.variance_reduced import SarahFrankWolfe as SarahFrankWolfe
 
 NAMED = {
     "rcmd": ("rcmd", "RCMD"),
@@ -38,33 +47,13 @@ NAMED = {
     "sag": ("variance_reduced", "SagFrankWolfe"),
     "sarah": ("variance_reduced", "SarahFrankWolfe"),
     "online": ("stochastic", "OnlineFrankWolfe"),
-    "sdca": ("sdca", "Sdca"),
-    "apcg": ("apcg", "Apcg"),
+    "sdca": ("dual_ascent", "Sdca"),
+    "apcg": ("dual_ascent", "Apcg"),
 }
 """Module and class of each method by its name; a module is imported when first asked for."""
 
-__all__ = [
-    "NAMED",
-    "RCMD",
-    "SCGM",
-    "SCGS",
-    "SFW",
-    "STORC",
-    "SVRF",
-    "Apcg",
-    "AwayStep",
-    "BlendedPairwise",
-    "Corrected",
-    "FrankWolfe",
-    "Method",
-    "OnlineFrankWolfe",
-    "Pairwise",
-    "Progress",
-    "SagFrankWolfe",
-    "SarahFrankWolfe",
-    "Sdca",
-    "method_named",
-]
+if not TYPE_CHECKING:  # type checkers go by the imports above
+    __all__ = ["NAMED", "Method", "Progress", "method_named", *(kind for _, kind in NAMED.values())]
 
 
 def method_named(text: str) -> Method:

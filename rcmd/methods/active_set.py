@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.frank_wolfe import Array, FullGradient, check_batch
-from rcmd.methods.step_rules import SearchRule, Segment, check_rule, rule_named
+from rcmd.methods.frank_wolfe import FullGradient
+from rcmd.methods.step_rules import SearchRule, Segment, check_rule
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import first_largest
-from rcmd.rows.atoms import Atom, SparseAtom
+from rcmd.rows.atoms import Atom, atom_key
 from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import Array
 
 
 class Move(NamedTuple):
@@ -35,6 +36,7 @@ class ActiveSet:
 
     Examples
     --------
+    >>> from rcmd import SparseAtom
     >>> active = ActiveSet(SparseAtom((0,), (1.0,)))
     >>> active.apply(Move(None, SparseAtom((1,), (1.0,)), 1), 0.25)
     >>> active.point(np.zeros(2))
@@ -45,7 +47,7 @@ class ActiveSet:
     """
 
     def __init__(self, *atom: Atom) -> None:
-        self._held: dict[Hashable, tuple[Atom, Any]] = {_key(a): (a, 1) for a in atom}
+        self._held: dict[Hashable, tuple[Atom, Any]] = {atom_key(a): (a, 1) for a in atom}
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
@@ -55,7 +57,7 @@ class ActiveSet:
     def load_state(self, state: dict[str, Any]) -> None:
         """Hold those atoms instead."""
         held = zip(state["atoms"], state["weights"], strict=True)
-        self._held = {_key(atom): (atom, weight) for atom, weight in held}
+        self._held = {atom_key(atom): (atom, weight) for atom, weight in held}
 
     @property
     def atoms(self) -> list[Atom]:
@@ -64,7 +66,7 @@ class ActiveSet:
 
     def weight(self, atom: Atom) -> Any:
         """λ of an atom that is held."""
-        return self._held[_key(atom)][1]
+        return self._held[atom_key(atom)][1]
 
     def extremes(self, slope: Array) -> tuple[Atom, Atom]:
         """The atoms with the smallest and the largest slopeᵀa, the oldest among equals.
@@ -88,11 +90,11 @@ class ActiveSet:
         if move.source is None and emptied:
             held = {}
         if move.source is not None:
-            left = held[_key(move.source)][1] - share
-            held[_key(move.source)] = (move.source, 0 if emptied else max(left, 0))
+            left = held[atom_key(move.source)][1] - share
+            held[atom_key(move.source)] = (move.source, 0 if emptied else max(left, 0))
         if move.target is not None:
-            _, before = held.get(_key(move.target), (None, 0))
-            held[_key(move.target)] = (move.target, before + share)
+            _, before = held.get(atom_key(move.target), (None, 0))
+            held[atom_key(move.target)] = (move.target, before + share)
         total = sum(weight for _, weight in held.values())
         # Rounding must not let the sum of the weights drift; fractions add up to 1.
         self._held = {
@@ -107,13 +109,6 @@ def inner(slope: Array, atom: Atom) -> Any:
     return atom.predict(slope[None])[0]
 
 
-def _key(atom: Atom) -> Hashable:
-    """What two atoms have in common if they are the same point, said the same way."""
-    if isinstance(atom, SparseAtom):
-        return atom
-    return tuple(tuple(part.tolist()) for part in vars(atom).values())
-
-
 class ActiveSetProgress(FullGradient):
     """A run that holds β as an ``ActiveSet``; the method chooses the moves.
 
@@ -121,9 +116,8 @@ class ActiveSetProgress(FullGradient):
     step, so that no rounding builds up in it.
     """
 
-    def __init__(self, method: ActiveSetMethod, problem: Problem, rng: np.random.Generator) -> None:
-        super().__init__(problem, rng, rule_named(method.rule, problem))
-        self._method = method
+    def __init__(self, *run: Any) -> None:
+        super().__init__(*run)
         self.active = ActiveSet()
 
     def move(self, w: Array, slope: Any, atom: Atom) -> None:
@@ -133,7 +127,7 @@ class ActiveSetProgress(FullGradient):
             self.beta = self.active.point(problem.rows.zero())
             self.predictions = problem.rows.matvec(self.beta)
             return
-        chosen = self._method.choose(self.active, slope, self.beta, atom)
+        chosen = self.method.choose(self.active, slope, self.beta, atom)
         direction = self._point(chosen.target) - self._point(chosen.source)
         along = problem.rows.matvec(direction)
         segment = Segment(problem, self.s, w, along, lambda: direction, limit=chosen.limit)
@@ -162,7 +156,6 @@ class ActiveSetMethod(Method):
         """The move where the gradient is ``slope`` and ``atom`` minimizes slopeᵀβ."""
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        check_batch(self, batch, problem.n)
         name = type(self).__name__
         if not problem.oracle.indicator:
             raise ValueError(
@@ -175,7 +168,7 @@ class ActiveSetMethod(Method):
                 f"{name} is a method for polytopes of vectors while β is a low-rank matrix; "
                 "expected rows of numbers: FrankWolfe() takes matrices"
             )
-        return ActiveSetProgress(self, problem, rng)
+        return ActiveSetProgress(self, problem, batch, rng)
 
 
 @dataclass(frozen=True)

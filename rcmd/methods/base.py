@@ -9,17 +9,63 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from rcmd.engine.base import Engine, refuse_infeasible_atoms
+from rcmd.engine.base import refuse_infeasible_atoms
 from rcmd.engine.state import load_attribute, plain
-from rcmd.methods.batches import Batches
 from rcmd.model.bounds import Kind
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
-from rcmd.rows.atoms import Atom
+from rcmd.rows.atoms import Atom, DenseAtom
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import Array
 
-Array = npt.NDArray[Any]
+
+class Batches:
+    """The rows of a problem whose β is a vector of floats, some at a time.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(1.0))
+    >>> rows = Batches(problem)
+    >>> rows.derivatives(np.array([1.0, 1.0]), np.array([1]))
+    array([2.])
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._kernels: Any = None
+        if problem.rows.compilable and not isinstance(problem.rows.zero(), LowRank):
+            self._compile()
+
+    def _compile(self) -> None:
+        from rcmd.engine.kernels import batch
+        from rcmd.engine.kernels.layout import rows_tuple
+        from rcmd.jit.scalars import CannotCompile, method_scalar
+
+        try:
+            self._derivative = method_scalar(self._problem.loss, "derivative")
+        except CannotCompile:
+            return
+        self._rows, self._kernels = rows_tuple(self._problem.rows), batch
+        nothing, beta = np.empty(0, dtype=np.int64), np.zeros(self._problem.p)
+        self.scatter(nothing, self.derivatives(beta, nothing), beta)  # compiles before the clock
+
+    def derivatives(self, beta: Array, batch: Array) -> Array:
+        """l_j'(x_jᵀβ) for the rows j of ``batch``."""
+        rows, losses = self._problem.rows, self._problem.losses
+        if self._kernels is None:
+            return losses.derivative(rows.predict(batch, DenseAtom(beta)), batch)
+        out, addresses = np.empty(len(batch)), (self._derivative.address, self._derivative.theta)
+        self._kernels.batch_derivatives(self._rows, batch, beta, losses.y, addresses, out)
+        return out if losses.weights is None else losses.weights[batch] * out
+
+    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
+        """``total += Σ_j coefficients_j x_j`` over the rows j of ``batch``, in place."""
+        if self._kernels is None:
+            self._problem.rows.scatter(batch, coefficients, total)
+        else:
+            self._kernels.scatter_batch(self._rows, batch, coefficients, total)
 
 
 class Progress(ABC):
@@ -49,7 +95,7 @@ class Progress(ABC):
     """The kind of bound that it has, if any."""
 
     constants_batch: int = 1
-    """The rows per step for which a result tells the constants of its problem."""
+    """The rows per step for which a result reports the constants of its problem."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
@@ -101,7 +147,7 @@ class Progress(ABC):
             self.iteration += 1
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps: all attributes, but for what the method and the problem make."""
+        """What a checkpoint keeps: all attributes, but for those that method and problem give."""
         constant = (Problem, Method, Batches)
         return {
             name: plain(value)
@@ -116,7 +162,7 @@ class Progress(ABC):
             load_attribute(self, name, value, in_place=False)
 
     def aim(self, tol: float, max_gradients: float) -> None:  # noqa: B027
-        """Hear, before the first step, what gap is asked for and what may be spent."""
+        """Take note, before the first step, of the gap asked for and the gradients allowed."""
 
     def averages(self) -> tuple[Any, Array]:
         """The primal point and a dual point to be certified; the response to β by default."""
@@ -131,7 +177,7 @@ class Progress(ABC):
         return beta, w_average
 
     def feasible_averages(self) -> tuple[Any, Array]:
-        """The averages; where β̄ is outside dom R, a sentence says whose fault that is."""
+        """The averages; an error where β̄ is outside dom R because the oracle's atoms are."""
         beta, w_average = self.averages()
         oracle = self.problem.oracle
         if math.isinf(oracle.value(beta)):
@@ -181,56 +227,6 @@ class Progress(ABC):
         total = problem.rows.zero()
         self.batches.scatter(batch, self.batches.derivatives(beta, batch) / len(batch), total)
         return total
-
-
-class EngineProgress(Progress):
-    """A run of an engine, whose steps all cost alike."""
-
-    def __init__(self, problem: Problem, engine: Engine) -> None:
-        self.problem, self.engine = problem, engine
-        self._count()
-
-    @property
-    def even_steps(self) -> bool:
-        return True
-
-    @property
-    def step_gradients(self) -> int:
-        return self.engine.step_gradients
-
-    @property
-    def s(self) -> Array:
-        return self.engine.s
-
-    @property
-    def w(self) -> Array:
-        return self.engine.w
-
-    @property
-    def d(self) -> Any:
-        return self.engine.d
-
-    def step(self) -> None:
-        self.advance(1)
-
-    def advance(self, steps: int) -> None:
-        self.engine.advance(steps)
-        self._count()
-
-    def _count(self) -> None:
-        engine = self.engine
-        self.iteration, self.gradients = engine.iteration, engine.gradients
-        self.oracle_calls = engine.oracle_calls
-
-    def averages(self) -> tuple[Any, Array]:
-        return self.engine.averages()
-
-    def state(self) -> dict[str, Any]:
-        return self.engine.state()
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        self.engine.load_state(state)
-        self._count()
 
 
 class Method(ABC):

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.corrective.hull import correction_for, correction_from
-from rcmd.methods.corrective.newton import Correction, Point
+from rcmd.methods.corrections.hull import correction_for, correction_to_load
+from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import Cancelled
-from rcmd.rows.validation import check_kind
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, check_kind
 
 STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
 """Corrections end after so many rounds that changed nothing, or in which the gap fell by less."""
@@ -34,11 +31,8 @@ SLOWEST_PACE = 0.25
 """The least power of 1/k at which a gap is taken to fall."""
 
 
-CHANGING = (
-    "_correcting", "_idle", "_round_due", "_rounds", "_still", "_slow", "_landmark", "_last",
-    "_from",
-)  # fmt: skip
-"""What a checkpoint keeps of a run beside its two phases."""
+NOT_KEPT = ("_tol", "_max_gradients", "_reached")
+"""Attributes that no checkpoint keeps: what a run is asked for, and what its correction says."""
 
 PLAIN = RCMD()
 """The paper's algorithm as it stands."""
@@ -50,8 +44,7 @@ class Corrected(Method):
 
     Plain steps find the right face of a polytope quickly and then crawl along it; a round of
     corrections takes Newton steps on the weights of the atoms found and asks the oracle which are
-    missing. There are none for ``tol=0``, for fractions, and for
-    rows on several processes.
+    missing. There are none for ``tol=0``, for fractions and for rows on several processes.
 
     Examples
     --------
@@ -77,7 +70,7 @@ class Corrected(Method):
 
 
 class CorrectedProgress(Progress):
-    """Plain steps, and rounds from the best point that they have found."""
+    """Plain steps, and rounds of corrections from the best point that they have found."""
 
     def __init__(self, plain: Progress) -> None:
         self.problem, self.plain = plain.problem, plain
@@ -86,9 +79,9 @@ class CorrectedProgress(Progress):
         self._tol, self._max_gradients = 0.0, math.inf
         self._correcting = self._idle = self._round_due = False
         self._rounds = self._still = self._slow = 0
-        self._landmark: Any = math.inf
+        self._gap_to_beat: Any = math.inf
         self._last: tuple[int, Any] | None = None
-        self._from: Any = None
+        self._start: Any = None
         self._correction: Correction | None = None
         self._reached: Point | None = None
         self._count()
@@ -141,15 +134,15 @@ class CorrectedProgress(Progress):
     def step(self) -> None:
         """One round of corrections.
 
-        A round that is cancelled leaves everything as it was before, for whoever goes on; the
+        A cancelled round leaves everything as it was before, so that a resumed run repeats it; the
         point that it has come to is certified all the same.
         """
         with np.errstate(all="ignore"):  # a step that is no number is not taken
             if self._correction is None:
                 self._correction = correction_for(
-                    self.problem, self._from, self.plain.averages()[0]
+                    self.problem, self._start, self.plain.averages()[0]
                 )
-                self._from = None
+                self._start = None
             self._count()
             passes = (self._max_gradients - self.gradients) / self.problem.n
             correction = copy(self._correction)
@@ -179,17 +172,14 @@ class CorrectedProgress(Progress):
             self.oracle_calls += correction.oracle_calls
 
     def state(self) -> dict[str, Any]:
-        correction = None if self._correction is None else self._correction.state()
-        own = {name: getattr(self, name) for name in CHANGING}
-        return {**own, "plain": self.plain.state(), "correction": correction}
+        return {name: kept for name, kept in super().state().items() if name not in NOT_KEPT}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        self.plain.load_state(state["plain"])
-        for name in CHANGING:
-            setattr(self, name, state[name])
-        if state["correction"] is not None:
-            self._correction = correction_from(self.problem, state["correction"])
-            self._reached = self._correction.here if self._rounds and self.under_way else None
+        if state["_correction"] is not None:
+            self._correction = correction_to_load(self.problem, state["_correction"])
+        super().load_state(state)
+        if self._correction is not None and self._rounds and self.under_way:
+            self._reached = self._correction.here
         self._count()
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
@@ -220,7 +210,7 @@ class CorrectedProgress(Progress):
             now = self.gradients, certificate.gap
             if worth_correcting(self._last, now, self.problem.n, self._tol):
                 self._correcting = True
-                self._landmark, self._from = certificate.gap, certificate.beta
+                self._gap_to_beat, self._start = certificate.gap, certificate.beta
         return self.under_way
 
     def _judge_round(self, gap: Any) -> None:
@@ -228,9 +218,9 @@ class CorrectedProgress(Progress):
         assert self._correction is not None
         if not gap > self._tol:
             return
-        fell = gap < (1 - LEAST_FALL) * self._landmark
+        fell = gap < (1 - LEAST_FALL) * self._gap_to_beat
         self._slow = 0 if fell else self._slow + 1
-        self._landmark = gap if fell else self._landmark
+        self._gap_to_beat = gap if fell else self._gap_to_beat
         self._still = 0 if self._correction.moved else self._still + 1
         self._idle = self._still >= STILL_ROUNDS or self._slow >= SLOW_ROUNDS
 

@@ -5,28 +5,32 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.step_rules import Rule, Segment, check_rule, rule_named
+from rcmd.methods.step_rules import Segment, StepRule, check_rule, rule_named
 from rcmd.model.problem import Problem
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom
-
-Array = npt.NDArray[Any]
-
-StepRule = Literal["open-loop", "exact", "short-step", "adaptive"]
+from rcmd.rows.validation import Array
 
 
 class FullGradient(Progress):
     """A run whose steps see ∇f(β) and a minimizer of ∇f(β)ᵀβ + R(β); it keeps s = Xβ."""
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, rule: Rule | None) -> None:
+    def __init__(
+        self, method: Any, problem: Problem, batch: int | None, rng: np.random.Generator
+    ) -> None:
+        if batch is not None and batch != problem.n:
+            raise ValueError(
+                f"batch is {batch} rows; expected None or n = {problem.n}: {type(method).__name__} "
+                "takes the gradient over all rows in every step"
+            )
         super().__init__(problem, rng)
-        self._rule: Any = rule
+        self.method = method
+        self._rule: Any = rule_named(method.rule, problem)
         self.predictions = problem.rows.matvec(self.beta)
         self._dearest = problem.n
 
@@ -42,9 +46,9 @@ class FullGradient(Progress):
         self._dearest = max(self._dearest, self.gradients - before)
 
     def searched(self, segment: Segment) -> Any:
-        """The step that the rule takes; each of its looks at the losses counts n gradients."""
+        """The step that the rule takes; an evaluation of all losses counts n gradients."""
         share = self._rule.share(segment)
-        self.gradients += segment.looks * self.problem.n
+        self.gradients += segment.evaluations * self.problem.n
         return share
 
     @property
@@ -55,15 +59,6 @@ class FullGradient(Progress):
     def step_gradients(self) -> int:
         """The most that a step used so far, n at first: line searches are not known ahead."""
         return self._dearest
-
-
-def check_batch(method: Method, batch: int | None, n: int) -> None:
-    """Refuse batches."""
-    if batch is not None and batch != n:
-        raise ValueError(
-            f"batch is {batch} rows; expected None or n = {n}: {type(method).__name__} takes the "
-            "gradient over all rows in every step"
-        )
 
 
 @dataclass(frozen=True)
@@ -104,9 +99,7 @@ class FrankWolfe(Method):
         check_rule(self, StepRule)
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        check_batch(self, batch, problem.n)
-        rule = None if self.rule == "open-loop" else rule_named(self.rule, problem)
-        return _FrankWolfe(problem, rng, rule)
+        return _FrankWolfe(self, problem, batch, rng)
 
 
 class _FrankWolfe(FullGradient):

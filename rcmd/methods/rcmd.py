@@ -17,7 +17,7 @@ from rcmd.engine.accounting import Accounting
 from rcmd.engine.base import Engine, EngineName
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Sampler, UniformSampler
-from rcmd.methods.base import EngineProgress, Method
+from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem
@@ -29,7 +29,7 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
-from rcmd.rows.validation import batch_size, check_kind, warn_caller
+from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
 
 COUNTED_PAST = 0.25
 """Share of an earlier run's passes that a warm start counts as done.
@@ -58,8 +58,8 @@ class RCMD(Method):
         ``"compiled"`` runs machine code made from the classes given, ``"reference"`` plain
         Python; ``"auto"`` compiles where it can. Both give the same iterates.
     accounting
-        Objects of your own whose ``record(step)`` hears of every step, beside the averages that a
-        run certifies. Only the reference engine tells.
+        Objects of your own whose ``record(step)`` is called after every step, beside the averages
+        that a run certifies; they need the reference engine.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class RCMD(Method):
             raise ValueError(f"engine is {self.engine!r}; expected one of {names}")
         if self.accounting and self.engine == "compiled":
             raise ValueError(
-                "accounting is given beside engine = 'compiled', which tells nobody of its steps; "
-                "expected engine = 'reference' or 'auto'"
+                "accounting is given with engine = 'compiled', which reports no steps; expected "
+                "engine = 'reference' or 'auto'"
             )
 
     def start(
@@ -116,7 +116,7 @@ class RCMD(Method):
         return RCMDProgress(problem, engine, constants, kind, prox.note)
 
     def _size(self, problem: Problem, batch: int | None) -> int:
-        """Rows per step, of which there must be one word."""
+        """Rows per step, from ``solve``, from this method or from its sampler."""
         drawn = None if self.sampler is None else self.sampler.batch
         given = {"solve": batch, "RCMD": self.batch, "sampler": drawn}
         named = [name for name, value in given.items() if value is not None]
@@ -134,6 +134,53 @@ class RCMD(Method):
         return batch_size(next(filter(None, given.values()), 1), problem.n)
 
 
+class EngineProgress(Progress):
+    """A run of an engine, whose steps all cost alike."""
+
+    even_steps = True
+
+    def __init__(self, problem: Problem, engine: Engine) -> None:
+        self.problem, self.engine = problem, engine
+        self._count()
+
+    @property
+    def step_gradients(self) -> int:
+        return self.engine.sampler.batch
+
+    @property
+    def s(self) -> Array:
+        return self.engine.s
+
+    @property
+    def w(self) -> Array:
+        return self.engine.w
+
+    @property
+    def d(self) -> Any:
+        return self.engine.d
+
+    def step(self) -> None:
+        self.advance(1)
+
+    def advance(self, steps: int) -> None:
+        self.engine.advance(steps)
+        self._count()
+
+    def _count(self) -> None:
+        self.iteration = self.oracle_calls = self.engine.iteration
+        self.gradients = self.iteration * self.step_gradients
+
+    def averages(self) -> tuple[Any, Array]:
+        return self.engine.averages()
+
+    def state(self) -> dict[str, Any]:
+        return self.engine.state()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.engine.load_state(state)
+        self._count()
+
+
 class RCMDProgress(EngineProgress):
     """A run of the engine, and the bound that its theorem gives."""
 
@@ -146,7 +193,7 @@ class RCMDProgress(EngineProgress):
         note: str,
     ) -> None:
         super().__init__(problem, engine)
-        self.note, self.steps_per_pass = note, problem.n / engine.step_gradients
+        self.note, self.steps_per_pass = note, problem.n / engine.sampler.batch
         self.constants_batch = constants.batch
         self._constants, self.theorem = constants, kind
 
@@ -168,8 +215,8 @@ def make_engine(
 ) -> Engine:
     """The engine of that name; ``"auto"`` falls back to the reference, with a warning.
 
-    Exact problems and layouts without kernels run on the reference engine by nature, and
-    nothing is said of it; ``accounting`` hears of their steps alone.
+    Exact problems and layouts without kernels always run on the reference engine, without one;
+    ``accounting`` is called by the reference engine only.
     """
     if problem.spread:
         own: Any = problem  # it alone knows where its rows are
@@ -209,7 +256,7 @@ def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
     if prox.unit_steps and not constants.mu > 0:
         raise ValueError(
             f"schedule is None while {type(prox).__name__} takes unit steps and R has μ = 0, for "
-            "which no schedule here is made; expected one of your own"
+            "which there is no default; expected a schedule of your own"
         )
     if prox.carries_bounds or prox.unit_steps:
         return default_schedule(constants, prox.unit_steps)

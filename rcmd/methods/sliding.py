@@ -10,9 +10,7 @@ import numpy as np
 
 from rcmd.methods.base import Progress
 from rcmd.methods.stochastic import (
-    Array,
     Capped,
-    CappedRun,
     Sampled,
     curvature,
     diameter,
@@ -21,6 +19,7 @@ from rcmd.methods.stochastic import (
 )
 from rcmd.methods.variance_reduced import Epochs
 from rcmd.model.problem import Problem
+from rcmd.rows.validation import Array
 
 
 def slide(run: Sampled, slope: Array, centre: Array, strength: float, error: float) -> Array:
@@ -70,7 +69,7 @@ class SCGS(Capped):
         return _SCGS(self, problem, batch, rng)
 
 
-class _SCGS(CappedRun):
+class _SCGS(Sampled):
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)
         self._smoothness, self._curvature = smoothness(self.problem), curvature(self.problem)
@@ -142,7 +141,7 @@ class _STORC(Epochs):
             self._x = self.beta.copy()
         share = 2 / (k + 1)
         z = (1 - share) * self.beta + share * self._x
-        self.slope = self.snapshot.slope_at(z, rows)
+        self.slope = self.slope_from_snapshot(z, rows)
         strength, error = 3 * self._smoothness / k, 2 * self._curvature / (self.length * k)
         self._x = slide(self, self.slope, self._x, strength, error)
         self.beta = (1 - share) * self.beta + share * self._x

@@ -9,21 +9,20 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-import numpy.typing as npt
-
 from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.rows.lowrank import LowRank
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 SearchRule = Literal["exact", "short-step", "adaptive"]
 """The rules that serve any direction of descent."""
 
+StepRule = Literal["open-loop", SearchRule]
+
 ROOT_ACCURACY = 1e-15
 """The share of the slope at 0 that a line search leaves."""
 
-MOST_LOOKS = 100
+MOST_TRIALS = 100
 """Trials of a line search, of which Newton's method needs a few."""
 
 
@@ -32,7 +31,7 @@ class Segment:
 
     φ(α) = f(β + αd) + α·``chord``, where ``chord`` = R(β + d) − R(β), is P − R(β) for the
     indicator of a set, and at least that for any convex R while α ≤ 1; so what lowers φ lowers
-    P. ``looks`` counts the points, other than β, at which all losses were evaluated.
+    P. ``evaluations`` counts the points, other than β, at which all losses were evaluated.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Segment:
     ) -> None:
         self.problem, self.losses, self.s, self.w = problem, problem.losses, s, w
         self.along, self._direction, self.limit, self.chord = along, direction, limit, chord
-        self.looks = 0
+        self.evaluations = 0
 
     @cached_property
     def gap(self) -> Any:
@@ -70,9 +69,9 @@ class Segment:
         """φ''(0)."""
         return self.problem.mean(self.losses.second_derivative(self.s) * self.along * self.along)
 
-    def look(self, share: Any) -> tuple[Any, Any, Any]:
+    def slope_at(self, share: Any) -> tuple[Any, Any, Any]:
         """φ'(share), what rounding leaves uncertain of it, and φ''(share)."""
-        self.looks += 1
+        self.evaluations += 1
         mean, size, s = self.problem.mean, abs(self.along), self.s + share * self.along
         w, bend = self.losses.derivative(s), self.losses.second_derivative(s)
         # Of l_j', and of the two terms of its argument.
@@ -81,7 +80,7 @@ class Segment:
 
     def rise(self, share: Any) -> Any:
         """φ(share) − φ(0) + share·gap ≥ 0, as a mean of Fenchel–Young terms."""
-        self.looks += 1
+        self.evaluations += 1
         return self.problem.mean(self.losses.fenchel_young(self.s + share * self.along, self.w))
 
     def lowest_of_parabola(self, curvature: Any) -> Any:
@@ -119,8 +118,8 @@ class ExactSearch(Rule):
         if segment.gap <= 0 or segment.losses.loss.quadratic:
             return trial
         low, high, seen_above = 0, segment.limit, False
-        for _ in range(MOST_LOOKS):
-            slope, rounding, curvature = segment.look(trial)
+        for _ in range(MOST_TRIALS):
+            slope, rounding, curvature = segment.slope_at(trial)
             if abs(slope) <= ROOT_ACCURACY * segment.gap + rounding:
                 return trial
             if slope > 0:
@@ -145,7 +144,7 @@ class Adaptive(Rule):
 
     M begins at 9/10 of the last estimate and doubles until
     f(β + αd) ≤ f(β) + α∇f(β)ᵀd + α²M‖d‖²/2 for α = min(gap/(M‖d‖²), limit). Where
-    M‖d‖² ≥ (1/n) Σ_j γ_j (x_jᵀd)² that is so without a look. The first estimate is the curvature
+    M‖d‖² ≥ (1/n) Σ_j γ_j (x_jᵀd)² that is so without a trial. The first estimate is the curvature
     along the first direction.
     """
 
@@ -169,10 +168,12 @@ class Adaptive(Rule):
             self.estimate = 2 * self.estimate
 
 
-def rule_named(name: SearchRule, problem: Problem) -> Rule:
-    """The rule called ``name``, at the beginning of a run on ``problem``."""
+def rule_named(name: StepRule, problem: Problem) -> Rule | None:
+    """The rule called ``name``, at the beginning of a run; ``None`` for open-loop steps."""
     if name == "short-step":
         return ShortStep(problem)
+    if name == "open-loop":
+        return None
     return ExactSearch() if name == "exact" else Adaptive()
 
 

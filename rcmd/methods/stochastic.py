@@ -8,14 +8,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.methods.base import Method, Progress
 from rcmd.model.problem import Problem
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import batch_size
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, batch_size
 
 
 class Sampled(Progress):
@@ -49,19 +46,15 @@ class Sampled(Progress):
     def d(self) -> Array:
         return self.slope
 
+    def size(self, rule: int) -> int:
+        """The batch given to the run, or min{rule, cap·n} rows for a ``Capped`` method."""
+        return self.batch or min(rule, max(1, int(self.method.cap * self.problem.n)))
+
     def move(self, share: float) -> None:
         """β ← (1 − share) β + share·β̃, β̃ a minimizer of slopeᵀβ + R(β)."""
         atom = self.lowest_atom(self.slope)
         self.beta *= 1 - share
         atom.add_to(self.beta, share)
-
-
-class CappedRun(Sampled):
-    """A run of a ``Capped`` method."""
-
-    def size(self, rule: int) -> int:
-        """min{rule, cap·n} rows, or as many as the run was told to take."""
-        return self.batch or min(rule, max(1, int(self.method.cap * self.problem.n)))
 
 
 @dataclass(frozen=True)
@@ -106,7 +99,7 @@ class SFW(Capped):
         return _SFW(self, problem, batch, rng)
 
 
-class _SFW(CappedRun):
+class _SFW(Sampled):
     @property
     def step_gradients(self) -> int:
         return self.size((self.iteration + 1) ** 2)
@@ -178,7 +171,7 @@ def curvature(problem: Problem) -> float:
     """(1/n) Σ_j γ_j (2M_j)², in the place of LD² where D, the diameter of dom R, is not known.
 
     Both bound the curvature of f over dom R; this one is in the units of predictions, which
-    every oracle can tell.
+    every oracle bounds.
     """
     return 4 * float(problem.constants().prediction_energy)
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rcmd.engine.state import Stateful
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.stochastic import Array, Capped, CappedRun, Sampled
+from rcmd.methods.stochastic import Capped, Sampled
 from rcmd.model.problem import Problem
-from rcmd.rows.validation import batch_size
+from rcmd.rows.validation import Array, batch_size
 
 
 @dataclass(frozen=True)
@@ -116,36 +114,8 @@ class _SarahFrankWolfe(Sampled):
         self._renew = self.rng.random() < self._chance
 
 
-class Snapshot(Stateful):
-    """∇f(β⁰) and the n derivatives l_j'(x_jᵀβ⁰) it is made of, counted as n gradients.
-
-    As the derivatives are kept, n numbers, a row sampled later costs one gradient, not two.
-    """
-
-    changing = ("beta", "_derivatives", "_slope")
-
-    def __init__(self, run: Progress) -> None:
-        self._run = run
-        self.beta = self._slope = self._derivatives = np.zeros(0)
-
-    def take(self) -> None:
-        """Take it where the run is now."""
-        problem, self.beta = self._run.problem, self._run.beta.copy()
-        self._run.gradients += problem.n
-        self._derivatives = problem.response(self.beta)
-        self._slope = problem.gradient(self._derivatives)
-
-    def slope_at(self, beta: Array, batch: Array) -> Array:
-        """∇f(β⁰) plus the mean over ``batch`` of (l_j'(x_jᵀβ) − l_j'(x_jᵀβ⁰)) x_j."""
-        rows, slope = self._run.batches, self._slope.copy()
-        self._run.gradients += len(batch)
-        changes = rows.derivatives(beta, batch) - self._derivatives[batch]
-        rows.scatter(batch, changes / len(batch), slope)
-        return slope
-
-
-class Epochs(CappedRun):
-    """Steps in epochs t = 1, 2, …, each begun with a snapshot of β.
+class Epochs(Sampled):
+    """Steps in epochs t = 1, 2, …, each begun with a snapshot β⁰ of β and the gradient there.
 
     Before the first one β becomes a minimizer of gᵀβ + R(β), g = ∇f(β), for n gradients. What is
     certified is the point at which an epoch ended, the one of the theorems: the first steps of
@@ -154,11 +124,7 @@ class Epochs(CappedRun):
 
     epoch = 1
     done = 0  # steps of this epoch
-
-    @cached_property
-    def snapshot(self) -> Snapshot:
-        """The one of this epoch."""
-        return Snapshot(self)
+    snapshot: Array  # β⁰
 
     @property
     @abstractmethod
@@ -174,7 +140,7 @@ class Epochs(CappedRun):
         """Step k of this epoch, on a batch of rows."""
 
     def averages(self) -> tuple[Any, Array]:
-        beta = self.beta.copy() if self.done == 0 else self.snapshot.beta
+        beta = self.beta.copy() if self.done == 0 else self.snapshot
         return beta, self.problem.response(beta)
 
     @property
@@ -187,11 +153,25 @@ class Epochs(CappedRun):
             self.slope = self.slope_at(self.beta, np.arange(self.problem.n))
             self.move(1.0)
         if self.done == 0:
-            self.snapshot.take()
+            self.snapshot = self.beta.copy()
+            self.gradients += self.problem.n
+            self._derivatives = self.problem.response(self.snapshot)
+            self._full_slope = self.problem.gradient(self._derivatives)
         self.done += 1
         self.inner_step(self.done, self.draw(self.size(self.batch_rule(self.done))))
         if self.done == self.length:
             self.epoch, self.done = self.epoch + 1, 0
+
+    def slope_from_snapshot(self, beta: Array, batch: Array) -> Array:
+        """∇f(β⁰) plus the mean over ``batch`` of (l_j'(x_jᵀβ) − l_j'(x_jᵀβ⁰)) x_j.
+
+        As the n derivatives at β⁰ are kept, a row costs one gradient, not two.
+        """
+        slope = self._full_slope.copy()
+        self.gradients += len(batch)
+        changes = self.batches.derivatives(beta, batch) - self._derivatives[batch]
+        self.batches.scatter(batch, changes / len(batch), slope)
+        return slope
 
 
 @dataclass(frozen=True)
@@ -233,5 +213,5 @@ class _SVRF(Epochs):
         return k
 
     def inner_step(self, k: int, rows: Array) -> None:
-        self.slope = self.snapshot.slope_at(self.beta, rows)
+        self.slope = self.slope_from_snapshot(self.beta, rows)
         self.move(2 / (k + 1))

@@ -193,14 +193,14 @@ class LinearMinOracle(ABC):
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
         """Up to ``count`` points of dom R that are good at c, the best one first; and perhaps 0.
 
-        The corrective phase takes them up together; one is enough, several are faster.
+        Corrections take them up together; one is enough, several are faster.
         """
         return [self.argmin(c)]
 
     def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
         """``beta`` as a convex combination of points of dom R: (weight, point) pairs.
 
-        The fewer corners of dom R they are, the sooner the corrective phase ends; the point
+        The fewer corners of dom R they are, the sooner corrections end; the point
         itself will do.
         """
         return [(1.0, DenseAtom(beta))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,3 +116,11 @@ class RankOneAtom(Atom):
             total.add(weight, self.left, self.right)
         else:
             total += weight * np.outer(self.left, self.right).ravel()
+
+
+def atom_key(atom: Atom) -> Hashable:
+    """The same for two atoms if they are the same point in the same form."""
+    if isinstance(atom, SparseAtom):
+        return atom
+    parts = [np.asarray(part) + 0 for part in vars(atom).values()]  # which makes −0 a 0
+    return type(atom), *(tuple(p) if p.dtype == object else p.tobytes() for p in parts)

@@ -609,6 +609,13 @@ def test_nan_ends_a_run_with_the_sentence() -> None:
 # ---- arrays as they come ------------------------------------------------------------------------
 
 
+def agree_as(X: Any, tidy: Any, oracle: LinearMinOracle, y: Any = None) -> None:
+    """The compiled engine on X, the reference engine on the same numbers as one writes them."""
+    fast = Problem(X, labels() if y is None else y, Logistic(), oracle)
+    plain = Problem(tidy, labels(), Logistic(), oracle)
+    agree(engine(CompiledEngine, fast), engine(AveragingReference, plain))
+
+
 def test_unsorted_and_duplicate_entries() -> None:
     rng = np.random.default_rng(3)
     tidy = matrix("csr-f8-i4", 600)
@@ -626,9 +633,8 @@ def test_unsorted_and_duplicate_entries() -> None:
         (np.concatenate(values), np.concatenate(columns), offsets), shape=tidy.shape
     )
     assert not untidy.has_canonical_format
-    for oracle in (L1Ball(3.0), Ridge(0.1, 0.3)):
-        problems = [Problem(X, labels(), Logistic(), oracle) for X in (untidy, tidy)]
-        agree(engine(CompiledEngine, problems[0]), engine(AveragingReference, problems[1]))
+    agree_as(untidy, tidy, L1Ball(3.0))
+    agree_as(untidy, tidy, Ridge(0.1, 0.3))
 
 
 def test_entries_that_are_not_contiguous() -> None:
@@ -638,10 +644,8 @@ def test_entries_that_are_not_contiguous() -> None:
         shape=tidy.shape,
     )
     assert not spread.indices.flags.c_contiguous
-    problems = [Problem(X, labels(), Logistic(), L1Ball(3.0)) for X in (spread, tidy)]
-    agree(engine(CompiledEngine, problems[0]), engine(AveragingReference, problems[1]))
-    columns = Problem(np.asfortranarray(tidy.toarray()), labels(), Logistic(), L1Ball(3.0))
-    agree(engine(CompiledEngine, columns), engine(AveragingReference, problems[1]))
+    agree_as(spread, tidy, L1Ball(3.0))
+    agree_as(np.asfortranarray(tidy.toarray()), tidy, L1Ball(3.0))
 
 
 def test_read_only_arrays_and_memory_maps(tmp_path: Path) -> None:
@@ -663,10 +667,8 @@ def test_read_only_arrays_and_memory_maps(tmp_path: Path) -> None:
         sp.csr_array(tuple(mapped), shape=rows.shape),
         frozen,
     ]
-    plain = Problem(dense, labels(), Logistic(), L1Ball(3.0))
     for X in kinds:
-        problem = Problem(X, y, Logistic(), L1Ball(3.0))
-        agree(engine(CompiledEngine, problem), engine(AveragingReference, plain))
+        agree_as(X, dense, L1Ball(3.0), y)
 
 
 # ---- batches from elsewhere ---------------------------------------------------------------------

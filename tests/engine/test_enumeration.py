@@ -1,19 +1,18 @@
 """The theorems' bounds against exact expectations over all sequences of batches."""
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from enumeration import Parabola, Path, TiltedHuber, levels, mean
+from enumeration import ColdStart, Parabola, Path, TiltedHuber, levels, mean
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, exact_problem, fractions, problem
 
 from rcmd import Box, LeastSquares, Logistic, Problem
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.model import truth
-from rcmd.model.bounds import Bound, Verdict, all_bounds, best, named, valid
+from rcmd.model.bounds import Bound, all_bounds, best, named, valid
 from rcmd.model.schedules import LinearSchedule, SublinearSchedule
 
 F = Fraction
@@ -139,24 +138,6 @@ def expected_gaps(problem: Problem, batch: int, sigma: Any, steps: int) -> list[
     return [mean(path.gap(False) for path in paths) for paths in runs]
 
 
-def test_logistic_counterexample_to_theorem_32() -> None:
-    """D_max/(q^k − 1) with the paper's own D_max = ln 2 fails for two logistic losses."""
-    two = equal_rows(2, 1, Logistic(), Parabola(1.0, -10.0, -10.0, 0.0))
-    constants = two.constants(1)
-    assert (constants.gamma, constants.sigma) == (1 / 4, 9 / 8)
-    gaps = expected_gaps(two, 1, constants.sigma, 8)
-    printed, with_ln2 = named("theorem-3.2-first"), replace(constants, bregman_radius=math.log(2))
-    digits = {1: 2.059730, 2: 1.024944, 3: 0.511116, 4: 0.255389, 8: 0.0159836}
-    ratios = {1: 2.377, 2: 3.312, 3: 3.563, 4: 3.499, 8: 2.518}
-    for k, gap in digits.items():
-        assert gaps[k - 1] == pytest.approx(gap, abs=5e-7)
-        assert gaps[k - 1] / printed(with_ln2, k) == pytest.approx(ratios[k], abs=5e-4)
-        assert printed.verdict_for(constants, k) is Verdict.REFUTED
-        assert printed not in valid(constants, k, "linear")
-        assert gaps[k - 1] > named("corollary-3.2")(with_ln2, k)
-        assert gaps[k - 1] <= best(constants, k, "linear")[1]
-
-
 HUBER = [
     # n, k, M, ε, E gap, bound
     (2, 1, 10, F(1, 1000), 4.90445, 1.10055),
@@ -263,14 +244,6 @@ def test_a_random_response_breaks_the_printed_chain() -> None:
 
 
 # ---- what these checks see, and what they do not -----------------------------------------------
-
-
-class ColdStart(ReferenceEngine):
-    """Starts from d⁰ = 0 instead of Xᵀ∇L(0)/n, and never recovers."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.d = 0 * self.d
 
 
 class Backward(ReferenceEngine):

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from enumeration import averaging_weight
+from enumeration import ColdStart, averaging_weight
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, dense, exact_problem, problem
 
 from rcmd import LeastSquares, Problem
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.base import next_refresh
-from rcmd.engine.reference import ReferenceEngine
+from rcmd.engine.reference import ReferenceEngine, gsfw
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.methods.gsfw import gsfw
 from rcmd.model.schedules import Schedule, SublinearSchedule, default_schedule
 from rcmd.rows import DenseRows
 
@@ -62,8 +61,7 @@ def algorithm_2(problem: Problem, schedule: Schedule, batches: Any) -> Iterator[
 def algorithm_1(problem: Problem, schedule: Schedule, batches: Any) -> Iterator[Moment]:
     iterates = gsfw(problem, schedule, Replay(batches))
     for _ in batches:
-        iterate = next(iterates)
-        yield Moment(iterate.beta, iterate.s, iterate.d)
+        yield Moment(*next(iterates))
 
 
 def engine(
@@ -206,12 +204,6 @@ def test_weight_two_is_the_row_twice(oracle: str, row: int) -> None:
 
 
 # ---- the comparison sees planted bugs ----------------------------------------------------------
-
-
-class ColdStart(ReferenceEngine):
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.d = 0 * self.d
 
 
 class NoScatter(ReferenceEngine):

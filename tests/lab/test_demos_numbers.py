@@ -8,6 +8,7 @@ from demo_pages import column, made, read
 from enumeration import levels, mean
 
 from rcmd import EuclideanProx, L1Ball, LeastSquares, Problem
+from rcmd.engine.reference import gsfw
 from rcmd.lab.demos import (
     equivalence,
     mini_batch,
@@ -17,7 +18,6 @@ from rcmd.lab.demos import (
     two_geometries,
 )
 from rcmd.lab.demos.page import Scene
-from rcmd.methods.gsfw import gsfw
 from rcmd.model.constants import Constants
 from rcmd.model.schedules import SublinearSchedule
 

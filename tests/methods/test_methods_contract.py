@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_problems import EXACT_ORACLES, exact_problem, problem
+from small_problems import EXACT_ORACLES, exact_problem, named, problem
 
 from rcmd import (
     Counting,
@@ -24,19 +24,14 @@ from rcmd import (
 )
 from rcmd.engine.kernels.accelerated import LASTING
 from rcmd.methods import SCGM, Apcg, FrankWolfe, Method, Sdca, method_named
-from rcmd.methods.base import Progress
-from rcmd.methods.batches import Batches
+from rcmd.methods.base import Batches, Progress
 from rcmd.methods.stochastic import _SCGM
 from rcmd.rows import DenseRows
 
 SAMPLED = [*map(method_named, ["scgm", "sfw", "svrf", "sag", "scgs", "storc", "online", "sarah"])]
-CORRECTIVE = [*map(method_named, ["away", "pairwise", "bpcg"])]
-PRIMAL = [FrankWolfe(), *CORRECTIVE, *SAMPLED]
+ACTIVE_SET = [*map(method_named, ["away", "pairwise", "bpcg"])]
+PRIMAL = [FrankWolfe(), *ACTIVE_SET, *SAMPLED]
 DUAL: list[Method] = [Sdca(), Apcg()]
-
-
-def named(methods: list[Any]) -> Any:
-    return pytest.mark.parametrize("method", methods, ids=lambda m: type(m).__name__)
 
 
 # Counts
@@ -118,9 +113,9 @@ def test_sdca_touches_the_rows_that_it_counts(batch: int, monkeypatch: pytest.Mo
 def test_apcg_touches_one_row_a_step() -> None:
     run: Any = Apcg().start(problem("logistic", "ridge", n=9), None, np.random.default_rng(0))
     for step in range(1, 30):
-        before = run.engine._records[:, LASTING:].copy()
+        before = run._records[:, LASTING:].copy()
         run.advance(1)
-        assert np.count_nonzero((run.engine._records[:, LASTING:] != before).any(axis=1)) <= 1
+        assert np.count_nonzero((run._records[:, LASTING:] != before).any(axis=1)) <= 1
         assert run.gradients == run.oracle_calls == step
         assert run.step_gradients == 1
 
@@ -215,11 +210,11 @@ KINDS = {
     "matrix": matrix_problem,
 }
 REFUSED = {
-    "penalty": [*CORRECTIVE, *DUAL],
-    "ridge": CORRECTIVE,
+    "penalty": [*ACTIVE_SET, *DUAL],
+    "ridge": ACTIVE_SET,
     "fractions": [*SAMPLED, *DUAL],
-    "ridge in fractions": [*CORRECTIVE, *SAMPLED, Apcg()],
-    "matrix": [*CORRECTIVE, *SAMPLED, *DUAL],
+    "ridge in fractions": [*ACTIVE_SET, *SAMPLED, Apcg()],
+    "matrix": [*ACTIVE_SET, *SAMPLED, *DUAL],
 }
 
 
@@ -243,20 +238,14 @@ def test_every_kind_of_problem_runs_or_is_refused_in_a_sentence(method: Method, 
 def run_of(method: Method, seed: int = 3, **options: Any) -> tuple[Any, list[Any]]:
     oracle: Any = "ridge" if method in DUAL else L1Ball(5.0)
     instance, states = problem("logistic", oracle, n=40), []
-    result = solve(
-        instance,
-        method=method,
-        seed=seed,
-        **{"tol": 0.0, "max_gradients": 1000} | options,
-        callbacks=[states.append],
-    )
-    return result, states
+    given = {"tol": 0.0, "max_gradients": 1000, "callbacks": [states.append]} | options
+    return solve(instance, method=method, seed=seed, **given), states
 
 
 @named([*PRIMAL, *DUAL])
 def test_runs_keep_budgets_repeat_and_tell(method: Method) -> None:
     (result, states), (again, _) = run_of(method), run_of(method)
-    line_search = 5 * 40 if method in CORRECTIVE else 0  # its price is not known beforehand
+    line_search = 5 * 40 if method in ACTIVE_SET else 0  # its price is not known beforehand
     assert 900 - line_search < result.history[-1].gradients <= 1000
     assert result.beta.tolist() == again.beta.tolist()
     assert [state.gap for state in states] == result.history.column("gap").tolist()
@@ -271,8 +260,7 @@ def test_runs_keep_budgets_repeat_and_tell(method: Method) -> None:
 
 @named([*PRIMAL, *DUAL])
 def test_a_callback_ends_the_run(method: Method) -> None:
-    instance = problem("logistic", "ridge" if method in DUAL else L1Ball(5.0), n=40)
-    result = solve(instance, method=method, tol=0.0, callbacks=[lambda state: True])
+    result, _ = run_of(method, callbacks=[lambda state: True])
     assert result.stop.name == "CALLBACK"
     assert len(result.history) == 1
 

@@ -38,7 +38,7 @@ from rcmd.rows.matrix_rows import MatrixEntries
 
 SEARCHES = ("exact", "short-step", "adaptive")
 RULES = ("open-loop", *SEARCHES)
-CORRECTIVE = (AwayStep, Pairwise, BlendedPairwise)
+ACTIVE_SET = (AwayStep, Pairwise, BlendedPairwise)
 STEPS = 50
 RADIUS = 2.0
 
@@ -144,7 +144,7 @@ def transcribed_frank_wolfe(instance: Problem, rule: str, steps: int = STEPS) ->
     return found
 
 
-def transcribed_corrective(
+def transcribed_active_set(
     instance: Problem, method: type, search: Callable[..., Any], steps: int = STEPS
 ) -> list[Any]:
     """On the unit simplex the weights of the atoms e_i are β itself, and 0 is no start: e_1 is.
@@ -190,11 +190,11 @@ def test_frank_wolfe_is_its_transcript(loss, rule):
 
 
 @pytest.mark.parametrize("rule", SEARCHES)
-@pytest.mark.parametrize("method", CORRECTIVE)
+@pytest.mark.parametrize("method", ACTIVE_SET)
 @pytest.mark.parametrize("loss", ["least-squares", "logistic"])
-def test_corrective_methods_are_their_transcripts(loss, method, rule):
+def test_active_set_methods_are_their_transcripts(loss, method, rule):
     instance = on_simplex(loss)
-    expected = transcribed_corrective(instance, method, transcribed_rule(instance, rule))
+    expected = transcribed_active_set(instance, method, transcribed_rule(instance, rule))
     assert furthest(iterates(instance, method(rule)), expected) <= 1e-10
 
 
@@ -210,11 +210,11 @@ def parabola(instance: Problem) -> Callable[..., Any]:
     return search
 
 
-@pytest.mark.parametrize("method", CORRECTIVE)
+@pytest.mark.parametrize("method", ACTIVE_SET)
 def test_weights_are_exact_in_fractions(method):
     instance = on_simplex(exact=True)
     found = iterates(instance, method(), 8)
-    expected = transcribed_corrective(instance, method, parabola(instance), 8)
+    expected = transcribed_active_set(instance, method, parabola(instance), 8)
     assert all((a == b).all() for a, b in zip(found, expected, strict=True))
     assert all(beta.sum() == 1 for beta in found)
 
@@ -270,7 +270,7 @@ def test_planted_faults_leave_the_transcript(method, owner, name, fault, monkeyp
         expected = transcribed_frank_wolfe(instance, method.rule)
     else:
         search = transcribed_rule(instance, method.rule)
-        expected = transcribed_corrective(instance, type(method), search)
+        expected = transcribed_active_set(instance, type(method), search)
     assert furthest(found, expected) > 1e-6
 
 
@@ -296,7 +296,7 @@ def misfit(x: Any, y: Any) -> float:
     return float(np.polyfit(x, y, 1, full=True)[1][0])
 
 
-@pytest.mark.parametrize("method", CORRECTIVE)
+@pytest.mark.parametrize("method", ACTIVE_SET)
 @pytest.mark.parametrize("rule", SEARCHES)
 def test_linear_rate_on_a_simplex(method, rule):
     instance = on_simplex()
@@ -356,7 +356,7 @@ def test_frank_wolfe_goes_to_the_optimum_of_every_regularizer(oracle, rule):
     assert -1e-7 <= above[-1] <= 5e-3
 
 
-@pytest.mark.parametrize("method", CORRECTIVE)
+@pytest.mark.parametrize("method", ACTIVE_SET)
 @pytest.mark.parametrize("oracle", [Box(-0.2, 0.3), ORACLES["moved-l1-ball"], Birkhoff(2)])
 def test_dense_atoms_and_other_polytopes(method, oracle):
     instance = problem("logistic", oracle, layout="csr")
@@ -368,7 +368,7 @@ def test_dense_atoms_and_other_polytopes(method, oracle):
     assert abs(result.primal - truth.solve(instance).primal) <= 1e-7
 
 
-@pytest.mark.parametrize("method", [FrankWolfe("exact"), *(method() for method in CORRECTIVE)])
+@pytest.mark.parametrize("method", [FrankWolfe("exact"), *(method() for method in ACTIVE_SET)])
 def test_sparse_rows_give_the_same_iterates(method):
     made = [problem("logistic", "simplex", n=30, p=8, layout=way) for way in ("dense", "csr")]
     plain, sparse = (iterates(instance, method) for instance in made)
@@ -417,7 +417,7 @@ def test_exact_search_finds_the_root_of_the_slope(loss):
             return (losses.derivative(s + a * along) * along).mean()
 
         share = ExactSearch().share(segment)
-        looks.append(segment.looks)
+        looks.append(segment.evaluations)
         assert 0 <= share <= limit
         root = limit if slope(limit) <= 0 else brentq(slope, 0, limit, xtol=1e-15)
         inside += 0 < root < limit
@@ -493,7 +493,7 @@ class Looks:
 
 
 @pytest.mark.parametrize("rule", SEARCHES)
-@pytest.mark.parametrize("method", [FrankWolfe, *CORRECTIVE])
+@pytest.mark.parametrize("method", [FrankWolfe, *ACTIVE_SET])
 @pytest.mark.parametrize("loss", ["least-squares", "logistic"])
 def test_counts(loss, method, rule):
     counting = Counting(Simplex(4.0))
@@ -524,7 +524,7 @@ def test_line_searches_are_expected_to_cost_what_the_dearest_did():
 # Refusals.
 
 
-@pytest.mark.parametrize("method", [FrankWolfe, *CORRECTIVE])
+@pytest.mark.parametrize("method", [FrankWolfe, *ACTIVE_SET])
 def test_unknown_rules_are_refused(method):
     rule = "golden" if method is FrankWolfe else "open-loop"
     said = f"rule of {method.__name__} is '{rule}'; expected one of .*exact, short-step, adaptive"
@@ -532,7 +532,7 @@ def test_unknown_rules_are_refused(method):
         method(rule)
 
 
-@pytest.mark.parametrize("method", [FrankWolfe, *CORRECTIVE])
+@pytest.mark.parametrize("method", [FrankWolfe, *ACTIVE_SET])
 def test_batches_are_refused(method):
     said = f"batch is 2 rows; expected None or n = 5: {method.__name__} takes the gradient over all"
     with pytest.raises(ValueError, match=said):
@@ -540,7 +540,7 @@ def test_batches_are_refused(method):
     assert iterate(problem("logistic", "l1-ball"), method=method(), batch=5)
 
 
-@pytest.mark.parametrize("method", CORRECTIVE)
+@pytest.mark.parametrize("method", ACTIVE_SET)
 def test_penalties_and_matrices_are_refused(method):
     with pytest.raises(ValueError, match=f"{method.__name__} is a method for sets while R"):
         iterate(problem("logistic", "ridge"), method=method())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_problems import dense, problem
+from small_problems import dense, named, problem
 
 from rcmd import L1Ball, L1Penalty, L2Ball, LeastSquares, Problem, Simplex, solve
 from rcmd.methods import Method, method_named
@@ -23,11 +23,6 @@ from rcmd.methods.stochastic import (
 )
 from rcmd.methods.variance_reduced import SVRF, SagFrankWolfe, SarahFrankWolfe
 from rcmd.model import truth
-
-
-def named(methods: list[Any]) -> Any:
-    return pytest.mark.parametrize("method", methods, ids=lambda m: type(m).__name__)
-
 
 SETTINGS = ("logistic", "least-squares")
 

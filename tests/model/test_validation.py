@@ -227,7 +227,7 @@ OPTIONS: list[Row] = [
     (lambda: run(method="fws"), "'fws' is unknown", "mean fw"),
     (
         lambda: RCMD(engine="compiled", accounting=(print,)),
-        "tells nobody of its steps",
+        "which reports no steps",
         "'reference' or 'auto'",
     ),
     (

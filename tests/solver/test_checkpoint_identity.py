@@ -44,7 +44,7 @@ from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods import Method, Progress, corrected
-from rcmd.methods.apcg import Acceleration
+from rcmd.methods.dual_ascent import ApcgProgress
 from rcmd.model.certificate import BestPair
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.oracles.base import LinearMinOracle
@@ -242,7 +242,7 @@ def recorded(case: Case, folder: Path) -> tuple[list[dict[str, Any]], list[bytes
 @pytest.fixture(autouse=True)
 def _single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds of corrections of one step each, so that there are several to go on from."""
-    monkeypatch.setattr("rcmd.methods.corrective.hull.MOST_STEPS", 1)
+    monkeypatch.setattr("rcmd.methods.corrections.hull.MOST_STEPS", 1)
 
 
 def some(files: list[Any]) -> list[Any]:
@@ -297,9 +297,14 @@ PLANTED: list[tuple[str, Any, str, Any]] = [
     ("ridge", CoordinateLoop, "changing", ("columns",)),
     ("l1-reference", DualAverage, "changing", ("last",)),
     ("l1-reference", PrimalAverage, "changing", ("total", "base")),
-    ("Apcg", Acceleration, "changing", ("iteration", "_records", "_columns", "_power")),
+    ("Apcg", ApcgProgress, "changing", ("iteration", "_records", "_columns", "_power")),
     ("hull", BestPair, "load_state", lambda self, state: None),
-    ("hull", corrected, "CHANGING", ("_correcting", "_rounds")),
+    (
+        "hull",
+        corrected,
+        "NOT_KEPT",
+        (*corrected.NOT_KEPT, "_round_due", "_start", "_last"),
+    ),
     ("caching", Caching, "load_state", lambda self, state: None),
     ("dense-nuclear", NuclearBall, "load_state", lambda self, state: None),
 ]

@@ -55,9 +55,9 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
 
 CANCELLABLE = (
     "rows.base",
-    "methods.corrective.hull",
-    "methods.corrective.ball",
-    "methods.corrective.newton",
+    "methods.corrections.hull",
+    "methods.corrections.ball",
+    "methods.corrections.newton",
 )
 """Modules whose long work ends early."""
 

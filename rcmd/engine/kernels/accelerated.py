@@ -1,4 +1,4 @@
-"""The compiled loop of accelerated dual coordinate ascent (see ``rcmd.methods.apcg``)."""
+"""The compiled loop of accelerated dual coordinate ascent (see ``rcmd.methods.dual_ascent``)."""
 
 from __future__ import annotations
 

@@ -93,10 +93,11 @@ class Settings:
 
 def stepping(name: str, engine: CompiledEngine | PlainC) -> Contender:
     """A contender that takes steps."""
+    batch = engine.step_gradients if isinstance(engine, PlainC) else engine.sampler.batch
 
     def work(steps: int) -> int:
         engine.advance(steps)
-        return steps * engine.step_gradients
+        return steps * batch
 
     return Contender(name, work)
 

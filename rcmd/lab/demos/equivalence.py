@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from rcmd import RCMD, L1Ball, Logistic, Problem, iterate
+from rcmd.engine.reference import gsfw
 from rcmd.engine.sampling import Replay
-from rcmd.methods.gsfw import gsfw
 from rcmd.model.schedules import SublinearSchedule
 
 
@@ -24,7 +24,7 @@ def run(steps: int = 40, seed: int = 0) -> tuple[Problem, Any, list[Any], list[A
 
 def difference(one: Any, other: Any) -> float:
     """The largest between the averages, predictions and substitute gradients of both."""
-    pairs = (one.beta, other.beta_average), (one.s, other.s), (one.d, other.d)
+    pairs = zip(one, (other.beta_average, other.s, other.d), strict=True)
     return max(float(abs(u - v).max()) for u, v in pairs)
 
 
@@ -92,9 +92,9 @@ def _dual_panel(problem: Problem, best: Result) -> draw.Drawing:
 def _frames(problem: Problem, rows: Any, primal: list[Any], dual: list[Any]) -> list[Frame]:
     schedule = SublinearSchedule(problem.n)
     start = problem.response(np.zeros(2))
-    betas = np.array([np.zeros(2), *(step.beta for step in primal)])
+    betas = np.array([np.zeros(2), *(beta for beta, _, _ in primal)])
     ws = np.array([start, *(state.w for state in dual)])
-    slopes = np.array([problem.gradient(start), *(step.d for step in primal)])
+    slopes = np.array([problem.gradient(start), *(d for _, _, d in primal)])
     averages = np.array([start, *(state.w_average for state in dual)])
     frames, worst = [], 0.0
     for i in range(len(betas)):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rcmd.methods.corrective.newton import solve_definite
-
-Array = npt.NDArray[Any]
+from rcmd.methods.corrections.newton import solve_definite
+from rcmd.rows.validation import Array
 
 MOST_TURNS, MOST_WORK = 300, 6e9
 """Entries freed or fixed in one programme, at most, and their number times m³: about half a
-second, so that a clock and a keyboard are looked at in between. The next programme goes on."""
+second, so that time limits and Ctrl-C are seen in between. The next programme goes on."""
 
 DUAL_ROUNDING = 1e-13
 """A multiplier above minus this, relative to the largest, is taken for non-negative."""

@@ -7,14 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
 from rcmd.rows.base import Rows, dense_gram
 from rcmd.rows.sparse import SomeColumns, both_sides
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 
 def beside(left: Any, kept: Array, right: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What all corrections share: the point they look at, small systems, and how far to go."""
+"""What all corrections share: points, small linear systems, and how far to go."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import check_cancelled
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 ROUNDING = 1e-15
 """What rounding may hide of a decrease, relative to the value."""
@@ -27,7 +25,7 @@ SHORTEST = 2.0**-30
 
 
 class Point:
-    """A primal point β with its predictions s = Xβ, and what one look at all losses tells.
+    """A primal point β with its predictions s = Xβ, and one evaluation of all losses.
 
     Attributes
     ----------
@@ -59,7 +57,7 @@ class Correction(Stateful):
     moved
         Whether the last round changed anything.
     passes, oracle_calls
-        Looks at all losses or at all rows, and linear minimizations, so far.
+        Evaluations of all losses or passes over all rows, and linear minimizations, so far.
     damping
         The multiple of the identity added to the curvature: more after steps that were too long.
     """
@@ -102,7 +100,7 @@ class Correction(Stateful):
 def falls(value: float, here: float, promised: float) -> bool:
     """Whether ``value`` is below ``here`` by what was promised (a negative number).
 
-    Where rounding hides what a step is worth, Newton's is taken at its word; NaN is no fall.
+    Where rounding hides the decrease, the step is taken; NaN is no fall.
     """
     return value <= here + promised + ROUNDING * abs(here)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rcmd.methods.corrective.columns import gram
-from rcmd.methods.corrective.newton import Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.columns import gram
+from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
@@ -18,8 +17,7 @@ from rcmd.oracles.vectors import norm
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 MOST_PRODUCTS = 500
 """Products with the Hessian that one linear system is worth."""
@@ -74,7 +72,7 @@ class BallCorrection(Correction):
         self._unit_strength = self.strength * self.radius * self.radius
         bounds = problem.prediction_bounds
         self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
-        self.here = self._look(beta)
+        self.here = self._point_at(beta)
         unit, d = self._in_units()
         inner = self._in_norm * unit
         size = inner @ inner
@@ -109,7 +107,7 @@ class BallCorrection(Correction):
         tried = [before]
 
         def fallen(share: float) -> bool:
-            tried.append(self._look(point(share)))
+            tried.append(self._point_at(point(share)))
             return falls(self._value(tried[-1]), value, 0.0)
 
         share = self.longest(fallen)
@@ -188,7 +186,7 @@ class BallCorrection(Correction):
             beta[-1] = np.clip(beta[-1], -self.bound, self.bound)
         return beta
 
-    def _look(self, beta: Array) -> Point:
+    def _point_at(self, beta: Array) -> Point:
         self.passes += 1
         return Point(self.problem, beta, self.problem.rows.matvec(beta))
 

@@ -1,4 +1,4 @@
-"""Corrections for any oracle: Newton on the atoms at hand, then its word on what is missing."""
+"""Corrections for any oracle: Newton steps on the atoms found, then the atoms that are missing."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rcmd.methods.corrective.ball import BallCorrection, ball_of
-from rcmd.methods.corrective.columns import EntryColumns, PredictedColumns, single_entries
-from rcmd.methods.corrective.newton import Correction, Point, falls
-from rcmd.methods.corrective.simplex_qp import minimize_on_simplex
+from rcmd.methods.corrections.ball import BallCorrection, ball_of
+from rcmd.methods.corrections.columns import EntryColumns, PredictedColumns, single_entries
+from rcmd.methods.corrections.newton import Correction, Point, falls
+from rcmd.methods.corrections.simplex_qp import minimize_on_simplex
 from rcmd.model.problem import Problem
-from rcmd.rows.atoms import Atom, SparseAtom
+from rcmd.rows.atoms import Atom, atom_key
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 SUFFICIENT = 1e-4
 """The share of the promised decrease to be had."""
 
 CURVED = 1e-12
-"""How much R may lie below its chords, relatively, before the hull is said to miss P."""
+"""How much R may lie below its chords, relatively, before a point is decomposed anew."""
 
 FEWEST_NEW = 16
 """Atoms asked of the oracle in a round, at least."""
@@ -33,10 +31,10 @@ MOST_STEPS, STEP_PASSES = 4, 3
 """Steps of a round, and passes over the data that one takes."""
 
 STRIDE, FEWEST_SAMPLES = 8, 2000
-"""Every so many samples are solved first, if there are so many of them."""
+"""Every eighth sample is solved first, where that leaves at least so many."""
 
 SHARE_OF_ERROR, MOST_ROUNDS = 0.5, 8
-"""Fewer samples are solved until their gap is this share of a standard error of P, or so long."""
+"""They are solved until their gap is this share of a standard error of P, for so many rounds."""
 
 
 class AtomWeights(Correction):
@@ -59,7 +57,7 @@ class AtomWeights(Correction):
         self._append([atom for _, atom in parts])
         weights = np.array([float(weight) for weight, _ in parts])
         self.weights = weights / np.sum(weights)
-        self.here = self._look(self.weights)
+        self.here = self._point_at(self.weights)
 
     def state(self) -> dict[str, Any]:
         """With the predictions, which are not the same bits when made again by others."""
@@ -78,15 +76,8 @@ class AtomWeights(Correction):
 
         Returns how many stand before the new ones.
         """
-        known = {atom for atom in self.atoms if isinstance(atom, SparseAtom)}
-        others = [atom for atom in self.atoms if not isinstance(atom, SparseAtom)]
-
-        def held(atom: Atom) -> bool:
-            if isinstance(atom, SparseAtom):
-                return atom in known
-            return any(_same(atom, other) for other in others)
-
-        new = [atom for atom in atoms if not held(atom)]
+        held = {atom_key(atom) for atom in self.atoms}
+        new = [atom for atom in atoms if atom_key(atom) not in held]
         self._append(new)
         return len(self.atoms) - len(new)
 
@@ -134,7 +125,7 @@ class AtomWeights(Correction):
         target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
         step, level = target - self.weights, before.loss + float(self._penalties @ self.weights)
         promised = SUFFICIENT * min(float(slope @ step), 0.0)
-        whole = self._look(target)
+        whole = self._point_at(target)
 
         def fallen(share: float) -> bool:
             loss = whole.loss if share == 1.0 else self._between(before.s, whole.s, share)
@@ -143,12 +134,12 @@ class AtomWeights(Correction):
 
         share = self.longest(fallen)
         self.weights = target if share == 1.0 else self.weights + share * step
-        self.here = whole if share == 1.0 else self._look(self.weights) if share > 0 else before
+        self.here = whole if share == 1.0 else self._point_at(self.weights) if share > 0 else before
         self._idle = self.weights <= 0
         if not self.problem.oracle.indicator:
             self._straighten()
 
-    def _look(self, weights: Array) -> Point:
+    def _point_at(self, weights: Array) -> Point:
         self.passes += 1
         rows = self.problem.rows
         beta = self._columns.point(rows.zero(), weights)
@@ -169,14 +160,7 @@ class AtomWeights(Correction):
             self._append([atom for _, atom in parts])
             self.weights = np.zeros(len(self.atoms))
             self.weights[-len(parts) :] = [weight for weight, _ in parts]
-            self.here = self._look(self.weights)
-
-
-def _same(a: Atom, b: Atom) -> bool:
-    """Whether two atoms are the same point, said the same way."""
-    if type(a) is not type(b):
-        return False
-    return all(np.array_equal(vars(a)[name], vars(b)[name]) for name in vars(a))
+            self.here = self._point_at(self.weights)
 
 
 class HullCorrection(AtomWeights):
@@ -194,8 +178,8 @@ class HullCorrection(AtomWeights):
     def round(self, passes: float, enough: float) -> None:
         """Take up the atoms that the oracle offers at this point, take a Newton step, and so on.
 
-        Where none of the new atoms was of use, further steps come first: the oracle has nothing
-        to say before P is as small on the hull as it shall be.
+        Where none of the new atoms was of use, further steps come first: the oracle is of no help
+        before P is small on the hull.
         """
         before, earlier, steps, gap = self.here, self.passes, 0, math.inf
         while gap > enough and steps < MOST_STEPS:
@@ -242,23 +226,20 @@ def _parts(problem: Problem, point: Any) -> list[tuple[Any, Atom]]:
     return [(weight, atom) for weight, atom in parts[: _most_atoms(problem)] if weight > 0]
 
 
-def correction_from(problem: Problem, state: dict[str, Any]) -> Correction:
-    """The correction of a checkpoint."""
-    correction: Correction
+def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
+    """A correction of the kind that gave ``state``, ready to load it."""
     if ball_of(problem.oracle) is not None:
-        correction = BallCorrection(problem, state["beta"])
-    else:
-        correction = HullCorrection.__new__(HullCorrection)
-        correction.problem = problem
-    correction.load_state(state)
+        return BallCorrection(problem, state["beta"])
+    correction = HullCorrection.__new__(HullCorrection)
+    correction.problem = problem
     return correction
 
 
 def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
     """The kind of correction that fits the oracle, from about ``beta`` on.
 
-    Where there are enough samples, every eighth of them is solved first, about as well as that
-    many can tell: those rounds cost an eighth, and most of what is found then stays.
+    Where there are enough samples, every eighth of them is solved first, to about its sampling
+    error: those rounds cost an eighth, and most of the atoms that they find stay.
     """
     fewer = problem.thinned(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
     costs = (0, 0)
