@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate, sign_fault
 from rcmd.conjugates.scalars import (
@@ -19,8 +18,7 @@ from rcmd.conjugates.scalars import (
     softplus,
 )
 from rcmd.jit.caching import kernel
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 # max over z of z/(1 + exp z), which is the Lambert number W(1/e).
 LARGEST_DESCENT = 0.2784645427610738

@@ -6,11 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.conjugates.base import SeparableConjugate
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 COMPILE_FROM = 4096
 """Length from which an array is worth compiled code; below it numba is not even imported."""

@@ -22,7 +22,8 @@ from rcmd.engine.sampling import Sampler
 from rcmd.engine.state import load_attribute, plain
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import Schedule
-from rcmd.rows.processes import Array, Group, SharedError
+from rcmd.rows.processes import Group, SharedError
+from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
     from rcmd.distributed.problem import ShardedProblem

@@ -26,7 +26,8 @@ from rcmd.engine.kernels.batch import (
     scatter_batch,
     write_terms,
 )
-from rcmd.rows.processes import Array, Group, SharedError
+from rcmd.rows.processes import Group, SharedError
+from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
     from rcmd.distributed.problem import ShardedProblem

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rcmd.reporting.progress import launched_ranks
-from rcmd.rows.processes import Array, Group
-from rcmd.rows.validation import pip_install
+from rcmd.rows.processes import Group
+from rcmd.rows.validation import Array, pip_install
 
 T = TypeVar("T")
 

@@ -23,7 +23,8 @@ from rcmd.model.schedules import Schedule
 from rcmd.model.specs import Waiting
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.base import largest_eigenvalue
-from rcmd.rows.processes import Array, Group, SharedError, same_bytes, shared_errors
+from rcmd.rows.processes import Group, SharedError, same_bytes, shared_errors
+from rcmd.rows.validation import Array
 
 
 class ShardedProblem(Problem):

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from rcmd.datasets import open_rows
 from rcmd.datasets.libsvm import libsvm_parts
-from rcmd.rows.processes import Array, Group, SharedError, shared_errors
+from rcmd.rows.processes import Group, SharedError, shared_errors
+from rcmd.rows.validation import Array
 
 
 def block(group: Group, n: int) -> tuple[int, int]:

@@ -10,16 +10,14 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.validation import Array as Array
 from rcmd.rows.validation import as_array, checked_numbers, positive
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
-
-Array = npt.NDArray[Any]
 
 Vector: TypeAlias = Annotated[Any, "vector"]
 Matrix: TypeAlias = Annotated[Any, "matrix"]

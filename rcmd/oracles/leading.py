@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
+
 Apply = Callable[[Array], Array]
 
 EPSILON = float(np.finfo(float).eps)

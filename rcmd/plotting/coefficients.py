@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.plotting.panels import Line, Panel, draw_into, drawn, plain
 from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
     from rcmd.solver.path import Path
 
-Array = npt.NDArray[Any]
 
 NAMED = 7
 """Coefficients that get a colour and a name: the largest at the end."""

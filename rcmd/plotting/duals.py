@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.plotting.panels import Line, Panel, draw_into, drawn
+from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
     from rcmd.model.problem import Problem
     from rcmd.solver.result import Result
-
-Array = npt.NDArray[Any]
 
 MOST_POINTS = 2000
 """Points drawn of a large data set, evenly by rank: a vector file stays small."""

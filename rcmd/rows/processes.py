@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 BAD_INPUT = 2
 """The exit status of a rank that ends all others."""

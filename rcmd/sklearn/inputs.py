@@ -7,13 +7,10 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from rcmd.model.specs import Waiting, parse_loss, parse_oracle
-from rcmd.rows.validation import as_array, checked_numbers
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array, as_array, checked_numbers
 
 READERS: dict[str, Callable[[str], Any]] = {"loss": parse_loss, "oracle": parse_oracle}
 

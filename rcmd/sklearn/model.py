@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rcmd.model.problem import Problem
 from rcmd.model.specs import for_columns, parse_oracle
 from rcmd.rows.layouts import InnerRows
-from rcmd.rows.validation import in_number_type
-from rcmd.sklearn.inputs import Array, PartParameters, Training
+from rcmd.rows.validation import Array, in_number_type
+from rcmd.sklearn.inputs import PartParameters, Training
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.solve import check_amount, solve

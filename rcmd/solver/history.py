@@ -11,11 +11,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.certificate import Certificate
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 
 class StopReason(enum.Enum):

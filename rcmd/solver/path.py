@@ -9,14 +9,12 @@ from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.problem import Problem, check_problem
+from rcmd.rows.validation import Array
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.solve import Options, solve
-
-Array = npt.NDArray[Any]
 
 
 class Path(tuple[Result, ...]):

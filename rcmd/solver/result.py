@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
-
 from rcmd.model.certificate import Certificate
 from rcmd.model.constants import Summary
+from rcmd.rows.validation import Array
 from rcmd.solver.history import History, StopReason
 
 if TYPE_CHECKING:
     from rcmd.plotting.runs import Axis
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

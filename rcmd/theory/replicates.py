@@ -10,11 +10,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.certificate import certify
 from rcmd.model.problem import Problem
 from rcmd.reporting.progress import tell_on_terminal
+from rcmd.rows.validation import Array
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.solve import iterate
@@ -22,7 +22,6 @@ from rcmd.theory.parallel import run_each
 
 __all__ = ["AgainstBound", "Replicates", "replicate", "sweep"]
 
-Array = npt.NDArray[Any]
 Case = Problem | tuple[Problem, dict[str, Any]]
 
 

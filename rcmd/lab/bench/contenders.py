@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd import LinearMinOracle, Logistic, Problem
 from rcmd.engine.compiled import CompiledEngine
@@ -25,8 +24,7 @@ from rcmd.lab.bench import packages, start, workloads
 from rcmd.lab.bench.timing import Absent, Contender, Timing, race
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 RADIUS, STRENGTH = 5.0, 1e-3
 NONZEROS = 50

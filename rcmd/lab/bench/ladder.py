@@ -9,14 +9,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd import L1Ball, L1Penalty, Logistic, Problem
 from rcmd.lab.bench.timing import Absent, Timing, clocked
 from rcmd.model.certificate import certify
+from rcmd.rows.validation import Array
 from rcmd.theory.parallel import run_each
-
-Array = npt.NDArray[Any]
 
 TARGETS = (1e-3, 1e-5, 1e-6)
 BEATEN = 1.5

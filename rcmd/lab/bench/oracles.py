@@ -12,15 +12,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd import LinearMinOracle
 from rcmd.lab.bench.timing import add_timed, calling, cells, race
 from rcmd.model.specs import ORACLES
 from rcmd.reporting.progress import one_thread
 from rcmd.reporting.tables import Report, Section, Target, about
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 REPEATS, SECONDS = 25, 0.04
 """Turns of each contender, and about how long one may last."""

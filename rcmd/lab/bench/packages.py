@@ -16,9 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd import L1Ball, Logistic, Problem
-from rcmd.lab.bench.ladder import TARGETS, TOLERANCES, Answer, Array, Peer, Run, Task
+from rcmd.lab.bench.ladder import TARGETS, TOLERANCES, Answer, Peer, Run, Task
 from rcmd.lab.bench.timing import Absent
 from rcmd.lab.racing import CORRECTED, PLAIN, Entrant
+from rcmd.rows.validation import Array
 
 OWN_TARGETS = (*TARGETS, 1e-10)
 SHARE = 0.01

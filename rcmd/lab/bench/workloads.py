@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.datasets import map_labels, read_libsvm
 from rcmd.datasets.fetching import SUFFIXES
 from rcmd.lab.bench.timing import Absent
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 NAMED = ("a9a", "w8a", "mushrooms")
 BLOCK = 20_000

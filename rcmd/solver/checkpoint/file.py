@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows.lowrank import LowRank
-
-Array = npt.NDArray[Any]
+from rcmd.rows.validation import Array
 
 TREE = "rcmd.json"
 """The name of the first member."""

@@ -9,13 +9,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem
 from rcmd.rows.atoms import Atom
+from rcmd.rows.validation import Array
 
-Array = npt.NDArray[Any]
 Sides = tuple[Any, Any]
 
 

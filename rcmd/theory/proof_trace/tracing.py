@@ -11,17 +11,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem
 from rcmd.model.schedules import LinearSchedule, Schedule, default_schedule
-from rcmd.rows.validation import batch_size
+from rcmd.rows.validation import Array, batch_size
 from rcmd.theory.proof_trace import linear, sublinear
 from rcmd.theory.proof_trace.lines import Moment, ProofLine, Relation
-
-Array = npt.NDArray[Any]
 
 ROUNDING = 1e-9
 """Relative rounding that a line may be off by; fractions have none."""
