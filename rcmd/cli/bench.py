@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from rcmd.cli.options import add_command, add_json_option
+from rcmd.model.specs import parse_batch
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and
@@ -111,7 +112,6 @@ def run(options: argparse.Namespace) -> int:
         return run_peers(o.data, o.json, o.quick, o.problem)
     if o.benchmark == "disk":
         from rcmd.lab.bench.disk import run_disk
-        from rcmd.model.specs import parse_batch
 
         batch = parse_batch(o.batch)
         return run_disk(o.gigabytes, o.limit, o.tol, batch, o.float32, o.folder, o.seed, o.json)

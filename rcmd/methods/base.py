@@ -97,6 +97,9 @@ class Progress(ABC):
     constants_batch: int = 1
     """The rows per step for which a result reports the constants of its problem."""
 
+    not_kept: ClassVar[tuple[str, ...]] = ()
+    """Attributes that no checkpoint keeps: ``aim`` sets them, or ``load_state`` does."""
+
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
         self.rng = rng
@@ -148,21 +151,31 @@ class Progress(ABC):
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps: all attributes, but for those that method and problem give."""
-        constant = (Problem, Method, Batches)
-        return {
-            name: plain(value)
-            for name, value in vars(self).items()
-            if not isinstance(value, constant)
-            and (hasattr(value, "load_state") or not callable(value))
-        }
+        return {name: plain(getattr(self, name)) for name in self._kept()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on as the run that gave ``state`` would have gone on."""
+        missing = set(self._kept()) - state.keys()
+        if missing:
+            raise KeyError(min(missing))
         for name, value in state.items():
             load_attribute(self, name, value, in_place=False)
 
+    def _kept(self) -> list[str]:
+        constant = (Problem, Method, Batches)
+        return [
+            name
+            for name, value in vars(self).items()
+            if not isinstance(value, constant)
+            and (hasattr(value, "load_state") or not callable(value))
+            and name not in self.not_kept
+        ]
+
     def aim(self, tol: float, max_gradients: float) -> None:  # noqa: B027
         """Take note, before the first step, of the gap asked for and the gradients allowed."""
+
+    def reconsider(self, best: BestPair) -> None:  # noqa: B027
+        """Decide again, at the last record of a resumed run, how to reach a smaller gap."""
 
     def averages(self) -> tuple[Any, Array]:
         """The primal point and a dual point to be certified; the response to β by default."""

@@ -31,9 +31,6 @@ SLOWEST_PACE = 0.25
 """The least power of 1/k at which a gap is taken to fall."""
 
 
-NOT_KEPT = ("_tol", "_max_gradients", "_reached")
-"""Attributes that no checkpoint keeps: what a run is asked for, and what its correction says."""
-
 PLAIN = RCMD()
 """The paper's algorithm as it stands."""
 
@@ -72,6 +69,8 @@ class Corrected(Method):
 class CorrectedProgress(Progress):
     """Plain steps, and rounds of corrections from the best point that they have found."""
 
+    not_kept = ("_tol", "_max_gradients", "_reached")
+
     def __init__(self, plain: Progress) -> None:
         self.problem, self.plain = plain.problem, plain
         self.note, self.steps_per_pass = plain.note, plain.steps_per_pass
@@ -80,6 +79,7 @@ class CorrectedProgress(Progress):
         self._correcting = self._idle = self._round_due = False
         self._rounds = self._still = self._slow = 0
         self._gap_to_beat: Any = math.inf
+        self._before: tuple[int, Any] | None = None
         self._last: tuple[int, Any] | None = None
         self._start: Any = None
         self._correction: Correction | None = None
@@ -171,9 +171,6 @@ class CorrectedProgress(Progress):
             self.gradients += correction.gradients
             self.oracle_calls += correction.oracle_calls
 
-    def state(self) -> dict[str, Any]:
-        return {name: kept for name, kept in super().state().items() if name not in NOT_KEPT}
-
     def load_state(self, state: dict[str, Any]) -> None:
         if state["_correction"] is not None:
             self._correction = correction_to_load(self.problem, state["_correction"])
@@ -190,7 +187,7 @@ class CorrectedProgress(Progress):
             best.offer_pair(here.beta, here.w, (here.s, here.losses), here.slope)
             self._judge_round(best.certificate().gap)
             return here.beta, here.w
-        if not self._tol > 0 or self.problem.exact or self.problem.spread:
+        if not self._may_correct:
             return self.plain.offer(best)
         beta, w_average = self.plain.feasible_averages()
         if self._last is None:  # early averages may be far out, where Newton's steps lead nowhere
@@ -199,8 +196,18 @@ class CorrectedProgress(Progress):
         if not self._turns_to_corrections(best):
             self.plain.offer_responses(best, predictions)
             self._turns_to_corrections(best)
-        self._last = self.gradients, best.certificate().gap
+        self._before, self._last = self._last, (self.gradients, best.certificate().gap)
         return beta, w_average
+
+    def reconsider(self, best: BestPair) -> None:
+        if self._may_correct and not self._correcting:
+            self._last, last = self._before, self._last
+            self._turns_to_corrections(best)
+            self._last = last
+
+    @property
+    def _may_correct(self) -> bool:
+        return self._tol > 0 and not self.problem.exact and not self.problem.spread
 
     def _turns_to_corrections(self, best: BestPair) -> bool:
         """Whether rounds come next, from the best point found."""

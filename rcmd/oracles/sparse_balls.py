@@ -118,7 +118,7 @@ class KSupportBall(OnSparseVectors):
         last difference is Σ_j (u_j² − τ²)₊ (1 − θ_j) + (τ² − u_j²)₊ θ_j + τ²(k − Σθ) for the
         k-th largest |u_j|, τ.
         """
-        dual = self.dual_norm(c)
+        dual = -self.minimum(c) / self.radius
         if dual == 0:
             return 0.0
         norm, shares, ratios = self._norm_and_shares(beta)

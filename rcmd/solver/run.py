@@ -19,6 +19,7 @@ from rcmd.model.certificate import BestPair
 from rcmd.model.constants import summarize
 from rcmd.model.problem import check_problem
 from rcmd.rows.processes import Cancelled, abort_on_error, cancellable, shared_errors
+from rcmd.solver.checkpoint.saver import Saver
 from rcmd.solver.history import (
     History,
     Record,
@@ -31,7 +32,6 @@ from rcmd.solver.result import Result
 
 if TYPE_CHECKING:
     from rcmd.methods.base import Progress
-    from rcmd.solver.checkpoint.saver import Saver
     from rcmd.solver.solve import Options
 
 SLICE_SECONDS = 0.05
@@ -165,8 +165,6 @@ class Run(Iterator[State]):
         self._out_of_time = self._interrupted = False
         self.saver: Saver | None = None
         if options.checkpoint is not None:
-            from rcmd.solver.checkpoint.saver import Saver
-
             self.saver = Saver(self, options.checkpoint)
 
     def __next__(self) -> State:
@@ -274,6 +272,7 @@ class Run(Iterator[State]):
         self._earlier = self.time = seconds
         if ended:
             self.stop = self._conclude(self._history[-1].gap, None)
+            self.progress.reconsider(self._best)
 
     def _advance(self) -> StopReason | None:
         """Step to the next record or the end of a budget; returns which budget ended, if any."""

@@ -233,7 +233,7 @@ def test_the_absent_the_stuck_and_the_broken_have_dashes(report):
 
 
 def test_json(report, tmp_path):
-    report.write(tmp_path / "peers.json")
+    report.tell(str(tmp_path / "peers.json"))
     text = (tmp_path / "peers.json").read_text()
     read = json.loads(text, parse_constant=pytest.fail)  # neither NaN nor Infinity
     assert {"date", "command", "seed", "settings", "machine", "versions", "sections"} == set(read)

@@ -362,6 +362,16 @@ def test_a_smaller_tolerance_goes_on(new: Path) -> None:
     assert lines(more.history)[: len(first.history)] == lines(first.history)
 
 
+def test_a_smaller_tolerance_turns_to_corrections_at_once(new: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((24, 6)) * (rng.random((24, 6)) < 0.7)
+    y = X @ rng.standard_normal(6) + 0.3 * rng.standard_normal(24)
+    problem = Problem(X, y, "huber:0.3", "l2:0.75")
+    assert solve(problem, tol=1e-2, checkpoint=new).history[-1].phase == "plain"
+    more = resume(new, problem, tol=1e-10)
+    assert lines(more.history) == lines(solve(problem, tol=1e-10).history)
+
+
 def test_corrections_may_begin_with_a_tolerance(new: Path) -> None:
     solve(lasso(), tol=0.0, max_iterations=30, checkpoint=new)
     more = resume(new, lasso(), tol=1e-10, max_iterations=None)

@@ -43,7 +43,8 @@ from rcmd.engine.accounting import DualAverage, PrimalAverage
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.methods import Method, Progress, corrected
+from rcmd.methods import Method, Progress
+from rcmd.methods.corrected import CorrectedProgress
 from rcmd.methods.dual_ascent import ApcgProgress
 from rcmd.model.certificate import BestPair
 from rcmd.model.schedules import SublinearSchedule
@@ -301,9 +302,9 @@ PLANTED: list[tuple[str, Any, str, Any]] = [
     ("hull", BestPair, "load_state", lambda self, state: None),
     (
         "hull",
-        corrected,
-        "NOT_KEPT",
-        (*corrected.NOT_KEPT, "_round_due", "_start", "_last"),
+        CorrectedProgress,
+        "not_kept",
+        (*CorrectedProgress.not_kept, "_round_due", "_start", "_last"),
     ),
     ("caching", Caching, "load_state", lambda self, state: None),
     ("dense-nuclear", NuclearBall, "load_state", lambda self, state: None),

@@ -304,15 +304,14 @@ def test_missing_methods_are_named() -> None:
 
 
 def test_inverse_slope_finds_roots_anywhere() -> None:
-    def cubic(fields: Any, s: float, y: float) -> float:
-        return s**3 + s - y
+    def cubic(s: float) -> float:
+        return s**3 + s
 
     for root in (0.0, 1e-9, -3.7, 1e5, -(2.0**40)):
-        w = root**3 + root
-        found = numeric.inverse_slope(cubic, None, w, 0.0)
+        found = numeric.inverse_slope(cubic, cubic(root))
         assert found == pytest.approx(root, rel=1e-14, abs=1e-16)
-    assert numeric.inverse_slope(lambda f, s, y: math.tanh(s), None, 2.0, 0.0) == math.inf
-    assert numeric.inverse_slope(lambda f, s, y: math.tanh(s), None, -2.0, 0.0) == -math.inf
+    assert numeric.inverse_slope(math.tanh, 2.0) == math.inf
+    assert numeric.inverse_slope(math.tanh, -2.0) == -math.inf
 
 
 # ---- oracles -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods import NAMED, Method
 from rcmd.model import prox, schedules
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.problem import Problem
 from rcmd.solver.saved_results import from_parts, parts
-from rcmd.solver.solve import Options
+
+if TYPE_CHECKING:
+    from rcmd.solver.solve import Options
 
 NOT_KEPT = ("problem", "checkpoint", "callbacks")
 """Options that are not in the file: ``resume`` is given them."""
@@ -56,8 +57,8 @@ def saved_options(options: Options, method: Method) -> dict[str, Any]:
 
 
 def options_from(
-    saved: dict[str, Any], problem: Problem, method: Any, record_at: Any, **changes: Any
-) -> Options:
+    saved: dict[str, Any], method: Any, record_at: Any, **changes: Any
+) -> dict[str, Any]:
     """The options to go on with: those saved, with what ``resume`` is given."""
     seed = saved["seed"]
     if isinstance(seed, dict):
@@ -80,7 +81,7 @@ def options_from(
         "warm_start": saved["warm_start"] and from_parts(saved["warm_start"]),
     }
     plain = {name: value for name, value in saved.items() if name != "fingerprint"}
-    return Options(problem, **plain | again | changes)
+    return plain | again | changes
 
 
 def _number(value: Any) -> Any:

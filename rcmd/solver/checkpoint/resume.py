@@ -45,15 +45,16 @@ def reopen(
     own = method_named(method) if isinstance(method, str) else method
     # None is no limit; for an option that is always a number, it leaves that as it was.
     changed = {k: v for k, v in changes.items() if v is not None or KNOWN[k].default is None}
-    run = Run(options_from(tree["options"], problem, own, record_at, **changed))
+    try:
+        options = Options(problem, **options_from(tree["options"], own, record_at, **changed))
+    except (KeyError, TypeError, AttributeError) as fault:
+        raise _damaged(path, fault) from fault
+    run = Run(options)
     try:
         problem.oracle.load_state(tree["oracle"])
         run.load_state(tree["run"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
-        raise BadCheckpoint(
-            f"{path} does not hold the state of such a run ({fault}); expected the problem and "
-            "the rcmd that it was written with. The file was left as it is"
-        ) from fault
+        raise _damaged(path, fault) from fault
     run.saver = Saver(run, path, resumed=True)
     run.saver.command = tree["command"]
     run.continue_from(tree["seconds"], ended=tree["ended"])
@@ -113,6 +114,13 @@ def read_checkpoint(path: Path, group: Group) -> Any:
             refuse_missing(path)
             data = path.read_bytes()
     return read_stream(io.BytesIO(same_bytes(group, data)), path)
+
+
+def _damaged(path: Path, fault: Exception) -> BadCheckpoint:
+    return BadCheckpoint(
+        f"{path} does not hold the state of such a run ({fault}); expected the problem and "
+        "the rcmd that it was written with. The file was left as it is"
+    )
 
 
 def _refuse_another(path: Path, saved: dict[str, str], problem: Problem) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.model import truth
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem
 from rcmd.model.schedules import LinearSchedule, Schedule, default_schedule
@@ -117,8 +118,6 @@ def _weight(schedule: Schedule, constants: Constants, i: int) -> Any:
 
 def _fixed_point(problem: Problem, w: Any) -> Array:
     if w is None:
-        from rcmd.model import truth
-
         w = truth.solve(problem).w
     fixed = np.asarray(w, dtype=problem.rows.number_type)
     if fixed.shape != (problem.n,):
