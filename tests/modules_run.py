@@ -1,12 +1,12 @@
 """Counts the modules of rcmd whose functions one solve runs: ``python tests/modules_run.py plain``.
 
-``plain`` is ``solve(problem, method="rcmd")``, ``default`` is ``solve(problem)``, and
+``plain`` is ``solve(Problem(…), method=RCMD())``, ``default`` is ``solve(Problem(…))``, and
 ``command FILE`` is ``rcmd solve FILE``. What runs while a module is imported is not counted.
 """
 
 import sys
 
-import rcmd
+from rcmd import RCMD, L1Ball, Logistic, Problem, solve
 from rcmd.cli.main import main
 
 
@@ -30,11 +30,17 @@ def modules_run(job):
     return sorted(found)
 
 
+def run(method):
+    problem = Problem([[1.0, 0.0], [0.0, 2.0]], [1.0, -1.0], Logistic(), L1Ball(5.0))
+    solve(problem, method=method, tol=1e-3)
+
+
 def job_named(kind, *files):
     if kind == "command":
         return lambda: main(["solve", *files])
-    problem = rcmd.Problem([[1.0, 0.0], [0.0, 2.0]], [1.0, -1.0], "logistic", "l1:5")
-    return lambda: rcmd.solve(problem, method="rcmd" if kind == "plain" else None, tol=1e-3)
+    method = {"plain": RCMD(), "default": None}[kind]
+    run(method)  # compiles what is not cached, once and for all
+    return lambda: run(method)
 
 
 if __name__ == "__main__":

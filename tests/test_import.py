@@ -1,5 +1,8 @@
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import rcmd
 
@@ -20,3 +23,14 @@ def test_import_is_light():
 def test_every_public_name_is_there():
     for name in rcmd.__all__:
         assert getattr(rcmd, name) is not None
+
+
+@pytest.mark.parametrize(("job", "most"), [("plain", 30), ("default", 40), ("command", 60)])
+def test_one_solve_runs_few_modules(job, most, tmp_path):
+    (tmp_path / "rows").write_text("+1 1:1\n-1 2:1\n")
+    script = Path(__file__).with_name("modules_run.py")
+    command = [sys.executable, script, job, *([tmp_path / "rows"] if job == "command" else [])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    *_, solver, count = done.stdout.split()
+    assert solver == "rcmd.solver.solve", "the last of the names, in order"
+    assert int(count) <= most
