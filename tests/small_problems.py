@@ -85,6 +85,14 @@ def problem(
     )
 
 
+def medium(layout: Any = np.asarray) -> Problem:
+    """A logistic problem of 400 rows, whose labels follow three of 30 columns."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 30))
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(400) > 0, 1.0, -1.0)
+    return Problem(layout(X), y, Logistic(), L1Ball(3.0))
+
+
 def fractions(values: Any, denominator: int = 12) -> Any:
     """``values`` rounded to multiples of 1/denominator, as an array of fractions."""
     rounded = np.rint(np.asarray(values) * denominator).astype(int)

@@ -667,6 +667,19 @@ def test_descent_bound_is_the_supremum(loss: SeparableConjugate) -> None:
             assert bound <= brute + 1e-6
 
 
+@every_loss
+def test_second_derivatives_integrate_to_first_ones(loss: SeparableConjugate) -> None:
+    grid = np.linspace(-4.0, 4.0, 8001)
+    for y in (-1.0, 1.0):
+        losses = SampleLosses(loss, np.full(len(grid), y))
+        slopes = losses.derivative(grid)
+        curved = losses.second_derivative(grid)
+        integral = np.concatenate([[0], np.cumsum((curved[1:] + curved[:-1]) / 2)]) * 1e-3
+        assert np.allclose(integral, slopes - slopes[0], atol=2e-3 * loss.gamma)
+        assert (curved >= 0).all()
+        assert (curved <= loss.gamma).all()
+
+
 def test_logistic_radius_in_digits() -> None:
     """D_l(0, bound), or its quadratic majorant where that cancels."""
     with mpmath.workdps(700):
