@@ -64,6 +64,12 @@ def data(n: int = 5, p: int = 4, seed: int = 0) -> tuple[Any, Any, Any]:
     return X, rng.standard_normal(n), rng.uniform(0.5, 2.0, n)
 
 
+def regression(p: int, n: int = 12) -> tuple[Any, Any]:
+    """X and its real labels, for ``p`` variables."""
+    X, y, _ = data(n, p, seed=3)
+    return X, y
+
+
 def problem(
     loss: str,
     oracle: str | LinearMinOracle,

@@ -11,8 +11,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import small_problems
 from planted import planted
+from small_problems import regression as data
 
 from rcmd import LeastSquares, LinearMinOracle, Problem, iterate, solve
 from rcmd.conjugates import SampleLosses
@@ -118,11 +118,6 @@ CASES: dict[str, tuple[LinearMinOracle, int, np.ndarray | None]] = {
     ),
 }  # fmt: skip
 VERTICES = {name: (oracle, p, v) for name, (oracle, p, v) in CASES.items() if v is not None}
-
-
-def data(p: int, n: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    X, y, _ = small_problems.data(n, p, seed=3)
-    return X, y
 
 
 # ---- the contract, ground truth, brute force ----------------------------------------------------
