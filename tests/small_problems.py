@@ -64,6 +64,12 @@ def data(n: int = 5, p: int = 4, seed: int = 0) -> tuple[Any, Any, Any]:
     return X, rng.standard_normal(n), rng.uniform(0.5, 2.0, n)
 
 
+def regression(p: int, n: int = 12) -> tuple[Any, Any]:
+    """X and its real labels, for ``p`` variables."""
+    X, y, _ = data(n, p, seed=3)
+    return X, y
+
+
 def problem(
     loss: str,
     oracle: str | LinearMinOracle,
@@ -83,6 +89,14 @@ def problem(
         ORACLES[oracle] if isinstance(oracle, str) else oracle,
         weights=weights if weighted else None,
     )
+
+
+def medium(layout: Any = np.asarray) -> Problem:
+    """A logistic problem of 400 rows, whose labels follow three of 30 columns."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 30))
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(400) > 0, 1.0, -1.0)
+    return Problem(layout(X), y, Logistic(), L1Ball(3.0))
 
 
 def fractions(values: Any, denominator: int = 12) -> Any:

@@ -1,6 +1,7 @@
 """Bad files and bad command lines: one sentence on stderr, and status 2.
 
-``test_validation`` has bad arguments, and the guide's ``bad_inputs.csv`` has more commands.
+``test_validation`` has bad arguments, ``test_datasets`` more bad lines of files, and the guide's
+``bad_inputs.csv`` more commands.
 """
 
 from pathlib import Path
@@ -16,12 +17,6 @@ FILES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "empty": (b"", ("holds no rows", "expected lines 'label index:value")),
     "a word for a label": (b"+1 1:1\nhello 1:2\n", ("line 2", "'hello'", "as the label")),
     "an infinite label": (b"inf 1:1\n", ("line 1", "'inf'", "a finite number as the label")),
-    "no colon": (b"+1 1\n", ("line 1", "found '1'", "expected index:value")),
-    "a word for a value": (b"+1 1:x\n", ("line 1", "'1:x'", "finite number as the value")),
-    "NaN": (b"+1 1:nan\n-1 1:1\n", ("line 1", "'1:nan'", "finite number as the value")),
-    "index 0": (b"+1 0:1\n", ("line 1", "'0:1'", "an index from 1")),
-    "a negative index": (b"+1 -1:1\n", ("line 1", "'-1:1'", "an index from 1")),
-    "a huge index": (b"+1 99999999999999999999:1\n", ("line 1", "an index from 1 to 2147483647")),
     "binary": (bytes(range(256)), ("line 1", "expected text, but this is binary")),
     "three classes": (b"1 1:1\n2 1:1\n3 1:2\n", ("3 distinct values (1, 2, 3)", "two classes")),
     "a torn bz2": (b"BZh91AY&SY\x00\x01", ("cannot be read",)),
@@ -30,6 +25,7 @@ FILES: dict[str, tuple[bytes, tuple[str, ...]]] = {
 COMMANDS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "no command": ([], ("required: COMMAND",)),
     "unknown command": (["slove"], ("invalid choice: 'slove'", "solve")),
+    "two files": (["solve", "a", "b"], ("unrecognized arguments: b; see rcmd solve --help",)),
     "no such file": (["solve", "none.svm"], ("none.svm cannot be read", "no such file")),
     "refused loss": (["solve", "FILE", "--loss", "poisson"], ("Poisson loss is refused",)),
     "unknown option": (

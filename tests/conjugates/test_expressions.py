@@ -19,7 +19,7 @@ import pytest
 import sympy as sp
 from numba.extending import register_jitable
 
-from rcmd import L1Ball, Problem, certify, solve
+from rcmd import L1Ball, Logistic, Problem, certify, solve
 from rcmd.conjugates import scalars
 from rcmd.conjugates.expressions import (
     ExpressionError,
@@ -334,6 +334,14 @@ def test_label_inside_a_tilt_and_two_cores() -> None:
     assert costs.conjugate_domain(-1.0) == (0.0, 1.0)
     assert costs.value(0.7, 1.0) == pytest.approx(2 * math.log1p(math.exp(-0.7)), rel=1e-15)
     assert costs.conjugate_derivative(costs.derivative(0.7, -1.0), -1.0) == pytest.approx(0.7)
+
+
+def test_second_derivatives_of_expressions_are_exact() -> None:
+    made = loss_from_expression("log(1 + exp(-y*s))", labels="±1")
+    s = np.linspace(-8.0, 8.0, 33)
+    for y in (-1.0, 1.0):
+        exact = [Logistic().second_derivative(x, y) for x in s]
+        assert np.allclose([made.second_derivative(x, y) for x in s], exact, rtol=1e-12)
 
 
 def test_from_sympy_is_from_text() -> None:

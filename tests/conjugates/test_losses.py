@@ -144,12 +144,12 @@ def other(loss: SeparableConjugate) -> SeparableConjugate:
     return LogCosh() if not isinstance(loss, LogCosh) else PseudoHuber(0.8)
 
 
-def twice(name: str) -> Callable[..., Any]:
-    return lambda right, *arguments: 2 * getattr(right, name)(*arguments)
+def twice(name: str) -> dict[str, Any]:
+    return {name: lambda right, *arguments: 2 * getattr(right, name)(*arguments)}
 
 
-def minus(name: str) -> Callable[..., Any]:
-    return lambda right, *arguments: -getattr(right, name)(*arguments)
+def minus(name: str) -> dict[str, Any]:
+    return {name: lambda right, *arguments: -getattr(right, name)(*arguments)}
 
 
 HALVED = property(lambda self: super(type(self), self).gamma / 2)
@@ -198,16 +198,16 @@ def slope_through_exp(right: SeparableConjugate, s: float, y: float) -> float:
     return right.derivative(s, y) * math.exp(s) / math.exp(s)
 
 
-def of_other(name: str) -> Callable[..., Any]:
-    return lambda right, *arguments: getattr(other(right), name)(*arguments)
+def of_other(name: str) -> dict[str, Any]:
+    return {name: lambda right, *arguments: getattr(other(right), name)(*arguments)}
 
 
-def swapped(name: str) -> Callable[..., Any]:
-    return lambda right, a, b, *rest: getattr(right, name)(b, a, *rest)
+def swapped(name: str) -> dict[str, Any]:
+    return {name: lambda right, a, b, *rest: getattr(right, name)(b, a, *rest)}
 
 
-def eighth(name: str) -> Callable[..., Any]:
-    return lambda right, *arguments: getattr(right, name)(*arguments) / 8
+def eighth(name: str) -> dict[str, Any]:
+    return {name: lambda right, *arguments: getattr(right, name)(*arguments) / 8}
 
 
 SLOPE, CONJUGATE = "derivative is the slope", "conjugate is the supremum"
@@ -215,41 +215,29 @@ INVERSE, GAP, FORM = "conjugate_derivative inverts", "fenchel_young is", "cvxpy_
 FINITE, OTHER = "finite and consistent", "function of another loss"
 
 BUGS = {
-    "derivative negated": Bug("wrong sign", SLOPE, {"derivative": minus("derivative")}),
-    "conjugate negated": Bug("wrong sign", CONJUGATE, {"conjugate": minus("conjugate")}),
-    "inverse negated": Bug(
-        "wrong sign", INVERSE, {"conjugate_derivative": minus("conjugate_derivative")}
-    ),
-    "value doubled": Bug("missing factor", SLOPE, {"value": twice("value")}),
-    "derivative doubled": Bug("missing factor", SLOPE, {"derivative": twice("derivative")}),
-    "conjugate doubled": Bug("missing factor", CONJUGATE, {"conjugate": twice("conjugate")}),
-    "inverse doubled": Bug(
-        "missing factor", INVERSE, {"conjugate_derivative": twice("conjugate_derivative")}
-    ),
-    "gap doubled": Bug("missing factor", GAP, {"fenchel_young": twice("fenchel_young")}),
-    "form doubled": Bug("missing factor", FORM, {"cvxpy_form": twice("cvxpy_form")}),
+    "derivative negated": Bug("wrong sign", SLOPE, minus("derivative")),
+    "conjugate negated": Bug("wrong sign", CONJUGATE, minus("conjugate")),
+    "inverse negated": Bug("wrong sign", INVERSE, minus("conjugate_derivative")),
+    "value doubled": Bug("missing factor", SLOPE, twice("value")),
+    "derivative doubled": Bug("missing factor", SLOPE, twice("derivative")),
+    "conjugate doubled": Bug("missing factor", CONJUGATE, twice("conjugate")),
+    "inverse doubled": Bug("missing factor", INVERSE, twice("conjugate_derivative")),
+    "gap doubled": Bug("missing factor", GAP, twice("fenchel_young")),
+    "form doubled": Bug("missing factor", FORM, twice("cvxpy_form")),
     "γ halved": Bug("γ too small", "γ-Lipschitz", {"gamma": HALVED}),
     "derivative shifted": Bug("wrong branch", SLOPE, {"derivative": shifted}),
     "conjugate bent": Bug("wrong branch", CONJUGATE, {"conjugate": bent}),
     "domain halved": Bug("wrong domain", "conjugate_domain", {"conjugate_domain": narrowed}),
     "conjugate cut": Bug("wrong domain", CONJUGATE, {"conjugate": cut}),
-    "gap swapped": Bug("swapped arguments", GAP, {"fenchel_young": swapped("fenchel_young")}),
-    "inverse swapped": Bug(
-        "swapped arguments", INVERSE, {"conjugate_derivative": swapped("conjugate_derivative")}
-    ),
+    "gap swapped": Bug("swapped arguments", GAP, swapped("fenchel_young")),
+    "inverse swapped": Bug("swapped arguments", INVERSE, swapped("conjugate_derivative")),
     "value through exp": Bug("unstable form", FINITE, {"value": through_exp}),
     "derivative through exp": Bug("unstable form", FINITE, {"derivative": slope_through_exp}),
-    "conjugate of another": Bug(OTHER, CONJUGATE, {"conjugate": of_other("conjugate")}),
-    "inverse of another": Bug(
-        OTHER, INVERSE, {"conjugate_derivative": of_other("conjugate_derivative")}
-    ),
-    "form of another": Bug(OTHER, FORM, {"cvxpy_form": of_other("cvxpy_form")}),
-    "radius too small": Bug(
-        "constant too small", "bregman_radius", {"bregman_radius": eighth("bregman_radius")}
-    ),
-    "descent too small": Bug(
-        "constant too small", "descent_bound", {"descent_bound": eighth("descent_bound")}
-    ),
+    "conjugate of another": Bug(OTHER, CONJUGATE, of_other("conjugate")),
+    "inverse of another": Bug(OTHER, INVERSE, of_other("conjugate_derivative")),
+    "form of another": Bug(OTHER, FORM, of_other("cvxpy_form")),
+    "radius too small": Bug("constant too small", "bregman_radius", eighth("bregman_radius")),
+    "descent too small": Bug("constant too small", "descent_bound", eighth("descent_bound")),
 }
 
 HARMLESS = {(LeastSquares, "inverse swapped"): "w + y is the same both ways"}
@@ -498,13 +486,13 @@ def naive_conjugate(right: Any, w: float, y: float) -> float:
     ("check", "wrong"),
     [
         (check_values, planted(Logistic(), value=naive_value)),
-        (check_values, planted(Logistic(), derivative=minus("derivative"))),
-        (check_values, planted(LeastSquares(), value=twice("value"))),
+        (check_values, planted(Logistic(), **minus("derivative"))),
+        (check_values, planted(LeastSquares(), **twice("value"))),
         (check_conjugates, planted(Logistic(), conjugate=naive_conjugate)),
         (check_conjugates, planted(LeastSquares(), conjugate=lambda _, w, y: w * w / 2 - w * y)),
         (check_conjugates, planted(LeastSquares(), conjugate_derivative=lambda _, w, y: w - y)),
         (check_gaps, planted(LeastSquares(), fenchel_young=lambda _, s, w, y: (s - y + w) ** 2)),
-        (check_equality, planted(Logistic(), derivative=minus("derivative"))),
+        (check_equality, planted(Logistic(), **minus("derivative"))),
         (check_equality, planted(LeastSquares(), fenchel_young=SeparableConjugate.fenchel_young)),
     ],
 )
@@ -665,6 +653,19 @@ def test_descent_bound_is_the_supremum(loss: SeparableConjugate) -> None:
         assert bound >= brute * (1 - 1e-12)
         if isinstance(loss, EXACT_DESCENT):
             assert bound <= brute + 1e-6
+
+
+@every_loss
+def test_second_derivatives_integrate_to_first_ones(loss: SeparableConjugate) -> None:
+    grid = np.linspace(-4.0, 4.0, 8001)
+    for y in (-1.0, 1.0):
+        losses = SampleLosses(loss, np.full(len(grid), y))
+        slopes = losses.derivative(grid)
+        curved = losses.second_derivative(grid)
+        integral = np.concatenate([[0], np.cumsum((curved[1:] + curved[:-1]) / 2)]) * 1e-3
+        assert np.allclose(integral, slopes - slopes[0], atol=2e-3 * loss.gamma)
+        assert (curved >= 0).all()
+        assert (curved <= loss.gamma).all()
 
 
 def test_logistic_radius_in_digits() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from small_problems import SHIPPED as LOSSES
+from small_problems import medium
 
 from rcmd import (
     RCMD,
@@ -31,7 +32,6 @@ from rcmd import (
     Translated,
     certify,
     iterate,
-    path,
     solve,
 )
 from rcmd.conjugates import SampleLosses
@@ -218,13 +218,6 @@ def test_corrections_follow_the_plain_method_only() -> None:
 # ---- the run around them ------------------------------------------------------------------------
 
 
-def medium(layout: Any = np.asarray) -> Problem:
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 30))
-    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(400) > 0, 1.0, -1.0)
-    return Problem(layout(X), y, Logistic(), L1Ball(3.0))
-
-
 def test_the_history_marks_phases_and_counts_all_work() -> None:
     result = solve(medium(), batch=4, tol=1e-9)
     phases = [row.phase for row in result.history]
@@ -386,28 +379,7 @@ def test_an_ill_conditioned_programme_keeps_the_sum() -> None:
     assert x.sum() == pytest.approx(1.0, abs=1e-15)
 
 
-# ---- second derivatives, Gram matrices, predictions at atoms ------------------------------------
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_second_derivatives_integrate_to_first_ones(loss: SeparableConjugate) -> None:
-    grid = np.linspace(-4.0, 4.0, 8001)
-    for y in (-1.0, 1.0):
-        losses = SampleLosses(loss, np.full(len(grid), y))
-        slopes = losses.derivative(grid)
-        curved = losses.second_derivative(grid)
-        integral = np.concatenate([[0], np.cumsum((curved[1:] + curved[:-1]) / 2)]) * 1e-3
-        assert np.allclose(integral, slopes - slopes[0], atol=2e-3 * loss.gamma)
-        assert (curved >= 0).all()
-        assert (curved <= loss.gamma).all()
-
-
-def test_second_derivatives_of_expressions_are_exact() -> None:
-    made = SeparableConjugate.from_expression("log(1 + exp(-y*s))", labels="±1")
-    s = np.linspace(-8.0, 8.0, 33)
-    for y in (-1.0, 1.0):
-        exact = [Logistic().second_derivative(x, y) for x in s]
-        assert np.allclose([made.second_derivative(x, y) for x in s], exact, rtol=1e-12)
+# ---- Gram matrices, decompositions --------------------------------------------------------------
 
 
 def test_gram_matrices() -> None:
@@ -422,19 +394,6 @@ def test_gram_matrices() -> None:
     unsorted = sp.csr_array(Z)[:, order]
     assert np.allclose(gram(sp.csr_array(unsorted), c), expected[np.ix_(order, order)], atol=1e-12)
     assert not np.allclose(gram(Z, 2 * c), expected)
-
-
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
-def test_predictions_at_atoms(make: Any) -> None:
-    X, _ = data(3)
-    rows = as_rows(make(X))
-    atoms = [SparseAtom((1,), (2.0,)), SparseAtom((), ()), SparseAtom((1,), (-2.0,))]
-    several = [*atoms, SparseAtom((0, 3), (1.0, -1.5))]
-    dense = [*several, DenseAtom(np.arange(4.0))]
-    for group in (atoms, several, dense):
-        columns = rows.predict_at(group)
-        expected = np.stack([X @ atom.dense(np.zeros(4)) for atom in group], axis=1)
-        assert np.allclose(columns @ np.eye(len(group)), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("oracle", [*POLYTOPES, Ridge(0.1, 2.0), L2Ball(2.0)], ids=repr)
@@ -470,48 +429,6 @@ def test_a_wrong_curvature_is_seen(layout: Any, monkeypatch: pytest.MonkeyPatch)
     assert passes_to(1e-9, layout) > 60
 
 
-# ---- warm starts and paths ----------------------------------------------------------------------
-
-
-def test_a_path_is_certified_and_agrees_with_single_solves() -> None:
-    problem = medium()
-    radii = [4.0, 0.5, 2.0]
-    found = path(problem, radii, tol=1e-9)
-    assert found.values == (4.0, 0.5, 2.0)
-    assert (found.gaps <= 1e-9).all()
-    for radius, result in zip(radii, found, strict=True):
-        alone = solve(problem.with_oracle(L1Ball(radius)), tol=1e-9)
-        assert result.primal == pytest.approx(alone.primal, abs=2e-9)
-    assert found.betas.shape == (3, 30)
-    assert len(found[1:]) == 2
-    assert repr(found).startswith("Path(3 values, largest certified gap ")
-
-
-def test_a_path_of_strengths() -> None:
-    problem = medium().with_oracle(L1Penalty(0.1))
-    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-9)
-    alone = solve(problem, tol=1e-9)
-    assert found[1].primal == pytest.approx(alone.primal, abs=2e-9)
-
-
-def test_a_radius_that_was_given_stays() -> None:
-    problem = medium().with_oracle(L1Penalty(0.1, 0.2))
-    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-8)
-    assert (abs(found.betas).sum(axis=1) <= 0.2 + 1e-12).all()
-
-
-def test_a_path_over_sets_that_are_not_nested() -> None:
-    found = path(medium().with_oracle(Simplex(1.0)), [2.0, 1.0], tol=1e-8)
-    assert found.betas.sum(axis=1) == pytest.approx([2.0, 1.0])
-
-
-def test_a_path_with_an_intercept() -> None:
-    problem = Problem(*data(2), Logistic(), L1Ball(1.0), intercept=3.0)
-    found = path(problem, [0.5, 1.0], tol=1e-8)
-    assert found[1].primal == pytest.approx(solve(problem, tol=1e-8).primal, abs=2e-8)
-    assert found.betas.shape == (2, 5)
-
-
 # ---- fewer samples first ------------------------------------------------------------------------
 
 
@@ -535,27 +452,6 @@ def test_a_sample_is_solved_first_and_counted(monkeypatch: pytest.MonkeyPatch) -
     assert correction.here.loss - best < 0.05 * (problem.primal(np.zeros(60)) - best)
     monkeypatch.setattr("rcmd.methods.corrections.hull.FEWEST_SAMPLES", 10**9)
     assert correction_for(problem, np.zeros(60), np.zeros(60)).here.loss == pytest.approx(np.log(2))
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_every_other_sample_is_a_problem_of_its_own(sparse: bool) -> None:
-    X, y = data(3, n=11)
-    weights = np.arange(1.0, 12.0)
-    layout = sp.csr_array if sparse else np.asarray
-    problem = Problem(layout(X), y, Logistic(), L1Ball(2.0), weights=weights, intercept=1.0)
-    problem.constants(2)
-    fewer = problem.thinned(2)
-    own = Problem(
-        layout(X[::2]), y[::2], Logistic(), L1Ball(2.0), weights=weights[::2], intercept=1.0
-    )
-    assert fewer is not None
-    beta = np.array([0.5, -0.2, 0.0, 0.1, 0.7])
-    assert fewer.n == 6
-    assert fewer.primal(beta) == pytest.approx(own.primal(beta), rel=1e-14)
-    w = own.response(beta)
-    assert fewer.dual(w) == pytest.approx(own.dual(w), rel=1e-14)
-    assert fewer.constants(2) == own.constants(2)
-    assert problem.constants(2) != own.constants(2)
 
 
 # ---- columns ------------------------------------------------------------------------------------

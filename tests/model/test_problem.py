@@ -331,6 +331,27 @@ def test_constants_take_shares_and_refuse_what_solve_refuses() -> None:
             own.describe(batch)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_other_sample_is_a_problem_of_its_own(sparse: bool) -> None:
+    X, y, weights = data(11)
+    y = np.sign(y)
+    layout = sp.csr_array if sparse else np.asarray
+    problem = Problem(layout(X), y, Logistic(), L1Ball(2.0), weights=weights, intercept=1.0)
+    problem.constants(2)
+    fewer = problem.thinned(2)
+    own = Problem(
+        layout(X[::2]), y[::2], Logistic(), L1Ball(2.0), weights=weights[::2], intercept=1.0
+    )
+    assert fewer is not None
+    beta = np.array([0.5, -0.2, 0.0, 0.1, 0.7])
+    assert fewer.n == 6
+    assert fewer.primal(beta) == pytest.approx(own.primal(beta), rel=1e-14)
+    w = own.response(beta)
+    assert fewer.dual(w) == pytest.approx(own.dual(w), rel=1e-14)
+    assert fewer.constants(2) == own.constants(2)
+    assert problem.constants(2) != own.constants(2)
+
+
 def test_reprs_are_short() -> None:
     own = Problem(np.ones((50, 40)), np.ones(50), LeastSquares(), Ridge(0.5))
     run = iterate(own, max_iterations=3, record_at=[3])

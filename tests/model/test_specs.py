@@ -156,7 +156,7 @@ FAULTS = {
     "cvxpy:@/mine.py:wrong": "wrong raises AttributeError: 'Variable' object has no attribute",
     "cvxpy:@/none.py:f": "none.py cannot be read; expected a Python file",
     "product:3:l1:1,simplex": "part 'simplex' holds 'simplex'; expected a whole number (its SIZE)",
-    "nuclear:auto:3": "SHAPE is auto, but the data are 9 features and not a matrix; expected a sh",
+    "nuclear:auto:3": "the data are 9 features and not a matrix; expected a shape such as 50x40",
     "translated:@/column:l1:-1": "radius of L1Ball is -1.0; expected a positive",
 }
 

@@ -49,10 +49,14 @@ def test_no_point_of_the_set_is_better() -> None:
 # ---- the same programmes, written out by hand --------------------------------------------------
 
 
-def solved_by_hand(objective: Any, constraints: list[Any]) -> float:
+def agrees(small: Problem, beta: cp.Variable, objective: Any, constraints: list[Any]) -> None:
+    """The optimum of ``small`` is that of the programme in ``beta``."""
     programme = cp.Problem(cp.Minimize(objective), constraints)
     tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
-    return float(programme.solve(solver=cp.CLARABEL, **tolerances))
+    value = programme.solve(solver=cp.CLARABEL, **tolerances)
+    optimum = truth.solve(small)
+    assert optimum.primal == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(optimum.beta, beta.value, atol=1e-5)
 
 
 def test_lasso_by_hand() -> None:
@@ -60,24 +64,15 @@ def test_lasso_by_hand() -> None:
     X, y, weights = dense(small), small.losses.y, small.losses.weights
     beta = cp.Variable(4)
     loss = cp.sum_squares(cp.multiply(np.sqrt(weights), X @ beta - y)) / 16
-    value = solved_by_hand(loss, [cp.norm1(beta) <= 4.0])
-    optimum = truth.solve(small)
-    assert optimum.primal == pytest.approx(value, abs=1e-9)
-    np.testing.assert_allclose(optimum.beta, beta.value, atol=1e-5)
+    agrees(small, beta, loss, [cp.norm1(beta) <= 4.0])
 
 
 def test_ridge_logistic_by_hand() -> None:
     small = problem("logistic", "ridge", n=8)
     X, y = dense(small), small.losses.y
     beta = cp.Variable(4)
-    value = solved_by_hand(
-        sum(cp.logistic(-y[j] * (X[j] @ beta)) for j in range(8)) / 8
-        + 0.125 * cp.sum_squares(beta),
-        [],
-    )
-    optimum = truth.solve(small)
-    assert optimum.primal == pytest.approx(value, abs=1e-9)
-    np.testing.assert_allclose(optimum.beta, beta.value, atol=1e-5)
+    loss = sum(cp.logistic(-y[j] * (X[j] @ beta)) for j in range(8)) / 8
+    agrees(small, beta, loss + 0.125 * cp.sum_squares(beta), [])
 
 
 def test_normal_equations() -> None:
@@ -107,16 +102,13 @@ class Segment(LinearMinOracle):
         return max(-beta.min(), beta.max() - 1, 0)
 
 
-def test_a_loss_without_a_form() -> None:
-    small = Problem([[1.0]], [1.0], Plain(), L1Ball(1.0))
-    with pytest.raises(NotImplementedError, match=r"Plain has no CVXPY form; define cvxpy_form"):
-        truth.solve(small)
-
-
-def test_an_oracle_without_a_form() -> None:
-    small = Problem([[1.0]], [1.0], LeastSquares(), Segment())
-    with pytest.raises(NotImplementedError, match=r"Segment has no CVXPY form; define cvxpy_form"):
-        truth.solve(small)
+@pytest.mark.parametrize(
+    ("loss", "oracle", "name"),
+    [(Plain(), L1Ball(1.0), "Plain"), (LeastSquares(), Segment(), "Segment")],
+)
+def test_a_part_without_a_form(loss: LeastSquares, oracle: LinearMinOracle, name: str) -> None:
+    with pytest.raises(NotImplementedError, match=f"{name} has no CVXPY form; define cvxpy_form"):
+        truth.solve(Problem([[1.0]], [1.0], loss, oracle))
 
 
 def test_an_infeasible_programme() -> None:

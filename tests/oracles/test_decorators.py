@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import small_problems
 from planted import planted
+from small_problems import regression as data
 
 from rcmd import (
     RCMD,
@@ -56,11 +56,6 @@ ORACLES: dict[str, tuple[LinearMinOracle, int]] = {
     "counted": (Counting(L1Ball(2.0)), 4),
     "lazy": (Caching(L1Penalty(0.3, 2.0), 1e-14), 4),
 }
-
-
-def data(p: int, n: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    X, y, _ = small_problems.data(n, p, seed=3)
-    return X, y
 
 
 @pytest.mark.parametrize("name", [name for name in ORACLES if name != "lazy"])

@@ -73,8 +73,6 @@ def test_the_contracts_defaults() -> None:
     assert Segment().mu == 0
     assert Segment().value(beta) == 0
     assert Segment().describe() == repr(Segment())
-    with pytest.raises(NotImplementedError, match="Segment has no CVXPY form"):
-        Segment().cvxpy_form(None)
 
     class Penalty(Segment):
         indicator = False

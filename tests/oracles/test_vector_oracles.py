@@ -897,14 +897,12 @@ def test_numbers_must_be_positive(name: str, make: Any) -> None:
             make(value)
 
 
+# The guide's ``bad_inputs.csv`` has more.
 REFUSED: list[tuple[str, Any]] = [
     (r"order of LpBall is 1, which has a class of its own: use L1Ball,", lambda: LpBall(1.0, 1)),
     (r"order of LpBall is 2.0, which has a class", lambda: LpBall(1.0, 2.0)),
-    (r"order of LpBall is inf, .* L2Ball or LInfBall", lambda: LpBall(1.0, math.inf)),
-    (r"order of LpBall is 0.5; expected a number above 1, below", lambda: LpBall(1.0, 0.5)),
     (r"order of LpBall is nan; expected a positive number", lambda: LpBall(1.0, math.nan)),
     (r"order of LpBall is '3'; expected a positive number", lambda: LpBall(1.0, "3")),
-    (r"k of KSparseBall is 0; expected at least one nonzero", lambda: KSparseBall(0, 1.0)),
     (r"k of KSupportBall is 2.0; expected a whole number", lambda: KSupportBall(2.0, 1.0)),
     (r"k of KSparseBall is True; expected a whole number", lambda: KSparseBall(True, 1.0)),
     (r"k of KSparseBall is Fraction\(1, 2\); expected a whole", lambda: KSparseBall(F(1, 2), 1.0)),
@@ -915,27 +913,14 @@ REFUSED: list[tuple[str, Any]] = [
     (r"group 1 of GroupL2Ball is empty; expected", lambda: GroupL2Ball([[0], []], 1.0)),
     (r"group 0 of GroupLasso is \[0.5\]; expected indices", lambda: GroupLasso([[0.5]], 1.0)),
     (r"group 1 of GroupLasso is \[-1\]; expected indices", lambda: GroupLasso([[0], [-1]], 1.0)),
-    (
-        r"groups of GroupL2Ball hold variable 1 more than once, in groups \[0, 1\]; expected",
-        lambda: GroupL2Ball([[0, 1], [1, 2]], 1.0),
-    ),
-    (
-        r"groups of GroupL2Ball leave out variable 1; expected every variable in one group",
-        lambda: GroupL2Ball([[0], [2, 3]], 1.0),
-    ),
     (r"groups of GroupL2Ball holds nan at position", lambda: GroupL2Ball([0, math.nan], 1.0)),
     (r"groups of GroupL2Ball has dtype object and hol", lambda: GroupL2Ball([0, None], 1.0)),
-    (
-        r"weights of GroupL2Ball has shape \(1,\); expected \(2,\), one number for each group",
-        lambda: GroupL2Ball([0, 1], 1.0, [1.0]),
-    ),
     (
         r"weights of GroupLasso holds 0.0; expected positive numbers",
         lambda: GroupLasso([0, 1], 1.0, 1.0, [1.0, 0.0]),
     ),
     (r"weights of OWLBall has shape \(\); expected a vector", lambda: OWLBall(1.0, 1.0)),
     (r"weights of OWLBall has shape \(0,\); expected a vector", lambda: OWLBall([], 1.0)),
-    (r"weights of OWLBall increase in some place; expected", lambda: OWLBall([1.0, 2.0], 1.0)),
     (r"weights of OWLBall run from 0.0 to 0.0; expected the f", lambda: OWLBall([0.0, 0.0], 1.0)),
     (r"weights of OWLBall run from 1.0 to -1.0; expected the", lambda: OWLBall([1.0, -1.0], 1.0)),
     (r"weights of OWLBall holds nan at position", lambda: OWLBall([1.0, math.nan], 1.0)),
@@ -944,14 +929,6 @@ REFUSED: list[tuple[str, Any]] = [
         lambda: Ellipsoid(np.ones((2, 3))),
     ),
     (r"matrix of Ellipsoid is the diagonal \[1. 0.\]; expected", lambda: Ellipsoid([1.0, 0.0])),
-    (
-        r"matrix of Ellipsoid is not symmetric; expected",
-        lambda: Ellipsoid([[2.0, 1.0], [0.0, 2.0]]),
-    ),
-    (
-        r"matrix of Ellipsoid is not positive definite: its smallest eigenvalue is -1; expected",
-        lambda: Ellipsoid([[1.0, 2.0], [2.0, 1.0]]),
-    ),
     (r"matrix of Ellipsoid holds inf at position", lambda: Ellipsoid([1.0, math.inf])),
 ]
 

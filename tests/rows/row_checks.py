@@ -57,7 +57,9 @@ def check_rows(rows: Rows, X: np.ndarray, atol: float = 0.0) -> None:
         total = np.arange(rows.p).astype(rows.number_type)
         rows.scatter(index, w[index], total)
         same(total, np.arange(rows.p) + w[index] @ X[index])
-    same(rows.predict_at(list(ATOMS.values())), X @ np.array([*map(dense_of, ATOMS.values())]).T)
+    sparse = [atom for atom in ATOMS.values() if isinstance(atom, SparseAtom)]
+    for group in (sparse, sparse[2:3], [*ATOMS.values()]):
+        same(rows.predict_at(group), X @ np.array([*map(dense_of, group)]).T)
     same([rows.row(j) for j in range(rows.n)], X)
     same(rows.as_matrix(), X)
     assert rows.zero().tolist() == [0] * rows.p

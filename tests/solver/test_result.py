@@ -12,17 +12,6 @@ from small_problems import LOSSES, ORACLES, exact_problem, lines, problem
 from rcmd import ConjugateProx, Problem, Result, State, certify, iterate, solve
 from rcmd.model.certificate import BestPair
 
-
-@pytest.fixture
-def lasso() -> Problem:
-    return problem("least-squares", "l1-ball", n=8)
-
-
-@pytest.fixture
-def ridge() -> Problem:
-    return problem("logistic", "ridge", n=8)
-
-
 # ---- states -------------------------------------------------------------------------------------
 
 

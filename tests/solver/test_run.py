@@ -40,16 +40,6 @@ from rcmd.solver.history import log_spaced
 ITERATES = ("s", "w", "d", "beta_average", "w_average")
 
 
-@pytest.fixture
-def lasso() -> Problem:
-    return problem("least-squares", "l1-ball", n=8)
-
-
-@pytest.fixture
-def ridge() -> Problem:
-    return problem("logistic", "ridge", n=8)
-
-
 def reproducible(solve_again: Any) -> None:
     first, second = solve_again(), solve_again()
     assert lines(first.history) == lines(second.history)

@@ -1,0 +1,47 @@
+"""Paths: certified at every value, and the same as single solves."""
+
+import numpy as np
+import pytest
+from small_problems import data, medium
+
+from rcmd import L1Ball, L1Penalty, Logistic, Problem, Simplex, path, solve
+
+
+def test_a_path_is_certified_and_agrees_with_single_solves() -> None:
+    problem = medium()
+    radii = [4.0, 0.5, 2.0]
+    found = path(problem, radii, tol=1e-9)
+    assert found.values == (4.0, 0.5, 2.0)
+    assert (found.gaps <= 1e-9).all()
+    for radius, result in zip(radii, found, strict=True):
+        alone = solve(problem.with_oracle(L1Ball(radius)), tol=1e-9)
+        assert result.primal == pytest.approx(alone.primal, abs=2e-9)
+    assert found.betas.shape == (3, 30)
+    assert len(found[1:]) == 2
+    assert repr(found).startswith("Path(3 values, largest certified gap ")
+
+
+def test_a_path_of_strengths() -> None:
+    problem = medium().with_oracle(L1Penalty(0.1))
+    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-9)
+    alone = solve(problem, tol=1e-9)
+    assert found[1].primal == pytest.approx(alone.primal, abs=2e-9)
+
+
+def test_a_radius_that_was_given_stays() -> None:
+    problem = medium().with_oracle(L1Penalty(0.1, 0.2))
+    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-8)
+    assert (abs(found.betas).sum(axis=1) <= 0.2 + 1e-12).all()
+
+
+def test_a_path_over_sets_that_are_not_nested() -> None:
+    found = path(medium().with_oracle(Simplex(1.0)), [2.0, 1.0], tol=1e-8)
+    assert found.betas.sum(axis=1) == pytest.approx([2.0, 1.0])
+
+
+def test_a_path_with_an_intercept() -> None:
+    X, y, _ = data(12)
+    problem = Problem(X, np.sign(y), Logistic(), L1Ball(1.0), intercept=3.0)
+    found = path(problem, [0.5, 1.0], tol=1e-8)
+    assert found[1].primal == pytest.approx(solve(problem, tol=1e-8).primal, abs=2e-8)
+    assert found.betas.shape == (2, 5)
