@@ -34,7 +34,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     """``FILE`` and ``--data``, for samples."""
     parser.add_argument("file", nargs="?", metavar="FILE|NAME", help="data (default: built-in)")
     parser.add_argument(
-        "--data", metavar="DIR", help="folder in which NAME is looked for (or set RCMD_DATA)"
+        "--data", metavar="DIR", help="folder with the data set NAME (or set RCMD_DATA)"
     )
 
 

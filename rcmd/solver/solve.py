@@ -58,7 +58,7 @@ class Options:
     )
     max_seconds: float | None = field(default=None, metadata=flag("time budget", "S", float))
     seed: int | np.random.Generator = field(
-        default=0, metadata=flag("of the batches: same seed, same iterates", "N", int)
+        default=0, metadata=flag("random seed: same seed, same iterates", "N", int)
     )
     record_at: Iterable[int] | None = None
     warm_start: Result | None = None
