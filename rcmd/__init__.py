@@ -58,7 +58,7 @@ LAZY = {
     "trace": "rcmd.theory.proof_trace:trace",
     "truth": "rcmd.model.truth",
 }
-"""Modules and functions that are imported when first asked for."""
+"""Modules and functions that are imported on first use."""
 
 if TYPE_CHECKING:
     from rcmd import datasets as datasets
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from rcmd.theory.proof_trace import trace as trace
     from rcmd.theory.replicates import replicate as replicate
     from rcmd.theory.replicates import sweep as sweep
-else:  # type checkers go by the imports "… as …"
+else:  # type checkers read the imports above instead
     origins = {name: getattr(value, "__module__", "") for name, value in globals().items()}
     __all__ = sorted([name for name in origins if origins[name].startswith("rcmd.")] + list(LAZY))
 
@@ -83,7 +83,7 @@ else:  # type checkers go by the imports "… as …"
         return __all__
 
     def __getattr__(name: str) -> Any:
-        """What ``LAZY`` names."""
+        """Import what ``LAZY`` names on first use."""
         if name not in LAZY:
             raise AttributeError(f"module 'rcmd' has no attribute {name!r}")
         module, _, function = LAZY[name].partition(":")

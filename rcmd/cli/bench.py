@@ -13,15 +13,15 @@ from rcmd.model.specs import parse_batch
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and
-COPT's LF variant where they can be had; cost as n and p grow; start, memory,
-drift. Ratios of one run.
+COPT's LF variant where available; cost as n and p grow; start, memory, drift.
+Ratios of one run.
 
     rcmd bench engine --data ~/libsvm --json engine.json
 """
 
 ORACLES_HELP = """\
-Time of argmin and minimum over that of one NumPy pass over c, which the
-formula cannot avoid and which is printed beside them. About a minute.
+Time of argmin and minimum, divided by that of one NumPy pass over c, which no
+formula can avoid and which is printed beside them. About a minute.
 
     rcmd bench oracles --p 1000000 --json oracles.json
 """
@@ -52,7 +52,7 @@ and mpi4py.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd bench``."""
+    """Add the options of ``rcmd bench``."""
     benchmarks = parser.add_subparsers(
         title="benchmarks", required=True, metavar="WHAT", dest="benchmark"
     )
@@ -76,13 +76,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
     peers.add_argument("--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …")
 
-    disk = add_command(benchmarks, "disk", "data larger than the memory to solve them", DISK_HELP)
+    disk = add_command(benchmarks, "disk", "solve data larger than the memory", DISK_HELP)
     disk.add_argument("--gigabytes", type=float, default=5.0, help="(default: %(default)s)")
     disk.add_argument("--limit", type=float, default=1.0, help="in GB (default: %(default)s)")
     disk.add_argument("--tol", type=float, default=1e-3, help="(default: %(default)s)")
     disk.add_argument("--batch", default="1%", help="(default: 1%%)")
     disk.add_argument("--float32", action="store_true", help="single precision on disk")
-    disk.add_argument("--folder", metavar="DIR", help="where to put the data for the time")
+    disk.add_argument("--folder", metavar="DIR", help="where to put the data meanwhile")
 
     mpi = add_command(benchmarks, "mpi", "rows on several ranks beside one process", MPI_HELP)
     add = mpi.add_argument
@@ -96,7 +96,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import the benchmark that was asked for, and run it; returns the exit status."""
+    """Import and run the benchmark; returns the exit status."""
     o = options
     if o.benchmark == "engine":
         from rcmd.lab.bench.engine import run_bench

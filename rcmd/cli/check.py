@@ -36,12 +36,12 @@ NAMED_VARIABLES = 5
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd check``."""
+    """Add the options of ``rcmd check``."""
     parser.add_argument("target", metavar="MODULE:CLASS|NAME", help="what to check")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd check``: 0 if the contract is kept and 1 if not."""
+    """Run ``rcmd check``: 0 if the contract is kept and 1 if not."""
     part = named(options.target) or load(options.target)
     inspect = next((check for kind, check in CHECKS.items() if isinstance(part, kind)), None)
     if inspect is None:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def named(target: str) -> Any:
-    """The loss or oracle that ``rcmd list`` writes as ``target``; ``None`` if it has no such."""
+    """The loss or oracle that ``rcmd list`` names ``target``; ``None`` if there is none."""
     name = target.partition(":")[0]
     if name in LOSSES or name in REFUSED or name == "expression":
         return parse_loss(target)

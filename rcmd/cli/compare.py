@@ -9,7 +9,7 @@ FILE is a LIBSVM file or the name of a data set; without it, generated data.
 corrections), fw, away, pairwise, bpcg, sfw, svrf, storc, scgm, scgs, sag,
 sarah, online, sdca, apcg; fw, away, pairwise and bpcg take a step rule, as in
 fw:exact. By default all that the problem allows. --batch is for methods that
-leave it open.
+take any batch.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NOTES = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd compare``."""
+    """Add the options of ``rcmd compare``."""
     add_problem_options(parser, oracle="l1:5", tol=1e-10, max_seconds=None)
     add = parser.add_argument
     add("--methods", metavar="NAMES", help="with commas (default: all that fit)")
@@ -61,20 +61,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd compare``; returns the exit status."""
+    """Run ``rcmd compare``; returns the exit status."""
     if not options.passes > 0 or not math.isfinite(options.passes):
         raise ValueError(f"--passes is {options.passes}; expected a number above 0")
     if options.seeds < 1:
         raise ValueError(f"--seeds is {options.seeds}; expected at least 1")
-    every = options.methods is None
-    entrants = parse_entrants(",".join(NAMED) if every else options.methods)
+    all_methods = options.methods is None
+    entrants = parse_entrants(",".join(NAMED) if all_methods else options.methods)
     problem, remarks = samples_problem(options, options.loss, options.oracle)
     batch = batch_size(parse_batch(options.batch), problem.n)
     budget = math.ceil(options.passes * problem.n)
     limits = {"batch": batch, "tol": options.tol, "max_seconds": options.max_seconds}
     CORRECTED.check(problem, max_gradients=budget, **limits)  # the limits, before any work
     entrants, refused = fitting(problem, entrants, batch, budget)
-    if not entrants or (refused and not every):
+    if not entrants or (refused and not all_methods):
         raise ValueError("; ".join(f"{name}: {reason}" for name, reason in refused.items()))
     comparison = compare(
         problem,

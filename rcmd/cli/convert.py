@@ -20,7 +20,7 @@ from rcmd.reporting.progress import tell_on_terminal
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd convert``."""
+    """Add the options of ``rcmd convert``."""
     parser.add_argument("file", metavar="FILE", help="the LIBSVM file")
     parser.add_argument("folder", metavar="FOLDER", help="the folder to make")
     parser.add_argument(
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd convert``; returns the exit status."""
+    """Run ``rcmd convert``; returns the exit status."""
     dtype = np.float32 if options.float32 else np.float64
     convert_libsvm(
         options.file, options.folder, features=options.features, dtype=dtype, tell=tell_on_terminal

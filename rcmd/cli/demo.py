@@ -21,15 +21,15 @@ from rcmd.solver.saved_results import check_folder
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd demo``."""
+    """Add the options of ``rcmd demo``."""
     parser.add_argument("name", nargs="?", metavar="NAME", help="which page; without it, the list")
     parser.add_argument("--out", metavar="FILE", help="where to write it (default: NAME.html)")
-    parser.add_argument("--no-open", action="store_true", help="write the file and no more")
+    parser.add_argument("--no-open", action="store_true", help="write the file without opening it")
     parser.add_argument("--seed", type=int, default=0, help="of the runs (default: %(default)s)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd demo``; returns the exit status."""
+    """Run ``rcmd demo``; returns the exit status."""
     name, out, seed, json = options.name, options.out, options.seed, options.json
     if name is None:
         if out is not None:

@@ -16,13 +16,13 @@ from rcmd.testing.fuzzing import Case, Finding, search
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd fuzz``."""
+    """Add the options of ``rcmd fuzz``."""
     parser.add_argument("--seconds", type=float, default=60.0, help="(default: %(default)g)")
     parser.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge cases until the time is over; 1 if anything was found."""
+    """Judge cases until the time is up; 1 if anything was found."""
     if not options.seconds > 0:
         raise ValueError(f"--seconds is {options.seconds}; expected a positive number")
     if options.seed < 0:

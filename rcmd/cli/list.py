@@ -21,7 +21,7 @@ from rcmd.reporting.json_output import say, write_json
 SECTIONS = {
     "sets": "Sets",
     "regularizers": "Regularizers; a RADIUS left out is one that cuts off no optimum",
-    "files": "Sets out of files",
+    "files": "Sets from files",
     "matrices": "Matrices; SHAPE is rows x columns, such as 50x40, or auto: that of the data",
     "decorators": "Around an oracle R",
 }
@@ -75,7 +75,7 @@ def oracles() -> Iterator[dict[str, Any]]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd list``."""
+    """Add the options of ``rcmd list``."""
     parser.add_argument(
         "what", nargs="?", choices=("losses", "oracles"), metavar="losses|oracles", help="one only"
     )
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compiled(makes: type[LinearMinOracle]) -> bool | None:
-    """Whether a compiled loop finds the atoms; ``None`` where that is up to the oracle inside."""
+    """Whether a compiled loop finds the atoms; ``None`` where that depends on the oracle inside."""
     own_rule = makes.vertex_rule is not LinearMinOracle.vertex_rule
     if own_rule and issubclass(makes, Decorated):
         return None
@@ -116,7 +116,7 @@ def _loss_table(rows: list[dict[str, Any]]) -> Iterator[str]:
             cells = (row["write"], row["formula"], row["gamma"], row["labels"], strictly)
             yield from _line(cells, LOSS_WIDTHS)
     refused = [f"{row['write']}, {row['formula']}" for row in rows if row["gamma"] is None]
-    yield f"refused, for no γ bounds their second derivatives: {'; '.join(refused)}"
+    yield f"refused, as no γ bounds their second derivatives: {'; '.join(refused)}"
 
 
 def _oracle_table(rows: list[dict[str, Any]]) -> Iterator[str]:

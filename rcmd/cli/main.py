@@ -1,4 +1,4 @@
-"""``rcmd COMMAND …``: parse the words, import the command's module, run it."""
+"""``rcmd COMMAND …``: parse the arguments, import the command's module, run it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rcmd.reporting.progress import EXIT_BAD_INPUT, EXIT_INTERRUPTED, launched_r
 
 COMMANDS = {
     "solve": "solve a problem to a certified gap",
-    "resume": "go on from a checkpoint",
+    "resume": "continue a run from its checkpoint",
     "path": "solutions for many radii or strengths",
     "compare": "methods side by side on one problem",
     "replicate": "many seeds beside the theorem's bound",
@@ -46,7 +46,7 @@ STATUSES = """\
 exit status:
   0    done: the tolerance was reached, the contract is kept
   1    not reached: a budget ended first, a contract is broken, a fault found
-  2    bad input, said in one sentence
+  2    bad input, explained in one sentence
   130  interrupted by Ctrl-C
 """
 
@@ -55,7 +55,7 @@ class OneLineParser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """The options; one that is none of this command's is refused, with the nearest that is."""
+        """The options; an unknown one is refused, and the nearest known one suggested."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             known = self._option_string_actions
@@ -66,14 +66,14 @@ class OneLineParser(argparse.ArgumentParser):
         return options, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line and leave with status 2."""
+        """Print what is wrong in one line and exit with status 2."""
         self.exit(EXIT_BAD_INPUT, f"rcmd: {message}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
-    What a command refuses by an exception is printed as one sentence, and the status is 2.
+    An exception of a command is printed as one sentence, and the status is 2.
     """
     # A terminal without these letters gets question marks, not a crash.
     for stream in (sys.stdout, sys.stderr):
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The options, with the function ``run`` that carries them out."""
+    """The options, with the command's function ``run``."""
     parser = OneLineParser(
         prog="rcmd",
         description=OVERVIEW,

@@ -20,10 +20,10 @@ from rcmd.rows.processes import Alone, Group, SharedError, abort_on_error, share
 
 
 def on_every_rank(work: Callable[[Group], int], options: argparse.Namespace) -> int:
-    """An error that every rank has is told by one; one that a rank has alone ends the others."""
+    """Errors common to all ranks are printed once; an error of one rank ends the others."""
     group = world() if launched_ranks() > 1 else Alone()
     file = options.checkpoint
-    hint = "" if file is None else f"; mpirun -n RANKS rcmd resume {file} goes on"
+    hint = "" if file is None else f"; mpirun -n RANKS rcmd resume {file} continues it"
     try:
         with abort_on_error(group), watched(group, hint):
             with shared_errors(group):
@@ -40,7 +40,7 @@ def on_every_rank(work: Callable[[Group], int], options: argparse.Namespace) -> 
 
 
 def sharded_task(group: Group, options: argparse.Namespace) -> Task:
-    """The problem that the words of a command line stand for, with a share of the rows."""
+    """The problem of a command line, with this rank's share of the rows."""
     with shared_errors(group):
         if options.rows != "libsvm":
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Options that several commands have, and the check that their files can be written."""
+"""Options shared by several commands, and the check that their files can be written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rcmd.solver.saved_results import check_folder
 from rcmd.solver.solve import Options
 
 FLAGS = {option.name: option for option in fields(Options) if option.metadata}
-"""The options of ``rcmd.solve`` that may be typed."""
+"""The options of ``rcmd.solve`` that the command line has, too."""
 
 
 def add_command(
@@ -32,9 +32,9 @@ def add_command(
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """``FILE`` and ``--data``, for samples."""
-    parser.add_argument("file", nargs="?", metavar="FILE|NAME", help="data; built-in ones if none")
+    parser.add_argument("file", nargs="?", metavar="FILE|NAME", help="data (default: built-in)")
     parser.add_argument(
-        "--data", metavar="DIR", help="folder in which NAME is looked for (or set RCMD_DATA)"
+        "--data", metavar="DIR", help="folder with the data set NAME (or set RCMD_DATA)"
     )
 
 
@@ -75,7 +75,7 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--truth", action="store_true", help="compare with the CVXPY optimum (slow on large files)"
     )
-    parser.add_argument("--save", metavar="FILE", help="keep the result, for rcmd show")
+    parser.add_argument("--save", metavar="FILE", help="save the result, for rcmd show")
     add_plot_option(parser)
 
 
@@ -89,12 +89,12 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="write everything as JSON; - is standard output, in the place of the text",
+        help="write everything as JSON; - is standard output, instead of the text",
     )
 
 
 def check_outputs(options: argparse.Namespace) -> None:
-    """Refuse, before any work, files of ``--json``, ``--plot`` and ``--save`` that cannot be."""
+    """Refuse, before any work, output files that cannot be written."""
     check_json(options.json)
     given = vars(options)
     if given.get("plot") is not None:
@@ -106,12 +106,12 @@ def check_outputs(options: argparse.Namespace) -> None:
 def word(text: str) -> str:
     """A word that is not empty."""
     if not text:
-        raise argparse.ArgumentTypeError("nothing is given; expected a word, or no such option")
+        raise argparse.ArgumentTypeError("it is empty; expected a word, or leave the option out")
     return text
 
 
 def limit(kind: type[int] | type[float]) -> Callable[[str], float]:
-    """How a limit is read, a number of this kind above 0."""
+    """A reader of limits, numbers of this kind above 0."""
 
     def read(text: str) -> float:
         number = kind(text)

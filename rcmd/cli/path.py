@@ -32,7 +32,7 @@ from rcmd.solver.solve import iterate
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd path``."""
+    """Add the options of ``rcmd path``."""
     add_problem_options(parser, oracle="l1", tol=1e-3, max_seconds=None, max_gradients=None)
     values = parser.add_mutually_exclusive_group(required=True)
     values.add_argument("--radii", metavar="VALUES", help="1:10:5, 0.1:10:5:log or 1,2,5")
@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd path``; returns the exit status."""
+    """Run ``rcmd path``; returns the exit status."""
     parameter: Literal["radius", "strength"] = "strength" if options.radii is None else "radius"
     values = parse_values(options.strengths if options.radii is None else options.radii)
     oracle = completed(options.oracle, parameter, values[0])
@@ -81,7 +81,7 @@ def _row(value: float, result: Result) -> str:
 
 
 def completed(text: str, parameter: str, value: float) -> str:
-    """The words of an oracle whose last one, the radius or strength, was left out.
+    """The spec of an oracle, with its last word, the radius or strength, if it was left out.
 
     >>> completed("l1", "radius", 2.0), completed("l1:5", "radius", 2.0)
     ('l1:2.0', 'l1:5')

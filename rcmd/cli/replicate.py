@@ -27,7 +27,7 @@ HEADER = ("steps", "passes", "best gap 10 %", "median", "90 %", "mean gap", "int
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd replicate``."""
+    """Add the options of ``rcmd replicate``."""
     add_problem_options(parser, oracle="l1:5")
     add = parser.add_argument
     add("--passes", type=float, default=10.0, help="gradients per row (default: %(default)s)")
@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd replicate``; the status is 1 where a mean is above the bound."""
+    """Run ``rcmd replicate``; the status is 1 where a mean is above the bound."""
     if not 0 < options.passes < math.inf:
         raise ValueError(f"--passes is {options.passes}; expected a number above 0")
     if options.seeds < 2:

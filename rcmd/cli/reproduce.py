@@ -22,7 +22,7 @@ from rcmd.reporting.tables import Report, about
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd reproduce``."""
+    """Add the options of ``rcmd reproduce``."""
     parser.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …")
     parser.add_argument(
         "--out", metavar="DIR", default="reproduction", help="(default: %(default)s)"
@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd reproduce``; returns the exit status."""
+    """Run ``rcmd reproduce``; returns the exit status."""
     folder = Path(options.out)
     settings = _settings(options)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,11 @@
-"""Go on with a run that was killed, interrupted, or ended by a budget: bit for
-bit as if nothing had happened.
+"""Continue a run that was killed, interrupted, or ended by a budget: bit for bit
+as if nothing had happened.
 
     rcmd solve a9a.bz2 --tol 1e-8 --max-seconds 60 --checkpoint a9a.ckpt
     rcmd resume a9a.ckpt --max-seconds 600
 
-Budgets count what was used before. The data are read again, and must not have
-changed.
+Budgets include what was used before. The data are read again, and must not
+have changed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from rcmd.solver.checkpoint.resume import read_checkpoint, reopen
 from rcmd.solver.solve import CHANGING
 
 TYPED = [name for name in CHANGING if name in FLAGS]
-"""Options that may change and be typed."""
+"""Options of the command line that may change."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd resume``."""
+    """Add the options of ``rcmd resume``."""
     parser.add_argument("checkpoint", metavar="FILE", help="the checkpoint, kept up to date")
     add_run_options(parser, dict.fromkeys(TYPED))
     add_result_options(parser)
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd resume``; returns the exit status."""
+    """Run ``rcmd resume``; returns the exit status."""
     path = Path(options.checkpoint)
     if launched_ranks() > 1 or (read_checkpoint(path, Alone())["command"] or {}).get("spread"):
         from rcmd.cli.mpi import on_every_rank
@@ -63,10 +63,10 @@ def _check(checkpoint: str, words: Any, *, data: bool) -> None:
     if words is None:
         raise ValueError(
             f"{checkpoint} was not written by `rcmd solve`, and does not say how its problem is "
-            "made; expected one that was: in Python, rcmd.resume(file, problem) goes on with it"
+            "made; expected one that was: in Python, rcmd.resume(file, problem) continues it"
         )
     if data and words["file"] is not None and not Path(words["file"]).exists():
         raise FileNotFoundError(
             f"{words['file']}, the data of {checkpoint}, is not there; expected it as it was when "
-            "the run began: put it back"
+            "the run began: restore it"
         )

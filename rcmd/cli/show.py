@@ -1,4 +1,4 @@
-"""Show a result that `rcmd solve --save` or `result.save(…)` kept: what was
+"""Show a result that `rcmd solve --save` or `result.save(…)` wrote: what was
 solved, how it went, and what its certificate says.
 
     rcmd show a9a.rcmd --plot a9a.pdf
@@ -22,7 +22,7 @@ from rcmd.solver.saved_results import as_data, load_result, load_versions
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd show``."""
+    """Add the options of ``rcmd show``."""
     parser.add_argument("file", metavar="FILE", help="the saved result")
     parser.add_argument(
         "--against",
@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd show``; returns the exit status of the run that is shown."""
+    """Run ``rcmd show``; returns the exit status of the run that is shown."""
     result, versions = load_result(options.file), load_versions(options.file)
     say("\n".join(_lines(result, versions)), options.json)
     if options.plot is not None:
@@ -61,7 +61,7 @@ def _lines(result: Result, versions: dict[str, str | None]) -> Iterator[str]:
 def _doublings(history: Any) -> Iterator[Record]:
     """A record for each doubling of the gradients, and the last one.
 
-    Certificates are closer together than people can read.
+    There are more records than people can read.
     """
     shown, last = 0, len(history) - 1
     for place, record in enumerate(history):

@@ -67,13 +67,13 @@ DEFAULTS = {
     "tol": "0.001, for matrices times the mean loss at β = 0",
     "max_gradients": "1000 passes, at least 10 million",
 }
-"""What the help says where the default is no number; that of batch and tol is up to the task."""
+"""Defaults in words, for the help; those of batch and tol depend on the task."""
 
 HEADER = f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be typed after ``rcmd solve``."""
+    """Add the options of ``rcmd solve``."""
     add_data_options(parser)
     add = parser.add_argument
     add("--rows", choices=tuple(TASKS), default="libsvm", help="what FILE holds (default: libsvm)")
@@ -88,7 +88,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out ``rcmd solve``; returns the exit status."""
+    """Run ``rcmd solve``; returns the exit status."""
     if launched_ranks() > 1:
         from rcmd.cli.mpi import on_every_rank, sharded_task
 
@@ -100,7 +100,7 @@ def _start(task: Task, options: argparse.Namespace) -> int:
     chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method}
     chosen |= given(options, FLAGS)
     if options.method is not None and not method_named(options.method).any_batch:
-        chosen["batch"] = options.batch  # its own rule, unless one was typed
+        chosen["batch"] = options.batch  # its own rule, unless one was given
     chosen["batch"] = None if chosen["batch"] is None else parse_batch(chosen["batch"])
     steps = iterate(task.problem, **chosen)
     if steps.saver is not None:
@@ -109,7 +109,7 @@ def _start(task: Task, options: argparse.Namespace) -> int:
 
 
 def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
-    """The words that say what is solved, with the whole path of the data."""
+    """The options that say what is solved, with the absolute path of the data."""
     words = {name: getattr(options, name) for name in WORDS} | {"spread": problem.spread}
     if options.file is not None:
         path = located(options.file, options.data) if options.rows == "libsvm" else options.file
@@ -118,7 +118,7 @@ def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
 
 
 def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
-    """Let the run go to its end, and say and write all about it; returns the exit status."""
+    """Finish the run, print and write its result; returns the exit status."""
     problem = task.problem
     about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints it
     if problem.group.rank > 0:
@@ -148,7 +148,7 @@ class _Rows:
         self._progress = RunProgress(steps.tol, steps.budgets, tell_on_terminal)
 
     def __call__(self, state: State) -> None:
-        # Certificates are closer together than people can read.
+        # There are more records than people can read.
         if state.gradients >= 2 * self._shown or self._steps.stop is not None:
             tell_on_terminal("")
             say(row(state), self._json)

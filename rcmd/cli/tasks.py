@@ -34,8 +34,8 @@ def samples_problem(
 ) -> tuple[Problem, list[str]]:
     """The problem on the samples of FILE, and what was done to its labels, in sentences.
 
-    FILE is a path, or the name of a data set, which is looked for as ``datasets.locate`` says;
-    without it data are generated from the seed.
+    FILE is a path, or the name of a data set, which ``datasets.locate`` searches for; without it
+    data are generated from the seed.
     """
     conjugate, regularizer = parse_loss(loss), parse_oracle(oracle)
     check_seed(options.seed)
@@ -59,7 +59,7 @@ def generated(loss: SeparableConjugate, seed: int) -> tuple[Any, Array]:
 def fitting_labels(
     loss: SeparableConjugate, y: Array, group: Group = Problem.group
 ) -> tuple[Array, list[str]]:
-    """Labels that suit the loss, mapped alike on all ranks, and what was done to them."""
+    """Labels that suit the loss, mapped the same on all ranks, and what was done to them."""
     if not group.largest(np.array([int(loss.label_fault(y) is not None)]))[0]:
         return y, []
     distinct = np.unique(np.concatenate(group.gather(np.unique(y))))
@@ -69,7 +69,7 @@ def fitting_labels(
 
 
 def located(file: str, folder: str | None) -> str | Path:
-    """The path itself if there is such a file, or if it can be no name."""
+    """``file`` itself if it exists or is no bare name; else the path of that data set."""
     if Path(file).exists() or Path(file).name != file:
         return file
     try:
@@ -82,10 +82,10 @@ def located(file: str, folder: str | None) -> str | Path:
 
 @dataclass(frozen=True)
 class Task:
-    """What was asked for: a problem, and what was done to its data, in sentences.
+    """A problem of the command line, and what was done to its data, in sentences.
 
-    ``summary`` says, line by line, what there is to say about a solution; ``batch``, ``tol`` and
-    ``method`` hold where the command line gives none.
+    ``summary`` describes a solution, line by line; ``batch``, ``tol`` and ``method`` are the
+    defaults of the options.
     """
 
     problem: Problem
@@ -154,7 +154,7 @@ TASKS: dict[str, Callable[[argparse.Namespace], Task]] = {
     "entries": entries,
     "cur": columns_and_rows,
 }
-"""What ``rcmd solve`` can be asked for, by what its file holds (``--rows``)."""
+"""The tasks of ``rcmd solve``, by what its file holds (``--rows``)."""
 
 
 def about_solution(problem: Any, result: Result) -> Iterator[str]:
@@ -200,9 +200,9 @@ def chosen_columns_and_rows(
 
 
 def _first(words: Iterator[str]) -> str:
-    """Some words and dots for the others."""
-    every = list(words)
-    return ", ".join(every[:SHOWN] + ["…"] * (len(every) > SHOWN))
+    """The first words, and dots for the others."""
+    listed = list(words)
+    return ", ".join(listed[:SHOWN] + ["…"] * (len(listed) > SHOWN))
 
 
 def refuse(options: argparse.Namespace, *names: str) -> None:
@@ -214,7 +214,7 @@ def refuse(options: argparse.Namespace, *names: str) -> None:
 
 
 def _required_oracle(options: argparse.Namespace, example: str) -> Any:
-    """The oracle of a FILE that needs one, as none is a sensible default."""
+    """The oracle of a FILE that needs one, as there is no sensible default."""
     if options.file is None:
         raise ValueError(f"--rows {options.rows} is given without a FILE to read")
     if options.oracle is None:

@@ -2,8 +2,8 @@
 
 ``base`` is the contract, ``samples`` the n pairs of a data set on arrays. Each family of losses has
 a file: ``logistic``, ``huber`` (the squared loss, and parabolas continued by tangents), ``hinge``,
-``smooth_absolute``; ``refused`` ones say why. ``scalars`` are the functions they share, ``numeric``
-finds what a class does not give, ``expressions`` makes a loss from one formula.
+``smooth_absolute``; ``refused`` has those that are refused, with the reason. ``scalars`` are shared
+functions, ``numeric`` computes what a class leaves out, ``expressions`` makes losses of formulas.
 """
 
 from rcmd.conjugates.base import SeparableConjugate

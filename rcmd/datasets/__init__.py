@@ -2,7 +2,7 @@
 
 ``libsvm`` reads text files, ``fetching`` finds or downloads published ones, ``folder`` opens rows
 on disk and ``writing`` writes them, ``matrix_files`` reads plain matrices, ``generated`` makes
-problems. Begin with ``read(path)`` or ``load("a9a")``; what is wrong with data is a ``DataError``.
+problems. Begin with ``read(path)`` or ``load("a9a")``; bad data raise a ``DataError``.
 """
 
 from rcmd.datasets.fetching import load, locate

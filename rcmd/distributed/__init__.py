@@ -1,9 +1,9 @@
 """Rows on more than one process: the same ``solve``, with a share of the rows on each rank.
 
-``ShardedProblem`` is a ``Problem`` whose sums are everyone's; every rank calls
-``rcmd.solve(problem)`` alike. ``world()`` is the group of ranks that ``mpirun`` started,
-``rehearse`` makes one of threads, ``read_shard`` and ``shard`` deal out the rows. Inside,
-``engine`` takes the steps, ``exchange`` says how the change of d travels, ``oracle`` how atoms do,
+``ShardedProblem`` is a ``Problem`` whose sums run over all ranks; every rank calls
+``rcmd.solve(problem)``. ``world()`` is the group of ranks that ``mpirun`` started,
+``rehearse`` simulates one with threads, ``read_shard`` and ``shard`` distribute the rows. Inside,
+``engine`` takes the steps, ``exchange`` communicates changes of d, ``oracle`` atoms,
 and ``watch`` notices when a rank dies.
 """
 

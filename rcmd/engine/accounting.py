@@ -1,4 +1,4 @@
-"""Accounting: what is kept of a run. The dual method itself needs none of it.
+"""Accounting: averages and the like, from the steps of a run. The dual method needs none of it.
 
 With totals C_i of the averaging weights, the primal average is a plain weighted sum of
 atoms, and the dual one follows by Abel summation,
@@ -39,7 +39,7 @@ class Accounting(Protocol):
     """Anything that is called after each of an engine's steps."""
 
     def record(self, step: Step) -> None:
-        """Take note of one step."""
+        """Process one step."""
 
 
 class _Average(Stateful):
@@ -65,8 +65,8 @@ class _Average(Stateful):
 class PrimalAverage(_Average):
     """β̄^k = Σ_{i≤k} c_i β̃^i / C_k: with it, the dual method is GSFW.
 
-    ``total`` starts as β̄^{−1}, 0 for a run from scratch; it counts for the weights of the steps
-    that its schedule takes for done, C_{−1}/C_0 = 1 − α_0.
+    ``total`` starts as β̄^{−1}, 0 for a run from scratch, with the weight of the steps that the
+    schedule counts as done, C_{−1}/C_0 = 1 − α_0.
     """
 
     def record(self, step: Step) -> None:

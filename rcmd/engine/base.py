@@ -36,7 +36,7 @@ class Engine(Protocol):
     def d(self) -> Array: ...
 
     def advance(self, steps: int) -> None:
-        """Take steps."""
+        """Take ``steps`` iterations."""
 
     def averages(self) -> tuple[Array, Array]:
         """β̄ and w̄."""
@@ -45,15 +45,15 @@ class Engine(Protocol):
         """What a checkpoint keeps."""
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on as the engine that gave ``state`` would have gone on."""
+        """Continue exactly as the engine that gave ``state`` would have."""
 
 
 def next_refresh(iteration: int, n: int, batch: int) -> int:
     """The first iteration after ``iteration`` at which sums are computed from scratch.
 
-    So rounding errors cannot accumulate. That is after 1, 2, 4, 8, 16 passes over the data and
-    every 16 passes from then on: early sums shrink fastest and lose their digits first. It depends
-    on the iteration alone, so that runs do not depend on how they are sliced.
+    This keeps rounding errors from accumulating. It happens after 1, 2, 4, 8, 16 passes over the
+    data and every 16 passes from then on: early sums shrink fastest and lose their digits first. It
+    depends on the iteration alone, so that runs do not depend on how they are sliced.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def refuse_infeasible_atoms(oracle: LinearMinOracle, d: Any, zero: Any) -> None:
         raise ValueError(
             f"argmin of {oracle!r} returned a point that misses dom R by {float(miss):.3g} of its "
             "size, by the oracle's own violation; expected a point of dom R: "
-            "rcmd.testing.check_oracle tells which of the two is wrong"
+            "rcmd.testing.check_oracle shows which of the two is wrong"
         )
 
 

@@ -1,9 +1,8 @@
 """Algorithm 2 in machine code: the iterates of the reference engine, fast.
 
 A run is cut into chunks of a millisecond or so. For each, the batches are drawn and the
-schedule is tabulated, and one compiled call takes the steps: how, depends on the oracle, and each
-of the three kinds has a loop. Averages are kept lazily (see ``rcmd.engine.accounting`` for the
-summation by parts).
+schedule is tabulated, and one compiled call takes the steps, in one of three loops for three kinds
+of oracle. Averages are kept lazily (see ``rcmd.engine.accounting`` for the summation by parts).
 """
 
 from __future__ import annotations
@@ -133,7 +132,7 @@ class CompiledEngine(Stateful):
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
 
     def _draw(self, steps: int) -> Array:
-        """The next batches as kernels read them, where a row beyond the end would crash."""
+        """The next batches for the kernels, which would crash at a row beyond the end."""
         batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
         trusted = isinstance(self.sampler, UniformSampler)
         if not trusted and (batches.min() < 0 or batches.max() >= self.problem.n):
@@ -179,7 +178,7 @@ class CompiledEngine(Stateful):
 def _compiled_functions(
     problem: Problem, prox: BregmanProx
 ) -> tuple[tuple[int, ...], tuple[Scalar, ...], Array]:
-    """The addresses ``layout.mirror_step`` needs of loss and prox, their owners, and s⁰."""
+    """The addresses of loss and prox for ``layout.mirror_step``, their owners, and s⁰."""
     losses = problem.losses
     derivative = method_scalar(losses.loss, "derivative")
     if type(prox) is ConjugateProx:  # a subclass may have another step
@@ -220,11 +219,11 @@ class SummingLoop(Stateful):
         self._sum = np.zeros(p)
 
     def refresh(self, d: Array) -> None:
-        """Go on with ``d``, computed from scratch."""
+        """Continue with ``d``, computed from scratch."""
         self.d = d
 
     def rescale(self, factor: float) -> None:
-        """Count all weights so far ``factor`` times as much."""
+        """Multiply all weights so far by ``factor``."""
         self._sum *= factor
 
     def primal_sum(self) -> Array:
@@ -246,7 +245,7 @@ class VertexLoop(SummingLoop):
         self._bounds = np.zeros(int(self._offsets[-1]) if incremental else 0)
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
-        """Take the steps; the answer is finite if all numbers were."""
+        """Take the steps; returns a finite number if all numbers were finite."""
         search = (self._rule, self._bounds, self._offsets)
         return float(run_vertex(rows, batches, numbers, *shared, self.d, self._sum, *search))
 
@@ -312,7 +311,7 @@ def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
 
 
 def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
-    """Whether running sums of ``mass``, squares of slopes as a rule, keep their digits."""
+    """Whether running sums of ``mass``, usually squares of slopes, keep their digits."""
     low, high = problem.losses.domain
     start = abs(problem.losses.derivative(0 * problem.losses.y))
     reached = start + problem.losses.gammas * problem.prediction_bounds
@@ -324,7 +323,7 @@ def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
 
 
 def describes_argmin(oracle: Any, *names: str) -> bool:
-    """Whether one of these methods belongs to the class that defines ``argmin`` or to a newer one.
+    """Whether one of these methods belongs to the class that defines ``argmin`` or a subclass.
 
     Where a subclass overrides ``argmin`` alone, they no longer describe it.
     """

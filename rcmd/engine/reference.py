@@ -25,7 +25,7 @@ from rcmd.rows.validation import Array
 
 
 class ReferenceEngine(Stateful):
-    """The dual method, one step at a time; it knows nothing of β.
+    """The dual method, one step at a time; it never uses β.
 
     It starts from the prox centre, or from the predictions of a given β, ``start``; s, w and d are
     those of ``Engine``.
@@ -89,7 +89,7 @@ class ReferenceEngine(Stateful):
 
 
 class AveragingReference(ReferenceEngine):
-    """The reference engine with both averages for its accounting, as a run needs it."""
+    """The reference engine with both averages, as a run needs it."""
 
     def __init__(
         self,

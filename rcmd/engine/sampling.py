@@ -78,8 +78,8 @@ class Replay(Stateful):
             raise ValueError("a batch of Replay names a row twice; expected different rows")
         if not all(isinstance(j, Integral) and j >= 0 for row in rows for j in row):
             raise ValueError(
-                "a batch of Replay holds something that is no row number; expected whole numbers "
-                "from 0 on"
+                "a batch of Replay holds something that is not a row number; expected whole "
+                "numbers from 0 on"
             )
         self.batches = np.array(rows, dtype=np.int64)
         self.batch = self.batches.shape[1]
@@ -96,12 +96,12 @@ class Replay(Stateful):
 
 
 def fill_with_subsets(uniforms: Array, taken: Array, batches: Array) -> None:
-    """Turn uniforms into uniform subsets of the rows, one batch a line, by Floyd's method.
+    """Turn uniforms into uniform subsets of the rows, one batch per line, by Floyd's method.
 
     For t = n−b, …, n−1 draw r uniform on {0, …, t} and take r, or t if r is taken already.
-    ``taken`` holds n times False, and does so again afterwards; nothing is carried from one
-    batch to the next. The row ⌊u(t+1)⌋ is uniform to one part in 2⁵³/n, the resolution of
-    the generator's doubles. The compiled engine compiles this very function.
+    ``taken`` is False for all n rows, before and after; nothing is carried from one batch
+    to the next. The row ⌊u(t+1)⌋ is uniform to one part in 2⁵³/n, the resolution of the
+    generator's doubles. The compiled engine compiles this very function.
     """
     n = len(taken)
     steps, width = uniforms.shape

@@ -1,4 +1,4 @@
-"""What changes in a run, as plain values: what a checkpoint keeps."""
+"""The state of a run as plain values, for checkpoints."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Stateful:
     """
 
     changing: ClassVar[tuple[str, ...]] = ()
-    """Their names; a resumed run builds the rest again."""
+    """The names of these attributes; a resumed run rebuilds the others."""
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
         return {name: plain(getattr(self, name)) for name in self.changing}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on as the object that gave ``state`` would have gone on."""
+        """Continue exactly as the object that gave ``state`` would have."""
         for name in self.changing:
             load_attribute(self, name, state[name])
 
@@ -52,7 +52,7 @@ def plain(value: Any) -> Any:
 
 
 def load_attribute(owner: Any, name: str, saved: Any, *, in_place: bool = True) -> None:
-    """Put a saved value in its place; ``in_place``, into the array that is there."""
+    """Load a saved value; with ``in_place``, into the array that is there."""
     held: Any = getattr(owner, name, None)
     if in_place and isinstance(held, np.ndarray) and held.shape == np.shape(saved):
         held[...] = saved
@@ -61,7 +61,7 @@ def load_attribute(owner: Any, name: str, saved: Any, *, in_place: bool = True) 
 
 
 def _loaded(held: Any, saved: Any) -> Any:
-    """What ``plain`` made ``saved`` of; objects with a state are those that are held already."""
+    """The inverse of ``plain``; objects with a state are those that are held already."""
     if isinstance(held, np.random.Generator):
         held.bit_generator.state = saved
         return held

@@ -1,10 +1,10 @@
 """Every way to solve: ``rcmd.solve(problem, method=…)`` runs any of them.
 
-``base`` has the contract: a ``Method`` starts a run and a ``Progress`` is one. ``rcmd`` is the
-paper's algorithm, ``corrected`` the default, which ends with the corrections of ``corrections/``.
-The others are the field's, each in the words of its own paper: ``frank_wolfe`` and ``active_set``
-with full gradients and ``step_rules``; ``stochastic``, ``variance_reduced``, ``sliding``; and
-``dual_ascent``.
+``base`` has the contract: a ``Method`` starts a run, and a ``Progress`` is its state. ``rcmd`` is
+the paper's algorithm, ``corrected`` the default, which ends with those of ``corrections/``.
+The others are from the literature, in the notation of their papers: ``frank_wolfe`` and
+``active_set`` with full gradients and ``step_rules``; ``stochastic``, ``variance_reduced``,
+``sliding``; and ``dual_ascent``.
 """
 
 from difflib import get_close_matches
@@ -50,9 +50,9 @@ NAMED = {
     "sdca": ("dual_ascent", "Sdca"),
     "apcg": ("dual_ascent", "Apcg"),
 }
-"""Module and class of each method by its name; a module is imported when first asked for."""
+"""Module and class of each method by its name; a module is imported on first use."""
 
-if not TYPE_CHECKING:  # type checkers go by the imports above
+if not TYPE_CHECKING:  # type checkers read the imports above
     __all__ = ["NAMED", "Method", "Progress", "method_named", *(kind for _, kind in NAMED.values())]
 
 
@@ -75,12 +75,12 @@ def method_named(text: str) -> Method:
     module, kind = NAMED[name]
     make = getattr(import_module(f"rcmd.methods.{module}"), kind)
     if colon and "rule" not in make.__dataclass_fields__:
-        raise ValueError(f"method {text!r} has a step rule; expected {name} alone, it has none")
+        raise ValueError(f"method {text!r} names a step rule; expected {name}, which has none")
     return make(rule=parameter) if colon else make()
 
 
 def __getattr__(name: str) -> Any:
-    """Import a method when it is first asked for."""
+    """Import a method on first use."""
     for module, kind in NAMED.values():
         if name == kind:
             return getattr(import_module(f"rcmd.methods.{module}"), kind)

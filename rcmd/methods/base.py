@@ -21,7 +21,7 @@ from rcmd.rows.validation import Array
 
 
 class Batches:
-    """The rows of a problem whose β is a vector of floats, some at a time.
+    """Batches of the rows of a problem whose β is a vector of floats.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Batches:
             return
         self._rows, self._kernels = rows_tuple(self._problem.rows), batch
         nothing, beta = np.empty(0, dtype=np.int64), np.zeros(self._problem.p)
-        self.scatter(nothing, self.derivatives(beta, nothing), beta)  # compiles before the clock
+        self.scatter(nothing, self.derivatives(beta, nothing), beta)  # compiles before timing
 
     def derivatives(self, beta: Array, batch: Array) -> Array:
         """l_j'(x_jᵀβ) for the rows j of ``batch``."""
@@ -69,7 +69,7 @@ class Batches:
 
 
 class Progress(ABC):
-    """A method in the middle of a run; ``rcmd.solver.run.Run`` drives all of them alike.
+    """A method in the middle of a run, which ``rcmd.solver.run.Run`` drives.
 
     ``step`` moves ``beta`` and adds what it used to ``gradients`` (derivatives l_j' evaluated,
     one per row) and ``oracle_calls``; ``advance`` counts the iterations.
@@ -77,12 +77,12 @@ class Progress(ABC):
     Attributes
     ----------
     problem, rng
-        The instance, and where every random draw comes from.
+        The instance, and the generator of every random draw.
     beta
-        The primal iterate, a point of dom R from the start on: 0, or where that is outside dom R
-        a minimizer of R, for an oracle call.
+        The primal iterate, in dom R from the start: 0, or where that is outside dom R a minimizer
+        of R, at the cost of an oracle call.
     iteration, gradients, oracle_calls
-        What was done.
+        Work done so far.
     """
 
     note: str = ""
@@ -92,7 +92,7 @@ class Progress(ABC):
     """The first record comes after a quarter of these."""
 
     theorem: Kind | None = None
-    """The kind of bound that it has, if any."""
+    """The kind of bound that applies, if any."""
 
     constants_batch: int = 1
     """The rows per step for which a result reports the constants of its problem."""
@@ -125,22 +125,22 @@ class Progress(ABC):
 
     @property
     def even_steps(self) -> bool:
-        """Whether all steps cost alike, so that many are taken between two looks at the clock."""
+        """Whether all steps cost the same, so that many are taken between checks of the clock."""
         return False
 
     @property
     def record_due(self) -> bool:
-        """Whether what was reached is to be certified now, whatever iteration it is."""
+        """Whether to make a record now, at any iteration."""
         return False
 
     @property
     def phase(self) -> str:
-        """What the last step was, for the history."""
+        """The kind of the last step, for the history."""
         return "plain"
 
     @property
     def bound(self) -> float:
-        """What a theorem says about the expected gap now; NaN where none applies."""
+        """A theorem's bound on the expected gap now; NaN where none applies."""
         return math.nan
 
     def advance(self, steps: int) -> None:
@@ -150,11 +150,11 @@ class Progress(ABC):
             self.iteration += 1
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps: all attributes, but for those that method and problem give."""
+        """What a checkpoint keeps: all attributes except those that method and problem give."""
         return {name: plain(getattr(self, name)) for name in self._kept()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on as the run that gave ``state`` would have gone on."""
+        """Continue exactly as the run that gave ``state`` would have."""
         missing = set(self._kept()) - state.keys()
         if missing:
             raise KeyError(min(missing))
@@ -172,10 +172,10 @@ class Progress(ABC):
         ]
 
     def aim(self, tol: float, max_gradients: float) -> None:  # noqa: B027
-        """Take note, before the first step, of the gap asked for and the gradients allowed."""
+        """Receive, before the first step, the tolerance and the gradient budget."""
 
     def reconsider(self, best: BestPair) -> None:  # noqa: B027
-        """Decide again, at the last record of a resumed run, how to reach a smaller gap."""
+        """Decide again, when a run is resumed at a record, how to reach a smaller gap."""
 
     def averages(self) -> tuple[Any, Array]:
         """The primal point and a dual point to be certified; the response to β by default."""
@@ -267,13 +267,13 @@ class Method(ABC):
     """
 
     note: ClassVar[str] = ""
-    """The paper, and what its theory says."""
+    """The paper and its rate."""
 
     any_batch: ClassVar[bool] = False
     """Whether it takes batches of any size; others have a rule of their own."""
 
     random: ClassVar[bool] = True
-    """Whether another seed is another run."""
+    """Whether the run depends on the seed."""
 
     spreads: ClassVar[bool] = False
     """Whether the rows may be on several processes."""
@@ -282,7 +282,7 @@ class Method(ABC):
     """Whether ``start`` takes a ``warm_start`` too, the ``Result`` of an earlier run."""
 
     def __repr__(self) -> str:
-        """The parameters that are not as they would be anyway."""
+        """The class, and the parameters that differ from their defaults."""
         given = [
             f"{parameter.name}={getattr(self, parameter.name)!r}"
             for parameter in fields(self)  # type: ignore[arg-type]

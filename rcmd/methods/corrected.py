@@ -19,7 +19,7 @@ from rcmd.rows.processes import Cancelled
 from rcmd.rows.validation import Array, check_kind
 
 STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
-"""Corrections end after so many rounds that changed nothing, or in which the gap fell by less."""
+"""Corrections end after so many rounds without change, or with a smaller relative fall."""
 
 ROUND_PASSES = 5
 """Passes over the data that a round of corrections takes at least."""
@@ -28,20 +28,20 @@ CORRECTION_PASSES = 10.0
 """What corrections cost at most, in passes of plain steps over the data (measured: 4 to 10)."""
 
 SLOWEST_PACE = 0.25
-"""The least power of 1/k at which a gap is taken to fall."""
+"""The smallest power of 1/k at which a gap is assumed to fall."""
 
 
 PLAIN = RCMD()
-"""The paper's algorithm as it stands."""
+"""The paper's algorithm with its defaults."""
 
 
 @dataclass(frozen=True, repr=False)
 class Corrected(Method):
-    """``plain`` steps, then rounds of corrections where the certificates say that these pay.
+    """``plain`` steps, then rounds of corrections where the certificates say that they pay off.
 
     Plain steps find the right face of a polytope quickly and then crawl along it; a round of
     corrections takes Newton steps on the weights of the atoms found and asks the oracle which are
-    missing. There are none for ``tol=0``, for fractions and for rows on several processes.
+    missing. No corrections for ``tol=0``, for fractions and for rows on several processes.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class CorrectedProgress(Progress):
 
     @property
     def under_way(self) -> bool:
-        """Whether the next step is a round."""
+        """Whether the next step is a round of corrections."""
         return self._correcting and not self._idle
 
     @property
@@ -135,9 +135,9 @@ class CorrectedProgress(Progress):
         """One round of corrections.
 
         A cancelled round leaves everything as it was before, so that a resumed run repeats it; the
-        point that it has come to is certified all the same.
+        point that it reached is still certified.
         """
-        with np.errstate(all="ignore"):  # a step that is no number is not taken
+        with np.errstate(all="ignore"):  # a step that is NaN is not taken
             if self._correction is None:
                 self._correction = correction_for(
                     self.problem, self._start, self.plain.averages()[0]
@@ -180,7 +180,7 @@ class CorrectedProgress(Progress):
         self._count()
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
-        """Offer what was reached, and decide how to go on."""
+        """Offer the point reached, and decide how to continue."""
         self._round_due = False
         here = self._reached
         if here is not None:
@@ -190,7 +190,7 @@ class CorrectedProgress(Progress):
         if not self._may_correct:
             return self.plain.offer(best)
         beta, w_average = self.plain.feasible_averages()
-        if self._last is None:  # early averages may be far out, where Newton's steps lead nowhere
+        if self._last is None:  # early averages may be far off, where Newton's steps fail
             best.offer_primal(self.problem.rows.zero())
         predictions = best.offer_pair(beta, w_average)
         if not self._turns_to_corrections(best):
@@ -210,7 +210,7 @@ class CorrectedProgress(Progress):
         return self._tol > 0 and not self.problem.exact and not self.problem.spread
 
     def _turns_to_corrections(self, best: BestPair) -> bool:
-        """Whether rounds come next, from the best point found."""
+        """Whether rounds of corrections come next, from the best point found."""
         certificate = best.certificate()
         affordable = self.gradients + ROUND_PASSES * self.problem.n <= self._max_gradients
         if not self._correcting and affordable:
@@ -221,7 +221,7 @@ class CorrectedProgress(Progress):
         return self.under_way
 
     def _judge_round(self, gap: Any) -> None:
-        """Rounds end where the last ones changed nothing, or too little."""
+        """End corrections where the last rounds changed nothing, or too little."""
         assert self._correction is not None
         if not gap > self._tol:
             return
@@ -238,7 +238,7 @@ def worth_correcting(
     """Whether plain steps would need longer than corrections to reach ``tol``.
 
     ``before`` and ``now`` are the gradients and the gaps of the last two certificates. The gap is
-    taken to go on falling as the power of 1/k that they show: the theorem's first power before
+    assumed to keep falling as the power of 1/k that they show: the theorem's first power before
     there are two, a high one where convergence is linear.
     """
     gradients, gap = now

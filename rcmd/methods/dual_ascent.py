@@ -1,4 +1,4 @@
-"""Coordinate ascent on the dual of a strongly convex problem: SDCA, and APCG, which accelerates."""
+"""Coordinate ascent on the dual of a strongly convex problem: SDCA, and the accelerated APCG."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHUNK = 2**16
 """Steps of one compiled call."""
 
 SMALLEST_SIGMA = 1 + 1e-6
-"""Less curvature than there is may always be assumed, and with n = σ = 1 ρ would be 0."""
+"""A larger σ is always allowed, and with n = σ = 1 ρ would be 0."""
 
 
 def last_pair(problem: Problem, w: Array) -> tuple[Any, Array]:
@@ -91,11 +91,11 @@ class Apcg(Method):
         w⁺ = y + nα(z⁺ − z̄).
 
     With w = ρ^k u + v and z = −ρ^k u + v, ρ = (1 − α)/(1 + α), a step changes u and v at j
-    alone and costs what the row has nonzeros. E[D* − D(w^k)] = O((1 − 1/(n√σ))^k): the √σ is
+    alone and costs O(nonzeros of the row). E[D* − D(w^k)] = O((1 − 1/(n√σ))^k): the √σ is
     the acceleration. The last w is certified with β = ∇R*(−Xᵀw/n).
 
-    R is a ``Ridge`` whose radius is left open: no optimum leaves that ball, so that the dual
-    without it has the same maximizer.
+    R is a ``Ridge`` without a given radius: no optimum leaves its ball, so that the dual without
+    the ball has the same maximizer.
 
     Examples
     --------
@@ -112,11 +112,11 @@ class Apcg(Method):
         if not isinstance(given, Ridge) or given.radius is not None or problem.intercept:
             what = f"{given!r} with an intercept" if problem.intercept else repr(given)
             raise ValueError(
-                f"method Apcg got R = {what}; expected a Ridge(strength) whose radius is left "
-                "open, and no intercept: use Sdca() for other strongly convex R"
+                f"method Apcg got R = {what}; expected a Ridge(strength) without a radius, and "
+                "no intercept: use Sdca() for other strongly convex R"
             )
         if batch not in (None, 1):
-            raise ValueError(f"batch is {batch} rows for Apcg; expected 1, its theory's only one")
+            raise ValueError(f"batch is {batch} rows for Apcg; expected 1, as in its theory")
         if not problem.rows.compilable:
             raise ValueError(
                 f"X is held as {type(problem.rows).__name__} for Apcg; expected dense or sparse "
@@ -198,7 +198,7 @@ class ApcgProgress(Stateful, Progress):
             raise FloatingPointError(self._fault)
 
     def _refresh(self) -> None:
-        """Count u anew from here, long before ρ^k vanishes, and find the images from scratch."""
+        """Rescale u, long before ρ^k underflows, and compute Xᵀu/n and Xᵀv/n from scratch."""
         self._records[:, FADING] *= self._power
         self._power = 1.0
         for side in (FADING, LASTING):

@@ -57,7 +57,7 @@ class FullGradient(Progress):
 
     @property
     def step_gradients(self) -> int:
-        """The most that a step used so far, n at first: line searches are not known ahead."""
+        """The most that a step used so far, n at first: a line search's cost is not known ahead."""
         return self._dearest
 
 

@@ -1,7 +1,7 @@
 """The paper's algorithm: randomized coordinate mirror descent on the dual.
 
-With the average of its atoms kept beside it, which its default accounting does, it is generalized
-stochastic Frank-Wolfe on the primal (Lemma 2.1).
+With the average of its atoms, which its default accounting keeps, it is generalized stochastic
+Frank-Wolfe on the primal (Lemma 2.1).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
 COUNTED_PAST = 0.25
 """Share of an earlier run's passes that a warm start counts as done.
 
-All of them can make the steps too short to correct its faults, and none would forget it.
+Counting all can make the steps too short to correct its errors; counting none would forget it.
 """
 
 
@@ -129,13 +129,13 @@ class RCMD(Method):
                 )
         if len(named) > 1:
             raise ValueError(
-                f"batch is given by {' and by '.join(named)}; expected it from one of them"
+                f"batch is given by {' and by '.join(named)}; expected only one of them"
             )
         return batch_size(next(filter(None, given.values()), 1), problem.n)
 
 
 class EngineProgress(Progress):
-    """A run of an engine, whose steps all cost alike."""
+    """A run of an engine, whose steps all cost the same."""
 
     even_steps = True
 
@@ -215,7 +215,7 @@ def make_engine(
 ) -> Engine:
     """The engine of that name; ``"auto"`` falls back to the reference, with a warning.
 
-    Exact problems and layouts without kernels always run on the reference engine, without one;
+    Exact problems and layouts without kernels always run on the reference engine, without warning;
     ``accounting`` is called by the reference engine only.
     """
     if problem.spread:
@@ -236,7 +236,7 @@ def make_engine(
 
 
 def checked_start(problem: Problem, warm_start: Any) -> Any:
-    """The β to start from, which must lie in dom R: averages would stay outside with it."""
+    """The β to start from, which must lie in dom R: otherwise averages would stay outside."""
     beta, like = warm_start.beta, problem.rows.zero()
     if type(beta) is not type(like) or beta.shape != like.shape:
         raise ValueError(

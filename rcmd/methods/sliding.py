@@ -32,12 +32,12 @@ def slide(run: Sampled, slope: Array, centre: Array, strength: float, error: flo
     while True:
         here = slope + strength * (u - centre)
         point = run.lowest_atom(here).dense(u)
-        way = point - u
-        gap = penalty(u) - penalty(point) - here @ way
+        direction = point - u
+        gap = penalty(u) - penalty(point) - here @ direction
         if gap <= error:
             return u
-        bend = strength * (way @ way)
-        u += way if gap >= bend else (gap / bend) * way
+        bend = strength * (direction @ direction)
+        u += direction if gap >= bend else (gap / bend) * direction
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ ROOT_ACCURACY = 1e-15
 """The share of the slope at 0 that a line search leaves."""
 
 MOST_TRIALS = 100
-"""Trials of a line search, of which Newton's method needs a few."""
+"""Trials of a line search at most; Newton's method needs a few."""
 
 
 class Segment:
@@ -70,7 +70,7 @@ class Segment:
         return self.problem.mean(self.losses.second_derivative(self.s) * self.along * self.along)
 
     def slope_at(self, share: Any) -> tuple[Any, Any, Any]:
-        """φ'(share), what rounding leaves uncertain of it, and φ''(share)."""
+        """φ'(share), its rounding error, and φ''(share)."""
         self.evaluations += 1
         mean, size, s = self.problem.mean, abs(self.along), self.s + share * self.along
         w, bend = self.losses.derivative(s), self.losses.second_derivative(s)
@@ -92,7 +92,7 @@ class Segment:
 
 
 class Rule(Stateful, ABC):
-    """A step rule in the middle of a run."""
+    """A step rule, with its state in a run."""
 
     @abstractmethod
     def share(self, segment: Segment) -> Any:
@@ -144,7 +144,7 @@ class Adaptive(Rule):
 
     M begins at 9/10 of the last estimate and doubles until
     f(β + αd) ≤ f(β) + α∇f(β)ᵀd + α²M‖d‖²/2 for α = min(gap/(M‖d‖²), limit). Where
-    M‖d‖² ≥ (1/n) Σ_j γ_j (x_jᵀd)² that is so without a trial. The first estimate is the curvature
+    M‖d‖² ≥ (1/n) Σ_j γ_j (x_jᵀd)² that holds without a trial. The first estimate is the curvature
     along the first direction.
     """
 

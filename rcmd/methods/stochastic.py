@@ -30,8 +30,8 @@ class Sampled(Progress):
         if isinstance(problem.rows.zero(), LowRank):
             raise ValueError(
                 f"the rows are entries of a matrix while {owner} works on vectors; expected X "
-                "with a row of features for each sample, or no method at all: the dual engine "
-                "takes matrices"
+                "with a row of features for each sample: RCMD, Corrected and FrankWolfe take "
+                "matrices"
             )
         super().__init__(problem, rng)
         self.method = method
@@ -62,8 +62,8 @@ class Capped(Method):
     """A method whose batches grow up to the share ``cap`` of all rows.
 
     One half, as in the experiments of Lu and Freund, keeps every step random: the gradient
-    estimates then never become exact, and the papers' rates end where their noise begins.
-    With ``cap=1.0`` the batches end with all rows.
+    estimates then never become exact, and the papers' rates hold only down to their noise.
+    With ``cap=1.0`` the batches grow to all rows.
     """
 
     cap: float = 0.5
@@ -168,7 +168,7 @@ def smoothness(problem: Problem) -> float:
 
 
 def curvature(problem: Problem) -> float:
-    """(1/n) Σ_j γ_j (2M_j)², in the place of LD² where D, the diameter of dom R, is not known.
+    """(1/n) Σ_j γ_j (2M_j)², instead of LD², as D, the diameter of dom R, is not known.
 
     Both bound the curvature of f over dom R; this one is in the units of predictions, which
     every oracle bounds.

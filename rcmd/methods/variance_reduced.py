@@ -1,4 +1,4 @@
-"""Stochastic Frank-Wolfe with estimates whose variance falls: remembered, recursive, in epochs."""
+"""Stochastic Frank-Wolfe with variance reduction: SAG-type, SARAH, and in epochs SVRF."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _SarahFrankWolfe(Sampled):
         super().__init__(*run)
         self._chance = self.batch / (self.problem.n + self.batch)
         self._before = self.beta
-        self._renew = True  # decided a step ahead: budgets ask for the price beforehand
+        self._renew = True  # decided a step ahead: budgets ask for the cost beforehand
 
     @property
     def step_gradients(self) -> int:
@@ -188,7 +188,7 @@ class SVRF(Capped):
 
     With m_k = 96(k+1), E P(β) − P* ≤ LD²/2^{t+1} after epoch t; the default is that order
     without its constants, as in Lu and Freund's experiments: min{k, cap·n} rows, without
-    replacement, k counted anew in each epoch.
+    replacement, where k restarts in each epoch.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The pair (P), (D) and what is known about it; begin with ``problem``.
+"""The problem (P), its dual (D) and their theory; begin with ``problem``.
 
-- ``problem``: data, losses and regularizer together; ``constants``: its numbers, its description.
+- ``problem``: data, losses and regularizer; ``constants``: its constants and its description.
 - ``certificate``: a pair (β, w) and the gap it proves; ``truth``: the optimum by CVXPY.
 - ``prox``, ``schedules``: the geometry of the dual step, its sizes and averaging weights.
 - ``bounds``: the theorems' inequalities, printed and proved.

@@ -66,7 +66,7 @@ class Bound:
     value
         The right-hand side as a function of the constants and the paper's k.
     only
-        Which constants the statement is about, and why it is not about the others.
+        A test of the constants that it applies to, and why it does not apply to others.
     proved_when
         The cases (constants, k) that are proved although ``verdict`` is weaker.
     dual_only
@@ -262,7 +262,7 @@ _CE1 = "two logistic losses, x = y = 1, R = (β+10)²/2 on [−10, 0]: 2.0597 > 
 _BOUNDS = (
     Bound("theorem-3.1-first", "Theorem 3.1", "sublinear", _GAP,
           "8NγM²/(4N+k) + 2N(2N−1)D_max/((4N+k)(k+1))", Verdict.PROVED,
-          "the printed proof takes a random ŵ for a fixed w; 'sublinear-energy' proves more",
+          "the printed proof treats a random ŵ as a fixed w; 'sublinear-energy' proves more",
           lambda c, k: _theorem_31(c, k, _printed_energy(c), c.bregman_radius)),
     Bound("theorem-3.1-second", "Theorem 3.1", "sublinear", _GAP,
           "8NγM²/(4N+k) + 2N(2N−1)γM²/((4N+k)(k+1))", Verdict.PROVED,
@@ -351,7 +351,7 @@ def all_bounds() -> tuple[Bound, ...]:
 
 
 def named(name: str) -> Bound:
-    """Return the bound of that name, be it a refuted one: ``valid`` and ``best`` give none.
+    """Return the bound of that name, even if refuted: ``valid`` and ``best`` give proved ones.
 
     Examples
     --------

@@ -18,7 +18,7 @@ ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
 
-NO_CERTIFICATE = "others certify nothing"
+NO_CERTIFICATE = "only these can be certified"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,9 @@ class Certificate:
 
 @dataclass(eq=False)
 class PrimalPoint:
-    """β with Xβ (until forgotten), the mean loss, that of absolute values, and R(β).
+    """β with Xβ (until forgotten), the mean loss, the mean absolute loss, and R(β).
 
-    ``doubt`` is how much of P the rounding of Xβ may hide, and part of ``value``.
+    ``doubt`` bounds the error of P by rounding in Xβ, and is part of ``value``.
     """
 
     beta: Any
@@ -75,7 +75,7 @@ class PrimalPoint:
     def at(
         cls, problem: Problem, beta: Any, known: tuple[Array, Array] | None = None
     ) -> PrimalPoint:
-        """Everything about ``beta``, from scratch, but for ``known``: Xβ and the losses there."""
+        """The point ``beta``, from scratch except for ``known``: Xβ and the losses there."""
         predictions = problem.rows.matvec(beta) if known is None else known[0]
         terms = problem.losses.value(predictions) if known is None else known[1]
         loss, size = problem.mean(terms), problem.mean(abs(terms))
@@ -90,7 +90,7 @@ class PrimalPoint:
 
 @dataclass(eq=False)
 class DualPoint:
-    """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, that of absolute values, and
+    """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, its mean absolute value, and
     −R*(−Xᵀw/n).
     """
 
@@ -102,7 +102,7 @@ class DualPoint:
 
     @classmethod
     def at(cls, problem: Problem, w: Array) -> DualPoint:
-        """Everything about ``w``, brought into dom l* first (averages round), from scratch."""
+        """The point ``w``, clipped to dom l* (averages leave it by rounding), from scratch."""
         w = problem.losses.clip(w)
         return cls._with(problem, w, problem.losses.conjugate(w))
 
@@ -110,7 +110,7 @@ class DualPoint:
     def beside(
         cls, problem: Problem, w: Array, predictions: Array, slope: Any = None
     ) -> tuple[DualPoint, Any]:
-        """``at``, and the mean Fenchel–Young term of the losses beside Xβ, computed together.
+        """The point ``w`` and the mean Fenchel–Young term of the losses, computed together.
 
         ``slope``, if given, is Xᵀw/n, computed from a w in dom l*.
         """
@@ -164,14 +164,14 @@ def _checked(name: str, values: Any, length: int) -> Array:
 def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
     if value.shape != shape:
         raise ValueError(
-            f"{name} has shape {value.shape}; expected {shape}, as every {name} of this problem has"
+            f"{name} has shape {value.shape}; expected {shape}, as {name} has in this problem"
         )
 
 
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; else 0.
 
-    It matters only where rows of very different size, or large opposite terms, meet.
+    It matters only where rows differ greatly in size, or large terms cancel.
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
@@ -207,7 +207,7 @@ def _certified(
 
 
 def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any) -> None:
-    """The gap and P − D are one number, unless the loss or the oracle contradicts itself."""
+    """Refuse a gap that is not P − D: then the loss or the oracle contradicts itself."""
     difference = certificate.primal - certificate.dual
     if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
         raise ValueError(
@@ -221,8 +221,8 @@ def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any)
 class BestPair:
     """The best β and the best w so far, each by its own value from scratch.
 
-    What was computed for the offers of a round is used for its certificate; ``forget`` then drops
-    all vectors but the pair itself.
+    The certificate reuses what was computed for the points offered; ``forget`` then drops all
+    vectors but the pair itself.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -239,7 +239,7 @@ class BestPair:
         return predictions
 
     def offer_with_response(self, beta: Any) -> None:
-        """Consider β, and the dual point ∇L(Xβ) that answers it."""
+        """Consider β, and its dual response ∇L(Xβ)."""
         self.offer_dual(self.problem.losses.derivative(self.offer_primal(beta)))
 
     def offer_dual(self, w: Array) -> None:
@@ -300,7 +300,7 @@ class BestPair:
             self._primal.predictions = self._dual.slope = None
 
     def state(self) -> dict[str, Any]:
-        """The pair and what is known about it, w of all rows."""
+        """The pair and its values, with w for all rows."""
         primal, dual, certificate = self._primal, self._dual, self._certificate
         if primal is None or dual is None:
             return {}
@@ -312,7 +312,7 @@ class BestPair:
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on with that pair."""
+        """Continue with that pair."""
         if not state:
             return
         beta, *numbers = state["primal"]

@@ -42,7 +42,7 @@ class Constants:
     mu
         Strong convexity μ of R in the Euclidean norm; 0 when it has none.
     row_energy
-        max_j γ_j ‖x_j‖₂²; ``None`` while μ = 0, where nothing needs it.
+        max_j γ_j ‖x_j‖₂²; ``None`` where μ = 0 and it is not needed.
     spectral_energy
         ‖diag(√γ_j) X‖₂², the largest eigenvalue of Σ_j γ_j x_j x_jᵀ; ``None`` likewise.
     quadratic
@@ -105,7 +105,7 @@ class Constants:
 
 
 def refuse_huge_labels(problem: Problem) -> None:
-    """Refuse labels and weights whose losses overflow already where nothing is predicted."""
+    """Refuse labels and weights whose losses overflow at the prediction 0."""
     y = problem.losses.y
     weights: Any = 1.0 if problem.losses.weights is None else problem.losses.weights
     if abs(y).max() <= SURELY_SMALL and np.max(weights) <= SURELY_SMALL:

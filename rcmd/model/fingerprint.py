@@ -1,4 +1,4 @@
-"""Hashes of data and of the objects that say what a run computes, equal in every process."""
+"""Hashes of data and of the objects that define a run, equal in every process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLOCK_BYTES = 2**26
 def fingerprint(value: Any) -> str:
     """A hash of the contents of ``value``.
 
-    Classes that are not rcmd's count with the code of their methods. Operators are known by two
+    Classes that are not rcmd's are hashed with the code of their methods, operators by two
     products.
 
     Examples

@@ -54,14 +54,14 @@ class Problem:
     y
         n labels, as the loss expects them.
     loss
-        The conjugate pair (l, l*), or how `rcmd list losses` writes it, such as ``"huber:0.5"``.
+        The conjugate pair (l, l*), or its name from `rcmd list losses`, such as ``"huber:0.5"``.
     oracle
-        R, through its linear minimization oracle, or how `rcmd list oracles` writes it.
+        R, through its linear minimization oracle, or its name from `rcmd list oracles`.
     weights
         Optional positive sample weights ω_j; 1 by default.
     intercept
-        A bound B > 0 asks for an intercept in [−B, B], outside the regularizer: ``X`` is copied
-        once with a column of ones behind it, ``p`` counts it, and the last entry of β is the
+        A bound B > 0 adds an intercept in [−B, B], outside the regularizer: ``X`` is copied once
+        with a column of ones appended, ``p`` counts it, and the last entry of β is the
         intercept. R is then not strongly convex, whatever ``oracle`` is.
 
     Examples
@@ -164,14 +164,14 @@ class Problem:
             whole = Product((whole, L1Ball(self.intercept)), (columns, 1))
         if matrices and not whole.takes_matrices:
             raise ValueError(
-                f"oracle {whole!r} is about vectors while the rows are entries of a matrix; "
-                "expected one about matrices, such as NuclearBall((50, 40), 10.0)"
+                f"oracle {whole!r} is for vectors while the rows are entries of a matrix; "
+                "expected one for matrices, such as NuclearBall((50, 40), 10.0)"
             )
         self.oracle = in_number_type(whole, self.exact).bind(self.rows, self.losses)
         self._constants: dict[int, Constants] = {}
 
     def _append_intercept(self) -> None:
-        """A column of ones for the rows."""
+        """Append a column of ones to the rows."""
         positive("intercept", self.intercept, "Problem")
         if self.exact and not isinstance(self.intercept, Rational):
             raise ValueError(
@@ -209,7 +209,7 @@ class Problem:
         return self.rows.rmatvec(w) / self.n
 
     def response(self, beta: Array) -> Array:
-        """∇L(Xβ), the dual variable that answers ``beta``."""
+        """∇L(Xβ), the dual response to ``beta``."""
         return self.losses.derivative(self.rows.matvec(beta))
 
     def mean(self, values: Array) -> Any:
@@ -217,21 +217,21 @@ class Problem:
         return values.sum() / self.n
 
     def fingerprint(self) -> dict[str, str]:
-        """A hash of each thing that the problem is made of, by its name in sentences."""
+        """A hash of each part of the problem, by its name in messages."""
         losses = self.losses
         parts = {"X": self.rows, "y": losses.y, "weights": losses.weights, "loss": losses.loss}
         return {name: fingerprint(part) for name, part in {**parts, "oracle": self.oracle}.items()}
 
     def gathered(self, values: Array) -> Array:
-        """A vector with a number for each row, of all rows."""
+        """The vector for all rows, from the parts of all processes."""
         return values
 
     def own_part(self, values: Array) -> Array:
-        """The numbers of this process' rows, among those of all rows."""
+        """This process's part of a vector for all rows."""
         return values
 
     def generator(self, seed: int | np.random.Generator) -> np.random.Generator:
-        """Where the draws of a run come from."""
+        """The random generator of a run."""
         return np.random.default_rng(seed)
 
     def describe(self, batch: int | float = 1) -> str:
@@ -259,7 +259,7 @@ class Problem:
 
     @cached_property
     def rounding_scale(self) -> float:
-        """√γ·max|x_jk|: what an error of ‖β‖₁ in β is worth, at most, to the root of a loss."""
+        """√γ·max|x_jk|: times ‖δ‖₁, it bounds what an error δ in β changes in √loss."""
         return self.rows.peak * math.sqrt(self.losses.gammas.max())
 
     def constants(self, batch: int | float = 1) -> Constants:
@@ -315,7 +315,7 @@ class Problem:
                     f"neither: convert with {name}.astype(float)"
                 )
             return np.array([Fraction(value) for value in array.tolist()], dtype=object)
-        # A copy, which stays what it was when it was checked.
+        # A copy: what was checked must not change.
         own = array.copy() if self.exact else as_doubles(name, array)
         own.setflags(write=False)
         return own
@@ -330,7 +330,7 @@ def _as_oracle(oracle: Any) -> LinearMinOracle | Waiting:
 
 
 def check_problem(problem: Any) -> None:
-    """Refuse what is no problem."""
+    """Refuse anything but a ``Problem``."""
     if not isinstance(problem, Problem):
         raise TypeError(
             f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"

@@ -45,7 +45,7 @@ class BregmanProx(ABC):
     """
 
     carries_bounds: ClassVar[bool] = False
-    """Whether the theorems' bounds are about this geometry."""
+    """Whether the theorems' bounds apply to this geometry."""
 
     unit_steps: ClassVar[bool] = False
     """Whether the step size is part of h, so that schedules must take η_i = 1."""
@@ -190,12 +190,12 @@ class CompositeProx(BregmanProx):
     Parameters
     ----------
     eta
-        η. Left open it is n·min_j γ_j/(σ_b − 1), for which the smooth part R*(−Xᵀw/n) is
+        η; by default n·min_j γ_j/(σ_b − 1), for which the smooth part R*(−Xᵀw/n) is
         majorized in expectation.
     rows
         n, filled in from the problem.
     by_row
-        Whether κ_j = ‖x_j‖²/(nμ) stands for κ at row j, the curvature of the smooth part along
+        Whether row j has κ_j = ‖x_j‖²/(nμ) instead of κ, the curvature of the smooth part along
         that coordinate alone: right for batches of one row.
 
     Examples
@@ -217,7 +217,7 @@ class CompositeProx(BregmanProx):
         if self.eta is not None and not number > 0:
             raise ValueError(
                 f"eta of CompositeProx is {self.eta!r}; expected a positive number, or None for "
-                "one that is safe"
+                "a safe default"
             )
 
     def bind(self, constants: Constants) -> CompositeProx:
@@ -233,7 +233,7 @@ class CompositeProx(BregmanProx):
         return replace(self, eta=constants.n / kappa if kappa > 0 else math.inf, rows=constants.n)
 
     def losses(self, problem: Problem) -> SampleLosses:
-        """κ_j w = κ (κ_j/κ) ω_j l'(s): where κ is to depend on the row, its weight does."""
+        """κ_j w = κ (κ_j/κ) ω_j l'(s): a κ that depends on the row enters by its weight."""
         kappa, losses = self.rows / self.eta, problem.losses
         if not self.by_row or kappa == 0:
             return losses
@@ -245,9 +245,9 @@ class CompositeProx(BregmanProx):
         return s + self.rows / self.eta * weight * loss.derivative(s, y)
 
     def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
-        """Illinois' false position between two points that the slope ≥ 1 brackets.
+        """False position (the Illinois variant); as the slope is ≥ 1, two points bracket the root.
 
-        Exact after one step where l' is affine, whatever the number type.
+        Exact after one step where l' is affine, in any number type.
         """
         kappa = self.rows / self.eta * weight
         left = s

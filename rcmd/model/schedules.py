@@ -1,8 +1,7 @@
 """Step sizes η_i and averaging weights, one class per theorem.
 
 Averages use weights c_0, c_1, … with totals C_i = c_0 + … + c_i. A schedule gives the
-mixing weight α_i = c_i/C_i and the growth C_i/C_base, which is all an average needs and
-overflows for no i.
+mixing weight α_i = c_i/C_i and the growth C_i/C_base, which is all that an average needs.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class SublinearSchedule(Schedule):
         return (i + 1) * (4 * self.blocks + i) / ((base + 1) * (4 * self.blocks + base))
 
     def table(self, start: int, stop: int, base: int) -> tuple[Array, Array, Array]:
-        """In few passes over memory: a tenth of a whole step at batch 1 was spent here."""
+        """In few passes over memory: this used to take a tenth of a step at batch 1."""
         twice, unit = 2 * self.blocks, 1 / ((base + 1) * (4 * self.blocks + base))
         total = np.arange(start, stop, dtype=float)
         weights = total + twice
@@ -146,7 +145,7 @@ class LinearSchedule(Schedule):
 
 @dataclass(frozen=True)
 class UnitStepSchedule(LinearSchedule):
-    """η_i = 1 with Theorem 3.2's weights: for proxes that hold the step size themselves.
+    """η_i = 1 with Theorem 3.2's weights: for proxes that contain the step size.
 
     Examples
     --------
@@ -162,7 +161,7 @@ class UnitStepSchedule(LinearSchedule):
 
 @dataclass(frozen=True)
 class Resumed(Schedule):
-    """``schedule`` from its iteration ``start`` on; the time before it counts in averages.
+    """``schedule`` from its iteration ``start`` on; averages count those before it.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Losses, oracles and batches from the words of a command line: ``huber:0.5``, ``l1:5``, ``1%``.
+"""Losses, oracles and batches from text: ``huber:0.5``, ``l1:5``, ``1%``.
 
-A class that ``rcmd.conjugates`` or ``rcmd.oracles`` exports says by ``spec`` how it is written, and
+The ``spec`` of a class that ``rcmd.conjugates`` or ``rcmd.oracles`` exports says how it is written;
 the types of its fields say what each word may be: a number, a shape, a file. Classes in the user's
-own files are found by ``rcmd.model.user_code``.
+own files are loaded by ``rcmd.model.user_code``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True)
 class Waiting:
-    """What can be made only when the number of variables is known.
+    """An object that can be made only when the number of variables is known.
 
     ``finish(p, shape)`` makes it; the shape is that of the matrix β, ``None`` for vectors.
     """
@@ -42,10 +42,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a word may be: a function that reads it, and what it expects, for faults.
+    """A kind of word: the function that reads it, and what is expected, for messages.
 
-    ``shown`` stands for the word where specs are listed, instead of the parameter's name; one
-    that ``takes_rest`` goes on over colons. A reader may return several arguments, in a dict.
+    ``shown`` replaces the parameter's name where specs are listed; a word that ``takes_rest``
+    may contain colons. A reader may return several arguments, in a dict.
     """
 
     reader: Callable[[str], Any]
@@ -54,7 +54,7 @@ class Kind:
     takes_rest: bool = False
 
     def read(self, word: str, owner: str, name: str) -> Any:
-        """What ``word`` stands for, the parameter ``name`` of ``owner``."""
+        """The value of ``word``, the parameter ``name`` of ``owner``."""
         try:
             return self.reader(word)
         except Unread:
@@ -92,7 +92,7 @@ class Spec:
         if unknown:
             raise TypeError(
                 f"spec of {makes.__name__} is {makes.spec!r}, and {unknown[0]} is none of its "
-                f"arguments; expected among {', '.join(names)}"
+                f"arguments; expected some of {', '.join(names)}"
             )
         kinds = {names[word]: hints.get(names[word]) for word in words}
         self.parameters: dict[str, Kind] = {
@@ -105,7 +105,7 @@ class Spec:
         self.waits = "p" in accepted and "p" not in self.parameters
 
     def parse(self, text: str, owner: str) -> Any:
-        """The object that ``text`` stands for, or one that waits where an argument does."""
+        """The object that ``text`` describes; a ``Waiting`` one where an argument is."""
         words, kinds = text.split(":")[1:], list(self.parameters.items())
         if kinds and kinds[-1][1].takes_rest and len(words) >= len(kinds):
             words[len(kinds) - 1 :] = [":".join(words[len(kinds) - 1 :])]
@@ -157,7 +157,7 @@ def parse_loss(text: str) -> SeparableConjugate:
 def parse_oracle(text: str) -> LinearMinOracle | Waiting:
     """An oracle as name:parameter:…, such as ``l1:5`` or ``nuclear:50x40:30``.
 
-    Where a parameter depends on the data, it waits for them; ``for_columns`` finishes it.
+    Where a parameter depends on the data it is ``Waiting``, until ``for_columns`` finishes it.
 
     >>> parse_oracle("ridge:0.1")
     Ridge(strength=0.1, radius=None)
@@ -180,7 +180,7 @@ def parse_batch(text: str) -> int | float:
         percent: float = NUMBER.read(text[:-1], f"batch {text!r}", "share")
         if not 0 < percent <= 100:
             raise ValueError(
-                f"batch {text!r} is no share of all rows; expected up to 100%, above 0%"
+                f"batch {text!r} is not a share of all rows; expected above 0%, at most 100%"
             )
         return percent / 100
     try:
@@ -192,7 +192,7 @@ def parse_batch(text: str) -> int | float:
 
 
 def _named(what: str, text: str, known: Mapping[str, Spec]) -> Any:
-    """The object that ``text`` stands for; ``what`` it is called in faults."""
+    """The object that ``text`` describes; ``what`` is its kind in messages."""
     name, owner = text.partition(":")[0], f"{what} {text!r}"
     if name not in known:
         near = get_close_matches(name, known, n=3, cutoff=0.5)
@@ -232,7 +232,7 @@ def _shape_of_data(p: int, shape: Shape | None) -> Shape:
 
 
 def _matrix(word: str) -> Array:
-    """The numbers of a file; a number in its place is no missing file."""
+    """The numbers of a file; a plain number is not taken for a missing file."""
     if not Path(word).is_file() and _is_number(word):
         raise Unread
     return read_numbers(word)
@@ -258,7 +258,7 @@ def _number_or_vector(word: str) -> float | Array:
 
 def _pairs(word: str) -> Array:
     array = _matrix(word)
-    # What is not whole or no pair is left as it is, for the oracle to refuse.
+    # Numbers that are not whole are left as they are, for the oracle to refuse.
     whole = np.isfinite(array).all() and (array == np.round(array)).all()
     return array.astype(int) if whole else array
 
@@ -294,7 +294,7 @@ def _function(word: str) -> Any:
     def form(beta: Any) -> Any:
         try:
             return function(beta)
-        except Exception as fault:  # the function is the user's, and so is the fault
+        except Exception as fault:  # whatever the user's function raises
             name = getattr(function, "__name__", "the function")
             raise ValueError(f"{name} raises {type(fault).__name__}: {fault}") from fault
 
@@ -343,7 +343,7 @@ KINDS: dict[Any, Kind] = {
         _parts, "parts", "SIZE:ORACLE,SIZE:ORACLE,…", takes_rest=True
     ),
 }
-"""What stands for a field, by its type; a number for all others."""
+"""The kind of word for a field, by its type; a number for all others."""
 
 
 def _exported(package: Any, base: type) -> list[Any]:

@@ -28,7 +28,7 @@ def load(target: str) -> Any:
         place, colon, words = target.rpartition(":")
     if not (place and words):
         if target.endswith(".py"):
-            raise ValueError(f"{target} has {_parts_of(_module(target))}; name one, {target}:NAME")
+            raise ValueError(f"{target} has {_parts_of(_module(target))}; write {target}:NAME")
         raise ValueError(
             f"target {target!r} is not of the form module:Class, module:Class(0.5) or "
             "file.py:Class, and `rcmd list` has no such name"
@@ -85,7 +85,7 @@ def _module(place: str) -> Any:
     _search_in(str(path.parent.resolve()))
     try:
         spec.loader.exec_module(module)
-    except Exception as fault:  # the file is the user's, and so is the fault
+    except Exception as fault:  # whatever the user's file raises
         raise ValueError(f"{place} cannot be imported: {type(fault).__name__}: {fault}") from None
     return module
 

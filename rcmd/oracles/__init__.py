@@ -2,10 +2,10 @@
 
 Begin with ``base``, the contract ``LinearMinOracle`` and what follows from a norm and its dual,
 and ``l1``, the shortest family. The families of norms are ``l1``, ``l2``, ``lp``, ``ellipsoid``,
-``groups``, ``sparse_balls`` and ``matrices`` (with ``leading``, its eigenvalues). Polytopes are
+``groups``, ``sparse_balls`` and ``matrices`` (with ``leading`` for eigenvalues). Polytopes are
 ``box``, ``simplex``, ``combinatorial`` (assignments and flows), ``hull`` (by vertices), and, as
 linear programmes on HiGHS (``linear_programmes``), ``polytope`` and ``cur``. ``decorators`` and
-``product`` are made of other oracles; ``cvxpy_oracle`` takes any set that CVXPY can express.
+``product`` are built from other oracles; ``cvxpy_oracle`` takes any set that CVXPY can express.
 """
 
 from rcmd.oracles.base import LinearMinOracle

@@ -1,11 +1,11 @@
 """Figures, by matplotlib, which is imported when used: ``pip install 'rcmd-opt[plot]'``.
 
 ``result.plot()`` draws a run, ``compare`` several, ``Path.plot`` a regularization path,
-``coefficients`` one along anything, ``duals`` the dual variables. Each returns the figure, whose
-``savefig`` writes .pdf, .svg (text as text) and .png, or draws into axes that it is given. Sizes
-are those of a journal's columns, 3.3 and 6.9 inches.
+``coefficients`` coefficients along any axis, ``duals`` the dual variables. Each returns the figure,
+whose ``savefig`` writes .pdf, .svg (text as text) and .png, or draws into given axes. Sizes are
+those of a journal's columns, 3.3 and 6.9 inches.
 
-All consist of ``panels``, with the colours and fonts; ``axes`` sets ticks and writes names at the
+All are built from ``panels``, which sets colours and fonts; ``axes`` sets ticks and labels the
 ends of curves; ``notebook`` shows problems and results as HTML and LaTeX.
 """
 

@@ -1,4 +1,4 @@
-"""JSON for programs: one convention for all commands, and numbers that every reader takes."""
+"""JSON for programs: one convention for all commands, and numbers that every reader accepts."""
 
 from __future__ import annotations
 

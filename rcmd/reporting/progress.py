@@ -1,4 +1,4 @@
-"""How far the work is, on a terminal's last line; and this process: its exit, ranks and threads."""
+"""Progress on a terminal's last line; and exit status, ranks and threads of this process."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE")
 """Where launchers say how many processes they started: Open MPI, MPICH and Intel, MVAPICH."""
 
 RECENT = 6
-"""Records that an estimate looks back on."""
+"""Records that an estimate of the time left uses."""
 
 
 def tell_on_terminal(text: str) -> None:
-    """Put ``text`` in the place of the last one; nothing where stderr is not a terminal."""
+    """Replace the last line by ``text``; nothing where stderr is not a terminal."""
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         print(f"\r\033[K{text[:width]}", end="", file=sys.stderr, flush=True)
 
 
 class RunProgress:
-    """A callback for ``solve`` that shows gap, gradients, seconds and an estimate of the rest."""
+    """A callback for ``solve`` that shows gap, gradients, seconds and an estimate of those left."""
 
     def __init__(
         self, tol: float, budgets: Budgets, tell: Callable[[str], None], name: str = ""
@@ -53,10 +53,10 @@ class RunProgress:
 
 
 def seconds_left(rows: Sequence[Record], tol: float, budgets: Budgets) -> float | None:
-    """Time to the tolerance, if the gap goes on to fall as it did, or to the end of a budget.
+    """Time to the tolerance, if the gap keeps falling as it did, or to the end of a budget.
 
     Steps of the algorithm make the gap fall like a power of the gradients, corrections like a
-    geometric sequence. ``None`` where there is nothing to judge by.
+    geometric sequence. ``None`` where nothing can be estimated.
     """
     last = rows[-1]
     if last.gap <= tol:
@@ -127,7 +127,7 @@ def launched_ranks(environment: Mapping[str, str] = os.environ) -> int:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold the linear algebra of all packages, and numba's loops, to one thread."""
+    """Limit the linear algebra of all packages, and numba's loops, to one thread."""
     import numba
 
     before = numba.get_num_threads()

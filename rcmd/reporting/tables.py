@@ -1,4 +1,4 @@
-"""What was measured: tables for people, JSON for programs."""
+"""Measurements: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Target:
-    """What a number ought to be: at most, or at least, a limit."""
+    """An upper or a lower limit for a number."""
 
     limit: float
     at_least: bool = False

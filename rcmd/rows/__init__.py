@@ -1,10 +1,10 @@
-"""The rows x_j, in the layouts data come in, and the points β that they predict at.
+"""The rows x_j in all data layouts, and the points β at which they predict.
 
-- ``base``: the contract ``Rows``, and dense ones; begin here. ``layouts`` chooses what fits.
+- ``base``: the contract ``Rows``, and dense ones; begin here. ``layouts`` chooses among layouts.
 - ``sparse`` (with ``sparse_kernels``), ``disk``, ``operator``, ``matrix_rows``: the other layouts.
 - ``atoms``: what oracles return; ``lowrank``: a matrix β kept as a sum of rank-one matrices.
-- ``validation``: input is checked once; ``matrix_files``: numbers from files.
-- ``processes``: ranks, and work that ends early.
+- ``validation``: checks of user input; ``matrix_files``: numbers from files.
+- ``processes``: ranks, and cancellation.
 """
 
 from rcmd.rows.base import DenseRows, Rows

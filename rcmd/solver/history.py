@@ -1,4 +1,4 @@
-"""The records of a run: when they are made, what they hold, and why the last one is the last."""
+"""The records of a run: when they are made and what they hold; and why a run ended."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def log_spaced(steps_per_pass: float, ratio: float = 1.25) -> Iterator[int]:
 
 
 def checked_iterations(record_at: Iterable[Any]) -> Iterator[int]:
-    """The iterations; a sequence is checked before the run, an endless stream on the way."""
+    """The iterations; a sequence is checked before the run, an endless stream during it."""
     if not isinstance(record_at, Iterable):
         raise TypeError(
             f"record_at is {record_at!r}; expected the iterations at which to certify, such as "

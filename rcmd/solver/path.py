@@ -73,7 +73,7 @@ def path(
     parameter: Literal["radius", "strength"] = "radius",
     **options: Any,
 ) -> Path:
-    """Solve ``problem`` for each radius (or strength) of its oracle, each from the one before.
+    """Solve ``problem`` for each radius (or strength), each from the solution before.
 
     Sets are visited from the smallest to the largest, so that every solution lies in the next
     set. Takes the options of ``solve``; ``tol`` is the gap certified at every value. Ctrl-C returns
@@ -106,7 +106,7 @@ def steps(
     parameter: Literal["radius", "strength"] = "radius",
     **options: Any,
 ) -> Iterator[tuple[float, Result]]:
-    """The same, one result after the other as they are found, in the order of the sets."""
+    """Like ``path``, but one result at a time, as they are found, in the order of the sets."""
     check_problem(problem)
     oracle: Any = problem.regularizer
     known: list[str] = [field.name for field in fields(oracle)] if is_dataclass(oracle) else []
@@ -116,12 +116,12 @@ def steps(
             "'radius' or 'strength', a field of the oracle"
         )
     if options.get("checkpoint") is not None:
-        raise ValueError("checkpoint is given to path; expected None: a file keeps one run only")
+        raise ValueError("checkpoint is given to path; expected None: it holds one run only")
     method, _, _ = Options(problem, method=options.get("method")).check()
     if not method.warm_starts:
         raise ValueError(
             f"method is {method!r}, which starts from scratch; expected RCMD or Corrected: path "
-            "goes from one solution to the next"
+            "starts from the last solution"
         )
     oracles = {value: replace(oracle, **{parameter: value}) for value in values}
     if not oracles:

@@ -1,4 +1,4 @@
-"""What a run leaves behind: the certified pair and how it was found."""
+"""The result of a run: the certified pair and how it was found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Result:
     about
         What was solved, in words and numbers; the data are not kept.
     options
-        How: the method, the rows per step, the tolerance, …
+        The method, the rows per step, the tolerance, …
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Result:
         )
 
     def plot(self, x: Axis = "gradients", axes: Any = None) -> Any:
-        """P and D beside each other, and the certified gap with the theorem's bound over it.
+        """P and D, and the certified gap with the theorem's bound.
 
         Parameters
         ----------
@@ -142,8 +142,7 @@ class Result:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file that ``rcmd.load_result`` and ``rcmd show`` read.
 
-        It is checked by a checksum and holds no code; the file takes its name only when it is
-        whole.
+        The file has a checksum and holds no code, and takes its name only when it is complete.
         """
         from rcmd.solver.saved_results import save_result
 

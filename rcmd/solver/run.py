@@ -38,7 +38,7 @@ SLICE_SECONDS = 0.05
 """Work done between two checks of the clock and the keyboard."""
 
 DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
-"""A run without budgets gives up after both so many passes and so many gradients."""
+"""A run without budgets ends after the larger of so many passes and so many gradients."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -99,7 +99,7 @@ class Interrupts:
         if self._depth == 1 and threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
                 handler = signal.getsignal(number)
-                # None is a handler that is not Python's and could not be put back.
+                # None is a handler that is not Python's and could not be restored.
                 if handler not in (signal.SIG_IGN, None):
                     self._previous[number] = signal.signal(number, self._note)
         return self
@@ -112,7 +112,7 @@ class Interrupts:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.requested:
-            # As it would have been without this object, which must not see the signal again.
+            # Restore the previous handler and send it the signal.
             signal.signal(number, self._previous.pop(signal.Signals(number)))
             signal.raise_signal(number)
         self.requested = True
@@ -208,7 +208,7 @@ class Run(Iterator[State]):
             return self.result()
 
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
-        """Why the run does not go on, if so."""
+        """Why the run ends here; ``None`` if it continues."""
         if self._interrupted:
             return StopReason.INTERRUPTED
         if gap <= self.tol:
@@ -216,9 +216,9 @@ class Run(Iterator[State]):
         return ended or self._budget_end()
 
     def save(self, *, always: bool = True) -> None:
-        """Write the checkpoint file, if there is to be one; without ``always``, only if it is due.
+        """Write the checkpoint, if one was asked for; without ``always``, only if it is due.
 
-        Where that fails, one warning and the result say so, and the run goes on.
+        Where that fails, one warning and the result say so, and the run continues.
         """
         if self.saver is not None and (always or self.saver.due(self.time, self._saving)):
             self.saver.save(self)
@@ -239,7 +239,7 @@ class Run(Iterator[State]):
         )
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint file holds of a run; options and budgets make the rest."""
+        """What a checkpoint holds of a run; the rest follows from the options."""
         return {
             "progress": self.progress.state(),
             "best": self._best.state(),
@@ -248,7 +248,7 @@ class Run(Iterator[State]):
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Continue from there."""
         self.progress.load_state(state["progress"])
         self._best.load_state(state["best"])
         self._history = list(History.of_columns(state["history"]))
@@ -260,14 +260,14 @@ class Run(Iterator[State]):
         return History(self._history)
 
     def seconds(self) -> float:
-        """Wall-clock time since the first step, with that of the runs that this one goes on."""
+        """Wall-clock time since the first step, including the runs that this one continues."""
         now = 0.0 if self._started is None else time.perf_counter() - self._started
         return self._earlier + now
 
     def continue_from(self, seconds: float, *, ended: bool) -> None:
         """Continue a run of so many seconds; with ``ended``, one that had reached its tolerance.
 
-        A smaller tolerance goes on from there.
+        With a smaller tolerance it continues.
         """
         self._earlier = self.time = seconds
         if ended:
@@ -307,7 +307,7 @@ class Run(Iterator[State]):
     def _poll(self) -> None:
         """Check the clock and the keyboard; all ranks see the latest clock and anyone's Ctrl-C.
 
-        The time is up when what is left is needed to certify and to save, as long as it took last.
+        The time is up when the rest is needed to certify and to save, which take as long as before.
         """
         saving = 0.0 if self.saver is None else self.saver.seconds
         own = self.seconds(), self._certifying, saving, float(self.interrupts.requested)

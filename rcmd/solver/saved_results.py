@@ -31,13 +31,13 @@ FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save", BadResult)
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
-    """Write ``result`` to ``path``, in the place of what was there; see ``Result.save``."""
+    """Write ``result`` to ``path``, replacing any file there; see ``Result.save``."""
     check_folder(path)
     write_file(Path(path), {"versions": versions(), **parts(result)}, FORMAT)
 
 
 def parts(result: Result) -> dict[str, Any]:
-    """Everything, in values that files hold."""
+    """The whole result, as plain values."""
     pair = result.certificate
     return {
         "beta": _compact(pair.beta),
@@ -54,8 +54,8 @@ def parts(result: Result) -> dict[str, Any]:
 def load_result(path: str | os.PathLike[str]) -> Result:
     """The result that ``Result.save`` or ``rcmd solve --save`` wrote.
 
-    A file that is cut short, damaged, of a newer format or no result at all is refused in a
-    sentence, by a ``ValueError``.
+    A file that is cut short, damaged, of another format or no result at all is refused by a
+    ``ValueError``.
 
     Examples
     --------
@@ -97,11 +97,11 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     """Refuse, before any work, a file that could not be written."""
     folder = Path(path).absolute().parent
     if not folder.is_dir():
-        raise ValueError(f"{str(path)!r} is in a folder that does not exist; make {folder} first")
+        raise ValueError(f"{str(path)!r} is in a folder that does not exist; create {folder} first")
     if Path(path).is_dir():
         raise ValueError(f"{str(path)!r} is a folder; expected the name of a file to write")
     if not os.access(Path(path) if Path(path).exists() else folder, os.W_OK):
-        raise ValueError(f"{str(path)!r} may not be written; expected a file that you may change")
+        raise ValueError(f"{str(path)!r} is write-protected; expected a file that you may write")
 
 
 def versions() -> dict[str, str | None]:
@@ -128,7 +128,7 @@ def _read(path: Path) -> tuple[Result, dict[str, str | None]]:
         return from_parts(held), held["versions"]
     except (KeyError, TypeError, ValueError) as fault:
         raise BadResult(
-            f"{path} has the form of a result and not its parts ({fault}); expected a file "
+            f"{path} lacks parts of a result, or holds wrong ones ({fault}); expected a file "
             f"that {FORMAT.writer} wrote"
         ) from fault
 

@@ -28,11 +28,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CHANGING = ("tol", "max_iterations", "max_gradients", "max_seconds", "every", "callbacks")
-"""The options that a run may be resumed with other values of."""
+"""The options that may change when a run is resumed."""
 
 
 def flag(text: str, metavar: str, kind: type = str) -> dict[str, Any]:
-    """What the command line says of an option, and how it reads one."""
+    """The command line's help for an option, and how it is read."""
     return {"help": text, "metavar": metavar, "type": kind}
 
 
@@ -40,13 +40,13 @@ def flag(text: str, metavar: str, kind: type = str) -> dict[str, Any]:
 class Options:
     """The options of a run, for Python, the command line and checkpoints; explained at ``solve``.
 
-    Those with a ``flag`` may be typed.
+    Those with a ``flag`` are also options of the command line.
     """
 
     problem: Problem
     _: KW_ONLY
     method: Method | str | None = field(
-        default=None, metadata=flag("how: rcmd, corrected, fw, svrf, …", "NAME")
+        default=None, metadata=flag("rcmd, corrected, fw, svrf, …", "NAME")
     )
     batch: int | float | None = field(
         default=None, metadata=flag("rows per step, or a percentage", "ROWS")
@@ -58,20 +58,20 @@ class Options:
     )
     max_seconds: float | None = field(default=None, metadata=flag("time budget", "S", float))
     seed: int | np.random.Generator = field(
-        default=0, metadata=flag("of the batches: same seed, same iterates", "N", int)
+        default=0, metadata=flag("random seed: same seed, same iterates", "N", int)
     )
     record_at: Iterable[int] | None = None
     warm_start: Result | None = None
     checkpoint: str | os.PathLike[str] | None = field(
-        default=None, metadata=flag("keep the run, for rcmd resume", "FILE")
+        default=None, metadata=flag("save the run, for rcmd resume", "FILE")
     )
-    every: float = field(default=30.0, metadata=flag("seconds between checkpoints", "S", float))
+    every: float = field(default=30.0, metadata=flag("seconds between two saves", "S", float))
     callbacks: Callback | Sequence[Callback] = ()
 
     def check(self) -> tuple[Method, int | None, Budgets]:
         """The method, the rows per step and the budgets, all options checked before any work."""
         check_amount("tol", self.tol, "a number ≥ 0")
-        check_amount("every", self.every, "seconds between two checkpoints, ≥ 0")
+        check_amount("every", self.every, "seconds between two saves, ≥ 0")
         check_seed(self.seed)
         method = self._checked_method()
         limits = self.max_iterations, self.max_gradients, self.max_seconds
@@ -98,7 +98,7 @@ class Options:
             return
         if not method.warm_starts:
             raise ValueError(
-                f"warm_start is given beside method = {method!r}, which starts from scratch; "
+                f"warm_start is given with method = {method!r}, which starts from scratch; "
                 "expected none, or method RCMD or Corrected"
             )
         if not isinstance(self.warm_start, Result):
@@ -121,7 +121,7 @@ class Options:
 
 
 def check_amount(name: str, value: Any, expected: str) -> None:
-    """Refuse what is no number ≥ 0."""
+    """Refuse anything but a number ≥ 0."""
     number: Any = value if isinstance(value, Real) else math.nan
     if not number >= 0:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
@@ -154,7 +154,7 @@ def called_with(make: Callable[P, T]) -> Callable[[Callable[[T], R]], Callable[P
 def iterate(options: Options) -> Run:
     """Iterate over the records of a run: ``for state in iterate(problem): …``.
 
-    Takes the options of ``solve`` and runs the same code; its ``result()`` may be asked for at any
+    Takes the options of ``solve`` and runs the same code; its ``result()`` may be called at any
     record.
 
     Examples
@@ -175,13 +175,13 @@ def solve(run: Run) -> Result:
     Parameters
     ----------
     problem
-        What to solve.
+        The problem to solve.
     method
-        How: a ``Method`` of ``rcmd.methods`` or of your own, or the name of one. By default
+        A ``Method`` of ``rcmd.methods`` or of your own, or the name of one. By default
         ``"corrected"``, the paper's algorithm that ends with corrections; ``"rcmd"`` is that
         algorithm alone, ``RCMD(schedule=…, prox=…)`` with parts of your own.
     batch
-        Rows per step, handed to the method: a whole number, or a fraction of n as a float in
+        Rows per step, passed to the method: a whole number, or a fraction of n as a float in
         (0, 1]; the method's own rule by default, 1 for the paper's algorithm.
     tol
         Stop when the certified gap P(β) − D(w) is at most this.
@@ -193,16 +193,16 @@ def solve(run: Run) -> Result:
         Iterations at which to certify; by default log-spaced from a quarter of a pass on.
     warm_start
         An earlier ``Result``, of this problem or one like it (other labels, a larger ball),
-        to go on from: s⁰ = Xβ, and step sizes and averages as if a quarter of its passes over
-        the data had led to β here. No theorem bounds such runs; certificates hold as ever.
+        to start from: s⁰ = Xβ, and step sizes and averages as if a quarter of its passes over
+        the data had led to β here. No theorem bounds such runs; certificates still hold.
     checkpoint
-        A file to keep the run in, which must not exist yet: written every so many seconds and at
-        the end, whole at any time. ``rcmd.resume(file, problem)`` goes on from it, bit for bit as
-        if nothing had happened. A disk that fills up on the way stops nothing: a warning and the
-        result's ``note`` say that the file is old.
+        A file to save the run in, which must not exist yet: written regularly and at the end,
+        complete at any time. ``rcmd.resume(file, problem)`` continues from it, bit for bit as if
+        nothing had happened. A full disk does not stop the run: a warning and the result's
+        ``note`` say that the file is out of date.
     every
-        Seconds between two writings; more where writing takes longer than a tenth of them. With
-        0 it is written whenever the run checks the clock.
+        Seconds between two saves; more where saving takes longer than a tenth of them. With 0
+        the run is saved whenever it checks the clock.
     callbacks
         A function of a ``State``, or several, called at each record; one that returns True stops
         the run.

@@ -1,10 +1,10 @@
-"""Contracts to hold your own classes to, in your own tests or by ``rcmd check``.
+"""Checks of the contracts for your own classes, in your own tests or by ``rcmd check``.
 
 Each ``check_…`` raises a ``ContractError``, an ``AssertionError`` that lists every identity
 which fails, where, both numbers and the likely cause; each ``inspect_…`` returns the same as a
 ``Report``. All are deterministic. The identities are in ``losses`` (what ``value`` implies in
-``evidence``), ``oracles`` and ``proxes``, the way from wrong numbers to their cause in ``report``;
-``fuzzing`` judges random problems.
+``evidence``), ``oracles`` and ``proxes``, the diagnosis of failures in ``report``; ``fuzzing``
+judges random problems.
 """
 
 from rcmd.testing.losses import check_conjugate, inspect_conjugate

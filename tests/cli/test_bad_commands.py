@@ -34,9 +34,9 @@ COMMANDS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     ),
     "misspelt option": (["solve", "--orcale", "l1:5"], ("--orcale", "did you mean --oracle?")),
     "option of nobody": (["path", "--radii", "1", "--zzz"], ("--zzz; see rcmd path --help",)),
-    "no loss": (["solve", "FILE", "--loss", ""], ("argument --loss: nothing is given",)),
-    "no batch": (["solve", "FILE", "--batch", ""], ("argument --batch: nothing is given",)),
-    "batch 0%": (["solve", "FILE", "--batch", "0%"], ("batch '0%' is no share", "up to 100%")),
+    "no loss": (["solve", "FILE", "--loss", ""], ("argument --loss: it is empty",)),
+    "no batch": (["solve", "FILE", "--batch", ""], ("argument --batch: it is empty",)),
+    "batch 0%": (["solve", "FILE", "--batch", "0%"], ("batch '0%' is not a share", "100%")),
     "no gradients": (
         ["path", "--radii", "1", "--max-gradients", "-1"],
         ("argument --max-gradients: -1 allows no step",),

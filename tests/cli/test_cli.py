@@ -259,7 +259,7 @@ def test_counted_calls_are_said(capsys, libsvm):
 
 FAULTS = {
     "no oracle": (["@", "--rows", "cur"], "--rows cur is given without --oracle; expected cur:SH"),
-    "vectors": (["@", "--rows", "entries", "--oracle", "l1:5"], "oracle L1Ball(radius=5.0) is ab"),
+    "vectors": (["@", "--rows", "entries", "--oracle", "l1:5"], "oracle L1Ball(radius=5.0) is for"),
     "held out": (
         ["@", "--rows", "entries", "--oracle", "nuclear:auto:5", "--held-out", "1.5"],
         "--held-out is 1.5; expected a share between 0 and 1 that leaves some of the 80 entries",
@@ -397,7 +397,7 @@ def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
 
 
 OUTPUT_FAULTS = {
-    "json": (["--json", "no/a.json"], "'no/a.json' is in a folder that does not exist; make"),
+    "json": (["--json", "no/a.json"], "'no/a.json' is in a folder that does not exist; create"),
     "json folder": (["--json", "."], "'.' is a folder; expected the name of a file to write"),
     "plot": (["--plot", "a.gif"], "figure 'a.gif' has no known ending; expected .png, .pdf, .svg"),
     "save": (["--save", "no/a.rcmd"], "'no/a.rcmd' is in a folder that does not exist"),
@@ -447,7 +447,7 @@ def test_check_as_json_and_what_a_file_has(capsys, own):
     assert data["ok"] is False
     assert data["causes"]
     assert any(entry["failures"] for entry in data["identities"])
-    assert f"{own} has Right, Wrong; name one, {own}:NAME" in refusal(capsys, "check", own)
+    assert f"{own} has Right, Wrong; write {own}:NAME" in refusal(capsys, "check", own)
     assert "l7" in refusal(capsys, "check", "l7:5")
     assert "oracle 'l1:x' holds 'x'; expected a number" in refusal(capsys, "check", "l1:x")
 

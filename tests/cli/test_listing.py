@@ -192,7 +192,7 @@ def test_tables_fit_and_hold_every_form(capsys):
     for spec in (*LOSSES.values(), *ORACLES.values()):
         first = spec.text.partition(":")[0].rstrip("[")
         assert re.search(rf"^{re.escape(first)}(\W|$)", out, re.MULTILINE)
-    assert "refused, for no γ bounds their second derivatives: poisson" in out
+    assert "refused, as no γ bounds their second derivatives: poisson" in out
 
 
 def test_one_list_only_and_json(capsys):

@@ -123,11 +123,11 @@ def test_other_files_are_refused_in_a_sentence(saved, capsys):
         written[name] = saved.read_bytes()
     assert whole != written["empty"]
     for contents, words in (
-        (written["newer"], "is a result of format 3, of another rcmd; expected format 2"),
+        (written["newer"], "of format 3, of another version of rcmd; expected format 2"),
         (written["checkpoint"], "is not a result of rcmd; expected the name of a file that result"),
         (b"", "is not a result of rcmd"),
         (b"\x80\x04K\x01.", "is not a result of rcmd"),
-        (written["empty"], "has the form of a result and not its parts"),
+        (written["empty"], "lacks parts of a result"),
     ):
         saved.write_bytes(contents)
         assert main(["show", str(saved)]) == 2

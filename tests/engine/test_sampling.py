@@ -120,5 +120,5 @@ def test_replay_refuses_what_is_no_sequence_of_batches(batches: Any) -> None:
 
 @pytest.mark.parametrize("row", [-1, 0.7, "a"])
 def test_replay_refuses_what_is_no_row(row: Any) -> None:
-    with pytest.raises(ValueError, match="no row number"):
+    with pytest.raises(ValueError, match="not a row number"):
         Replay([[row]])

@@ -30,7 +30,7 @@ REFUSED = {
     "demo equivalance": "no teaching page 'equivalance'; did you mean equivalence?",
     "demo new_loss": "did you mean new-loss?",
     "demo zzz": "expected one of equivalence, substitute-gradient,",
-    "demo mini-batch --out none/a.html": f"{NO_FOLDER}; make",
+    "demo mini-batch --out none/a.html": f"{NO_FOLDER}; create",
     "demo mini-batch --out .": "is a folder; expected the name of a file to write",
     "demo mini-batch --seed -1": "--seed is -1; expected a whole number from 0 on",
     "demo --out a.html": NO_NAME,

@@ -271,7 +271,7 @@ def test_sdca_in_fractions_is_the_closed_form():
 
 def test_refusals():
     for oracle in (Ridge(0.1, 3.0), Translated(Ridge(0.5), np.ones(4))):
-        with pytest.raises(ValueError, match="whose radius is left open, and no intercept"):
+        with pytest.raises(ValueError, match="without a radius, and no intercept"):
             solve(small.problem("logistic", oracle), method=Apcg())
     X, y, _ = small.data()
     lifted = Problem(X, y, LeastSquares(), Ridge(0.1), intercept=2.0)

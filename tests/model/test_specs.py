@@ -189,5 +189,5 @@ def test_a_spec_that_names_no_argument_is_refused():
     class Misspelt(oracles.L1Ball):
         spec = "misspelt:RADUIS"
 
-    with pytest.raises(TypeError, match=r"RADUIS is none of its arguments; expected among RADIUS"):
+    with pytest.raises(TypeError, match=r"is none of its arguments; expected some of RADIUS"):
         Spec(Misspelt)

@@ -142,5 +142,5 @@ def test_refusals(rows: Any, columns: Any, message: str) -> None:
 
 def test_an_oracle_about_vectors_is_refused() -> None:
     entries = MatrixEntries([0, 1], [2, 0], (2, 3))
-    with pytest.raises(ValueError, match=r"oracle L1Ball\(radius=1.0\) is about vectors while"):
+    with pytest.raises(ValueError, match=r"oracle L1Ball\(radius=1.0\) is for vectors while"):
         Problem(entries, [1.0, 2.0], LeastSquares(), L1Ball(1.0))

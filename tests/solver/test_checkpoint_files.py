@@ -125,7 +125,7 @@ def test_what_is_wrong_is_said(file: Path) -> None:
             resume(file, lasso())
         assert file.read_bytes() == contents
     for kind, sentence in (
-        (replace(files.CHECKPOINT, version=3), "format 3, of another rcmd; expected format 2"),
+        (replace(files.CHECKPOINT, version=3), "format 3, of another version of rcmd; expected"),
         (replace(files.CHECKPOINT, word="result"), "is not a checkpoint of rcmd"),
     ):
         write_file(file, tree, kind)
@@ -177,7 +177,7 @@ def test_headers_that_ask_for_more_than_there_is_are_refused(file: Path) -> None
 
 def test_existing_files_are_refused_before_work(file: Path) -> None:
     before = file.read_bytes()
-    with pytest.raises(FileExistsError, match=r"holds a run of .* s; go on with it by rcmd.resume"):
+    with pytest.raises(FileExistsError, match=r"holds a run of .* s; continue it by rcmd.resume"):
         iterate(lasso(), checkpoint=file)
     for contents in (b"my thesis", before[:-5]):
         file.write_bytes(contents)
@@ -396,7 +396,7 @@ def test_budgets_that_are_none_are_refused(file: Path) -> None:
     before = file.read_bytes()
     with pytest.raises(ValueError, match="max_iterations is 0; expected a positive whole number"):
         resume(file, lasso(), max_iterations=0)
-    with pytest.raises(ValueError, match="every is -1; expected seconds between two checkpoints"):
+    with pytest.raises(ValueError, match="every is -1; expected seconds between two saves"):
         resume(file, lasso(), every=-1)
     assert file.read_bytes() == before
 
@@ -408,7 +408,7 @@ def test_only_some_options_may_change(file: Path) -> None:
 
 
 def test_a_path_has_no_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="checkpoint is given to path; expected None: a file"):
+    with pytest.raises(ValueError, match="checkpoint is given to path; expected None: it holds"):
         path(lasso(), [1.0, 2.0], checkpoint=tmp_path / "run.ckpt")
 
 

@@ -6,5 +6,5 @@
 - ``peers``: time to a certified gap beside other ``packages``, by the ``ladder``
 - ``disk``: data larger than the memory; ``mpi``: rows on several ranks
 
-``timing`` times contenders by turns and shows times and ratios, ``workloads`` has the data.
+``timing`` times contenders in turn and shows times and ratios, ``workloads`` has the data.
 """

@@ -2,7 +2,7 @@
 
 A module for each page: above its line ``# The page`` stands the code that computes its numbers and
 that the page shows, below it what is drawn. The words are in ``texts/``. ``page`` says what a page
-consists of and writes its file, ``drawing`` has curves and axes of one look.
+consists of and writes its file, ``drawing`` has curves and axes in one style.
 """
 
 from __future__ import annotations

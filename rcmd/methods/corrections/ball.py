@@ -20,20 +20,20 @@ from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
 
 MOST_PRODUCTS = 500
-"""Products with the Hessian that one linear system is worth."""
+"""Products with the Hessian for one linear system, at most."""
 
 SYSTEMS = 3
 """Linear systems of a round, at most."""
 
 LAST_FALL = 1e-6
-"""A step by which P falls so little, beside 1 + P, has come where the error is squared."""
+"""If P falls by less, relative to 1 + P, Newton's steps are in their quadratic phase."""
 
 LARGEST_HESSIAN, LONGEST_ROW = 1000, 200
-"""∇²f is formed up to this side, and while rows have no more entries in the mean."""
+"""∇²f is formed up to so many variables, and so many entries per row on average."""
 
 
 def ball_of(oracle: LinearMinOracle) -> tuple[L2Ball | Ridge, float | None] | None:
-    """The l2 ball or ridge that R is, and the bound of an intercept beside it, if so."""
+    """R as an l2 ball or ridge and the bound of an intercept, if any; else ``None``."""
     if isinstance(oracle, L2Ball | Ridge):
         return oracle, None
     if isinstance(oracle, Product) and len(oracle.oracles) == 2 and oracle.sizes[1] == 1:
@@ -52,7 +52,7 @@ class BallCorrection(Correction):
 
     where the ball binds, and the first with ν = dν = 0 where it does not. It is solved in units
     of the radius, whose square may overflow. An intercept in [−bound, bound], the last entry of
-    β, belongs to no norm: I has a zero in its place, and at an end that it would leave it stays.
+    β, is not in the norm: I has a zero in its place, and it stays at an end that it would leave.
     ``costs`` are the gradients and oracle calls of finding the start.
     """
 
@@ -84,10 +84,10 @@ class BallCorrection(Correction):
         return self.here.beta / self._units, self.here.slope * self._units
 
     def round(self, passes: float, enough: float) -> None:
-        """A step; and where it was one of the last and steps are cheap, the one after it.
+        """One step; in the quadratic phase, where steps are cheap, one more.
 
-        Where Newton's steps square the error, the next one costs less than to certify, and leaves
-        β as exact as its numbers are: P alone tells only half of their digits.
+        That one costs less than a certificate and makes β exact to rounding, whereas a small gap
+        shows only half of its digits.
         """
         before = self.here
         fall = self._step(passes)
@@ -96,7 +96,7 @@ class BallCorrection(Correction):
         self.moved = self.here is not before
 
     def _step(self, passes: float) -> float:
-        """One step, shortened until P falls, by what is returned; else it is not taken."""
+        """One step, shortened until P falls, or none; returns the relative fall of P."""
         before, beta, value = self.here, self.here.beta, self._value(self.here)
         products = int(min(MOST_PRODUCTS, len(beta), max(passes / SYSTEMS, 1)))
         step, multiplier = self._direction(products)
@@ -178,7 +178,7 @@ class BallCorrection(Correction):
         return self.here.curvatures / self.problem.n
 
     def _inside(self, beta: Array, binding: bool) -> Array:
-        """``beta`` drawn back to the sphere where it left the ball, or where the ball binds."""
+        """``beta`` scaled to the sphere where it left the ball, or where the ball binds."""
         size = norm(self._in_norm * beta)
         if binding or size > self.radius:
             beta = np.where(self._in_norm, beta * (self.radius / size), beta)

@@ -83,7 +83,7 @@ class EntryColumns:
         return found[among[:, None], among] * np.outer(self._values, self._values)
 
     def predict(self, rows: Any, beta: Array) -> Array:
-        """Xβ for a sum β of the atoms, from the columns where they are at hand."""
+        """Xβ for a sum β of the atoms, from the columns where they are known."""
         known = self.known
         if known is None or not np.array_equal(known.columns, self._distinct[0]):
             return rows.matvec(beta)
@@ -109,7 +109,7 @@ class PredictedColumns:
         self._atoms, self.predictions = atoms, predictions
 
     def changed(self, rows: Rows, kept: Array, new: Sequence[Atom]) -> PredictedColumns:
-        """Those ``kept``, and ``new`` ones behind them."""
+        """The columns ``kept``, followed by ``new`` ones."""
         predictions = beside(self.predictions, kept, rows.predict_at(new))
         return PredictedColumns([*(self._atoms[i] for i in kept), *new], predictions)
 

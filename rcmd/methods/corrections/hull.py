@@ -19,10 +19,10 @@ from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
 
 SUFFICIENT = 1e-4
-"""The share of the promised decrease to be had."""
+"""The share of the predicted decrease that a step must achieve."""
 
 CURVED = 1e-12
-"""How much R may lie below its chords, relatively, before a point is decomposed anew."""
+"""How much R may lie below its chords, relatively, before a point is decomposed again."""
 
 FEWEST_NEW = 16
 """Atoms asked of the oracle in a round, at least."""
@@ -31,10 +31,10 @@ MOST_STEPS, STEP_PASSES = 4, 3
 """Steps of a round, and passes over the data that one takes."""
 
 STRIDE, FEWEST_SAMPLES = 8, 2000
-"""Every eighth sample is solved first, where that leaves at least so many."""
+"""The problem of every eighth sample is solved first, where at least so many are left."""
 
 SHARE_OF_ERROR, MOST_ROUNDS = 0.5, 8
-"""They are solved until their gap is this share of a standard error of P, for so many rounds."""
+"""It is solved until its gap is this share of a standard error of P, in at most so many rounds."""
 
 
 class AtomWeights(Correction):
@@ -42,7 +42,7 @@ class AtomWeights(Correction):
 
     By convexity that is at least P(Σ λ_i a_i), with equality for the indicator of a set and
     wherever R is linear between the atoms, as for the l1 norm; where it is not, the point
-    reached is taken apart anew.
+    reached is decomposed again.
     """
 
     changing = (*Correction.changing, "atoms", "weights", "_penalties", "_idle")
@@ -60,7 +60,7 @@ class AtomWeights(Correction):
         self.here = self._point_at(self.weights)
 
     def state(self) -> dict[str, Any]:
-        """With the predictions, which are not the same bits when made again by others."""
+        """With the predictions, whose last bits would differ if computed again."""
         return {**super().state(), "predictions": getattr(self._columns, "predictions", None)}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -72,9 +72,9 @@ class AtomWeights(Correction):
             self._columns = EntryColumns(single)
 
     def add(self, atoms: Sequence[Atom]) -> int:
-        """Widen the hull by atoms that it does not hold, and forget those that are idle.
+        """Add atoms that the hull does not hold, and drop those that are idle.
 
-        Returns how many stand before the new ones.
+        Returns the number of atoms before the new ones.
         """
         held = {atom_key(atom) for atom in self.atoms}
         new = [atom for atom in atoms if atom_key(atom) not in held]
@@ -82,7 +82,7 @@ class AtomWeights(Correction):
         return len(self.atoms) - len(new)
 
     def _append(self, atoms: list[Atom]) -> None:
-        """New atoms, without weight, in the place of those that the last step left without."""
+        """Add atoms with weight 0, and drop those that the last step left without weight."""
         if not atoms:
             return
         held = np.flatnonzero(~self._idle)
@@ -108,7 +108,7 @@ class AtomWeights(Correction):
         return PredictedColumns(self.atoms, rows.predict_at(self.atoms))
 
     def slopes(self, d: Any = None) -> Array:
-        """What P rises by with the weight of every atom: a_iᵀd + R(a_i), where d is Xᵀw/n."""
+        """The derivative of P in the weight of every atom: a_iᵀd + R(a_i), where d is Xᵀw/n."""
         columns = self._columns
         if d is not None and isinstance(columns, EntryColumns):
             return columns.slopes(d) + self._penalties
@@ -116,7 +116,7 @@ class AtomWeights(Correction):
         return columns.own_slopes(self.problem.rows, self.here.w) + self._penalties
 
     def improve(self, slope: Array) -> None:
-        """One Newton step on the weights, shortened where it must be, from the ``slopes``."""
+        """One Newton step on the weights, shortened if necessary, from the ``slopes``."""
         before, n = self.here, self.problem.n
         self.passes += 1
         curved = self._columns.gram(self.problem.rows, before.curvatures / n)
@@ -152,7 +152,7 @@ class AtomWeights(Correction):
         return float(self.problem.mean(self.problem.losses.value(s + share * (end - s))))
 
     def _straighten(self) -> None:
-        """Take the point reached apart anew where R lies below the chords between its atoms."""
+        """Decompose the point reached again where R lies below the chords between its atoms."""
         point = self.here.beta
         chord, penalty = self._penalties @ self.weights, self.problem.oracle.penalty(point)
         if penalty < chord - CURVED * abs(chord):
@@ -176,10 +176,10 @@ class HullCorrection(AtomWeights):
         self.add([atom for _, atom in others[: _most_atoms(problem) - len(parts)]])
 
     def round(self, passes: float, enough: float) -> None:
-        """Take up the atoms that the oracle offers at this point, take a Newton step, and so on.
+        """Add the atoms that the oracle offers at this point, take a Newton step, and repeat.
 
-        Where none of the new atoms was of use, further steps come first: the oracle is of no help
-        before P is small on the hull.
+        Where no new atom gained weight, further steps come first: the oracle is of no help before
+        P is small on the hull.
         """
         before, earlier, steps, gap = self.here, self.passes, 0, math.inf
         while gap > enough and steps < MOST_STEPS:
@@ -255,7 +255,7 @@ def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
 def _solved(problem: Problem, correction: Correction) -> Any:
     """The β of rounds that end where the gap is small beside the sampling error of P."""
     for _ in range(MOST_ROUNDS):
-        # The root of the mean square, which unlike the deviation is not 0 where all is alike.
+        # The root of the mean square, which unlike the deviation is not 0 for equal losses.
         error = np.linalg.norm(correction.here.losses) / problem.n
         enough = SHARE_OF_ERROR * float(error)
         correction.round(math.inf, enough)

@@ -1,4 +1,4 @@
-"""What all corrections share: points, small linear systems, and how far to go."""
+"""What all corrections share: points, small linear systems, and step lengths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rcmd.rows.processes import check_cancelled
 from rcmd.rows.validation import Array
 
 ROUNDING = 1e-15
-"""What rounding may hide of a decrease, relative to the value."""
+"""The decrease that rounding may hide, relative to the value."""
 
 LEAST, MOST = 1e-13, 1.0
 """Bounds of the damping, relative to the curvature."""
@@ -71,14 +71,14 @@ class Correction(Stateful):
 
     @property
     def gradients(self) -> int:
-        """Passes times n, and what finding the start has cost."""
+        """Passes times n, and the cost of finding the start."""
         return self._earlier + self.passes * self.problem.n
 
     @abstractmethod
     def round(self, passes: float, enough: float) -> None:
-        """Go on for one round, in about so many passes where it would take more.
+        """One round, in about ``passes`` passes at most.
 
-        A gap of ``enough`` is as small as it needs to be.
+        It may end early at a gap of ``enough``.
         """
 
     def state(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def falls(value: float, here: float, promised: float) -> bool:
 
 
 def solve_definite(matrix: Array, right: Array) -> Array:
-    """H⁻¹ right; where cancellation has left H indefinite, with its spectrum raised to rounding."""
+    """H⁻¹ right; where cancellation made H indefinite, with eigenvalues raised to rounding."""
     from scipy.linalg.lapack import dposv
 
     _, solution, fault = dposv(matrix, right)

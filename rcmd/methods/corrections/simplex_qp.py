@@ -11,7 +11,7 @@ from rcmd.rows.validation import Array
 
 MOST_TURNS, MOST_WORK = 300, 6e9
 """Entries freed or fixed in one programme, at most, and their number times m³: about half a
-second, so that time limits and Ctrl-C are seen in between. The next programme goes on."""
+second, so that time limits and Ctrl-C are seen in between. The next programme continues."""
 
 DUAL_ROUNDING = 1e-13
 """A multiplier above minus this, relative to the largest, is taken for non-negative."""
@@ -22,8 +22,8 @@ def minimize_on_simplex(matrix: Array, slope: Array, start: Array) -> Array:
 
     From the feasible ``start``, where all entries that are positive or would gain are free:
     minimize over the free entries and go there. If entries turn negative, fix them at zero and
-    scale the others, where the value falls so; else go as far as the first of them. Once all are
-    non-negative, free the entry whose multiplier is most negative. But for rounding the value
+    scale the others if that lowers the value; else stop at the first of them. Once all are
+    non-negative, free the entry whose multiplier is most negative. Up to rounding the value
     falls with every turn. After ``MOST_TURNS`` or ``MOST_WORK``, or where a system overflows,
     the feasible point reached so far is returned.
 
@@ -70,8 +70,8 @@ def _falls(matrix: Array, gradient: Array, step: Array) -> bool:
 def _on_plane(matrix: Array, gradient: Array, x: Array, places: Array) -> tuple[Array, int]:
     """The step to the minimizer over Σx = 1 with the other places at zero, and where x is largest.
 
-    It is made in the differences to that largest entry, which makes up for them: the sum stays
-    1 however ill-conditioned H is.
+    It is computed in differences to that largest entry, which balances them: the sum stays 1
+    however ill-conditioned H is.
     """
     last = int(places[x[places].argmax()])
     others = places[places != last]

@@ -1,5 +1,5 @@
 """Runs on disk: begin with ``resume``.
 
-``saver`` says when a run is written, ``options`` what its file holds of the options, ``file`` in
-which format.
+``saver`` decides when a run is saved, ``options`` which of its options are, ``file`` in which
+format.
 """

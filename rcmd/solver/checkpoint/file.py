@@ -1,4 +1,4 @@
-"""The file format: a zip of JSON and .npy arrays, which is always whole.
+"""The file format: a zip of JSON and .npy arrays, which is always complete.
 
 ``rcmd.json`` comes first: the kind of file, its format, and a tree of plain values in which an
 array is a number k, the member ``k.npy``. Nothing is compressed, and nothing in a file is ever
@@ -45,7 +45,7 @@ class CannotSave(ValueError):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: its word, the format that this rcmd writes, who writes it, its error."""
+    """A kind of file: its name, the format that this rcmd writes, what writes it, its error."""
 
     word: str
     version: int
@@ -68,7 +68,7 @@ def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
 
 
 def read_file(path: Path, kind: Kind = CHECKPOINT) -> Any:
-    """The tree of a whole file; others are refused."""
+    """The tree of a complete file; others are refused."""
     with open(path, "rb") as stream:
         return read_stream(stream, path, kind)
 
@@ -85,17 +85,17 @@ def read_stream(stream: BinaryIO, path: Path, kind: Kind = CHECKPOINT) -> Any:
                 raise _foreign(path, kind)
             if version != kind.version:
                 raise kind.error(
-                    f"{path} is a {word} of format {version}, of another rcmd; expected format "
-                    f"{kind.version}, which this one reads: use the rcmd that wrote it. The file "
-                    "was left as it is"
+                    f"{path} is a {word} of format {version}, of another version of rcmd; expected "
+                    f"format {kind.version}: use the version that wrote it. The file was left as "
+                    "it is"
                 )
             return _decoded(tree, archive)
     except kind.error:
         raise
-    except Exception as error:  # zip, JSON and NumPy have a dozen kinds for bytes that are wrong
+    except Exception as error:  # zip, JSON and NumPy raise a dozen kinds for damaged bytes
         raise kind.error(
             f"{path} is a damaged {kind.word}: {error}. Expected the whole file, as it was "
-            "written: take a copy of it, or start anew under another name. The file was left as "
+            "written: restore a copy, or start again under another name. The file was left as "
             "it is"
         ) from None
 
@@ -188,7 +188,7 @@ def _array(name: str, archive: zipfile.ZipFile) -> Array:
         length = member.tell() + int(np.prod(shape, dtype=object)) * dtype.itemsize
     stored = info.compress_type == zipfile.ZIP_STORED and length == info.file_size
     if dtype.kind not in "biuf" or not stored:
-        raise ValueError(f"{name} does not hold the numbers that it says")
+        raise ValueError(f"{name} does not hold the numbers that its header says")
     with archive.open(name) as member:
         return np.lib.format.read_array(member, allow_pickle=False)
 
@@ -210,7 +210,7 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             part.unlink()
         raise
-    with contextlib.suppress(OSError):  # make the new name last, on systems that can
+    with contextlib.suppress(OSError):  # make the new name durable, on systems that can
         descriptor = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -219,5 +219,5 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 def part_of(path: Path) -> Path:
-    """The name under which a file is written before it is whole."""
+    """The name under which a file is written before it is complete."""
     return path.with_name(path.name + ".part")

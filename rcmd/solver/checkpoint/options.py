@@ -1,6 +1,6 @@
-"""The options of a run in its checkpoint, and the options to go on with.
+"""The options of a run in its checkpoint, and the options to continue with.
 
-Numbers, lists and methods made of rcmd's own parts are saved. Of a method with other parts only a
+Numbers, lists and methods built from rcmd's own parts are saved. Of any other method only a
 fingerprint is, and ``resume`` must be given it again: a file holds no code.
 """
 
@@ -59,14 +59,14 @@ def saved_options(options: Options, method: Method) -> dict[str, Any]:
 def options_from(
     saved: dict[str, Any], method: Any, record_at: Any, **changes: Any
 ) -> dict[str, Any]:
-    """The options to go on with: those saved, with what ``resume`` is given."""
+    """The options to continue with: those saved, with what ``resume`` is given."""
     seed = saved["seed"]
     if isinstance(seed, dict):
         seed = np.random.Generator(getattr(np.random, seed["generator"])())
     if method is not None and fingerprint(method) != saved["fingerprint"]:
         raise ValueError(
-            f"method is {method!r}, not that of the checkpoint's run; expected the same one: a run "
-            "goes on as it began"
+            f"method is {method!r}, not that of the checkpoint's run; expected the same one, which "
+            "cannot change"
         )
     if method is None:
         method = _part(saved["method"]) or _missing("method")
@@ -96,7 +96,7 @@ def _missing(name: str) -> Any:
 
 
 def _own_classes() -> dict[str, type]:
-    """The classes that a method of rcmd may be made of."""
+    """The classes that a method of rcmd may be built from."""
     parts = [
         kind for module in (prox, schedules) for kind in vars(module).values() if is_dataclass(kind)
     ]

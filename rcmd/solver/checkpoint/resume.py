@@ -1,4 +1,4 @@
-"""Going on with a run from its checkpoint."""
+"""Resuming a run from its checkpoint."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reopen(
     record_at: Iterable[int] | None = None,
     **changes: Any,
 ) -> Run:
-    """The run of a checkpoint, ready to go on: ``for state in reopen(file, problem): …``.
+    """The run of a checkpoint, ready to continue: ``for state in reopen(file, problem): …``.
 
     Takes what ``resume`` takes.
     """
@@ -68,7 +68,7 @@ vars(reopen)["__signature__"] = inspect.Signature([*_parameters, *_changing])
 
 @called_with(reopen)
 def resume(run: Run) -> Result:
-    """Go on with a run from the file that ``solve(problem, checkpoint=file)`` wrote.
+    """Continue a run from the file that ``solve(problem, checkpoint=file)`` wrote.
 
     Iterates, history and result are those of a run that was never interrupted, bit for bit but
     for the seconds, on the same machine with as many threads. The file is kept up to date.
@@ -76,18 +76,18 @@ def resume(run: Run) -> Result:
     Parameters
     ----------
     checkpoint
-        The file. One that is damaged, foreign or of a newer rcmd is refused and left as it is.
+        The file. If damaged, foreign or of another version, it is refused and left as it is.
     problem
         The problem of that run, made again from the same data.
     tol, max_iterations, max_gradients, max_seconds
-        Where they are to be others than before: ``None`` for no limit. Budgets count what the
-        run used before, too: a run that ended by one goes on with a larger one, as if it had been
-        given that from the beginning (but for corrections, which plan with the gradients left).
+        New values, where they change: ``None`` for no limit. Budgets include what the run used
+        before: a run that ended by one continues with a larger one, as if it had been given that
+        from the beginning (except for corrections, which plan with the gradients left).
     method, record_at
         A method with parts that are not rcmd's, and an endless stream of iterations, once more as
         ``solve`` was given them, from their start: a file holds no code.
     every
-        Seconds between two writings, as before by default.
+        Seconds between two saves, as before by default.
     callbacks
         As for ``solve``.
 

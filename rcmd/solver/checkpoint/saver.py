@@ -1,4 +1,4 @@
-"""Where and when a run is written to its file, and what happens where that fails."""
+"""Where and when a run is saved, and what happens when that fails."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Saver:
     command
         What the command line needs to make the problem again, in plain values.
     fault
-        Why the file is older than the run, or nothing.
+        Why the file is out of date; empty if it is not.
     seconds
-        How long the last writing took.
+        How long the last save took.
     """
 
     def __init__(self, run: Run, path: str | os.PathLike[str], *, resumed: bool = False) -> None:
@@ -75,7 +75,7 @@ class Saver:
         except (OSError, CannotSave) as fault:
             told, self.fault = self.fault, f"the checkpoint {self.path} is not up to date: {fault}"
             if not told:
-                warn_caller(f"{self.fault}; the run goes on")
+                warn_caller(f"{self.fault}; the run continues")
         else:
             self.fault = ""
 
@@ -141,7 +141,7 @@ def _refuse_existing(path: Path) -> None:
             "it will not be overwritten"
         ) from None
     raise FileExistsError(
-        f"checkpoint {path} exists and holds a run of {tree['seconds']:.3g} s; go on with it by "
+        f"checkpoint {path} exists and holds a run of {tree['seconds']:.3g} s; continue it by "
         "rcmd.resume(file, problem) or `rcmd resume FILE`, or choose a new name: it will not be "
         "overwritten"
     )

@@ -1,4 +1,4 @@
-"""Random problems, and what must hold of any problem: ``rcmd fuzz``.
+"""Random problems, and what must hold for any problem: ``rcmd fuzz``.
 
 ``cases`` draws problems, with a loss and an oracle of any class that has a spec; ``judging``
 solves one here and by CVXPY and says what does not agree; ``searching`` lets Hypothesis
