@@ -33,8 +33,8 @@ def test_every_method_has_a_name():
         ("sfv", r"method 'sfv' is unknown; expected one of .*; did you mean sfw"),
         ("zzz", "method 'zzz' is unknown; expected one of rcmd, corrected, fw,"),
         ("fw,rcmd,fw", "name fw more than once"),
-        ("rcmd:exact", "method 'rcmd:exact' has a step rule; expected rcmd alone"),
-        ("sfw:exact", "method 'sfw:exact' has a step rule; expected sfw alone"),
+        ("rcmd:exact", "method 'rcmd:exact' names a step rule; expected rcmd, which has none"),
+        ("sfw:exact", "method 'sfw:exact' names a step rule; expected sfw, which has none"),
         ("fw:exakt", "rule of FrankWolfe is 'exakt'; expected one of open-loop, exact"),
     ],
 )
