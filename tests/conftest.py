@@ -1,21 +1,42 @@
-"""Tests leave nothing in the user's own cache folder, and hear Ctrl-C in a background job too."""
+"""One cache for all processes of a run, Ctrl-C in background jobs, and data that may be absent."""
 
-import os
 import signal
-import tempfile
 
+import data_files
 import pytest
 
 
-def pytest_configure():
+def pytest_configure(config):
     # Shells start background jobs with Ctrl-C ignored, and what these start inherits it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache():
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RCMD_CACHE"] = folder
+def own_cache(tmp_path_factory, worker_id):
+    """Nothing is left in the user's cache folder, and workers share what expressions become."""
+    folder = tmp_path_factory.getbasetemp()
+    with pytest.MonkeyPatch.context() as patch:
+        shared = folder if worker_id == "master" else folder.parent
+        patch.setenv("RCMD_CACHE", str(shared / "cache"))
         yield
-        del os.environ["RCMD_CACHE"]
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the tests of data sets that are not at hand; the summary says so in one line."""
+    absent = [
+        item
+        for item in items
+        if any(not data_files.path(mark.args[0]).exists() for mark in item.iter_markers("data"))
+    ]
+    if absent:
+        config.hook.pytest_deselected(items=absent)
+        items[:] = [item for item in items if item not in absent]
+
+
+def pytest_terminal_summary(terminalreporter):
+    if absent := [name for name in data_files.NAMES if not data_files.path(name).exists()]:
+        terminalreporter.write_line(
+            f"The tests of {', '.join(absent)} were left out: no such files in "
+            f"{data_files.FOLDER}; name their folder in RCMD_DATA"
+        )

@@ -13,8 +13,8 @@ import time
 import tracemalloc
 import zlib
 from functools import partial
-from pathlib import Path
 
+import data_files
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -31,8 +31,6 @@ from rcmd.datasets import (
 )
 from rcmd.datasets.folder import META
 from rcmd.datasets.libsvm import libsvm_parts
-
-REAL = Path(os.environ.get("RCMD_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def text(rows=200, features=30, seed=0):
@@ -104,12 +102,10 @@ def test_the_numbers_of_the_reader_bit_for_bit(source, tmp_path, cut, pack, bloc
 
 @pytest.mark.parametrize(
     "name",
-    ["a9a", "mushrooms", "w8a", pytest.param("gisette_scale.t", marks=pytest.mark.slow)],
+    data_files.each(*data_files.NAMES, slow=("gisette_scale.t",)),
 )
 def test_published_files(tmp_path, name):
-    path = REAL / f"{name}.bz2"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; RCMD_DATA names its folder")
+    path = data_files.path(name)
     convert_libsvm(path, tmp_path / "published.rows")
     assert same(tmp_path / "published.rows", path)
 

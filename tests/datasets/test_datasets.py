@@ -4,10 +4,9 @@ import bz2
 import gzip
 import lzma
 import math
-import os
 import re
-from pathlib import Path
 
+import data_files
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -275,20 +274,17 @@ def test_random_edits_against_a_careful_reader(write):
     assert 0.2 < np.mean(outcomes) < 0.8
 
 
-@pytest.mark.parametrize(
-    ("name", "shape", "nnz", "labels"),
-    [
-        ("a9a.bz2", (32561, 123), 451592, {-1: 24720, 1: 7841}),
-        ("w8a.bz2", (49749, 300), 579586, {-1: 48270, 1: 1479}),
-        ("mushrooms.bz2", (8124, 112), 170604, {1: 3916, 2: 4208}),
-        ("gisette_scale.t.bz2", (1000, 5000), 4971000, {-1: 500, 1: 500}),
-    ],
-)
-def test_published_files(name, shape, nnz, labels):
-    root = Path(__file__).parents[2]
-    path = Path(os.environ.get("RCMD_DATA", root.parent / "shared" / "data")) / name
-    if not path.exists():
-        pytest.skip(f"{name} is not at hand; name its directory in RCMD_DATA")
+FACTS = {
+    "a9a": ((32561, 123), 451592, {-1: 24720, 1: 7841}),
+    "w8a": ((49749, 300), 579586, {-1: 48270, 1: 1479}),
+    "mushrooms": ((8124, 112), 170604, {1: 3916, 2: 4208}),
+    "gisette_scale.t": ((1000, 5000), 4971000, {-1: 500, 1: 500}),
+}
+
+
+@pytest.mark.parametrize("name", data_files.each(*FACTS))
+def test_published_files(name):
+    path, (shape, nnz, labels) = data_files.path(name), FACTS[name]
     x, y = read_libsvm(path)
     assert (x.shape, x.nnz) == (shape, nnz)
     assert x.has_canonical_format

@@ -2,19 +2,18 @@
 
 import bz2
 import hashlib
-import os
 import socket
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import data_files
 import pytest
 from numpy.testing import assert_array_equal
 
 from rcmd.datasets import DataError, fetching, load, locate
 
 SMALL = b"+1 1:0.5 3:2\n-1 2:1\n"
-AT_HAND = Path(os.environ.get("RCMD_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 @pytest.fixture(autouse=True)
@@ -146,12 +145,9 @@ def test_pooch_itself_compares_the_checksum(places, monkeypatch, content):
         assert list(places[2].iterdir()) == []
 
 
-@pytest.mark.parametrize("name", fetching.PUBLISHED)
+@pytest.mark.parametrize("name", data_files.each(*data_files.NAMES))
 def test_checksums_are_those_of_the_files_at_hand(name):
-    path = AT_HAND / f"{name}.bz2"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not at hand; name its directory in RCMD_DATA")
-    content, published = path.read_bytes(), fetching.PUBLISHED[name]
-    if not published.file.endswith(".bz2"):
+    content, entry = data_files.path(name).read_bytes(), fetching.PUBLISHED[name]
+    if not entry.file.endswith(".bz2"):
         content = bz2.decompress(content)
-    assert hashlib.sha256(content).hexdigest() == published.sha256
+    assert hashlib.sha256(content).hexdigest() == entry.sha256

@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import replace
 
+import data_files
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
@@ -13,7 +14,6 @@ from sklearn.datasets import dump_svmlight_file
 from proofs_check.statements.s80_reported_counts import FULL, ROWS, STOCHASTIC, hundredth
 from rcmd import iterate, solve
 from rcmd.cli.main import main
-from rcmd.datasets import DataError, locate
 from rcmd.lab import racing
 from rcmd.lab.racing import Point
 from rcmd.lab.reproduce import cells, published
@@ -292,13 +292,9 @@ def test_stand_in_is_called_so_and_gets_no_ratio(tmp_path):
 
 
 @pytest.mark.slow
-def test_published_count_of_rcmd_on_mushrooms(tmp_path):
-    try:
-        path = locate("mushrooms") if os.environ.get("RCMD_DATA") else None
-    except DataError:
-        path = None
-    if path is None:
-        pytest.skip("mushrooms is not in the folder RCMD_DATA")
+@data_files.needs("mushrooms")
+def test_published_count_of_rcmd_on_mushrooms(tmp_path, monkeypatch):
+    monkeypatch.setenv("RCMD_DATA", str(data_files.FOLDER))
     found = run_all(Settings(names=("mushrooms",), seeds=1).quick(), tmp_path, lambda text: None)
     (row,) = (row for row in table(found).rows if row["method"] == "rcmd")
     assert 0.65 <= row["ratio"] <= 1.35

@@ -1,10 +1,9 @@
 """SDCA and APCG against their papers' own words, CVXPY, scikit-learn and their rates."""
 
 import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
+import data_files
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -287,14 +286,11 @@ def test_refusals():
 
 
 def a9a():
-    root = Path(__file__).parents[2]
-    path = Path(os.environ.get("RCMD_DATA", root.parent / "shared" / "data")) / "a9a.bz2"
-    if not path.exists():
-        pytest.skip("a9a.bz2 is not at hand; name its directory in RCMD_DATA")
-    X, y = read_libsvm(path)
+    X, y = read_libsvm(data_files.path("a9a"))
     return X, map_labels(y)[0]
 
 
+@data_files.needs("a9a")
 @pytest.mark.parametrize("name", METHODS)
 def test_a9a_to_eight_digits(name):
     X, y = a9a()
@@ -304,6 +300,7 @@ def test_a9a_to_eight_digits(name):
     assert result.passes < 60
 
 
+@data_files.needs("a9a")
 @pytest.mark.parametrize("name", METHODS)
 def test_scikit_learn_agrees_on_a9a(name):
     linear_model = pytest.importorskip("sklearn.linear_model")
