@@ -34,7 +34,7 @@ from rcmd.rows import OperatorRows as OperatorRows
 from rcmd.rows.lowrank import LowRank as LowRank
 from rcmd.solver.history import State as State
 from rcmd.solver.history import StopReason as StopReason
-from rcmd.solver.path import Path as Path
+from rcmd.solver.path import SolutionPath as SolutionPath
 from rcmd.solver.path import path as path
 from rcmd.solver.result import Result as Result
 from rcmd.solver.solve import iterate as iterate

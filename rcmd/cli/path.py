@@ -25,7 +25,7 @@ from rcmd.reporting.progress import RunProgress, exit_status, tell_on_terminal
 from rcmd.reporting.tables import about_command
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import batch_size
-from rcmd.solver.path import Path, steps
+from rcmd.solver.path import SolutionPath, steps
 from rcmd.solver.result import Result
 from rcmd.solver.saved_results import as_data
 from rcmd.solver.solve import iterate
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         results[value] = result
         say(_row(value, result), options.json)
     results = {value: results[value] for value in values if value in results}
-    found = Path(list(results), list(results.values()), parameter)
+    found = SolutionPath(list(results), list(results.values()), parameter)
     if options.plot is not None:
         found.plot().savefig(options.plot)
     rows = [{parameter: value} | as_data(result) for value, result in results.items()]

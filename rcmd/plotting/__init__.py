@@ -1,6 +1,6 @@
 """Figures, by matplotlib, which is imported when used: ``pip install 'rcmd-opt[plot]'``.
 
-``result.plot()`` draws a run, ``compare`` several, ``Path.plot`` a regularization path,
+``result.plot()`` draws a run, ``compare`` several, ``SolutionPath.plot`` a regularization path,
 ``coefficients`` coefficients along any axis, ``duals`` the dual variables. Each returns the figure,
 whose ``savefig`` writes .pdf, .svg (text as text) and .png, or draws into given axes. Sizes are
 those of a journal's columns, 3.3 and 6.9 inches.

@@ -12,7 +12,7 @@ from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
-    from rcmd.solver.path import Path
+    from rcmd.solver.path import SolutionPath
 
 
 NAMED = 7
@@ -25,8 +25,8 @@ RELATIVE_ZERO = 1e-10
 """Singular values below this share of the largest are rounding."""
 
 
-def path(results: Path, names: Sequence[str] | None = None, axes: Any = None) -> Any:
-    """Coefficients and support of a path; see ``rcmd.Path.plot``.
+def path(results: SolutionPath, names: Sequence[str] | None = None, axes: Any = None) -> Any:
+    """Coefficients and support of a path; see ``rcmd.SolutionPath.plot``.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from rcmd.solver.result import Result
 from rcmd.solver.solve import Options, solve
 
 
-class Path(tuple[Result, ...]):
+class SolutionPath(tuple[Result, ...]):
     """The results of a path, in the order in which the values were given.
 
     Attributes
@@ -33,7 +33,7 @@ class Path(tuple[Result, ...]):
 
     def __new__(
         cls, values: Iterable[float], results: Iterable[Result], parameter: str = "radius"
-    ) -> Path:
+    ) -> SolutionPath:
         found = super().__new__(cls, results)
         found.values, found.parameter = tuple(values), parameter
         return found
@@ -63,7 +63,7 @@ class Path(tuple[Result, ...]):
 
     def __repr__(self) -> str:
         worst = max(self.gaps, default=0.0)
-        return f"Path({len(self)} values, largest certified gap {worst:.3g})"
+        return f"SolutionPath({len(self)} values, largest certified gap {worst:.3g})"
 
 
 def path(
@@ -72,7 +72,7 @@ def path(
     *,
     parameter: Literal["radius", "strength"] = "radius",
     **options: Any,
-) -> Path:
+) -> SolutionPath:
     """Solve ``problem`` for each radius (or strength), each from the solution before.
 
     Sets are visited from the smallest to the largest, so that every solution lies in the next
@@ -96,7 +96,7 @@ def path(
     wanted = list(values)
     results = dict(steps(problem, wanted, parameter=parameter, **options))
     reached = [value for value in wanted if value in results]
-    return Path(reached, [results[value] for value in reached], parameter)
+    return SolutionPath(reached, [results[value] for value in reached], parameter)
 
 
 def steps(

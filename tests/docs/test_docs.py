@@ -44,7 +44,7 @@ INTERNAL = {"rcmd.engine", "rcmd.model.specs", "rcmd.testing.fuzzing"}
 
 EXAMPLES = {
     "rcmd.certify": "Certificate",
-    "rcmd.path": "Path",
+    "rcmd.path": "SolutionPath",
     "rcmd.iterate": "State",
     "rcmd.model.bounds.Bound": "Verdict",
     "rcmd.model.schedules.SublinearSchedule": "Schedule",
@@ -131,7 +131,9 @@ def test_every_public_name_is_on_one_page_of_the_reference():
     for name in found:
         module, _, attribute = name.rpartition(".")
         assert hasattr(import_module(module), attribute), name
-    assert documented(".. currentmodule:: rcmd\n.. autoclass:: Path") == ["rcmd.Path"]
+    assert documented(".. currentmodule:: rcmd\n.. autoclass:: SolutionPath") == [
+        "rcmd.SolutionPath"
+    ]
 
 
 def test_every_public_docstring_has_a_summary_and_an_example():

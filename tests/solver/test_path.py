@@ -18,7 +18,7 @@ def test_a_path_is_certified_and_agrees_with_single_solves() -> None:
         assert result.primal == pytest.approx(alone.primal, abs=2e-9)
     assert found.betas.shape == (3, 30)
     assert len(found[1:]) == 2
-    assert repr(found).startswith("Path(3 values, largest certified gap ")
+    assert repr(found).startswith("SolutionPath(3 values, largest certified gap ")
 
 
 def test_a_path_of_strengths() -> None:
