@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,8 +19,11 @@ from rcmd.rows.atoms import DenseAtom
 class Ellipsoid(NormBall):
     """The set {βᵀA⁻¹β ≤ radius²}; M_j = radius·√(x_jᵀA x_j).
 
-    ``matrix`` is A, symmetric and positive definite, or its diagonal as a vector. For another
-    centre use ``Translated``.
+    ``matrix`` is A, symmetric and positive definite, or its diagonal as a vector; of a full one
+    the lower triangle is read. For another centre use ``Translated``.
+
+    The rounded Cholesky factor L of a full A is that of another matrix. Its distance is bounded,
+    and enters: ``minimum`` is a lower bound, atoms are feasible, for A itself.
 
     Examples
     --------
@@ -44,7 +48,7 @@ class Ellipsoid(NormBall):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.own_array("matrix")
-        _ = self.factor  # refuses what is not positive definite
+        _ = self.factor, self.distortion  # refuse what is not positive definite, or nearly not
 
     def declared_size(self) -> tuple[int, str]:
         return len(self.matrix), f"matrix of Ellipsoid has shape {self.matrix.shape}"
@@ -54,6 +58,27 @@ class Ellipsoid(NormBall):
         """L with LLᵀ = A, for a diagonal A the vector of its roots."""
         return _factor(self.matrix.astype(float))
 
+    @cached_property
+    def rounding(self) -> float:
+        """ε with |LLᵀ − A| ≤ ε|L||Lᵀ|, and so for products with L (Higham, Theorem 10.3)."""
+        return 0.0 if self.factor.ndim == 1 else (len(self.factor) + 3) * 2.0**-53
+
+    @cached_property
+    def distortion(self) -> float:
+        """κ < 1/2 with |‖L⁻¹β‖² − βᵀA⁻¹β| ≤ κ βᵀA⁻¹β, the solution of Lz = β rounded."""
+        if self.factor.ndim == 1:
+            return 0.0
+        inverse = self._preimage(np.eye(len(self.factor)))
+        size = abs(inverse) @ abs(self.factor)
+        kappa = 4 * self.rounding * float(size.sum(axis=0).max() * size.sum(axis=1).max())
+        if not kappa < 0.5:
+            raise ValueError(
+                f"matrix of Ellipsoid has the condition number {np.linalg.cond(self.matrix):.1e}; "
+                "expected one whose rounded Cholesky factor still tells the set: add a multiple "
+                "of the identity, or scale the columns of the data"
+            )
+        return kappa
+
     @property
     def ball(self) -> L2Ball:
         """The ball of which this is the image under the Cholesky factor L of A."""
@@ -61,36 +86,48 @@ class Ellipsoid(NormBall):
 
     def argmin(self, c: Array) -> DenseAtom:
         pulled = self._pull(c)
-        z = direction(pulled, -self.radius, out=pulled)
+        z = direction(pulled, -self.radius * math.sqrt(1 - self.distortion), out=pulled)
         if self.factor.ndim == 1:
             z *= self.factor
             return DenseAtom(z)
         return DenseAtom(self.factor @ z)
 
     def norm(self, beta: Array) -> Any:
-        """‖L⁻¹β‖₂."""
-        return norm(self._preimage(beta))
+        """At least (βᵀA⁻¹β)^½."""
+        return norm(self._preimage(beta)) / math.sqrt(1 - self.distortion)
 
     def dual_norm(self, c: Array) -> Any:
-        """‖Lᵀc‖₂."""
-        return norm(self._pull(c))
+        """At least (cᵀAc)^½."""
+        return self._at_least(norm(self._pull(c)), self._size(c))
 
     def violation(self, beta: Array) -> Any:
-        return self.ball.violation(self._preimage(beta))
+        return self.ball.violation(self._preimage(beta) / math.sqrt(1 - self.distortion))
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """That of the ball, for L⁻¹β and Lᵀc."""
-        return self.ball.fenchel_young(self._preimage(beta), self._pull(c))
+        """That of the ball, for L⁻¹β and Lᵀc, and what rounding of the two may hide."""
+        z, pulled, size = self._preimage(beta), self._pull(c), self._size(c)
+        hidden = self._at_least(norm(pulled), size) - norm(pulled) + 2 * self.rounding * size
+        return self.ball.fenchel_young(z, pulled) + self.radius * hidden
 
     def dual_norms(self, entries: Array, columns: Any) -> Array:
-        """‖Lᵀx_j‖₂ for every row of a block."""
+        """The same for every row of a block."""
         if self.factor.ndim == 1:
-            images = entries * self.factor[columns]
-        elif columns.ndim == 1:
-            images = entries @ self.factor
-        else:
-            images = (entries[:, None] @ self.factor[columns])[:, 0]
-        return row_norms(images, 2.0)
+            return row_norms(entries * self.factor[columns], 2.0)
+        factor = self.factor[columns]
+
+        def norms(entries: Array, factor: Array) -> Array:
+            images = entries @ factor if columns.ndim == 1 else (entries[:, None] @ factor)[:, 0]
+            return row_norms(images, 2.0)
+
+        return self._at_least(norms(entries, factor), norms(abs(entries), abs(factor)))
+
+    def _at_least(self, pulled: Any, size: Any) -> Any:
+        """(cᵀAc)^½ at most, from ‖Lᵀc‖ as computed and ‖|L|ᵀ|c|‖."""
+        return np.hypot(pulled + self.rounding * size, math.sqrt(self.rounding) * size)
+
+    def _size(self, c: Array) -> Any:
+        """‖|L|ᵀ|c|‖₂, where it matters."""
+        return norm(abs(c) @ abs(self.factor)) if self.rounding else 0.0
 
     def _pull(self, c: Array) -> Array:
         """Lᵀc."""
