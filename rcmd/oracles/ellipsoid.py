@@ -70,7 +70,7 @@ class Ellipsoid(NormBall):
             return 0.0
         inverse = self._preimage(np.eye(len(self.factor)))
         size = abs(inverse) @ abs(self.factor)
-        kappa = 4 * self.rounding * float(size.sum(axis=0).max() * size.sum(axis=1).max())
+        kappa = 4 * self.rounding * float(np.linalg.norm(size, 2)) ** 2
         if not kappa < 0.5:
             raise ValueError(
                 f"matrix of Ellipsoid has the condition number {np.linalg.cond(self.matrix):.1e}; "
