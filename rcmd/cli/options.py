@@ -9,7 +9,7 @@ from typing import Any
 
 from rcmd.plotting import check_plot
 from rcmd.reporting.json_output import check_json
-from rcmd.solver.saved_results import check_folder
+from rcmd.solver.saved_results import check_replaceable
 from rcmd.solver.solve import Options
 
 FLAGS = {option.name: option for option in fields(Options) if option.metadata}
@@ -100,7 +100,7 @@ def check_outputs(options: argparse.Namespace) -> None:
     if given.get("plot") is not None:
         check_plot(options.plot)
     if given.get("save") is not None:
-        check_folder(options.save)
+        check_replaceable(options.save)
 
 
 def word(text: str) -> str:

@@ -75,6 +75,12 @@ def checked_atom(oracle: LinearMinOracle, d: Any) -> Atom:
             f"argmin of {type(oracle).__name__} returned a {type(atom).__name__}; expected an "
             "Atom: wrap a vector as rcmd.oracles.DenseAtom(vector)"
         )
+    p = math.prod(d.shape)
+    if not atom.fits(p):
+        raise ValueError(
+            f"argmin of {type(oracle).__name__} returned {atom!r}, which does not have p = {p} "
+            "entries; expected an atom of the length of c"
+        )
     return atom
 
 

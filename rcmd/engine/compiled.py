@@ -32,7 +32,7 @@ from rcmd.engine.kernels.vertex import (
     run_vertex,
     tighten_all,
 )
-from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.engine.sampling import Sampler, UniformSampler, drawn
 from rcmd.engine.state import Stateful
 from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
@@ -132,15 +132,8 @@ class CompiledEngine(Stateful):
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
 
     def _draw(self, steps: int) -> Array:
-        """The next batches for the kernels, which would crash at a row beyond the end."""
-        batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
-        trusted = isinstance(self.sampler, UniformSampler)
-        if not trusted and (batches.min() < 0 or batches.max() >= self.problem.n):
-            raise IndexError(
-                f"the sampler drew rows from {batches.min()} to {batches.max()}; expected 0 to "
-                f"{self.problem.n - 1}"
-            )
-        return batches.view(np.uint64)
+        batches = drawn(self.sampler, steps, self.problem.n)
+        return np.ascontiguousarray(batches, dtype=np.int64).view(np.uint64)
 
     def _take(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
         shared = (self._samples, self._gain, self._mask, self._functions)

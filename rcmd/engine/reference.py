@@ -16,7 +16,7 @@ import numpy as np
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
 from rcmd.engine.base import checked_atom, next_refresh, not_finite
-from rcmd.engine.sampling import Sampler
+from rcmd.engine.sampling import Sampler, drawn
 from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
@@ -66,7 +66,7 @@ class ReferenceEngine(Stateful):
         """One iteration of Algorithm 2 on a batch."""
         losses, rows, i = self.problem.losses, self.problem.rows, self.iteration
         atom = checked_atom(self.problem.oracle, self.d)
-        batch = self.sampler.draw(1)[0]
+        (batch,) = drawn(self.sampler, 1, self.problem.n)
 
         # n times the batch's coordinates of a subgradient of D at w.
         gap = rows.predict(batch, atom) - self.s[batch]

@@ -95,6 +95,33 @@ class Replay(Stateful):
         return self.batches[self._next - steps : self._next]
 
 
+def drawn(sampler: Sampler, steps: int, n: int) -> Array:
+    """The next batches; unless ``sampler`` is rcmd's own, they are looked at.
+
+    Kernels would crash at a row beyond the end, and change a row named twice by half a step.
+    """
+    batches = np.asarray(sampler.draw(steps))
+    if type(sampler) is UniformSampler:
+        return batches
+    if batches.shape != (steps, sampler.batch) or batches.dtype.kind not in "iu":
+        raise ValueError(
+            f"draw({steps}) of {type(sampler).__name__} returned an array of {batches.dtype} and "
+            f"shape {batches.shape}; expected whole numbers, of shape ({steps}, {sampler.batch})"
+        )
+    if batches.size and (batches.min() < 0 or batches.max() >= n):
+        raise IndexError(
+            f"draw of {type(sampler).__name__} returned rows from {batches.min()} to "
+            f"{batches.max()}; expected 0 to {n - 1}"
+        )
+    ordered = np.sort(batches, axis=1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        raise ValueError(
+            f"draw of {type(sampler).__name__} returned a batch that names a row twice; expected "
+            "different rows"
+        )
+    return batches
+
+
 def fill_with_subsets(uniforms: Array, taken: Array, batches: Array) -> None:
     """Turn uniforms into uniform subsets of the rows, one batch per line, by Floyd's method.
 

@@ -54,7 +54,9 @@ def plain(value: Any) -> Any:
 def load_attribute(owner: Any, name: str, saved: Any, *, in_place: bool = True) -> None:
     """Load a saved value; with ``in_place``, into the array that is there."""
     held: Any = getattr(owner, name, None)
-    if in_place and isinstance(held, np.ndarray) and held.shape == np.shape(saved):
+    if in_place and isinstance(held, np.ndarray):
+        if held.shape != np.shape(saved):
+            raise ValueError(f"{name} has shape {np.shape(saved)}; expected {held.shape}")
         held[...] = saved
     else:
         setattr(owner, name, _loaded(held, saved))

@@ -316,11 +316,15 @@ class BestPair:
         if not state:
             return
         beta, *numbers = state["primal"]
+        _check_shape("beta", beta, self.problem.rows.zero().shape)
+        _check_shape("w", state["w"], (self.problem.n,))
         self._primal = PrimalPoint(_frozen(beta), None, *numbers)
         self._dual = DualPoint(_frozen(self.problem.own_part(state["w"])), None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
             self._certificate = Certificate(*pair, *values, *state["gaps"])
+            if not all(gap >= 0 for gap in state["gaps"]):
+                raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
 
 
 def _frozen(array: Any) -> Any:

@@ -107,7 +107,7 @@ def _formulas(summary: Summary) -> str:
 def _constants(summary: Summary) -> str:
     rows = "1 row" if summary.batch == 1 else f"{summary.batch:,} rows"
     return _div(FAINT, f"constants for {rows} a step") + _table(
-        (re.sub("_(.+)", r"<sub>\1</sub>", letter), _number(value, 6), _indexed(meaning))
+        (re.sub("_(.+)", r"<sub>\1</sub>", escape(letter)), _number(value, 6), _indexed(meaning))
         for letter, meaning, value in summary.constants
     )
 

@@ -28,6 +28,10 @@ class Atom(ABC):
     def add_to(self, total: Any, weight: Any) -> None:
         """``total += weight · β̃`` in place, for a vector or a ``LowRank``."""
 
+    def fits(self, p: int) -> bool:
+        """Whether β̃ has p entries; kernels would crash at one beyond the end."""
+        return True
+
     def dense(self, like: Any) -> Any:
         """β̃ as a vector of the length and number type of ``like``, or a ``LowRank`` like it."""
         total = LowRank(like.shape) if isinstance(like, LowRank) else np.zeros_like(like)
@@ -58,6 +62,10 @@ class SparseAtom(Atom):
             entries[indices == index] = value
         return entries
 
+    def fits(self, p: int) -> bool:
+        places = self.indices
+        return len(places) == len(self.values) and all(0 <= k < p for k in places)
+
     def predict(self, block: Array) -> Array:
         if not self.indices:
             return 0 * block[:, 0]
@@ -83,6 +91,9 @@ class DenseAtom(Atom):
     def gather(self, indices: Array) -> Array:
         return self.vector[indices]
 
+    def fits(self, p: int) -> bool:
+        return self.vector.shape == (p,)
+
     def predict(self, block: Array) -> Array:
         return block @ self.vector
 
@@ -106,6 +117,9 @@ class RankOneAtom(Atom):
     def gather(self, indices: Array) -> Array:
         row, column = np.divmod(indices, len(self.right))
         return self.left[row] * self.right[column]
+
+    def fits(self, p: int) -> bool:
+        return self.left.size * self.right.size == p
 
     def predict(self, block: Array) -> Array:
         matrices = block.reshape(len(block), len(self.left), len(self.right))

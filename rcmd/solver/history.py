@@ -6,8 +6,7 @@ import enum
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import starmap
-from numbers import Integral
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
@@ -131,7 +130,8 @@ class History(tuple[Record, ...]):
     @classmethod
     def of_columns(cls, columns: dict[str, list[Any]]) -> History:
         """The history that gave these ``columns``."""
-        return cls(starmap(Record, zip(*(columns[name] for name in COLUMNS), strict=True)))
+        rows = zip(*(columns[name] for name in COLUMNS), strict=True)
+        return cls(of_kinds(Record, dict(zip(COLUMNS, row, strict=True))) for row in rows)
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Every record as a dictionary of plain numbers, ready for JSON."""
@@ -139,6 +139,18 @@ class History(tuple[Record, ...]):
             {k: v if isinstance(v, int | str) else float(v) for k, v in asdict(row).items()}
             for row in self
         ]
+
+
+KINDS = {"int": Integral, "float": Real, "Any": Number, "str": str, "bool": bool}
+
+
+def of_kinds(kind: type[Any], values: dict[str, Any]) -> Any:
+    """The dataclass with these values, read from a file, if they are of the kinds it declares."""
+    for field in fields(kind):
+        expected = KINDS.get(str(field.type), object)
+        if not isinstance(values[field.name], expected):
+            raise ValueError(f"{field.name} is {values[field.name]!r}; expected {field.type}")
+    return kind(**values)
 
 
 def log_spaced(steps_per_pass: float, ratio: float = 1.25) -> Iterator[int]:

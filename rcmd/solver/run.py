@@ -252,7 +252,9 @@ class Run(Iterator[State]):
         self.progress.load_state(state["progress"])
         self._best.load_state(state["best"])
         self._history = list(History.of_columns(state["history"]))
-        self._next_record = state["next_record"]
+        self._next_record = later = state["next_record"]
+        if later is not None and not later > 0:
+            raise ValueError(f"next_record is {later}; expected an iteration")
 
     @property
     def history(self) -> History:

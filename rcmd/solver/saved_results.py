@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 from dataclasses import asdict
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rcmd.model.certificate import Certificate
 from rcmd.model.constants import Summary
 from rcmd.rows.lowrank import LowRank
 from rcmd.solver.checkpoint.file import Kind, read_file, write_file
-from rcmd.solver.history import History, StopReason
+from rcmd.solver.history import History, StopReason, of_kinds
 from rcmd.solver.result import Result
 
 NUMBERS = ("primal", "dual", "loss_gap", "regularizer_gap")
@@ -32,7 +33,7 @@ FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save", BadResult)
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write ``result`` to ``path``, replacing any file there; see ``Result.save``."""
-    check_folder(path)
+    check_replaceable(path)
     write_file(Path(path), {"versions": versions(), **parts(result)}, FORMAT)
 
 
@@ -104,6 +105,13 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{str(path)!r} is write-protected; expected a file that you may write")
 
 
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """The same for a file whose place a new one takes, which a pipe or a device must not leave."""
+    check_folder(path)
+    if Path(path).exists() and not Path(path).is_file():
+        raise ValueError(f"{str(path)!r} is a pipe or a device; expected the name of a file")
+
+
 def versions() -> dict[str, str | None]:
     """The versions of Python and of the packages that matter; ``None`` for one that is absent."""
     found: dict[str, str | None] = {"python": platform.python_version(), "rcmd": rcmd.__version__}
@@ -126,7 +134,7 @@ def _read(path: Path) -> tuple[Result, dict[str, str | None]]:
     held = read_file(path, FORMAT)
     try:
         return from_parts(held), held["versions"]
-    except (KeyError, TypeError, ValueError) as fault:
+    except Exception as fault:  # a forged file may hold anything
         raise BadResult(
             f"{path} lacks parts of a result, or holds wrong ones ({fault}); expected a file "
             f"that {FORMAT.writer} wrote"
@@ -137,18 +145,21 @@ def from_parts(held: dict[str, Any]) -> Result:
     """The result that gave these ``parts``."""
     about = held["about"]
     if about is not None:
-        about = Summary(**about | {"constants": tuple(map(tuple, about["constants"]))})
+        letters = tuple((str(a), str(b), float(value)) for a, b, value in about["constants"])
+        about = of_kinds(Summary, about | {"constants": letters})
+    numbers = {name: held[name] for name in NUMBERS}
+    if not all(isinstance(value, Number) for value in numbers.values()):
+        raise ValueError(f"its values are {numbers}; expected numbers")
+    if not (numbers["loss_gap"] >= 0 and numbers["regularizer_gap"] >= 0):
+        raise ValueError("a gap is negative; expected none")
+    pair = _frozen(_restored(held["beta"])), _frozen(held["w"])
     return Result(
-        certificate=Certificate(
-            beta=_frozen(_restored(held["beta"])),
-            w=_frozen(held["w"]),
-            **{name: held[name] for name in NUMBERS},
-        ),
+        certificate=Certificate(*pair, **numbers),
         history=History.of_columns(held["history"]),
         stop=StopReason[held["stop"]],
-        note=held["note"],
+        note=str(held["note"]),
         about=about,
-        options=held["options"],
+        options=dict(held["options"]),
     )
 
 

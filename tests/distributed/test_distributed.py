@@ -204,9 +204,8 @@ ATOMS = (
     SparseAtom((), ()),
     SparseAtom((7,), (2.5,)),
     SparseAtom(tuple(range(40)), tuple(map(float, range(40)))),
-    DenseAtom(np.arange(3.0)),
-    DenseAtom(np.arange(50.0)),
-    RankOneAtom(np.arange(2.0), np.arange(3.0)),
+    DenseAtom(np.arange(60.0)),
+    RankOneAtom(np.arange(6.0), np.arange(10.0)),
     Constant(3.0),
 )
 
@@ -215,7 +214,7 @@ ATOMS = (
 def test_atoms_travel(atom):
     def work(group):
         answer = atom if group.rank == 0 else None  # only rank 0 knows
-        return AtFirst(Answering(answer), group).argmin(np.zeros(3))
+        return AtFirst(Answering(answer), group).argmin(np.zeros(60))
 
     for found in rehearse(3, work):
         assert type(found) is type(atom)

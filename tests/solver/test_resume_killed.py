@@ -84,7 +84,7 @@ def main(count: int, seed: int, folder: Path) -> None:
             at_work = killed_after(cases[name], path, rng.uniform(0.0, duration[name]))
             if at_work and path.exists():
                 break
-        partial += path.with_name(path.name + ".part").exists()
+        partial += any(path.parent.glob(f"{path.name}.*.part"))
         before, rest, result = continued(cases[name], path.read_bytes(), folder / "copy")
         ending = whole[name].result()
         alike = rest == states[name][before:] and ending.w.tobytes() == result.w.tobytes()

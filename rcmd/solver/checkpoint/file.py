@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ CHECKPOINT = Kind("checkpoint", 2, "solve(…, checkpoint=…)", BadCheckpoint)
 
 
 def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
-    """Write ``tree`` through ``path.part``, which then takes the place of ``path``."""
+    """Write ``tree`` under another name, which then takes the place of ``path``."""
     arrays: list[Array] = []
     text = json.dumps([kind.word, kind.version, encoded(tree, arrays, kind.word)])
     with replaced(path) as stream, zipfile.ZipFile(stream, "w") as archive:
@@ -120,7 +121,7 @@ def encoded(value: Any, arrays: list[Array], where: str) -> Any:
             return {"dict": {k: encoded(v, arrays, f"{where}.{k}") for k, v in value.items()}}
         return {"pairs": encoded([list(pair) for pair in value.items()], arrays, where)}
     if isinstance(value, Fraction):
-        return {"fraction": str(value)}
+        return {"fraction": [hex(value.numerator), hex(value.denominator)]}
     if isinstance(value, np.ndarray) and value.dtype == object:
         items = encoded(value.ravel().tolist(), arrays, where)
         return {"objects": items, "shape": list(value.shape)}
@@ -160,7 +161,7 @@ def _decoded(tree: Any, archive: zipfile.ZipFile) -> Any:
     if kind == "pairs":
         return dict(content)
     if kind == "fraction":
-        return Fraction(content)
+        return Fraction(*(int(part, 16) for part in content))
     if kind == "number":
         return np.dtype(tree["dtype"]).type(content)
     if kind == "objects":
@@ -197,11 +198,13 @@ def _array(name: str, archive: zipfile.ZipFile) -> Array:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A stream whose contents become the file ``path`` when all of it has reached the disk.
 
-    Whatever fails, ``path`` stays what it was and the part written is removed.
+    Whatever fails, ``path`` stays what it was and the part written is removed. A link stays one.
     """
+    path = Path(os.path.realpath(path))
     part = part_of(path)
+    stream = open(part, "xb")  # noqa: SIM115 (what fails here must not remove a file)
     try:
-        with open(part, "wb") as stream:
+        with stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -219,5 +222,5 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 def part_of(path: Path) -> Path:
-    """The name under which a file is written before it is complete."""
-    return path.with_name(path.name + ".part")
+    """A name that nobody else has, under which a file is written before it is complete."""
+    return path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")

@@ -30,6 +30,10 @@ BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """NumPy's own, whose states are plain values."""
 
 
+class OtherRun(ValueError):
+    """What ``resume`` is given is not what the run of the checkpoint was given."""
+
+
 def saved_options(options: Options, method: Method) -> dict[str, Any]:
     """The options in plain values."""
     seed: Any = options.seed
@@ -56,15 +60,15 @@ def saved_options(options: Options, method: Method) -> dict[str, Any]:
     }
 
 
-def options_from(
-    saved: dict[str, Any], method: Any, record_at: Any, **changes: Any
-) -> dict[str, Any]:
-    """The options to continue with: those saved, with what ``resume`` is given."""
+def options_from(saved: dict[str, Any], method: Any, record_at: Any) -> dict[str, Any]:
+    """The options of the run, with what ``resume`` is given where they are not in the file."""
     seed = saved["seed"]
     if isinstance(seed, dict):
+        if seed["generator"] not in BIT_GENERATORS:
+            raise ValueError(f"the seed draws from {seed['generator']!r}, which is not NumPy's")
         seed = np.random.Generator(getattr(np.random, seed["generator"])())
     if method is not None and fingerprint(method) != saved["fingerprint"]:
-        raise ValueError(
+        raise OtherRun(
             f"method is {method!r}, not that of the checkpoint's run; expected the same one, which "
             "cannot change"
         )
@@ -81,7 +85,7 @@ def options_from(
         "warm_start": saved["warm_start"] and from_parts(saved["warm_start"]),
     }
     plain = {name: value for name, value in saved.items() if name != "fingerprint"}
-    return plain | again | changes
+    return plain | again
 
 
 def _number(value: Any) -> Any:
@@ -89,7 +93,7 @@ def _number(value: Any) -> Any:
 
 
 def _missing(name: str) -> Any:
-    raise ValueError(
+    raise OtherRun(
         f"{name} is missing; expected the one that the checkpoint's run was given: it is not "
         "rcmd's own, and a checkpoint holds no code"
     )

@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import BrokenBarrierError
 from typing import Any
 
 from rcmd.methods import Method, method_named
 from rcmd.model.problem import Problem
-from rcmd.rows.processes import Group, same_bytes, shared_errors
+from rcmd.rows.processes import Group, SharedError, same_bytes, shared_errors
 from rcmd.solver.checkpoint.file import BadCheckpoint, read_stream
-from rcmd.solver.checkpoint.options import options_from
+from rcmd.solver.checkpoint.options import OtherRun, options_from
 from rcmd.solver.checkpoint.saver import Saver, refuse_missing, whole_path
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run
@@ -41,23 +43,22 @@ def reopen(
             f"problem is of type {type(problem).__name__}; expected the Problem of the checkpoint"
         )
     tree = read_checkpoint(path, problem.group)
-    _refuse_another(path, tree["problem"], problem)
     own = method_named(method) if isinstance(method, str) else method
     # None is no limit; for an option that is always a number, it leaves that as it was.
     changed = {k: v for k, v in changes.items() if v is not None or KNOWN[k].default is None}
-    try:
-        options = Options(problem, **options_from(tree["options"], own, record_at, **changed))
-    except (KeyError, TypeError, AttributeError) as fault:
-        raise _damaged(path, fault) from fault
-    run = Run(options)
-    try:
+    with _whole(path):
+        _refuse_another(path, tree["problem"], problem)
+        saved = options_from(tree["options"], own, record_at)
+        Options(problem, **saved)
+    options = Options(problem, **saved | changed)
+    with _whole(path):
+        run = Run(options)
         problem.oracle.load_state(tree["oracle"])
         run.load_state(tree["run"])
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
-        raise _damaged(path, fault) from fault
+        run.continue_from(float(tree["seconds"]), ended=bool(tree["ended"]))
+        command = tree["command"]
     run.saver = Saver(run, path, resumed=True)
-    run.saver.command = tree["command"]
-    run.continue_from(tree["seconds"], ended=tree["ended"])
+    run.saver.command = command
     return run
 
 
@@ -116,18 +117,25 @@ def read_checkpoint(path: Path, group: Group) -> Any:
     return read_stream(io.BytesIO(same_bytes(group, data)), path)
 
 
-def _damaged(path: Path, fault: Exception) -> BadCheckpoint:
-    return BadCheckpoint(
-        f"{path} does not hold the state of such a run ({fault}); expected the problem and "
-        "the rcmd that it was written with. The file was left as it is"
-    )
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Whatever a forged file leads to becomes one kind of error."""
+    try:
+        yield
+    except (OtherRun, SharedError, BrokenBarrierError):
+        raise
+    except Exception as fault:
+        raise BadCheckpoint(
+            f"{path} does not hold the state of such a run ({fault}); expected the problem and "
+            "the rcmd that it was written with. The file was left as it is"
+        ) from fault
 
 
 def _refuse_another(path: Path, saved: dict[str, str], problem: Problem) -> None:
     found = problem.fingerprint()
     differ = [name for name, value in saved.items() if found[name] != value]
     if differ:
-        raise ValueError(
+        raise OtherRun(
             f"problem is not that of {path}: {' and '.join(differ)} differ{'s' * (len(differ) < 2)}"
             "; expected the same data, loss and oracle, in the same order"
         )

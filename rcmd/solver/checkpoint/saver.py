@@ -151,8 +151,7 @@ def _refuse_folder(path: Path) -> None:
     """Refuse a folder that takes no files before any work is done."""
     part = part_of(path)
     try:
-        with open(part, "wb"):
-            pass
+        open(part, "xb").close()
         part.unlink()
     except OSError as fault:
         raise OSError(
