@@ -79,12 +79,13 @@ class Copies:
     def judge(self, bug: Bug) -> tuple[bool, str]:
         """Whether all tests pass with the bug in place, and the last line that pytest says."""
         copy = self.free.get()
-        file = copy / bug.file
+        file, aside = copy / bug.file, copy / "unharmed"
+        shutil.copy2(file, aside)  # with its times, or numba would compile it anew
         try:
-            file.write_text(bug.planted((ROOT / bug.file).read_text()))
+            file.write_text(bug.planted(file.read_text()))
             return passing(copy, bug.covering)
         finally:
-            shutil.copy2(ROOT / bug.file, file)
+            aside.replace(file)
             self.free.put(copy)
 
     def pass_unharmed(self, tests: tuple[str, ...]) -> None:
