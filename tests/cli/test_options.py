@@ -205,8 +205,9 @@ def looked_at(view, told):
     return None if told.data is None and view is not status else view(told)
 
 
-@pytest.mark.parametrize(("line", "added", "view", "then"), CHANGES,
-                         ids=[f"{line.split()[0]} {added}" for line, added, *_ in CHANGES])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "added", "view", "then"), CHANGES, ids=[f"{c[0].split()[0]} {c[1]}" for c in CHANGES]
+)
 def test_an_option_changes_what_it_says(told, line, added, view, then):
     without = looked_at(view, told(line))
     found = looked_at(view, told(f"{line} {added}"))
@@ -226,7 +227,9 @@ HANDED = {
     ("bench engine", "rcmd.lab.bench.engine.run_bench"): [
         "--data D: data D", "--quick: quick True", "--drift 9: drift 9.0", "--seed 3: seed 3",
     ],
-    ("bench oracles", "rcmd.lab.bench.oracles.run_oracles"): ["--p 200: p 200", "--calls 9: calls 9"],
+    ("bench oracles", "rcmd.lab.bench.oracles.run_oracles"): [
+        "--p 200: p 200", "--calls 9: calls 9",
+    ],
     ("bench peers", "rcmd.lab.bench.peers.run_peers"): [
         "--data D: data D", "--quick: quick True", "--problem a9a: problems ['a9a']",
     ],

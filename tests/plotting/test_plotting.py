@@ -385,6 +385,13 @@ def test_support_vectors_are_counted_and_weights_divided_out():
     figure = plotting.duals(hinge, found)
     assert "2 of 3 at 0, 1 at an end of dom $l^*$" in check_readable(figure)
     assert min(figure.axes[0].get_lines()[0].get_ydata()) == -1.0
+    for duals, said in (
+        ([-1e-7, -1 + 1e-7, -1 + 1e-5], "1 of 3 at 0, 1 at an end"),
+        ([-1e-5, -0.5, -1 + 1e-7], "0 of 3 at 0, 1 at an end"),
+    ):
+        pair = replace(found.certificate, w=y * duals * [1.0, 2.0, 5.0])
+        (_, in_order) = plotting.duals(hinge, replace(found, certificate=pair)).axes
+        assert in_order.texts[0].get_text().startswith(said)
 
 
 def test_large_data_are_thinned_and_wrong_ones_refused(task, result):
