@@ -1,8 +1,8 @@
-"""What ``compare``, ``reproduce``, ``bench`` and ``demo`` refuse: one line before any work."""
+"""What commands that take long refuse: one line before any work."""
 
 import pytest
 
-from rcmd.cli import demo
+from rcmd.cli import demo, replicate
 from rcmd.cli.main import main
 from rcmd.lab import racing
 from rcmd.lab.bench import oracles, peers
@@ -19,6 +19,7 @@ REFUSED = {
     "compare --oracle l3:1": "oracle 'l3:1' is unknown",
     "compare --tol -1": "tol is -1.0; expected a number ≥ 0",
     "compare a9b": "a9b (plain, .bz2, .xz or .gz) is not in",
+    "replicate --confidence 2": "confidence is 2.0; expected a number between 0 and 1",
     "reproduce --only mushroom": "gisette; did you mean mushrooms?",
     "reproduce --seeds 0": "--seeds is 0; expected at least 1",
     "reproduce --jobs -1": "--jobs is -1; expected at least 1",
@@ -40,7 +41,7 @@ REFUSED = {
 @pytest.mark.parametrize("line", REFUSED)
 def test_bad_input_is_refused_before_any_work(line, capsys, monkeypatch, tmp_path):
     works = (racing.Entrant, "solve"), (oracles, "race"), (peers, "compete"), (demo, "make_page")
-    for owner, work in (*works, (demo.webbrowser, "open")):
+    for owner, work in (*works, (demo.webbrowser, "open"), (replicate, "replicate")):
         monkeypatch.setattr(owner, work, lambda *_, **__: pytest.fail("work was done"))
     monkeypatch.chdir(tmp_path)
     assert main(line.split()) == 2
