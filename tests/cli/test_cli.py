@@ -251,45 +251,6 @@ def test_counted_calls_are_said(capsys, libsvm):
     assert re.search(r"calls of the oracle: argmin \d+, minimum \d+, fenchel_young \d+", out)
 
 
-FAULTS = {
-    "no oracle": (["@", "--rows", "cur"], "--rows cur is given without --oracle; expected cur:SH"),
-    "vectors": (["@", "--rows", "entries", "--oracle", "l1:5"], "oracle L1Ball(radius=5.0) is for"),
-    "held out": (
-        ["@", "--rows", "entries", "--oracle", "nuclear:auto:5", "--held-out", "1.5"],
-        "--held-out is 1.5; expected a share between 0 and 1 that leaves some of the 80 entries",
-    ),
-    "keep": (["--keep", "2x2"], "--keep has no meaning with --rows libsvm"),
-    "keep many": (
-        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "4x1"],
-        "--keep is '4x1'; expected 1x1 to 3x80",
-    ),
-    "keep word": (
-        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "two"],
-        "--keep is 'two'; expected columns x rows, such as 3x2",
-    ),
-    "turned": (
-        ["@", "--rows", "cur", "--oracle", "cur:80x3:1"],
-        "oracle 'cur:80x3:1' does not fit --rows cur and a matrix of 80 × 3; expected cur:3x80:R",
-    ),
-    "other set": (
-        ["@", "--rows", "cur", "--oracle", "nuclear:auto:1"],
-        "oracle 'nuclear:auto:1' does not fit --rows cur",
-    ),
-    "small": (
-        ["@", "--rows", "entries", "--oracle", "nuclear:5x9:1"],
-        "rows of MatrixEntries runs from 0 to 11; expected 0 to 4",
-    ),
-}
-"""Words after ``rcmd solve`` and the sentence they earn, beside those of the guide's table."""
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_bad_input_is_one_line_and_status_2(capsys, ratings, fault):
-    words, message = FAULTS[fault]
-    words = [ratings[0] if word == "@" else word for word in words]
-    assert refusal(capsys, "solve", *words).startswith(f"rcmd: {message}")
-
-
 def help_of(capsys, *words):
     with pytest.raises(SystemExit) as stop:
         main([*words, "--help"])
@@ -391,21 +352,6 @@ def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
     assert data["history"][-1]["gap"] == data["gap"]
 
 
-OUTPUT_FAULTS = {
-    "json": (["--json", "no/a.json"], "'no/a.json' is in a folder that does not exist; create"),
-    "json folder": (["--json", "."], "'.' is a folder; expected the name of a file to write"),
-    "plot": (["--plot", "a.gif"], "figure 'a.gif' has no known ending; expected .png, .pdf, .svg"),
-    "save": (["--save", "no/a.rcmd"], "'no/a.rcmd' is in a folder that does not exist"),
-}
-
-
-@pytest.mark.parametrize("fault", OUTPUT_FAULTS)
-def test_files_that_cannot_be_written_are_refused_before_the_run(capsys, monkeypatch, fault):
-    monkeypatch.setattr("rcmd.cli.solve.iterate", lambda *_, **__: pytest.fail("it ran"))
-    words, message = OUTPUT_FAULTS[fault]
-    assert refusal(capsys, "solve", *words).startswith(f"rcmd: {message}")
-
-
 # ---- losses of one's own -----------------------------------------------------------------------
 
 
@@ -475,24 +421,6 @@ def test_path_of_strengths_and_of_a_budget_that_ends_first(capsys, libsvm):
     assert [entry["strength"] for entry in data] == pytest.approx([0.01, 0.1, 1.0])
     assert main([*words, "--tol", "0", "--batch", "1", "--max-gradients", "5"]) == 1
     assert capsys.readouterr().out.count("the gradient budget is used up") == 3
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--radii", "0:2:3"], "positive numbers"),
-        (["--radii", "1:2:3:geometric"], "cannot be read"),
-        (["--radii", "1,x"], "values '1,x' cannot be read"),
-        (["--radii", "1,-2"], "values '1,-2' cannot be read"),
-        (["--radii", "1:2:0"], "cannot be read"),
-        (["--radii", ""], "values '' cannot be read"),
-        (["--radii", "1", "--oracle", "lp:1.5"], "has 1 parameter(s); expected lp:RADIUS:ORDER"),
-        (["--radii", "1", "--oracle", "box:-1:1"], "parameter is 'radius', which Box("),
-        (["--radii", "1", "--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
-    ],
-)
-def test_paths_that_cannot_be_had_are_refused(capsys, words, told):
-    assert told in refusal(capsys, "path", *words)
 
 
 def test_ctrl_c_ends_a_path_with_what_was_found(capsys, monkeypatch):
