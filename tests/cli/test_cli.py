@@ -332,14 +332,6 @@ def test_data_sets_are_found_by_their_name(capsys, libsvm, monkeypatch):
     assert "n = 5" in capsys.readouterr().out
 
 
-def test_what_is_neither_file_nor_name_is_refused(capsys, tmp_path):
-    for word, told in (
-        ("a9b", "a9b cannot be read: there is no such file here, and a9b (plain, .bz2"),
-        (tmp_path / "absent", f"{tmp_path / 'absent'} cannot be read: No such file"),
-    ):
-        assert told in refusal(capsys, "solve", word, "--data", tmp_path)
-
-
 def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
     status, out, err = run(capsys, libsvm, "--oracle", "l1:2", "--tol", "0.01", "--json", "-")
     assert (status, err) == (0, "")
@@ -412,15 +404,6 @@ def test_path_shows_a_line_for_each_radius(capsys, libsvm, tmp_path):
         assert entry["gap"] <= 1e-6
         assert int(line[3]) == len(entry["beta"]["values"])
         assert sum(map(abs, entry["beta"]["values"])) <= entry["radius"] * (1 + 1e-9)
-
-
-def test_path_of_strengths_and_of_a_budget_that_ends_first(capsys, libsvm):
-    words = ["path", str(libsvm), "--oracle", "ridge", "--strengths", "0.01:1:3:log"]
-    assert main([*words, "--tol", "1e-3", "--batch", "1", "--json", "-"]) == 0
-    data = json.loads(capsys.readouterr().out)["path"]
-    assert [entry["strength"] for entry in data] == pytest.approx([0.01, 0.1, 1.0])
-    assert main([*words, "--tol", "0", "--batch", "1", "--max-gradients", "5"]) == 1
-    assert capsys.readouterr().out.count("the gradient budget is used up") == 3
 
 
 def test_ctrl_c_ends_a_path_with_what_was_found(capsys, monkeypatch):

@@ -22,6 +22,8 @@ REFUSED = {
     "slove": "invalid choice: 'slove'",
     "solve a b": "unrecognized arguments: b; see rcmd solve --help",
     "solve none.svm": "none.svm cannot be read: there is no such file",
+    "solve a9b": "a9b cannot be read: there is no such file here, and a9b (plain, .bz2",
+    "solve no/absent": "no/absent cannot be read: No such file",
     "solve FILE --loss poisson": "Poisson loss is refused",
     "solve FILE --tolerance 1": "--tolerance 1; did you mean --tol?; see rcmd solve --help",
     "solve --orcale l1:5": "--orcale; did you mean --oracle?",
@@ -99,6 +101,7 @@ def check(tmp_path, monkeypatch, capsys):
     (tmp_path / "FILE").write_text(GOOD)
     np.savetxt(tmp_path / "ratings", np.c_[*np.divmod(np.arange(80), 9), np.ones(80)], fmt="%d")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RCMD_DATA", str(tmp_path))
 
     def work(*arguments, **options):
         raise AssertionError("work was done")
