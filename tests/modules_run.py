@@ -1,7 +1,7 @@
-"""Counts the modules of rcmd whose functions one solve runs: ``python tests/modules_run.py plain``.
+"""Counts the modules of rcmd whose functions one solve runs: ``python tests/modules_run.py FILE``.
 
-``plain`` is ``solve(Problem(…), method=RCMD())``, ``default`` is ``solve(Problem(…))``, and
-``command FILE`` is ``rcmd solve FILE``. What runs while a module is imported is not counted.
+``command`` is ``rcmd solve FILE``, ``plain`` is ``solve(Problem(…), method=RCMD())``, ``default``
+is ``solve(Problem(…))``. What runs while a module is imported is not counted.
 """
 
 import sys
@@ -35,14 +35,12 @@ def run(method):
     solve(problem, method=method, tol=1e-3)
 
 
-def job_named(kind, *files):
-    if kind == "command":
-        return lambda: main(["solve", *files])
-    method = {"plain": RCMD(), "default": None}[kind]
-    run(method)  # compiles what is not cached, once and for all
-    return lambda: run(method)
-
-
 if __name__ == "__main__":
-    names = modules_run(job_named(*sys.argv[1:]))
-    print(*names, len(names), sep="\n")
+    jobs = {"command": lambda: main(["solve", sys.argv[1]])}
+    jobs |= {"plain": lambda: run(RCMD()), "default": lambda: run(None)}
+    for name, job in jobs.items():
+        if name != "command":
+            job()  # compiles what is not cached, once and for all
+        names = modules_run(job)
+        print(*names, sep="\n")
+        print("modules of", name, names[-1], len(names))

@@ -2,8 +2,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import rcmd
 
 
@@ -17,7 +15,7 @@ def test_import_is_light():
     heavy = {"numba", "cvxpy", "sympy", "matplotlib", "sklearn"}
     heavy |= {"scipy.optimize", "scipy.sparse.linalg"}
     assert not heavy & modules_after("import rcmd")
-    assert heavy & modules_after("import rcmd, cvxpy"), "the check must see what it looks for"
+    assert heavy & modules_after("import scipy.optimize"), "the check must see what it looks for"
 
 
 def test_every_public_name_is_there():
@@ -25,12 +23,12 @@ def test_every_public_name_is_there():
         assert getattr(rcmd, name) is not None
 
 
-@pytest.mark.parametrize(("job", "most"), [("plain", 30), ("default", 40), ("command", 60)])
-def test_one_solve_runs_few_modules(job, most, tmp_path):
+def test_one_solve_runs_few_modules(tmp_path):
     (tmp_path / "rows").write_text("+1 1:1\n-1 2:1\n")
     script = Path(__file__).with_name("modules_run.py")
-    command = [sys.executable, script, job, *([tmp_path / "rows"] if job == "command" else [])]
+    command = [sys.executable, script, tmp_path / "rows"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    *_, solver, count = done.stdout.split()
-    assert solver == "rcmd.solver.solve", "the last of the names, in order"
-    assert int(count) <= most
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("modules of")]
+    for (*_, job, solver, count), most in zip(lines, (60, 30, 40), strict=True):
+        assert solver == "rcmd.solver.solve", "the last of the names, in order"
+        assert 10 < int(count) <= most, job

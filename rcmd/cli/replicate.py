@@ -15,7 +15,7 @@ from rcmd.cli.tasks import samples_problem
 from rcmd.model.specs import parse_batch
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, about_command
-from rcmd.theory.replicates import AgainstBound, Replicates, replicate
+from rcmd.theory.replicates import AgainstBound, Replicates, check_confidence, replicate
 
 NOTES = (
     "best gap: of the best pair up to there; mean gap: of the pair that the theorem is about, "
@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--passes is {options.passes}; expected a number above 0")
     if options.seeds < 2:
         raise ValueError(f"--seeds is {options.seeds}; expected at least 2")
+    check_confidence(options.confidence)
     problem, remarks = samples_problem(options, options.loss, options.oracle)
     runs = replicate(
         problem,

@@ -235,14 +235,19 @@ class AgainstBound:
         return "\n".join([*lines, f"(all intervals together: {self.confidence:.0%})"])
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse what is no probability."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence!r}; expected a number between 0 and 1")
+
+
 def student_intervals(
     iterations: Array, gaps: Array, bound: Array, confidence: float
 ) -> AgainstBound:
     """The intervals of ``gaps``, a row for each run and a column for each record."""
     from scipy.special import stdtrit
 
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence!r}; expected a number between 0 and 1")
+    check_confidence(confidence)
     runs, records = gaps.shape
     if runs < 2:
         raise ValueError(f"there is {runs} run; expected at least 2 to estimate their spread")

@@ -1,6 +1,6 @@
 import bz2
+import io
 import json
-import os
 import re
 import shlex
 import signal
@@ -57,12 +57,6 @@ def test_labels_are_mapped_where_the_loss_needs_signs(capsys, tmp_path):
     assert "3 distinct values" in refusal(capsys, "solve", path)
 
 
-def test_budget_that_ends_first_is_status_1(capsys, libsvm):
-    status, out, _ = run(capsys, libsvm, "--tol", "0", "--max-gradients", "10")
-    assert status == 1
-    assert "the gradient budget is used up" in out
-
-
 MODULE = """
 from dataclasses import dataclass
 from rcmd import LeastSquares
@@ -103,10 +97,10 @@ def test_built_in_data_fit_the_loss_and_are_compared_with_cvxpy(capsys, loss):
 
 
 def test_python_dash_m_runs_the_same_command():
-    command = [sys.executable, "-m", "rcmd", "solve", "--batch", "0"]
+    command = [sys.executable, "-m", "rcmd", "show", "absent.rcmd"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("rcmd: batch is 0")
+    assert done.stderr.startswith("rcmd: absent.rcmd cannot be read")
 
 
 @pytest.mark.parametrize(
@@ -131,17 +125,17 @@ def test_check_finds_the_files_beside_its_file_and_says_if_that_is_broken(capsys
     assert "cannot be imported: SyntaxError" in refusal(capsys, "check", f"{own}:Right")
 
 
-def test_a_reader_that_leaves_early_is_no_error():
-    command = f"{sys.executable} -m rcmd solve --tol 0.3 | head -2"
+def test_a_reader_that_leaves_early_is_no_error(libsvm):
+    command = f"{sys.executable} -m rcmd solve {libsvm} --tol 0.3 | head -2"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_terminal_without_the_letters_still_solves():
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "rcmd", "solve", "--tol", "0.3"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_a_terminal_without_the_letters_still_solves(libsvm, monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="ascii"))
+    assert main(["solve", str(libsvm), "--tol", "0.3"]) == 0
+    assert written.getvalue().startswith(b"(P)  min over ? ? R^3 of  1/n ?_j l(x_j??; y_j)")
 
 
 def test_ctrl_c_before_the_run_is_one_line(capsys, monkeypatch):
@@ -210,10 +204,10 @@ def test_held_out_error_is_that_of_unseen_entries(capsys, ratings):
 def test_held_out_entries_are_not_fitted(capsys, tmp_path):
     """Signs drawn one by one can be fitted and not predicted."""
     path, rng = tmp_path / "noise", np.random.default_rng(1)
-    places = np.argwhere(np.ones((8, 8)))
-    np.savetxt(path, np.c_[places, rng.choice([-1, 1], 64)], fmt="%d")
-    words = ["--rows", "entries", "--oracle", "nuclear:auto:30", "--held-out", "0.3"]
-    _, out, _ = run(capsys, path, *words)
+    places = np.argwhere(np.ones((6, 6)))
+    np.savetxt(path, np.c_[places, rng.choice([-1, 1], 36)], fmt="%d")
+    words = ["--rows", "entries", "--oracle", "nuclear:auto:18", "--held-out", "0.3"]
+    _, out, _ = run(capsys, path, *words, "--tol", "5e-3")
     assert "counted" not in out
     assert said(r"P\(β\) = (\S+)", out)[0] < 1e-3
     assert said(r"relative error (\S+)", out)[0] > 0.7
@@ -257,45 +251,6 @@ def test_counted_calls_are_said(capsys, libsvm):
     assert re.search(r"calls of the oracle: argmin \d+, minimum \d+, fenchel_young \d+", out)
 
 
-FAULTS = {
-    "no oracle": (["@", "--rows", "cur"], "--rows cur is given without --oracle; expected cur:SH"),
-    "vectors": (["@", "--rows", "entries", "--oracle", "l1:5"], "oracle L1Ball(radius=5.0) is for"),
-    "held out": (
-        ["@", "--rows", "entries", "--oracle", "nuclear:auto:5", "--held-out", "1.5"],
-        "--held-out is 1.5; expected a share between 0 and 1 that leaves some of the 80 entries",
-    ),
-    "keep": (["--keep", "2x2"], "--keep has no meaning with --rows libsvm"),
-    "keep many": (
-        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "4x1"],
-        "--keep is '4x1'; expected 1x1 to 3x80",
-    ),
-    "keep word": (
-        ["@", "--rows", "cur", "--oracle", "cur:auto:1", "--keep", "two"],
-        "--keep is 'two'; expected columns x rows, such as 3x2",
-    ),
-    "turned": (
-        ["@", "--rows", "cur", "--oracle", "cur:80x3:1"],
-        "oracle 'cur:80x3:1' does not fit --rows cur and a matrix of 80 × 3; expected cur:3x80:R",
-    ),
-    "other set": (
-        ["@", "--rows", "cur", "--oracle", "nuclear:auto:1"],
-        "oracle 'nuclear:auto:1' does not fit --rows cur",
-    ),
-    "small": (
-        ["@", "--rows", "entries", "--oracle", "nuclear:5x9:1"],
-        "rows of MatrixEntries runs from 0 to 11; expected 0 to 4",
-    ),
-}
-"""Words after ``rcmd solve`` and the sentence they earn, beside those of the guide's table."""
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_bad_input_is_one_line_and_status_2(capsys, ratings, fault):
-    words, message = FAULTS[fault]
-    words = [ratings[0] if word == "@" else word for word in words]
-    assert refusal(capsys, "solve", *words).startswith(f"rcmd: {message}")
-
-
 def help_of(capsys, *words):
     with pytest.raises(SystemExit) as stop:
         main([*words, "--help"])
@@ -319,20 +274,21 @@ def test_every_command_has_an_example_and_its_statuses_in_its_help(capsys, name)
     assert "exit status: 0 done, 1 not reached or broken, 2 bad input, 130 interrupted" in out
 
 
-@pytest.mark.parametrize("words", [[], ["solve"], ["list"]])
-def test_a_command_starts_without_the_others_and_without_compilers(words):
-    code = f"""
+def test_a_command_starts_without_the_others_and_without_compilers():
+    code = """
 import sys
 from rcmd.cli.main import main
-try:
-    main({[*words, "--help"]})
-except SystemExit:
-    print(*sys.modules, file=sys.stderr)
+for words in ([], ["list"], ["solve"]):
+    try:
+        main([*words, "--help"])
+    except SystemExit:
+        print(*sys.modules, file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stderr.split())
-    assert {name for name in COMMANDS if f"rcmd.cli.{name}" in loaded} == set(words)
-    assert not {"numba", "cvxpy", "highspy", "sympy", "matplotlib", "mpi4py"} & loaded
+    found = [set(line.split()) for line in done.stderr.splitlines()]
+    for loaded, commands in zip(found, (set(), {"list"}, {"list", "solve"}), strict=True):
+        assert {name for name in COMMANDS if f"rcmd.cli.{name}" in loaded} == commands
+        assert not {"numba", "cvxpy", "highspy", "sympy", "matplotlib", "mpi4py"} & loaded
 
 
 SPEAKING = [[name] for name in COMMANDS if name != "bench"]
@@ -376,14 +332,6 @@ def test_data_sets_are_found_by_their_name(capsys, libsvm, monkeypatch):
     assert "n = 5" in capsys.readouterr().out
 
 
-def test_what_is_neither_file_nor_name_is_refused(capsys, tmp_path):
-    for word, told in (
-        ("a9b", "a9b cannot be read: there is no such file here, and a9b (plain, .bz2"),
-        (tmp_path / "absent", f"{tmp_path / 'absent'} cannot be read: No such file"),
-    ):
-        assert told in refusal(capsys, "solve", word, "--data", tmp_path)
-
-
 def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
     status, out, err = run(capsys, libsvm, "--oracle", "l1:2", "--tol", "0.01", "--json", "-")
     assert (status, err) == (0, "")
@@ -394,21 +342,6 @@ def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
     assert data["problem"]["loss"] == "log(1 + exp(−ys))"
     assert data["settings"]["oracle"] == "l1:2"
     assert data["history"][-1]["gap"] == data["gap"]
-
-
-OUTPUT_FAULTS = {
-    "json": (["--json", "no/a.json"], "'no/a.json' is in a folder that does not exist; create"),
-    "json folder": (["--json", "."], "'.' is a folder; expected the name of a file to write"),
-    "plot": (["--plot", "a.gif"], "figure 'a.gif' has no known ending; expected .png, .pdf, .svg"),
-    "save": (["--save", "no/a.rcmd"], "'no/a.rcmd' is in a folder that does not exist"),
-}
-
-
-@pytest.mark.parametrize("fault", OUTPUT_FAULTS)
-def test_files_that_cannot_be_written_are_refused_before_the_run(capsys, monkeypatch, fault):
-    monkeypatch.setattr("rcmd.cli.solve.iterate", lambda *_, **__: pytest.fail("it ran"))
-    words, message = OUTPUT_FAULTS[fault]
-    assert refusal(capsys, "solve", *words).startswith(f"rcmd: {message}")
 
 
 # ---- losses of one's own -----------------------------------------------------------------------
@@ -456,9 +389,9 @@ def test_check_as_json_and_what_a_file_has(capsys, own):
 
 
 def test_path_shows_a_line_for_each_radius(capsys, libsvm, tmp_path):
-    stored, figure = tmp_path / "path.json", tmp_path / "path.png"
+    stored = tmp_path / "path.json"
     words = ["path", libsvm, "--oracle", "l1", "--radii", "0.5:2:3", "--batch", "2", "--tol"]
-    words += ["1e-6", "--json", stored, "--plot", figure]
+    words += ["1e-6", "--json", stored]
     assert main(list(map(str, words))) == 0
     lines = capsys.readouterr().out.splitlines()
     header = next(i for i, line in enumerate(lines) if line.split()[:2] == ["radius", "P(β)"])
@@ -471,34 +404,6 @@ def test_path_shows_a_line_for_each_radius(capsys, libsvm, tmp_path):
         assert entry["gap"] <= 1e-6
         assert int(line[3]) == len(entry["beta"]["values"])
         assert sum(map(abs, entry["beta"]["values"])) <= entry["radius"] * (1 + 1e-9)
-    assert figure.read_bytes().startswith(b"\x89PNG")
-
-
-def test_path_of_strengths_and_of_a_budget_that_ends_first(capsys, libsvm):
-    words = ["path", str(libsvm), "--oracle", "ridge", "--strengths", "0.01:1:3:log"]
-    assert main([*words, "--tol", "1e-3", "--batch", "1", "--json", "-"]) == 0
-    data = json.loads(capsys.readouterr().out)["path"]
-    assert [entry["strength"] for entry in data] == pytest.approx([0.01, 0.1, 1.0])
-    assert main([*words, "--tol", "0", "--batch", "1", "--max-gradients", "5"]) == 1
-    assert capsys.readouterr().out.count("the gradient budget is used up") == 3
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--radii", "0:2:3"], "positive numbers"),
-        (["--radii", "1:2:3:geometric"], "cannot be read"),
-        (["--radii", "1,x"], "values '1,x' cannot be read"),
-        (["--radii", "1,-2"], "values '1,-2' cannot be read"),
-        (["--radii", "1:2:0"], "cannot be read"),
-        (["--radii", ""], "values '' cannot be read"),
-        (["--radii", "1", "--oracle", "lp:1.5"], "has 1 parameter(s); expected lp:RADIUS:ORDER"),
-        (["--radii", "1", "--oracle", "box:-1:1"], "parameter is 'radius', which Box("),
-        (["--radii", "1", "--tol", "-1"], "tol is -1.0; expected a number ≥ 0"),
-    ],
-)
-def test_paths_that_cannot_be_had_are_refused(capsys, words, told):
-    assert told in refusal(capsys, "path", *words)
 
 
 def test_ctrl_c_ends_a_path_with_what_was_found(capsys, monkeypatch):

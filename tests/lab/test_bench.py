@@ -1,5 +1,6 @@
 import json
 import math
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 from rcmd import L1Ball, Logistic, Problem
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.lab.bench import contenders, packages, workloads
+from rcmd.lab.bench import contenders, costs, packages, start, workloads
 from rcmd.lab.bench import engine as bench
 from rcmd.lab.bench.contenders import RADIUS, Settings
 from rcmd.lab.bench.costs import drift_of, starting
@@ -20,7 +21,6 @@ from rcmd.lab.bench.timing import Absent, Contender, race
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.reporting.json_output import write_json
-from rcmd.reporting.tables import Section, Target, nanoseconds
 
 FEW = {"repeats": 2, "seconds": 1e-4, "starts": 1, "start_problems": ("l1-sparse",), "drift": 200.0}
 SMALL = {"zipf_p": (120, 700), "zipf_n": (60, 90), "dense": (20, 70), "memory": (60, 120)}
@@ -31,18 +31,19 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """A folder with a tiny a9a and mushrooms, and no w8a."""
-    monkeypatch.delenv("RCMD_DATA", raising=False)
-    rng = np.random.default_rng(0)
+    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
     for name in ("a9a", "mushrooms"):
         X, y = workloads.zipf(120, 30, 5, rng)
-        dump_svmlight_file(X, (3 + y) / 2, str(tmp_path / name), zero_based=False)
-    return tmp_path
+        dump_svmlight_file(X, (3 + y) / 2, str(folder / name), zero_based=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RCMD_DATA", raising=False)
+        yield folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report(folder):
     quick = ("gradients", "growth", "ridge", "dense", "memory", "drift")
     settings = replace(TINY, data=str(folder), sections=quick)
@@ -115,11 +116,29 @@ def test_every_size_and_data_set_is_there(report):
         assert row["updates"] >= TINY.drift
 
 
-def test_start_is_measured_in_processes_of_their_own():
-    section = starting(TINY, lambda text: None)
+def test_start_is_the_first_with_an_empty_cache_and_the_least_of_later_ones(monkeypatch):
+    times, caches = iter([9.0, 0.4, 0.3, 0.2, 0.1]), []
+
+    def planted(module, problem, what, environment):
+        cache = environment.get("NUMBA_CACHE_DIR")
+        caches.append((problem, cache if problem != "numba" else None, os.path.isdir(cache or "")))
+        return next(times)
+
+    monkeypatch.setattr(costs, "run_module", planted)
+    section = starting(replace(TINY, starts=2), lambda text: None)
+    (_, cache, _), *_ = caches
+    assert caches == [("l1-sparse", cache, True)] * 3 + [("numba", None, False)] * 2
     first, numba = section.rows
-    assert min(first["later"], first["cold"], numba["later"]) > 0
+    assert (first["cold"], first["later"], numba["later"]) == (9.0, 0.3, 0.1)
+    assert [target["met"] for target in first["targets"].values()] == [True, True]
     assert "import numba alone" in section.text()
+
+
+def test_a_start_is_measured_in_a_process_of_its_own():
+    assert costs._started("numba") > 0
+    assert start.first_step("l1-sparse") > 0
+    with pytest.raises(RuntimeError, match=r"(?s)measuring the start failed: .*not enough val"):
+        costs._started("l1")
 
 
 def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
@@ -233,22 +252,6 @@ def test_drift_sees_a_wrong_d(folder):
     assert drift_of(engine) < 1e-13
     engine.d[3] += 1e-6 * abs(engine.d).max()
     assert drift_of(engine) == pytest.approx(1e-6, rel=1e-3)
-
-
-def test_sections_align_and_wrap():
-    section = Section("x", "Title", ("name", "time"), notes=["why " * 40])
-    section.add(["a", "1"], a=1)
-    section.add(["longer", "12.5"], a=2)
-    lines = section.text().splitlines()
-    assert lines[2:5] == ["name    time", "a          1", "longer  12.5"]
-    assert max(map(len, lines)) <= 100
-
-
-def test_targets_and_units():
-    assert Target(2.0).met(2.0)
-    assert not Target(2.0).met(2.1)
-    assert Target(2.0, at_least=True).as_dict(3.0) == {"at_least": 2.0, "value": 3.0, "met": True}
-    assert nanoseconds(999.4) == "999 ns"
 
 
 @pytest.mark.skipif(find_spec("copt") is None, reason="COPT is not installed")

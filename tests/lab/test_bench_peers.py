@@ -134,6 +134,7 @@ def test_a_good_answer_is_certified_by_its_own_response(task, solution):
     assert task.gap(solution.beta, solution.w) < 1e-11
     assert task.gap(solution.beta) < 1e-10
     assert task.gap(solution.beta, penalised=True) < 1e-8
+    assert task._with_penalty(solution.beta) < 1e-6
 
 
 def test_no_answer_is_certified_below_the_truth(task, solution):
@@ -189,8 +190,8 @@ def fake_peer(name, *betas, efforts=None, **options):
     return Peer(name, lambda task: lambda effort: Answer(betas[effort]), rungs, **options)
 
 
-@pytest.fixture
-def report(monkeypatch, data, solution):
+@pytest.fixture(scope="module")
+def report(data, solution):
     """rcmd, a cyanure team of a lying and a good member, an absentee, one that fails, one stuck."""
     beta, zero = solution.beta, np.zeros(12)
     peers = [
@@ -202,10 +203,11 @@ def report(monkeypatch, data, solution):
         fake_peer("stuck", zero, zero, penalised=True),
     ]
     case = bench.Case("a9a", RADIUS, 0.25, 0.5)
-    monkeypatch.setattr(bench.Case, "load", lambda self, folder, seed: data)
     settings = bench.Settings(cases=(case,), repeats=1, budget=0.5)
     heard = []
-    report = bench.bench_peers(settings, heard.append, peers)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench.Case, "load", lambda self, folder, seed: data)
+        report = bench.bench_peers(settings, heard.append, peers)
     assert any(text.startswith("a9a:2: ") and "; cyanure good" in text for text in heard)
     assert heard[-1] == ""
     return report

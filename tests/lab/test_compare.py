@@ -93,9 +93,9 @@ def test_slope_leaves_out_the_beginning_and_the_noise():
     assert np.polyfit(np.log(x), np.log(y), 1)[0] < -1.3  # what a fit of everything would say
     floor = x**-1.0 + 1e-2
     assert fit_slope(x, floor, noise=0.0).exponent > -0.2
-    cut = fit_slope(x, np.where(x < 100, x**-1.0, 1e-4), noise=1e-3)
+    cut = fit_slope(x, np.where(x < 100, x**-1.0, 9.9e-3), noise=1e-3)
     assert cut.exponent == pytest.approx(-1, abs=1e-6)
-    assert cut.high <= 100
+    assert cut.high == x[x < 100].max()
 
 
 def test_no_slope_without_points():
@@ -156,14 +156,13 @@ def run(capsys, *words):
     return status, captured.out, captured.err
 
 
-def test_command_prints_writes_and_draws(capsys, tmp_path, file):
-    stored, figure = tmp_path / "all.json", tmp_path / "all.png"
+def test_command_prints_and_writes(capsys, tmp_path, file):
+    stored = tmp_path / "all.json"
     options = ("--methods", "rcmd,corrected,fw", "--batch", "4", "--passes", "30", "--seeds", "2")
-    status, out, err = run(capsys, file, *options, "--json", stored, "--plot", figure)
+    status, out, err = run(capsys, file, *options, "--json", stored)
     assert (status, err) == (0, "")
     assert "labels 1 and 2 were mapped" in out
     assert "n = 40, p = 3, logistic, l1:5; at most 1,200 gradients" in out
-    assert figure.read_bytes().startswith(b"\x89PNG")
     data = json.loads(stored.read_text())
     assert data["seed"] == 0
     assert data["versions"]["numpy"] == np.__version__

@@ -66,11 +66,11 @@ def planted(*traces, numbers=(), choices=(), frames=()) -> Page:
 
 
 def refuse_unknown_words(page: Page) -> None:
-    """Let plotly itself judge every trace, layout and change."""
+    """Let plotly itself judge every trace and layout, and what the slider's two ends change."""
     for scene in page.scenes.values():
         for place, panel in enumerate(scene.drawings):
             go.Figure(data=panel.traces, layout=panel.layout)
-            for frame in scene.frames:
+            for frame in (scene.frames[0], scene.frames[-1]):
                 for trace, change in frame.changes[place].items():
                     go.Figure(data=[{"type": panel.traces[trace]["type"], **change}])
 

@@ -35,16 +35,6 @@ def test_a_page_is_written_and_opened(opened, tmp_path, capsys):
     assert capsys.readouterr().out == "wrote mini-batch.html\n"
 
 
-def test_it_need_not_be_opened(opened, tmp_path, capsys):
-    out = tmp_path / "a b.html"
-    assert main(["demo", "mini-batch", "--no-open", "--out", str(out), "--json", "-"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    title = "Why batches need their own σ"
-    assert told == {"name": "mini-batch", "title": title, "file": str(out), "seed": 0}
-    assert out.exists()
-    assert opened == []
-
-
 def test_a_machine_without_a_browser_is_told_so(opened, monkeypatch, capsys):
     monkeypatch.setattr(command.webbrowser, "open", lambda url: False)
     assert main(["demo", "mini-batch"]) == 0

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from demo_pages import column, made, read
 from enumeration import levels, mean
+from scipy.special import xlogy
 
 from rcmd import EuclideanProx, L1Ball, LeastSquares, Problem
 from rcmd.engine.reference import gsfw
@@ -17,15 +18,20 @@ from rcmd.lab.demos import (
     the_bound,
     two_geometries,
 )
-from rcmd.lab.demos.page import Scene
+from rcmd.lab.demos.page import Frame, Scene
 from rcmd.model.constants import Constants
 from rcmd.model.schedules import SublinearSchedule
 
 
+def track_of(frame: Frame, panel: int, trace: int) -> np.ndarray:
+    """A trace that the frame sets, as points."""
+    data = frame.changes[panel][trace]
+    return np.array([data["x"], data["y"]]).T
+
+
 def track(scene: Scene, panel: int, trace: int) -> np.ndarray:
     """A trace of the last frame, as points."""
-    data = scene.frames[-1].changes[panel][trace]
-    return np.array([data["x"], data["y"]]).T
+    return track_of(scene.frames[-1], panel, trace)
 
 
 # equivalence
@@ -52,6 +58,7 @@ def test_the_drawn_paths_are_those_of_algorithm_1_written_out():
     rows = np.random.default_rng(0).integers(2, size=steps)
     s, beta = np.zeros(2), np.zeros(2)
     betas, ws = [beta], [-y / (1 + np.exp(y * s))]
+    averages = ws.copy()
     for i, j in enumerate(rows):
         d = X.T @ ws[-1] / 2
         corner = np.zeros(2)
@@ -59,10 +66,18 @@ def test_the_drawn_paths_are_those_of_algorithm_1_written_out():
         eta, alpha = 4 / (5 + i), 2 * (4 + i) / ((i + 1) * (8 + i))
         s[j] = (1 - eta) * s[j] + eta * X[j] @ corner
         betas.append((1 - alpha) * betas[-1] + alpha * corner)
+        averages.append((1 - alpha) * averages[-1] + alpha * ws[-1])
         ws.append(-y / (1 + np.exp(y * s)))
     scene = made("equivalence").scenes[()]
     assert np.allclose(track(scene, 0, 5), betas, rtol=1e-5)
     assert np.allclose(track(scene, 1, 3), ws, rtol=1e-5)
+    for frame, beta, w in zip(scene.frames, betas, averages, strict=True):
+        assert np.allclose(track_of(frame, 1, 6), [w], rtol=1e-5)
+        primal = np.logaddexp(0, -y * (X @ beta)).mean()
+        dual = -3 * abs(X.T @ w / 2).max() - xlogy(-y * w, -y * w).mean()
+        dual -= xlogy(1 + y * w, 1 + y * w).mean()
+        shown = [read(number) for number in frame.readouts[3:6]]
+        assert np.allclose(shown, [primal, dual, primal - dual], rtol=1e-2)
 
 
 # the substitute gradient
@@ -134,6 +149,13 @@ def test_the_expectation_is_that_of_the_tree_of_runs(n, b):
         first = 8 * blocks * largest**2 / (4 * blocks + k)
         second = 2 * blocks * (2 * blocks - 1) * radius / ((4 * blocks + k) * (k + 1))
         assert bound[k] == pytest.approx(first + second, rel=1e-12)
+
+
+def test_the_shares_are_those_of_the_sequences():
+    gaps, _ = the_bound.run(3, 1, 5)
+    for i, frame in enumerate(made("the-bound").scenes["3", "1"].frames):
+        at, share = track_of(frame, 1, 0).T
+        assert np.allclose(share, [(gaps[:, i] <= x * (1 + 1e-5)).mean() for x in at])
 
 
 # mini-batches

@@ -1,3 +1,5 @@
+import contextlib
+import io
 import json
 import os
 import signal
@@ -25,14 +27,15 @@ from rcmd.theory.parallel import seconds_left
 TARGET = 1e-3
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with a small file called mushrooms."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a small file called mushrooms, and nothing else."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 6))
     y = np.where(X @ [3, -2, 1, 0, 0, 0] + rng.standard_normal(200) > 0, 2, 1)
-    dump_svmlight_file(X.round(4), y, str(tmp_path / "mushrooms"), zero_based=False)
-    return tmp_path
+    folder = tmp_path_factory.mktemp("data")
+    dump_svmlight_file(X.round(4), y, str(folder / "mushrooms"), zero_based=False)
+    return folder
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def near_target(monkeypatch):
     monkeypatch.setattr(cells, "TARGET", TARGET)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def optimum(folder):
     return find_optimum(cell_of(folder))["primal"]
 
@@ -80,9 +83,8 @@ def test_optimum_is_certified_or_an_error(folder, monkeypatch):
 
 
 @pytest.mark.usefixtures("near_target")
-@pytest.mark.parametrize("seed", [0, 1])
-def test_count_is_the_first_step_at_the_target_up_to_its_resolution(folder, optimum, seed):
-    cell = cell_of(folder, seed=seed)
+def test_count_is_the_first_step_at_the_target_up_to_its_resolution(folder, optimum):
+    cell, seed = cell_of(folder, seed=1), 1
     found = run_cell(cell, optimum)["reached"]
     problem = cells.problem_of(cell.path)
     limits = {"max_gradients": found["gradients"], "record_at": range(1, 10**6)}
@@ -145,15 +147,15 @@ def test_records_are_dense_only_near_the_target():
     assert after_it_was_reached == pytest.approx(0.03, rel=0.01)
 
 
-def test_finished_cells_are_taken_only_whole_and_with_the_same_settings(folder, monkeypatch):
-    cell = cell_of(folder, "scgm")
+def test_finished_cells_are_taken_only_whole_and_with_the_same_settings(tmp_path, monkeypatch):
+    folder, cell = tmp_path, cell_of(tmp_path, "scgm")
     assert finished(cell, folder) is None
     cells.store(cell, folder, {"reached": None})
     assert finished(cell, folder) == {"reached": None}
     assert finished(replace(cell, path="elsewhere"), folder) == {"reached": None}
     for change in ({"passes": 7}, {"oracle_calls": 7}, {"data": "other"}, {"version": "0"}):
         assert finished(replace(cell, **change), folder) is None
-    assert sorted(os.listdir(folder)) == ["mushrooms", "mushrooms-scgm-0.json"]
+    assert sorted(os.listdir(folder)) == ["mushrooms-scgm-0.json"]
     with monkeypatch.context() as other_steps:
         other_steps.setitem(cells.RUNS, "scgm", cells.RUNS[FITTED])
         assert finished(cell, folder) is None
@@ -163,8 +165,8 @@ def test_finished_cells_are_taken_only_whole_and_with_the_same_settings(folder, 
     assert finished(cell, folder) is None
 
 
-def test_a_write_that_fails_leaves_the_old_file(folder, monkeypatch):
-    path = folder / "a.json"
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
     path.write_text("old")
     monkeypatch.setattr(cells.Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
@@ -175,12 +177,24 @@ def test_a_write_that_fails_leaves_the_old_file(folder, monkeypatch):
 SMALL = Settings(names=("mushrooms",), seeds=2, passes=20, oracle_calls=300, jobs=1)
 
 
-def test_command_runs_everything_once_then_reads_it(folder, capsys, monkeypatch):
-    monkeypatch.setattr(Settings, "quick", lambda self: replace(SMALL, data=self.data))
-    out = folder / "new" / "out"
+def run_quick(folder, out):
+    """What the command prints, with small budgets for --quick."""
     words = ["reproduce", "--data", folder, "--out", out, "--only", "mushrooms", "--quick"]
-    assert main([*map(str, words)]) == 0
-    first = capsys.readouterr().out
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as told:
+        patch.setattr(Settings, "quick", lambda self: replace(SMALL, data=self.data))
+        assert main([*map(str, words)]) == 0
+    return told.getvalue()
+
+
+@pytest.fixture(scope="module")
+def ran(folder, tmp_path_factory):
+    """A folder in which the command ran, and what it printed."""
+    out = tmp_path_factory.mktemp("new") / "out"
+    return out, run_quick(folder, out)
+
+
+def test_command_runs_everything_once_then_reads_it(folder, ran, monkeypatch):
+    out, first = ran
     assert "mushrooms, rcmd" in first
     drawn = {"gap-by-gradients.png", "gap-by-calls.png"}
     assert {path.name for path in out.iterdir()} == {"cells", "report.json", "table.txt", *drawn}
@@ -191,11 +205,12 @@ def test_command_runs_everything_once_then_reads_it(folder, capsys, monkeypatch)
 
     for work in ("find_optimum", "run_cell"):
         monkeypatch.setattr(cells, work, lambda *_, **__: pytest.fail("it ran again"))
-    assert main([*map(str, words)]) == 0
-    assert capsys.readouterr().out.splitlines()[3:] == first.splitlines()[3:]
-    (out / "cells" / "mushrooms-svrf-1.json").unlink()
+    assert run_quick(folder, out).splitlines()[3:] == first.splitlines()[3:]
+    cell = out / "cells" / "mushrooms-svrf-1.json"
+    kept = cell.rename(cell.with_suffix(".kept"))
     with pytest.raises(pytest.fail.Exception, match="it ran again"):
-        main([*map(str, words)])
+        run_quick(folder, out)
+    kept.rename(cell)
 
 
 KILLED = """
@@ -211,7 +226,7 @@ def without_times(found):
     return json.loads(json.dumps(found), object_hook=lambda d: {**d, "seconds": 0})
 
 
-def test_killed_in_the_middle_it_goes_on_where_it_was(folder, tmp_path):
+def test_killed_in_the_middle_it_goes_on_where_it_was(folder, ran, tmp_path):
     cells_folder = tmp_path / "cells"
     words = [sys.executable, "-c", KILLED, folder, cells_folder]
     process = subprocess.Popen(words, start_new_session=True)
@@ -225,7 +240,7 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(folder, tmp_path):
     resumed = run_all(settings, cells_folder, told.append)
     assert all(path.read_bytes() == text for path, text in kept.items())
     assert f"{len(kept) - 1} of 13 done, about" in "".join(told)
-    whole = run_all(replace(settings, jobs=2), tmp_path / "whole", lambda text: None)
+    whole = run_all(settings, ran[0] / "cells", lambda text: None)
     assert without_times(resumed) == without_times(whole)
     assert table(resumed).text() == table(whole).text()
 

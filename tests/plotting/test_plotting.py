@@ -43,6 +43,11 @@ def result(task):
 
 
 @pytest.fixture(scope="module")
+def figure(result):
+    return result.plot()
+
+
+@pytest.fixture(scope="module")
 def plain(task):
     return solve(task, batch=4, tol=1e-2, method="rcmd")
 
@@ -194,8 +199,7 @@ def test_ticks_of_counts_are_whole_and_short_logarithmic_axes_have_some():
 # ---- runs --------------------------------------------------------------------------------------
 
 
-def test_run_is_the_history(result):
-    figure = result.plot()
+def test_run_is_the_history(result, figure):
     values, gap = figure.axes
     history = result.history
     for line, column in zip(values.get_lines(), ("primal", "dual"), strict=True):
@@ -208,12 +212,12 @@ def test_run_is_the_history(result):
     assert (np.array(bound.get_ydata()) > certified.get_ydata()[: len(plain_rows)]).all()
 
 
-def test_corrections_are_set_apart_from_the_last_step_on(result, plain):
+def test_corrections_are_set_apart_from_the_last_step_on(result, figure, plain):
     steps = [row for row in result.history if row.phase == "plain"]
     expected = (steps[-1].gradients, result.history[-1].gradients, "corrections")
     assert _corrections(result.history, "gradients") == expected
     assert _corrections(plain.history, "gradients") is None
-    assert "corrections" in check_readable(result.plot())
+    assert "corrections" in check_readable(figure)
     assert "corrections" not in check_readable(plain.plot())
 
 
@@ -230,11 +234,10 @@ def test_runs_against_everything_spent(plain, x):
 def test_runs_that_have_no_place_on_logarithmic_axes(plain):
     rows = list(plain.history)
     first = replace(rows[0], primal=math.inf, dual=-math.inf, gap=math.inf, bound=math.inf)
-    infinite = changed(plain, first, *rows[1:]).plot()
-    assert len(infinite.axes[1].get_lines()[0].get_xdata()) == len(rows) - 1
-    check_readable(infinite)
-    zero = changed(plain, *rows, replace(rows[-1], gap=0.0, gradients=9999)).plot()
-    assert "gap 0 from x = 9999 on" in check_readable(zero)
+    last = replace(rows[-1], gap=0.0, gradients=9999)
+    figure = changed(plain, first, *rows[1:], last).plot()
+    assert len(figure.axes[1].get_lines()[0].get_xdata()) == len(rows) - 1
+    assert "gap 0 from x = 9999 on" in check_readable(figure)
     nothing = changed(plain, replace(rows[0], gap=0.0, bound=math.nan)).plot()
     assert not nothing.axes[1].get_lines()
     check_readable(nothing)
@@ -292,10 +295,9 @@ def test_somebody_elses_axes_and_settings_are_left_alone(result, task):
 
 def test_pyplot_is_never_touched():
     code = (
-        "import sys, rcmd; from rcmd.datasets import make_regression as make\n"
-        "p = rcmd.Problem(*make(n=20, p=3, rng=0), rcmd.LeastSquares(), rcmd.L1Ball(1.0))\n"
+        "import sys; from rcmd import plotting\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "rcmd.solve(p, tol=0.1).plot()._repr_png_()\n"
+        "plotting.coefficients([1.0], [[2.0]])._repr_png_()\n"
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -304,11 +306,12 @@ def test_pyplot_is_never_touched():
 # ---- files -------------------------------------------------------------------------------------
 
 
-def test_text_stays_text_and_the_same_figure_is_the_same_file(result, tmp_path):
-    figure = result.plot()
+def test_text_stays_text_and_the_same_figure_is_the_same_file(tmp_path):
+    line = ("certified gap", [1, 10], [1.0, 0.1])
+    figure = one_panel(line, label_ends=True)
     for name in ("one.svg", "one.pdf"):
         figure.savefig(tmp_path / name)
-    result.plot().savefig(tmp_path / "other.svg")
+    one_panel(line, label_ends=True).savefig(tmp_path / "other.svg")
     svg = (tmp_path / "one.svg").read_text()
     assert svg == (tmp_path / "other.svg").read_text()
     assert ">certified gap</text>" in svg
@@ -385,6 +388,13 @@ def test_support_vectors_are_counted_and_weights_divided_out():
     figure = plotting.duals(hinge, found)
     assert "2 of 3 at 0, 1 at an end of dom $l^*$" in check_readable(figure)
     assert min(figure.axes[0].get_lines()[0].get_ydata()) == -1.0
+    for duals, said in (
+        ([-1e-7, -1 + 1e-7, -1 + 1e-5], "1 of 3 at 0, 1 at an end"),
+        ([-1e-5, -0.5, -1 + 1e-7], "0 of 3 at 0, 1 at an end"),
+    ):
+        pair = replace(found.certificate, w=y * duals * [1.0, 2.0, 5.0])
+        (_, in_order) = plotting.duals(hinge, replace(found, certificate=pair)).axes
+        assert in_order.texts[0].get_text().startswith(said)
 
 
 def test_large_data_are_thinned_and_wrong_ones_refused(task, result):

@@ -70,8 +70,11 @@ def test_a_result_shows_its_certificate_and_why_it_ended():
     text = read(reached._repr_html_())
     for piece in (
         "✓ the certified gap reached the tolerance",
-        f"{float(reached.primal):.10g}",
-        f"{float(reached.gap):.3g}",
+        f"P(β){float(reached.primal):.10g}value",
+        f"D(w){float(reached.dual):.10g}a lower bound",
+        f"gap{float(reached.gap):.3g}certified",
+        f"{float(reached.certificate.loss_gap):.3g}of it from the losses",
+        f"{float(reached.certificate.regularizer_gap):.3g}of it from the regularizer",
         f"{reached.history[-1].gradients:,} gradients",
         "what was solved",
         "constants for 4 rows a step",

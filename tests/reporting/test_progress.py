@@ -3,13 +3,16 @@
 import io
 import math
 import sys
+from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 from small_problems import problem
+from threadpoolctl import threadpool_info
 
 from rcmd import solve
 from rcmd.cli.main import main
-from rcmd.reporting.progress import RunProgress, seconds_left, tell_on_terminal
+from rcmd.reporting.progress import RunProgress, one_thread, seconds_left, tell_on_terminal
 from rcmd.solver.history import Record
 from rcmd.solver.run import Budgets
 
@@ -70,6 +73,30 @@ def test_a_run_is_told_with_its_gap_and_the_time_left():
     assert told[-1].startswith(f"gap {float(result.gap):.2e} (to reach: 1e-03), ")
     assert f"{result.history[-1].gradients:,} gradients" in told[-1]
     assert told[-1].endswith(", about 0.0 s left")
+
+
+def test_the_time_left_is_told_from_the_last_records():
+    """A run that was slow at first, as while compiling, is judged by how it goes now."""
+    told = []
+    rows = [row(g, 8.0 / g, 100.0 + 0.01 * g if g > 100 else 0.0) for g in range(100, 1100, 100)]
+    progress = RunProgress(1e-3, FREE, told.append)
+    for each in rows:
+        progress(SimpleNamespace(record=lambda each=each: each))
+    assert seconds_left(rows[-6:], 1e-3, FREE) == pytest.approx(70.0)
+    assert told[-1].endswith(", 1 min 50 s, about 1 min 10 s left")
+
+
+def test_all_packages_have_one_thread_and_then_what_they_had(monkeypatch):
+    set_to = []
+    monkeypatch.setattr("numba.get_num_threads", lambda: 3)
+    monkeypatch.setattr("numba.set_num_threads", set_to.append)
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    with suppress(ZeroDivisionError), one_thread():
+        assert set_to == [1]
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+        raise ZeroDivisionError
+    assert set_to == [1, 3]
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
 def test_lines_replace_each_other_and_fit_the_terminal(monkeypatch):
