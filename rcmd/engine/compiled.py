@@ -133,7 +133,7 @@ class CompiledEngine(Stateful):
 
     def _draw(self, steps: int) -> Array:
         """The next batches for the kernels, which would crash at a row beyond the end."""
-        batches = np.ascontiguousarray(self.sampler.draw(steps), dtype=np.int64)
+        batches = np.require(self.sampler.draw(steps), np.int64, ["C", "W"])
         trusted = isinstance(self.sampler, UniformSampler)
         if not trusted and (batches.min() < 0 or batches.max() >= self.problem.n):
             raise IndexError(
@@ -159,7 +159,9 @@ class CompiledEngine(Stateful):
             self._loop.rescale(1 / first)
             self._past /= first
             self._base = start
-        eta, weights, total = self.schedule.table(start, stop, self._base)
+        # Arrays that must not be written would be of another type, and the loop compiled anew.
+        table = self.schedule.table(start, stop, self._base)
+        eta, weights, total = (np.require(part, requirements="W") for part in table)
         if total[-1] <= RESCALE_ABOVE:
             return eta, weights, total
         count = int(np.argmax(total > RESCALE_ABOVE))

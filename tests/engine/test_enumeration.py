@@ -1,5 +1,6 @@
 """The theorems' bounds against exact expectations over all sequences of batches."""
 
+import functools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -75,11 +76,11 @@ def test_every_left_side_is_known() -> None:
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_bounds_hold_in_floats(loss: str, oracle: str, batch: int) -> None:
-    for seed, weighted in ((1, False), (2, True)):
-        small = problem(loss, oracle, n=3, seed=seed, weighted=weighted)
-        checked = all_hold(small, batch, 3)
-        assert "sublinear-sharp" in checked
-        assert ("linear-any-loss" in checked) == ("ridge" in oracle)
+    weighted = bool((batch + len(loss) + len(oracle)) % 2)
+    small = problem(loss, oracle, n=3, seed=1 + weighted, weighted=weighted)
+    checked = all_hold(small, batch, 3)
+    assert "sublinear-sharp" in checked
+    assert ("linear-any-loss" in checked) == ("ridge" in oracle)
 
 
 @pytest.mark.parametrize("batch", [1, 2])
@@ -90,7 +91,7 @@ def test_bounds_hold_in_fractions(oracle: str, batch: int) -> None:
         assert "theorem-3.1-first" in all_hold(small, batch, 4)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))
 def test_bounds_hold_where_the_set_is_large_and_the_labels_are_far(seed: int) -> None:
     """Two or three parallel rows of random length: the worst small problems are of this kind."""
     rng = np.random.default_rng(seed)
@@ -131,6 +132,7 @@ def equal_rows(n: int, y: Any, loss: Any, oracle: Parabola) -> Problem:
     return Problem([[one]] * n, [one * y] * n, loss, oracle)
 
 
+@functools.cache
 def expected_gaps(problem: Problem, batch: int, sigma: Any, steps: int) -> list[Any]:
     """E[P(β̄^{k−1}) − D(w^k)] for k = 1, …, steps."""
     schedule = LinearSchedule(problem.constants(batch).blocks, sigma)

@@ -1,12 +1,13 @@
 """Algorithm 1 is Algorithm 2: one comparison for both and for the engine with incremental d."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from covering import covering, name_of
 from enumeration import ColdStart, averaging_weight
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, dense, exact_problem, problem
 
@@ -90,7 +91,7 @@ def same(left: Any, right: Any, exactly: bool) -> None:
         np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-12)
 
 
-def compare(problem: Problem, truth: Iterator[Moment], run: Iterator[Moment]) -> int:
+def compare(problem: Problem, truth: Iterable[Moment], run: Iterable[Moment]) -> int:
     """Assert that two runs are one, and that d = Xᵀ∇L(s)/n in both; return the steps."""
     X, exactly, steps = dense(problem), problem.exact, 0
     for expected, moment in zip(truth, run, strict=True):
@@ -127,18 +128,25 @@ def test_equal_in_fractions(run: Any, oracle: str, batch: int, weighted: bool) -
         assert compare(exact, transcript, run(exact, schedule, batches)) == 6
 
 
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-@pytest.mark.parametrize("batch", [1, 2, 5])
-@pytest.mark.parametrize("oracle", ORACLES)
-@pytest.mark.parametrize("loss", LOSSES)
-def test_equal_in_floats(loss: str, oracle: str, batch: int, layout: str) -> None:
-    for weighted in (False, True):
-        real = problem(loss, oracle, layout=layout, weighted=weighted)
-        batches = drawn(real, batch, 16)
-        for schedule in schedules(real, batch):
-            for run in (algorithm_1, engine):
-                transcript = algorithm_2(real, schedule, batches)
-                assert compare(real, transcript, run(real, schedule, batches)) == 16
+CHOICES: dict[str, list[Any]] = {
+    "loss": list(LOSSES),
+    "oracle": list(ORACLES),
+    "batch": [1, 2, 5],
+    "layout": ["dense", "csr"],
+    "weighted": [False, True],
+    "schedule": [0, 1],
+}
+
+
+@pytest.mark.parametrize("case", covering(CHOICES), ids=name_of)
+def test_equal_in_floats(case: dict[str, Any]) -> None:
+    shape = {name: case[name] for name in ("loss", "oracle", "layout", "weighted")}
+    real = problem(**shape)
+    batches = drawn(real, case["batch"], 16)
+    schedule = schedules(real, case["batch"])[case["schedule"]]
+    transcript = list(algorithm_2(real, schedule, batches))
+    for run in (algorithm_1, engine):
+        assert compare(real, transcript, run(real, schedule, batches)) == 16
 
 
 @pytest.mark.parametrize("oracle", ORACLES)

@@ -80,6 +80,21 @@ def test_slicing_does_not_matter(n: int, batch: int) -> None:
     assert not whole._taken.any()
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: UniformSampler(9, 4, np.random.default_rng(3)),
+        lambda: UniformSampler(9, 1, np.random.default_rng(3)),
+        lambda: Replay([[k, k + 1] for k in range(9)]),
+    ],
+)
+def test_a_saved_sampler_goes_on(make: Any) -> None:
+    sampler, fresh = make(), make()
+    sampler.draw(3)
+    fresh.load_state(sampler.state())
+    np.testing.assert_array_equal(fresh.draw(5), sampler.draw(5))
+
+
 def test_other_seed_other_batches() -> None:
     draws = [UniformSampler(50, 5, np.random.default_rng(seed)).draw(4) for seed in (0, 1)]
     assert not np.array_equal(*draws)
