@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections import namedtuple
 from collections.abc import Callable
 from types import FunctionType
@@ -312,7 +313,8 @@ def _compile(kinds: tuple[RecordType, ...], make: Callable[..., Any], arity: int
 
 def _reason(error: Exception) -> str:
     """The line of numba's message that is about the code itself."""
-    lines = str(error).rpartition("nopython frontend)\n")[2].strip().splitlines()
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # colours, where colorama is installed
+    lines = plain.rpartition("nopython frontend)\n")[2].strip().splitlines()
     rejected = [line.strip() for line in lines if line.strip().startswith("TypingError: ")]
     return (rejected[-1:] or lines or [type(error).__name__])[0]
 

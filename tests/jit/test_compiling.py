@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba.core import caching as numba_caching
+from numba.core import errors
 
 import rcmd
 from rcmd import RCMD, Corrected, L1Ball, LeastSquares, Problem, solve
@@ -163,7 +164,7 @@ DERIVATIVES = {
     "Jitted": "helpers.jitted(s)",
     "Nested": "s * folder.helpers.NUMBER",
     "Comprehension": "s * sum([{comprehension} for t in (1.0, 2.0)])",
-    "Inner": "s * sum([t * THROUGH for t in (1.0, 2.0)])",
+    "Inner": "(lambda t: t * THROUGH)(s)",
 }
 for name, formula in DERIVATIVES.items():
     LOSSES += f"""
@@ -640,6 +641,24 @@ def test_what_cannot_be_compiled_runs_on_the_reference_path(kind: Any) -> None:
     assert result.gap == pytest.approx(plain.gap, abs=1e-12)
     with pytest.raises(CannotCompile, match=CANNOT[kind]):
         solve(problem, method=Corrected(RCMD(engine="compiled")), **options)
+
+
+def test_reasons_come_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """numba writes them into its messages where colorama is installed."""
+
+    def coloured(message: str) -> str:
+        return f"\x1b[1m\x1b[31m{message}\x1b[0m"
+
+    shades = ("code", "errmsg", "filename", "indicate", "highlight", "reset")
+    scheme = types.SimpleNamespace(**dict.fromkeys(shades, coloured))
+    monkeypatch.setattr(errors, "_termcolor_inst", scheme)
+
+    @dataclass(frozen=True)
+    class Bright(WithStatic):
+        pass
+
+    with pytest.raises(CannotCompile, match="Bright does not compile: TypingError: too many pos"):
+        method_scalar(Bright(), "derivative")
 
 
 def test_what_can_be_compiled_says_nothing() -> None:
