@@ -12,7 +12,7 @@ from small_problems import LOSSES, ORACLES, data
 from rcmd import RCMD, EuclideanProx, L1Ball, LeastSquares, Logistic, Problem, Ridge, iterate, solve
 from rcmd.cli.tasks import fitting_labels
 from rcmd.distributed import Alone, ShardedProblem, SharedError, rehearse, shard
-from rcmd.distributed.engine import LOST, ShardedEngine, ShardLoop, confirm_lockstep
+from rcmd.distributed.engine import ShardedEngine, ShardLoop, confirm_lockstep
 from rcmd.distributed.exchange import DenseExchange, sum_rows, sum_terms
 from rcmd.distributed.oracle import AtFirst
 from rcmd.distributed.shards import block, read_shard
@@ -362,18 +362,18 @@ def test_a_lost_part_is_caught():
         rehearse(2, lambda group: work(group, Forgetful))
 
 
-@pytest.mark.parametrize("factor", [0.9, 1.1])
-def test_how_far_d_may_drift(factor):
-    """LOST times the largest sum that a column can have, and no further."""
+@pytest.mark.parametrize("share", [0.9e-9, 1.1e-9])
+def test_how_far_d_may_drift(share):
+    """10⁻⁹ of the largest sum that a column can have, and no further."""
 
     def work(group):
         engine = engine_on(sharded(group, *GIVEN), "dense")
         engine.advance(3)
-        engine.d[1] += factor * LOST * N * engine.problem.slope_and_peaks(engine.w)[1][1]
+        engine.d[1] += share * N * engine.problem.slope_and_peaks(engine.w)[1][1]
         engine._peaks *= 0  # what counts is then the peak of now
         engine._gradient()
 
-    if factor < 1:
+    if share < 1e-9:
         rehearse(2, work)
     else:
         with pytest.raises(SharedError, match=r"the running d is .* in column 1 at iteration 3"):
