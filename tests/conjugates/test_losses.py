@@ -476,33 +476,6 @@ def test_pair_in_digits(loss: SeparableConjugate, check: Callable[[Any], None]) 
     check(loss)
 
 
-def naive_value(right: Any, s: float, y: float) -> float:
-    return math.log(1 + math.exp(min(-y * s, 700)))
-
-
-def naive_conjugate(right: Any, w: float, y: float) -> float:
-    return -y * w * math.log(-y * w) + (1 + y * w) * math.log(1 + y * w)
-
-
-@pytest.mark.parametrize(
-    ("check", "wrong"),
-    [
-        (check_values, planted(Logistic(), value=naive_value)),
-        (check_values, planted(Logistic(), **minus("derivative"))),
-        (check_values, planted(LeastSquares(), **twice("value"))),
-        (check_conjugates, planted(Logistic(), conjugate=naive_conjugate)),
-        (check_conjugates, planted(LeastSquares(), conjugate=lambda _, w, y: w * w / 2 - w * y)),
-        (check_conjugates, planted(LeastSquares(), conjugate_derivative=lambda _, w, y: w - y)),
-        (check_gaps, planted(LeastSquares(), fenchel_young=lambda _, s, w, y: (s - y + w) ** 2)),
-        (check_equality, planted(Logistic(), **minus("derivative"))),
-        (check_equality, planted(LeastSquares(), fenchel_young=SeparableConjugate.fenchel_young)),
-    ],
-)
-def test_pair_in_digits_fails_on(check: Callable[[Any], None], wrong: SeparableConjugate) -> None:
-    with pytest.raises(AssertionError):
-        check(wrong)
-
-
 def test_logistic_at_huge_margins_and_the_ends() -> None:
     loss = Logistic()
     assert loss.value(-800.0, 1.0) == 800.0

@@ -113,56 +113,6 @@ def test_a_saved_average_goes_on() -> None:
     assert primal.base > 0
 
 
-class ShiftedWeight(PrimalAverage):
-    """Weights C_i where c_i belong."""
-
-    def record(self, step: Step) -> None:
-        unit = self.unit(step.i)
-        step.atom.add_to(self.total, unit * self.schedule.mixing(step.i + 1))
-        self.last = step.i
-
-
-class AfterTheStep(DualAverage):
-    """The average of w^{i+1} instead of w^i."""
-
-    def record(self, step: Step) -> None:
-        total = self.unit(step.i) * (1 - self.schedule.mixing(step.i))
-        self.total[step.batch] += total * step.change
-        self.last = step.i
-
-
-class ReadsTooEarly(DualAverage):
-    """Reads the entries of the batch before ``unit`` rescales them."""
-
-    def record(self, step: Step) -> None:
-        self.total[step.batch] += self.unit(step.i) * step.change
-        self.last = step.i
-
-
-class ForgetsToRescale(PrimalAverage):
-    def record(self, step: Step) -> None:
-        base, total = self.base, self.total.copy()
-        super().record(step)
-        if self.base != base:
-            step.atom.add_to(total, 1)
-            self.total = total
-
-
-def test_averages_fail_on_planted_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
-    schedule = SCHEDULES[0]
-    with pytest.raises(AssertionError):
-        check_primal(ShiftedWeight(schedule, np.zeros(4, object)), schedule)
-    with pytest.raises(AssertionError):
-        check_dual(AfterTheStep(schedule, 6, object), schedule)
-    with pytest.raises(AssertionError):
-        check_primal(PrimalAverage(SCHEDULES[1], np.zeros(4, object)), schedule)
-    monkeypatch.setattr(accounting, "RESCALE_ABOVE", 10)
-    with pytest.raises(AssertionError):
-        check_primal(ForgetsToRescale(schedule, np.zeros(4, object)), schedule)
-    with pytest.raises(AssertionError):
-        check_dual(ReadsTooEarly(schedule, 6, object), schedule)
-
-
 def test_asking_does_not_change_the_answer() -> None:
     schedule = SCHEDULES[1]
     asked, silent = (PrimalAverage(schedule, np.zeros(4, object)) for _ in range(2))
@@ -232,11 +182,6 @@ def check_floats(schedule: Schedule, exact: Schedule, count: int = 400) -> None:
 @pytest.mark.parametrize(("schedule", "exact"), FLOAT_SCHEDULES)
 def test_floats_agree_to_1e_13(schedule: Schedule, exact: Schedule) -> None:
     check_floats(schedule, exact)
-
-
-def test_floats_fail_on_a_slightly_wrong_weight() -> None:
-    with pytest.raises(AssertionError):
-        check_floats(LinearSchedule(7.5, 1.25 + 1e-9), FLOAT_SCHEDULES[1][1])
 
 
 def test_far_out_nothing_overflows() -> None:
