@@ -533,14 +533,10 @@ def test_methods_compile_to_the_same_numbers(loss: SeparableConjugate) -> None:
 
 def bare(loss: SeparableConjugate) -> SeparableConjugate:
     """The loss with nothing but its value and its slope."""
-
-    def value(self: Any, s: Any, y: Any) -> Any:
-        return loss.value(s, y)
-
-    def derivative(self: Any, s: Any, y: Any) -> Any:
-        return loss.derivative(s, y)
-
-    given = {"value": value, "derivative": derivative, "label_fault": lambda self, y: None}
+    given = {
+        "value": lambda self, s, y: loss.value(s, y),
+        "derivative": lambda self, s, y: loss.derivative(s, y),
+    }
     with pytest.warns(NumericConjugateWarning, match="does not define gamma, conjugate, conjugate"):
         return type("Bare", (SeparableConjugate,), given)()
 

@@ -190,14 +190,6 @@ LOSS_EDITS = {
 """Text before and after an edit."""
 
 
-def before(edits: dict[str, tuple[str, str]]) -> dict[str, str]:
-    return {name: texts[0] for name, texts in edits.items()}
-
-
-def after(edits: dict[str, tuple[str, str]]) -> dict[str, str]:
-    return {name: texts[1] for name, texts in edits.items()}
-
-
 def table(output: str) -> dict[str, tuple[float, float, bool]]:
     rows = (line.split() for line in output.splitlines())
     return {name: (float(a), float(b), hit == "True") for name, a, b, hit in rows}
@@ -370,7 +362,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """
     folder, found = tmp_path_factory.mktemp("edits"), []
     (folder / "folder").mkdir()
-    for texts in (before(EDITS), before(EDITS), after(EDITS)):
+    for version in (0, 0, 1):
+        texts = {name: pair[version] for name, pair in EDITS.items()}
         for name, source in SOURCES.items():
             text = source.format(**texts)
             if not (folder / name).exists() or (folder / name).read_text() != text:
