@@ -627,13 +627,6 @@ def test_reasons_come_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
         method_scalar(Bright(), "derivative")
 
 
-def test_what_can_be_compiled_says_nothing() -> None:
-    X, y = np.eye(3), np.ones(3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        solve(Problem(X, y, LeastSquares(), L1Ball(1.0)), max_iterations=3, tol=0)
-
-
 def test_whole_arrays() -> None:
     value = method_scalar(LeastSquares(), "value")
     s, y = np.linspace(-1.0, 1.0, 7), np.arange(7.0)
