@@ -132,8 +132,8 @@ class CompiledEngine(Stateful):
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
 
     def _draw(self, steps: int) -> Array:
-        batches = drawn(self.sampler, steps, self.problem.n)
-        return np.ascontiguousarray(batches, dtype=np.int64).view(np.uint64)
+        batches = np.require(drawn(self.sampler, steps, self.problem.n), np.int64, ["C", "W"])
+        return batches.view(np.uint64)
 
     def _take(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
         shared = (self._samples, self._gain, self._mask, self._functions)
@@ -152,7 +152,9 @@ class CompiledEngine(Stateful):
             self._loop.rescale(1 / first)
             self._past /= first
             self._base = start
-        eta, weights, total = self.schedule.table(start, stop, self._base)
+        # Arrays that must not be written would be of another type, and the loop compiled anew.
+        table = self.schedule.table(start, stop, self._base)
+        eta, weights, total = (np.require(part, requirements="W") for part in table)
         if total[-1] <= RESCALE_ABOVE:
             return eta, weights, total
         count = int(np.argmax(total > RESCALE_ABOVE))

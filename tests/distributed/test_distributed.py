@@ -87,7 +87,7 @@ def test_iterates_are_those_of_one_process(loss, oracle, layout, weighted):
     one = next(run)
     expected = one.s, one.w_average, one.d, one.beta_average
     first = iterates(1, "sparse", given)
-    for size in (1, 2, 3, 4):
+    for size in (2, 3) if weighted else (1, 4):
         sparse, dense = iterates(size, "sparse", given), iterates(size, "dense", given)
         for found, also, wanted, bits in zip(sparse, dense, expected, first, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
@@ -361,14 +361,58 @@ def test_a_lost_part_is_caught():
         rehearse(2, lambda group: work(group, Forgetful))
 
 
-def test_a_changed_bit_of_d_is_caught():
+@pytest.mark.parametrize("share", [0.9e-9, 1.1e-9])
+def test_how_far_d_may_drift(share):
+    """10⁻⁹ of the largest sum that a column can have, and no further."""
+
     def work(group):
         engine = engine_on(sharded(group, *GIVEN), "dense")
-        engine.d[2] = np.nextafter(engine.d[2], 1.0) if group.rank == 2 else engine.d[2]
+        engine.advance(3)
+        engine.d[1] += share * N * engine.problem.slope_and_peaks(engine.w)[1][1]
+        engine._peaks *= 0  # what counts is then the peak of now
+        engine._gradient()
+
+    if share < 1e-9:
+        rehearse(2, work)
+    else:
+        with pytest.raises(SharedError, match=r"the running d is .* in column 1 at iteration 3"):
+            rehearse(2, work)
+
+
+@pytest.mark.parametrize("place", ["d", "primal_sum", "batches"])
+def test_a_changed_bit_is_caught(place):
+    def work(group):
+        engine = engine_on(sharded(group, *GIVEN), "dense")
+        engine.advance(4)
+        confirm_lockstep(group, engine)
+        if group.rank == 2 and place == "batches":
+            engine._batches_seen ^= 1
+        elif group.rank == 2:
+            changed = engine.d if place == "d" else engine._loop.primal_sum()
+            changed[2] = np.nextafter(changed[2], 1.0)
         confirm_lockstep(group, engine)
 
-    with pytest.raises(SharedError, match="rank 2 is out of step with rank 0 at iteration 0"):
+    with pytest.raises(SharedError, match="rank 2 is out of step with rank 0 at iteration 4"):
         rehearse(3, work)
+
+
+def test_a_saved_engine_goes_on_with_other_ranks():
+    """Bit for bit in s, w̄, d and β̄, beyond the refreshes after 1, 2, 4 and 8 passes."""
+
+    def work(group, saved, steps):
+        engine = engine_on(sharded(group, *GIVEN), "sparse")
+        if saved is not None:
+            engine.load_state(saved)
+        engine.advance(steps)
+        beta, w = engine.averages()
+        rows = engine.problem.gathered(np.stack([engine.s, w], axis=1))
+        return engine.state(), (rows, engine.d, beta)
+
+    whole = rehearse(1, lambda group: work(group, None, 60))[0][1]
+    saved = rehearse(3, lambda group: work(group, None, 13))[0][0]
+    found = rehearse(2, lambda group: work(group, saved, 47))[0][1]
+    for one, other in zip(found, whole, strict=True):
+        assert (one == other).all()
 
 
 def test_numbers_that_are_none_end_all_ranks():

@@ -38,14 +38,18 @@ def resumed(size, file, **changes):
     return rehearse(size, lambda group: resume(file, problem_on(group), **changes))[0]
 
 
+@pytest.fixture(scope="module")
+def whole():
+    return started(1, None, STEPS)
+
+
 @pytest.fixture
 def file(tmp_path):
     return tmp_path / "run.ckpt"
 
 
 @pytest.mark.parametrize("steps", [1, 3, 17, 100])
-def test_a_run_goes_on_bit_for_bit_on_other_ranks(file, steps):
-    whole = started(1, None, STEPS)
+def test_a_run_goes_on_bit_for_bit_on_other_ranks(file, steps, whole):
     started(3, file, steps)
     more = resumed(2, file, max_iterations=STEPS)
     assert more.stop is StopReason.ITERATIONS
@@ -60,11 +64,9 @@ def test_a_run_goes_on_bit_for_bit_on_other_ranks(file, steps):
             assert getattr(line, name) == column[iterations.index(line.iteration)]
 
 
-def test_a_run_cut_down_between_certificates_goes_on_bit_for_bit(file):
+def test_a_run_cut_down_between_certificates_goes_on_bit_for_bit(file, whole):
     class Killed(Exception):
         pass
-
-    whole = started(1, None, STEPS)
 
     def work(group):
         options = {"batch": BATCH, "tol": 0, "seed": 8, "every": 0, "max_iterations": STEPS}

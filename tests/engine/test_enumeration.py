@@ -1,16 +1,16 @@
 """The theorems' bounds against exact expectations over all sequences of batches."""
 
+import functools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from enumeration import ColdStart, Parabola, Path, TiltedHuber, levels, mean
+from enumeration import Parabola, Path, TiltedHuber, levels, mean
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, exact_problem, fractions, problem
 
 from rcmd import Box, LeastSquares, Logistic, Problem
-from rcmd.engine.reference import ReferenceEngine
 from rcmd.model import truth
 from rcmd.model.bounds import Bound, all_bounds, best, named, valid
 from rcmd.model.schedules import LinearSchedule, SublinearSchedule
@@ -49,16 +49,14 @@ def holds(bound: Bound, paths: list[Path], constants: Any, steps: int) -> None:
     assert measured <= allowed * (1 + ROUNDING) + ROUNDING, (bound.name, steps, measured, allowed)
 
 
-def all_hold(
-    problem: Problem, batch: int, steps: int, kind: type[ReferenceEngine] = ReferenceEngine
-) -> set[str]:
+def all_hold(problem: Problem, batch: int, steps: int) -> set[str]:
     """Assert every proved bound for its own schedule; return the names of those checked."""
     constants, checked = problem.constants(batch), set()
     schedules: list[Any] = [SublinearSchedule(constants.blocks)]
     if constants.mu > 0:
         schedules.append(LinearSchedule(constants.blocks, constants.sigma))
     for schedule in schedules:
-        for t, paths in enumerate(levels(problem, schedule, batch, steps, kind), 1):
+        for t, paths in enumerate(levels(problem, schedule, batch, steps), 1):
             for bound in valid(constants, t, schedule.theorem):
                 # D* costs an interior-point solve: it is looked at once, at the last step.
                 if t == steps or not bound.dual_only:
@@ -75,11 +73,11 @@ def test_every_left_side_is_known() -> None:
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_bounds_hold_in_floats(loss: str, oracle: str, batch: int) -> None:
-    for seed, weighted in ((1, False), (2, True)):
-        small = problem(loss, oracle, n=3, seed=seed, weighted=weighted)
-        checked = all_hold(small, batch, 3)
-        assert "sublinear-sharp" in checked
-        assert ("linear-any-loss" in checked) == ("ridge" in oracle)
+    weighted = bool((batch + len(loss) + len(oracle)) % 2)
+    small = problem(loss, oracle, n=3, seed=1 + weighted, weighted=weighted)
+    checked = all_hold(small, batch, 3)
+    assert "sublinear-sharp" in checked
+    assert ("linear-any-loss" in checked) == ("ridge" in oracle)
 
 
 @pytest.mark.parametrize("batch", [1, 2])
@@ -90,7 +88,7 @@ def test_bounds_hold_in_fractions(oracle: str, batch: int) -> None:
         assert "theorem-3.1-first" in all_hold(small, batch, 4)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))
 def test_bounds_hold_where_the_set_is_large_and_the_labels_are_far(seed: int) -> None:
     """Two or three parallel rows of random length: the worst small problems are of this kind."""
     rng = np.random.default_rng(seed)
@@ -131,6 +129,7 @@ def equal_rows(n: int, y: Any, loss: Any, oracle: Parabola) -> Problem:
     return Problem([[one]] * n, [one * y] * n, loss, oracle)
 
 
+@functools.cache
 def expected_gaps(problem: Problem, batch: int, sigma: Any, steps: int) -> list[Any]:
     """E[P(β̄^{k−1}) − D(w^k)] for k = 1, …, steps."""
     schedule = LinearSchedule(problem.constants(batch).blocks, sigma)
@@ -241,30 +240,3 @@ def test_a_random_response_breaks_the_printed_chain() -> None:
     assert (left, right) == (F(90347, 6930), F(70624, 5445))
     assert left > right
     holds(named("theorem-3.1-first"), paths, square.constants(1), 4)
-
-
-# ---- what these checks see, and what they do not -----------------------------------------------
-
-
-class Backward(ReferenceEngine):
-    """Steps with d of the wrong sign."""
-
-    def step(self) -> None:
-        self.d = -self.d
-        super().step()
-        self.d = self.problem.gradient(self.w)
-
-
-def test_planted_sign_is_caught() -> None:
-    caught = 0
-    for oracle in ("ridge", "moved-ridge"):
-        try:
-            all_hold(problem("least-squares", oracle, n=3, seed=1), 1, 4, Backward)
-        except AssertionError:
-            caught += 1
-    assert caught == 2
-
-
-def test_wrong_start_is_not_seen_by_bounds() -> None:
-    """Why bounds alone are no test: the equivalence with Algorithm 1 is what sees this bug."""
-    assert all_hold(problem("logistic", "l1-ball", n=3, seed=1), 1, 4, ColdStart)
