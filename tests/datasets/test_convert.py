@@ -250,10 +250,13 @@ def test_killed_it_leaves_no_folder_of_that_name(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["data", "indices", "indptr", "labels"])
-def test_a_damaged_folder_is_refused(folder, name):
+def test_a_damaged_folder_is_refused(folder, name, monkeypatch):
+    """Whichever of the blocks is damaged that checksums are taken of."""
+    monkeypatch.setattr("rcmd.datasets.folder.CHECK_BYTES", 512)
     path = folder / f"{name}.npy"
     whole = path.read_bytes()
-    for place in (len(whole) - 1, len(whole) // 2):
+    assert len(whole) > 128 + 3 * 512
+    for place in (len(whole) - 1, len(whole) // 2, 130):
         flipped = bytearray(whole)
         flipped[place] ^= 1
         path.write_bytes(flipped)

@@ -283,13 +283,13 @@ FACTS = {
 
 
 @pytest.mark.parametrize("name", data_files.each(*FACTS))
-def test_published_files(name):
-    path, (shape, nnz, labels) = data_files.path(name), FACTS[name]
-    x, y = read_libsvm(path)
+def test_published_files(write, name):
+    content, (shape, nnz, labels) = bz2.decompress(data_files.path(name).read_bytes()), FACTS[name]
+    x, y = read_libsvm(write(content))
     assert (x.shape, x.nnz) == (shape, nnz)
     assert x.has_canonical_format
     assert dict(zip(*np.unique(y, return_counts=True), strict=True)) == labels
-    text = bz2.decompress(path.read_bytes()).splitlines()
+    text = content.splitlines()
     for i in np.random.default_rng(6).integers(0, shape[0], 20).tolist():
         label, *pairs = text[i].decode().split()
         row = slice(x.indptr[i], x.indptr[i + 1])
