@@ -126,8 +126,10 @@ def test_numbers_are_rounded_like_float(write):
     assert_array_equal(values.view(np.int64), expected.view(np.int64))
 
 
-@pytest.mark.parametrize("size", [1, 7, 64, 1000])
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@pytest.mark.parametrize(
+    ("size", "kind"),
+    [(1, "plain"), (7, "gz"), (7, "bz2"), (64, "xz"), (64, "plain"), (1000, "bz2")],
+)
 def test_blocks_do_not_matter(write, kind, size):
     x, y = random_problem(np.random.default_rng(3))
     text = b"# head\n\n" + as_text(x, y) + b"\n\n# tail"
@@ -252,7 +254,7 @@ def test_random_edits_against_a_careful_reader(write):
     rng = np.random.default_rng(5)
     start = "1 1:0.5 3:-2 12:1e3\n-1 2:.5 10:7\n\n+1 # none\n2.5 4:1 1:3 9:-0.25\n"
     outcomes = []
-    for _ in range(600):
+    for _ in range(300):
         text = list(start)
         for _ in range(rng.integers(1, 3)):
             place = rng.integers(len(text))

@@ -141,7 +141,7 @@ def large(seed: int = 0, shape: tuple[int, int] = (110, 90)) -> Any:
 @pytest.mark.parametrize("shape", [(110, 90), (90, 110), (70, 200)])
 def test_step_atoms_of_larger_matrices(shape: tuple[int, int]) -> None:
     ball = NuclearBall(shape, 2.0)
-    for seed in range(10):
+    for seed in range(4):
         c = large(seed, shape)
         atom = ball.argmin(c)  # from the answer to the last c, which has nothing to do with it
         sigma = np.linalg.norm(c.toarray(), 2)
@@ -301,7 +301,7 @@ def test_an_open_radius_cuts_off_nothing() -> None:
 
 
 def ending(problem: Problem, checkpoints: list[int], **options: Any) -> Any:
-    run = iterate(problem, record_at=checkpoints, tol=0.0, max_iterations=30, **options)
+    run = iterate(problem, record_at=checkpoints, tol=0.0, max_iterations=12, **options)
     *_, last = run
     return last
 
@@ -310,15 +310,15 @@ def ending(problem: Problem, checkpoints: list[int], **options: Any) -> Any:
 def test_runs_repeat_and_certificates_do_not_disturb_them(batch: int | float) -> None:
     rows, y = observed((100, 80), 2000)
     problem = Problem(rows, y, LeastSquares(), NuclearBall((100, 80), 100.0))
-    first = ending(problem, [30], batch=batch)
+    first = ending(problem, [12], batch=batch)
     problem.oracle.argmin(large(1, (100, 80)))
-    again = ending(problem, [30], batch=batch)
-    certified = ending(problem, list(range(1, 31)), batch=batch)
+    again = ending(problem, [12], batch=batch)
+    certified = ending(problem, list(range(1, 13)), batch=batch)
     for other in (again, certified):
         assert np.array_equal(first.w, other.w)
         assert np.array_equal(first.beta_average.to_array(), other.beta_average.to_array())
     object.__setattr__(problem.oracle, "__class__", Remembering)  # forgets to forget
-    assert not np.array_equal(first.w, ending(problem, [30], batch=batch).w)
+    assert not np.array_equal(first.w, ending(problem, [12], batch=batch).w)
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,8 @@ def classification(tmp_path):
 
 
 @pytest.mark.parametrize(("batch", "intercept"), [(1, 2.0), (7, None), (60, 2.0)])
-def test_runs_are_those_of_the_data_in_memory(classification, batch, intercept):
+def test_runs_are_those_of_the_data_in_memory(classification, batch, intercept, monkeypatch):
+    set_blocks(monkeypatch, 40)
     options = {"batch": batch, "tol": 0, "max_iterations": 20, "record_at": [3, 20]}
     results = [
         solve(Problem(X, y, Logistic(), L1Ball(5.0), intercept=intercept), **options)
