@@ -1,4 +1,5 @@
 """Oracles of every kind, and points and costs to try them at."""
+# ruff: noqa: F403, F405 (all oracles are meant)
 
 import itertools
 import math
@@ -11,40 +12,7 @@ import scipy.sparse as sp
 from small_problems import regression
 
 from rcmd import LeastSquares, Problem
-from rcmd.oracles import (
-    Birkhoff,
-    Box,
-    Caching,
-    CappedSimplex,
-    Counting,
-    CurSet,
-    CvxpyOracle,
-    ElasticNet,
-    Ellipsoid,
-    EntropySimplex,
-    FlowPolytope,
-    GroupL2Ball,
-    GroupLasso,
-    Hull,
-    KSparseBall,
-    KSupportBall,
-    L1Ball,
-    L1Penalty,
-    L2Ball,
-    LinearMinOracle,
-    LInfBall,
-    LpBall,
-    NuclearBall,
-    NuclearPenalty,
-    OWLBall,
-    Polytope,
-    Product,
-    Ridge,
-    Scaled,
-    Simplex,
-    Spectrahedron,
-    Translated,
-)
+from rcmd.oracles import *
 
 P = 5
 FULL = np.array(

@@ -1,4 +1,5 @@
 """What oracles refuse, in sentences: fields that are wrong, and data they do not fit."""
+# ruff: noqa: F403, F405 (all oracles are meant)
 
 import math
 from fractions import Fraction
@@ -11,35 +12,7 @@ import scipy.sparse as sp
 from oracle_cases import CASES
 
 from rcmd import LeastSquares, Problem
-from rcmd.oracles import (
-    Birkhoff,
-    Box,
-    Caching,
-    CappedSimplex,
-    Counting,
-    CurSet,
-    CvxpyOracle,
-    ElasticNet,
-    Ellipsoid,
-    EntropySimplex,
-    FlowPolytope,
-    GroupL2Ball,
-    GroupLasso,
-    Hull,
-    KSparseBall,
-    KSupportBall,
-    L1Ball,
-    LinearMinOracle,
-    LInfBall,
-    LpBall,
-    NuclearBall,
-    NuclearPenalty,
-    OWLBall,
-    Polytope,
-    Product,
-    Scaled,
-    Spectrahedron,
-)
+from rcmd.oracles import *
 from rcmd.rows.lowrank import LowRank
 
 F, NAN, BALL = Fraction, math.nan, L1Ball(1.0)
