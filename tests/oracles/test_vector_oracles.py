@@ -294,7 +294,7 @@ def test_many_entries_are_a_vector() -> None:
         assert c @ beta == pytest.approx(oracle.minimum(c), rel=1e-14)
 
 
-# ---- problems solved ---------------------------------------------------------------------------
+# ---- compiled code ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["linf", "unit box", "l2", "ridge", "elastic net"])
