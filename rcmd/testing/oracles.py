@@ -72,6 +72,7 @@ class OracleInspection(Inspection):
             self.rows, SampleLosses(LeastSquares(), rng.standard_normal(ROWS))
         )
         self.rng = rng
+        self.minima: dict[bytes, float] = {}
         dense = rng.standard_normal((12, p))
         scales = np.array([[10.0**k] for k in (-3, -1, 0, 1, 3, 6)])
         self.costs = [*dense, *(scales * rng.standard_normal((6, p))), *np.eye(p), *-np.eye(p)]
@@ -95,8 +96,11 @@ class OracleInspection(Inspection):
         return np.asarray(self.oracle.argmin(c).dense(c), dtype=float)
 
     def minimum(self, c: Array) -> float:
-        """minimum(c)."""
-        return float(self.oracle.minimum(c))
+        """minimum(c), which is asked for once."""
+        key = c.tobytes()
+        if key not in self.minima:
+            self.minima[key] = float(self.oracle.minimum(c))
+        return self.minima[key]
 
     def objective(self, c: Array, beta: Array) -> float:
         """cᵀβ + R(β)."""
@@ -104,8 +108,18 @@ class OracleInspection(Inspection):
 
     def room(self, c: Array) -> float:
         """Rounding of numbers of the size of the objective at c."""
-        sizes = [float(abs(c) @ abs(beta) + abs(self.oracle.penalty(beta))) for beta in self.atoms]
-        return RELATIVE * (max(sizes) + 1e-12)
+        sizes = self.sizes @ abs(c) + self.penalties
+        return RELATIVE * (float(sizes.max()) + 1e-12)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """|β| of every atom, row by row."""
+        return abs(np.array(self.atoms))
+
+    @cached_property
+    def penalties(self) -> Array:
+        """|R(β)| of every atom."""
+        return abs(np.array([float(self.oracle.penalty(beta)) for beta in self.atoms]))
 
     @identity("argmin returns a point of dom R")
     def feasible_atoms(self) -> Faults:
@@ -195,8 +209,8 @@ class OracleInspection(Inspection):
     @identity("fenchel_young is R(β) + cᵀβ − minimum(c), ≥ 0 and 0 at argmin")
     def fenchel_young_form(self) -> Faults:
         samples = []
-        for (c, atom), beta in itertools.product(self.answers, self.members[-12:]):
-            for point in (atom, beta):
+        for c, atom in self.answers:
+            for point in (atom, *self.members[-12:]):
                 expected = self.objective(c, point) - self.minimum(c)
                 found = Call(float(self.oracle.fenchel_young(point, c)))
                 samples.append(Sample({"c": c}, found, expected, 4 * self.room(c)))

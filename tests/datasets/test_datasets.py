@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import itertools
 import lzma
 import math
 import re
@@ -126,8 +127,10 @@ def test_numbers_are_rounded_like_float(write):
     assert_array_equal(values.view(np.int64), expected.view(np.int64))
 
 
-@pytest.mark.parametrize("size", [1, 7, 64, 1000])
-@pytest.mark.parametrize("kind", COMPRESSIONS)
+@pytest.mark.parametrize(
+    ("size", "kind"),
+    [(1, "plain"), (7, "gz"), (7, "bz2"), (64, "xz"), (64, "plain"), (1000, "bz2")],
+)
 def test_blocks_do_not_matter(write, kind, size):
     x, y = random_problem(np.random.default_rng(3))
     text = b"# head\n\n" + as_text(x, y) + b"\n\n# tail"
@@ -252,7 +255,7 @@ def test_random_edits_against_a_careful_reader(write):
     rng = np.random.default_rng(5)
     start = "1 1:0.5 3:-2 12:1e3\n-1 2:.5 10:7\n\n+1 # none\n2.5 4:1 1:3 9:-0.25\n"
     outcomes = []
-    for _ in range(600):
+    for _ in range(300):
         text = list(start)
         for _ in range(rng.integers(1, 3)):
             place = rng.integers(len(text))
@@ -278,18 +281,20 @@ FACTS = {
     "a9a": ((32561, 123), 451592, {-1: 24720, 1: 7841}),
     "w8a": ((49749, 300), 579586, {-1: 48270, 1: 1479}),
     "mushrooms": ((8124, 112), 170604, {1: 3916, 2: 4208}),
-    "gisette_scale.t": ((1000, 5000), 4971000, {-1: 500, 1: 500}),
+    "gisette_scale.t": ((100, 5000), 497100, {-1: 46, 1: 54}),
 }
+"""Of gisette_scale.t, about its first 100 lines, which are long ones."""
 
 
 @pytest.mark.parametrize("name", data_files.each(*FACTS))
-def test_published_files(name):
-    path, (shape, nnz, labels) = data_files.path(name), FACTS[name]
-    x, y = read_libsvm(path)
+def test_published_files(write, name):
+    shape, nnz, labels = FACTS[name]
+    with bz2.open(data_files.path(name)) as file:
+        text = file.readlines() if shape[0] > 100 else list(itertools.islice(file, 100))
+    x, y = read_libsvm(write(b"".join(text)))
     assert (x.shape, x.nnz) == (shape, nnz)
     assert x.has_canonical_format
     assert dict(zip(*np.unique(y, return_counts=True), strict=True)) == labels
-    text = bz2.decompress(path.read_bytes()).splitlines()
     for i in np.random.default_rng(6).integers(0, shape[0], 20).tolist():
         label, *pairs = text[i].decode().split()
         row = slice(x.indptr[i], x.indptr[i + 1])

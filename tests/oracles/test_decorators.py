@@ -1,7 +1,6 @@
 """Oracles around oracles: scaled, side by side, counted, lazy."""
 
 import math
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from planted import planted
+from oracle_cases import AROUND
 from small_problems import regression as data
 
 from rcmd import (
@@ -22,6 +21,7 @@ from rcmd import (
     LeastSquares,
     LinearMinOracle,
     Logistic,
+    NuclearBall,
     Problem,
     Ridge,
     Simplex,
@@ -33,68 +33,17 @@ from rcmd.conjugates import SampleLosses
 from rcmd.model import truth
 from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.oracles.base import VertexRule
-from rcmd.oracles.combinatorial import Birkhoff
 from rcmd.oracles.decorators import Caching, Counting, Scaled
 from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
-from rcmd.testing import check_oracle, inspect_oracle
 
 F = Fraction
-SHIFT = np.array([1.0, -2.0])
-ORACLES: dict[str, tuple[LinearMinOracle, int]] = {
-    "scaled simplex": (Scaled(Simplex(0.5), 3.0), 4),
-    "scaled l1 penalty": (Scaled(L1Penalty(0.3), 2.0), 4),
-    "scaled ridge": (Scaled(Ridge(0.3), 2.0), 4),
-    "scaled, moved ridge": (Scaled(Translated(Ridge(0.4), SHIFT), 0.5), 2),
-    "two sets": (Product((L1Ball(2.0), Simplex(0.5)), (2, 3)), 5),
-    "three penalties": (Product((Ridge(0.3), L1Penalty(0.2), Ridge(0.1, 2.0)), (2, 2, 1)), 5),
-    "moved penalty and set": (Product((Translated(Ridge(0.3), SHIFT), Simplex(2.0)), (2, 3)), 5),
-    "product of products": (
-        Product((Product((Box(0.0, 1.0), L2Ball(1.0)), (1, 2)), Scaled(Birkhoff(2), 2.0)), (3, 4)),
-        7,
-    ),
-    "counted": (Counting(L1Ball(2.0)), 4),
-    "lazy": (Caching(L1Penalty(0.3, 2.0), 1e-14), 4),
-}
-
-
-@pytest.mark.parametrize("name", [name for name in ORACLES if name != "lazy"])
-def test_the_contract_holds(name: str) -> None:
-    oracle, p = ORACLES[name]
-    assert check_oracle(oracle, p).ok
-
-
-def test_a_lazy_oracle_keeps_the_contract_but_for_ties() -> None:
-    identities = inspect_oracle(*ORACLES["lazy"]).identities
-    broken = [identity for identity, failures in identities.items() if failures]
-    assert broken == ["ties are broken the same way every time"]
-
-
-@pytest.mark.parametrize("name", ORACLES)
-def test_minima_agree_with_cvxpy(name: str) -> None:
-    oracle, p = ORACLES[name]
-    X, y = data(p)
-    bound = Problem(X, y, LeastSquares(), oracle).oracle
-    for c in np.random.default_rng(5).standard_normal((50, p)):
-        expected = truth.linear_minimum(bound, c)
-        assert abs(bound.minimum(c) - expected) <= 1e-7 * (1 + abs(expected))
-
-
-@pytest.mark.parametrize("name", ORACLES)
-def test_certificates_hold(name: str) -> None:
-    oracle, p = ORACLES[name]
-    X, y = data(p)
-    problem = Problem(X, y, LeastSquares(), oracle)
-    result = solve(problem, batch=6, tol=1e-6, max_iterations=200)
-    optimum = truth.solve(problem)
-    assert result.primal - optimum.primal >= -1e-9
-    assert result.gap >= result.primal - optimum.primal - 1e-9
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
-@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("name", AROUND)
 def test_prediction_ranges_are_the_oracles_own(name: str, layout: Any) -> None:
-    oracle, p = ORACLES[name]
+    oracle, p = AROUND[name]
     X, y = data(p)
     rows = as_rows(layout(X))
     bound = oracle.bind(rows, SampleLosses(LeastSquares(), y))
@@ -104,39 +53,6 @@ def test_prediction_ranges_are_the_oracles_own(name: str, layout: Any) -> None:
         if x.any():
             assert low[j] == pytest.approx(far[0], rel=1e-6, abs=1e-6)
             assert high[j] == pytest.approx(far[1], rel=1e-6, abs=1e-6)
-
-
-# ---- planted bugs -------------------------------------------------------------------------------
-
-
-def not_placed(self: Product, c: Any) -> SparseAtom:
-    merged = Counter[int]()
-    for atom in self.each("argmin", c):
-        merged.update(dict(zip(atom.indices, atom.values, strict=True)))
-    return SparseAtom(tuple(merged), tuple(merged.values()))
-
-
-SIMPLEX, PAIR = (Simplex(0.5), 3.0), ((L1Ball(2.0), Simplex(0.5)), (2, 3))
-PLANTED: dict[str, tuple[LinearMinOracle, int]] = {
-    "costs": (planted(Scaled, *SIMPLEX, minimum=lambda self, c: Simplex(0.5).minimum(c)), 4),
-    "atoms": (planted(Scaled, *SIMPLEX, argmin=lambda self, c: Simplex(0.5).argmin(c)), 4),
-    "curvature": (planted(Scaled, Ridge(0.3, 1.0), 3.0, mu=0.3), 4),
-    "range": (
-        planted(
-            Scaled, *SIMPLEX, prediction_range=lambda self, r: Simplex(0.5).prediction_range(r)
-        ),
-        4,
-    ),
-    "first only": (planted(Product, *PAIR, minimum=lambda self, c: L1Ball(2).minimum(c[:2])), 5),
-    "not placed": (planted(Product, *PAIR, argmin=not_placed), 5),
-    "largest mu": (planted(Product, (Ridge(0.3, 1.0), Ridge(0.8, 1.0)), (2, 3), mu=0.8), 5),
-    "too lazy": (Caching(L1Ball(2.0), 10.0), 4),
-}
-
-
-@pytest.mark.parametrize("name", PLANTED)
-def test_the_contract_fails_on(name: str) -> None:
-    assert not inspect_oracle(*PLANTED[name]).ok
 
 
 # ---- products -----------------------------------------------------------------------------------
@@ -163,9 +79,18 @@ def test_products_sum_their_parts() -> None:
     assert product.mu == 0
     assert not product.indicator
     assert product.value(np.array([9.0, 0, 0, 0, 0])) == math.inf
-    assert product.value(np.full(5, np.nan)) == math.inf
+    for place in range(5):
+        assert product.value(np.where(np.arange(5) == place, np.nan, 0)) == math.inf
     wanted = "[½·0.3·‖β‖₂² on ‖β‖₂ ≤ 2](β[0:2]) + [0.2·‖β‖₁ on ‖β‖₁ ≤ 3](β[2:5])"
     assert product.describe() == wanted
+
+
+def test_products_are_what_all_their_parts_are() -> None:
+    ball, rough, penalty = L1Ball(1.0), NuclearBall((1, 2), 1.0), Ridge(1.0, 1.0)
+    for parts in ((ball, ball), (ball, rough), (rough, ball), (penalty, ball), (ball, penalty)):
+        product = Product(parts, (2, 2))
+        assert product.exact_atoms == (rough not in parts)
+        assert product.indicator == (penalty not in parts)
 
 
 def test_strong_convexity_survives_where_every_part_has_it() -> None:
@@ -318,6 +243,17 @@ def test_lazy_atoms_are_as_good_as_promised(inner: LinearMinOracle) -> None:
     assert counted.calls["argmin"] < 1500
 
 
+def test_a_lazy_oracle_is_as_lazy_as_it_may_be() -> None:
+    # After c = 0 the bound is the minimum: the atom of c = 0 is 2c from the best one at c > 0.
+    for c, called in ((0.0499, 1), (0.0501, 2)):
+        counted = Counting(Box(-1.0, 1.0))
+        lazy = Caching(counted, 0.1)
+        for costs in (0.0, c):
+            atom = lazy.argmin(np.array([costs]))
+        assert counted.calls["argmin"] == called
+        assert atom.vector.tolist() == [1.0 if called == 1 else -1.0]
+
+
 def test_the_memory_is_needed_and_forgotten() -> None:
     counted = Counting(L1Ball(1.0))
     lazy = Caching(counted, 0.1, size=2)
@@ -349,50 +285,3 @@ def test_lazy_runs_repeat_and_are_certified() -> None:
     result = solve(lazy, batch=4, tol=0.0, max_iterations=2000)
     assert result.gap >= result.primal - optimum - 1e-9
     assert result.primal - optimum <= 2e-2
-
-
-# ---- refusals -----------------------------------------------------------------------------------
-
-BALL = L1Ball(1.0)
-REFUSED: list[tuple[Any, type[Exception], str]] = [
-    (lambda: Scaled(3, 2.0), TypeError, "oracle of Scaled is 3; expected a LinearMinOracle"),
-    (
-        lambda: Scaled(BALL, 0.0),
-        ValueError,
-        r"factor of Scaled is 0\.0; expected a positive number",
-    ),
-    (lambda: Counting("l1"), TypeError, "oracle of Counting is 'l1'; expected a LinearMinOracle"),
-    (lambda: Caching(None, 1.0), TypeError, "oracle of Caching is None; expected"),
-    (lambda: Caching(BALL, 0.0), ValueError, r"tolerance of Caching is 0\.0; expected a positive"),
-    (lambda: Caching(BALL, 1.0, 0), ValueError, "size of Caching is 0; expected a positive whole"),
-    (lambda: Product((), ()), TypeError, r"oracles of Product is \(\); expected a sequence"),
-    (lambda: Product((BALL, 2), (1, 1)), TypeError, "expected a sequence of LinearMinOracles"),
-    (lambda: Product((BALL,), (1, 1)), ValueError, r"sizes of Product is \(1, 1\); expected a pos"),
-    (
-        lambda: Product((BALL,), (0,)),
-        ValueError,
-        r"sizes of Product is \(0,\); expected a positive",
-    ),
-    (
-        lambda: Product((BALL,), (1.5,)),
-        ValueError,
-        r"sizes of Product is \(1\.5,\); expected a pos",
-    ),
-]
-
-
-@pytest.mark.parametrize(("make", "kind", "words"), REFUSED, ids=[row[2][:50] for row in REFUSED])
-def test_refusals(make: Any, kind: type[Exception], words: str) -> None:
-    with pytest.raises(kind, match=words):
-        make()
-
-
-def test_sizes_are_checked_against_the_data() -> None:
-    with pytest.raises(
-        ValueError, match=r"sizes of Product is \(1, 2\), 3 variables together; exp"
-    ):
-        Problem(np.eye(2), np.ones(2), LeastSquares(), Product((BALL, BALL), (1, 2)))
-    with pytest.raises(ValueError, match=r"upper of Box has shape \(3,\); expected a number or"):
-        Problem(
-            np.eye(2), np.ones(2), LeastSquares(), Product((BALL, Box(0.0, np.ones(3))), (1, 1))
-        )

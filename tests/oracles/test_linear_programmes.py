@@ -1,6 +1,5 @@
 """Linear programmes on HiGHS: warm calls against cold ones, and what a call leaves behind."""
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from rcmd import Polytope
 from rcmd.oracles.cur import CurSet, Splitting, bound
-from rcmd.oracles.linear_programmes import ARGMIN, HighsModel, OnProgramme, Programme
+from rcmd.oracles.linear_programmes import HighsModel, OnProgramme, Programme
 
 KINDS = ["dense", "whole", "scaled", "redundant", "sparse"]
 
@@ -143,47 +142,6 @@ ORACLES: dict[str, tuple[Callable[[], OnProgramme], int]] = {
     "polytope": (polytope, 12),
     "cur": (lambda: CurSet((5, 6), 0.3), 30),
 }
-
-
-def goes_on(name: str, calls: int) -> bool:
-    """Whether a copy, which begins without a basis, gives the same bits from the same state."""
-    make, p = ORACLES[name]
-    costs = np.cumsum(np.random.default_rng(calls).standard_normal((calls + 40, p)), axis=0)
-    oracle = make()
-    for c in costs[:calls]:
-        oracle.argmin(c)
-        oracle.minimum(c)
-    again = copy.deepcopy(oracle)
-    assert again.state() == {}
-    again.load_state(oracle.state())
-
-    def onwards(other: OnProgramme) -> list[Any]:
-        return [
-            (other.argmin(c).dense(c).tobytes(), other.programme._iterations, other.minimum(c))
-            for c in costs[calls:]
-        ]
-
-    return onwards(again) == onwards(oracle)
-
-
-CALLS = [0, 1, 2, 40]
-
-
-@pytest.mark.parametrize("name", ORACLES)
-@pytest.mark.parametrize("calls", CALLS)
-def test_another_model_goes_on_to_the_bit(name: str, calls: int) -> None:
-    assert goes_on(name, calls)
-
-
-@pytest.mark.parametrize("name", ORACLES)
-def test_a_state_with_less_in_it_shows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = HighsModel.state
-
-    def partial(self: HighsModel) -> dict[str, Any]:
-        return {asker: basis for asker, basis in whole(self).items() if asker != ARGMIN}
-
-    monkeypatch.setattr(HighsModel, "state", partial)
-    assert not all(goes_on(name, calls) for calls in CALLS)
 
 
 @pytest.mark.parametrize("name", ORACLES)

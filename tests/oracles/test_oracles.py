@@ -145,56 +145,6 @@ def test_two_shifts_are_one(oracle: LinearMinOracle) -> None:
     assert bare(radii[0])[0].radius == pytest.approx(radii[1].radius, rel=1e-14)
 
 
-class TooSmall:
-    share = 1.0
-
-    def bind(self, *data: Any) -> Any:
-        bound = super().bind(*data)  # type: ignore[misc]
-        return replace(bound, radius=self.share * bound.radius)
-
-
-class SmallRidge(TooSmall, Ridge):
-    pass
-
-
-class SmallNet(TooSmall, ElasticNet):
-    pass
-
-
-class ForgetsOffset:
-    def bind(self, rows: Any, losses: Any, offset: Any = None) -> Any:
-        return super().bind(rows, losses)  # type: ignore[misc]
-
-
-class ForgetfulL1(ForgetsOffset, L1Penalty):
-    pass
-
-
-class ForgetfulGroups(ForgetsOffset, GroupLasso):
-    pass
-
-
-@pytest.mark.parametrize(
-    ("right", "small"),
-    [(Ridge(0.3), SmallRidge(0.3)), (ElasticNet(0.05, 0.3), SmallNet(0.05, 0.3))],
-)
-def test_default_radius_fails_on_smaller_ones(
-    right: Any, small: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    share = check_radius(LeastSquares(), right, 0)
-    monkeypatch.setattr(TooSmall, "share", 1.01 * share)
-    check_radius(LeastSquares(), small, 0)
-    monkeypatch.setattr(TooSmall, "share", 0.99 * share)
-    with pytest.raises(AssertionError):
-        check_radius(LeastSquares(), small, 0)
-
-
-@pytest.mark.parametrize("planted", [ForgetfulL1(0.01), ForgetfulGroups(GROUPS, 0.01)])
-def test_default_radius_fails_on_a_forgotten_offset(planted: Any) -> None:
-    with pytest.raises(AssertionError):
-        check_radius(LeastSquares(), Translated(planted, 20 * SHIFT), 1)
-
-
 def radius_of(x: Any, y: Any, loss: SeparableConjugate, oracle: Any) -> Any:
     exact = isinstance(x, Fraction)
     X = np.array([[x]], dtype=object if exact else float)

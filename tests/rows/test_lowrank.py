@@ -53,6 +53,13 @@ def test_recompression_that_drops_too_much_is_seen(monkeypatch: pytest.MonkeyPat
     assert differs(total, array) > 1e-3
 
 
+def test_recompression_drops_rounding_and_nothing_else() -> None:
+    total = LowRank(SHAPE)
+    for weight, place in ((1.0, 0), (1e-12, 1), (1e-14, 2)):
+        total.add(weight, np.eye(9)[place], np.eye(7)[place])
+    assert total.singular_values() == pytest.approx([1.0, 1e-12], rel=1e-3)
+
+
 @pytest.mark.parametrize("terms", [0, 1, 7, 60])
 def test_singular_values(terms: int) -> None:
     total, array = built(terms)

@@ -164,7 +164,11 @@ def test_among_others_slopes_bound_nothing() -> None:
 
 # ---- refusals -----------------------------------------------------------------------------------
 
-WRONG_TRANSPOSE = LinearOperator((2, 2), matvec=lambda v: v, rmatvec=lambda v: 2 * v, dtype=float)
+
+def scaled_transpose(factor: float) -> LinearOperator:
+    return LinearOperator((2, 2), matvec=lambda v: v, rmatvec=lambda v: factor * v, dtype=float)
+
+
 EMPTY = LinearOperator((0, 2), matvec=lambda v: v[:0], rmatvec=lambda v: np.zeros(2), dtype=float)
 IDENTITY = aslinearoperator(np.eye(2))
 REFUSED: list[tuple[Any, type[Exception], str]] = [
@@ -176,7 +180,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         ValueError,
         "operator with dtype complex128",
     ),
-    (lambda: as_rows(WRONG_TRANSPOSE), ValueError, "matvec and rmatvec do not belong together"),
+    (lambda: as_rows(scaled_transpose(1.0001)), ValueError, "matvec and rmatvec do not belong"),
     (lambda: as_rows(EMPTY), ValueError, r"X has shape \(0, 2\); expected at least one row"),
     (lambda: OperatorRows(IDENTITY, 3), TypeError, "row of OperatorRows is 3; expected a function"),
     (
@@ -185,7 +189,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         r"row of OperatorRows gave shape \(3,\) for row 0; expected \(2,\)",
     ),
     (
-        lambda: OperatorRows(IDENTITY, lambda j: np.ones(2)),
+        lambda: OperatorRows(IDENTITY, lambda j: 1.0001 * np.eye(2)[j]),
         ValueError,
         r"row of OperatorRows gives x_0ᵀβ = .* while the operator gives",
     ),
@@ -196,3 +200,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
 def test_refusals(make: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words):
         make()
+
+
+def test_products_may_differ_by_rounding() -> None:
+    OperatorRows(scaled_transpose(1 + 1e-8), lambda j: (1 - 1e-8) * np.eye(2)[j])

@@ -1,6 +1,7 @@
 """Every layout of the data against dense float64 algebra; nothing copied, nothing changed."""
 
 import itertools
+import math
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,6 +15,7 @@ from row_checks import ATOMS, check_rows, dense_of
 from rcmd import LeastSquares, Problem, Ridge
 from rcmd.rows import DenseRows, Rows, SparseRows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
+from rcmd.rows.validation import batch_size
 
 F = Fraction
 N, P = 7, 6
@@ -192,6 +194,30 @@ def test_rows(name: str) -> None:
         assert all(isinstance(entry, Fraction) for entry in rows.square_norms())
     else:
         check_double(rows)
+
+
+@pytest.mark.parametrize("number", [2.0, -2.0])
+def test_rows_whose_entries_are_all_alike(number: float) -> None:
+    X = number * (matrix() != 0)
+    check_rows(as_rows(X), X)
+    check_rows(as_rows(sp.csr_array(X)), X)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_what_is_no_number_is_refused_wherever_it_stands(make: Any, bad: float) -> None:
+    for place in ((0, 0), (4, 5), (N - 1, P - 1)):
+        X = matrix() + 1.0
+        X[place] = bad
+        with pytest.raises(
+            ValueError, match=rf"X holds {bad} at position \({place[0]}, {place[1]}"
+        ):
+            as_rows(make(X))
+
+
+def test_a_fraction_of_the_rows_is_the_nearest_number_of_them() -> None:
+    fractions = {0.01: 1, 0.24: 2, 0.26: 3, 0.39: 4, 0.96: 10, 1.0: 10}
+    assert {share: batch_size(share, 10) for share in fractions} == fractions
 
 
 class ReducesEmptyRows(SparseRows):
