@@ -164,7 +164,7 @@ def cases() -> Iterator[tuple[Any, dict[str, float]]]:
             yield kind, given
 
 
-@pytest.mark.parametrize(("kind", "given"), cases())
+@pytest.mark.parametrize(("kind", "given"), list(cases()))
 def test_gamma_one_per_cent_too_small_is_seen(kind: Any, given: dict[str, float]) -> None:
     smaller = 0.99 * float(kind(**given).gamma)
     assert "derivative is γ-Lipschitz" in failing(planted(kind, *given.values(), gamma=smaller))
