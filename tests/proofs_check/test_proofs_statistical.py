@@ -111,7 +111,8 @@ def test_plan_comes_from_the_bound_that_is_believed():
 
 def test_a_bound_between_the_mean_and_its_certificate_is_not_confirmed():
     (small, *_) = read_statement(linear).checks
-    mean, below = map(float, re.findall(r"mean gap ([\d.]+), below ([\d.]+)", small.run().detail)[0])
+    words = re.findall(r"mean gap ([\d.]+), below ([\d.]+)", small.run().detail)
+    mean, below = map(float, words[0])
     for bound, confirmed in (((mean + below) / 2, False), (1.01 * below, True)):
         claim = replace(small.subject, bound=lambda c, k, bound=bound: bound)
         assert small.function(claim).agrees == confirmed

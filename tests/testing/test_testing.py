@@ -504,7 +504,7 @@ def swapped(self: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
 
 PLANTED_PROXES: list[tuple[Any, str | None, str]] = [
     (planted(ConjugateProx, mirror=lambda self, loss, s, *_: -s), "wrong sign", "mirror grows"),
-    (planted(ConjugateProx, inverse=lambda self, loss, m, *_: 1.01 * m), None, "inverse leads back"),
+    (planted(ConjugateProx, inverse=lambda _, loss, m, *rest: 1.01 * m), None, "inverse leads"),
     (
         planted(EuclideanProx, divergence=lambda *args: EuclideanProx.divergence(*args) * 1.01),
         "missing factor",
