@@ -240,7 +240,7 @@ class OracleInspection(Inspection):
             # A single point has no width but rounding.
             if size == 0 or width <= RELATIVE * max(abs(low), abs(high)):
                 continue
-            outside = beta + (high + 0.005 * width - float(x @ beta)) / size * x
+            outside = beta + (high + 0.05 * width - float(x @ beta)) / size * x
             violation = self.oracle.violation(outside)
             if not (violation > 0 and self.oracle.value(outside) == math.inf):
                 expected = f"> 0, as xᵀβ exceeds its largest value {shown(high)}"
@@ -264,7 +264,7 @@ class OracleInspection(Inspection):
             if not exits:
                 continue
             share, c, minimum, room = min(exits, key=lambda found: found[0])
-            beta = centre + 1.005 * share * ray
+            beta = centre + 1.02 * share * ray
             value, least = self.oracle.value(beta), minimum - float(c @ beta)
             if not value >= least - room:
                 expected = f"at least minimum(c) − cᵀβ = {shown(least)} for c = {shown(c)}"

@@ -438,7 +438,7 @@ PLANTED_ORACLES: list[tuple[Any, str | None, str]] = [
     ),
     (Euclidean(1.0), "wrong domain", "violation misses it"),
     (
-        ball(violation=lambda self, beta: L1Ball.violation(L1Ball(1.01), beta)),
+        ball(violation=lambda self, beta: L1Ball.violation(L1Ball(1.019), beta)),
         "wrong domain",
         "violation misses it",
     ),
