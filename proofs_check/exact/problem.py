@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Protocol
 
 Vector = tuple[Any, ...]
@@ -50,6 +51,19 @@ def mix(a: Vector, b: Vector, weight: Any) -> Vector:
     return tuple((1 - weight) * x + weight * y for x, y in zip(a, b, strict=True))
 
 
+def remembered(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what a method returned: paths have many points in common, and checks have paths."""
+
+    @wraps(method)
+    def found(self: Any, *vectors: Vector) -> Any:
+        known = vars(self).setdefault(f"_{method.__name__}", {})
+        if vectors not in known:
+            known[vectors] = method(self, *vectors)
+        return known[vectors]
+
+    return found
+
+
 @dataclass(frozen=True)
 class Small:
     """min P(β) = (1/n) Σ_j l_j(x_jᵀβ) + R(β)."""
@@ -63,40 +77,49 @@ class Small:
         """Samples."""
         return len(self.rows)
 
+    @remembered
     def predictions(self, beta: Vector) -> Vector:
         """Xβ."""
         return tuple(dot(row, beta) for row in self.rows)
 
+    @remembered
     def response(self, s: Vector) -> Vector:
         """∇L(s)."""
         return tuple(loss.derivative(x) for loss, x in zip(self.losses, s, strict=True))
 
+    @remembered
     def slope(self, w: Vector) -> Vector:
         """Xᵀw/n."""
         return tuple(dot(column, w) / self.n for column in zip(*self.rows, strict=True))
 
+    @remembered
     def atom(self, w: Vector) -> Vector:
         """β̃ ∈ argmin (Xᵀw/n)ᵀβ + R(β)."""
         return self.regularizer.argmin(self.slope(w))
 
+    @remembered
     def primal(self, beta: Vector) -> Any:
         """P(β)."""
         values = zip(self.losses, self.predictions(beta), strict=True)
         return sum(loss.value(s) for loss, s in values) / self.n + self.regularizer.value(beta)
 
+    @remembered
     def dual(self, w: Vector) -> Any:
         """D(w)."""
         return self.saddle(self.atom(w), w)
 
+    @remembered
     def saddle(self, beta: Vector, w: Vector) -> Any:
         """φ(β, w)."""
         coupling = dot(self.slope(w), beta)
         return coupling - self.conjugate(w) + self.regularizer.value(beta)
 
+    @remembered
     def conjugate(self, w: Vector) -> Any:
         """h(w) = L*(w)/n."""
         return sum(loss.conjugate(v) for loss, v in zip(self.losses, w, strict=True)) / self.n
 
+    @remembered
     def bregman(self, s_to: Vector, s_from: Vector) -> Any:
         """D_h(∇L(s_to), ∇L(s_from)) = (1/n) Σ_j D_{l_j}(s_from, s_to), by Bregman duality."""
         return (

@@ -19,7 +19,7 @@ from proofs_check.exact.strong import Strong
 F = Fraction
 
 
-def logistic(n: int = 2, radius: int = 10, mu: Any = 1, b: int = 1, *, printed: bool = True) -> Any:
+def logistic(n: int = 2, radius: Any = 10, mu: Any = 1, b: int = 1, *, printed: bool = True) -> Any:
     """x_j = y_j = 1, R = (μ/2)(β + radius)² on [−radius, 0], in mpmath's working precision."""
     one = mpmath.mpf(1)
     parabola = Parabola(mu * one, -radius * one, -radius * one, 0 * one)

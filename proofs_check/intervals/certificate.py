@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from functools import cache
 from typing import Any, NamedTuple
 
 from proofs_check.intervals.relaxation import (
@@ -41,7 +42,7 @@ def certify(relaxation: Relaxation) -> Ranges:
     with (E0) and (E1). Late, for every value of z the smaller of (I) and (III). At the limit (II),
     whose terms α, 1/t and Y all decrease.
     """
-    drift = Drift(relaxation)
+    drift = _drift(*(getattr(type(relaxation), name) for name in ("curved", "smooth", "capped")))
     early = (1 + rational(1, 4)) * relaxation.touched(rational(1))
     middle = [
         relaxation.jensen(1 + rational(m + 1, TAIL_CELLS), drift.average(m), rational(0))
@@ -50,6 +51,13 @@ def certify(relaxation: Relaxation) -> Ranges:
     limit = relaxation.at_optimum(rational(END), drift.average((END - 1) * TAIL_CELLS))
     values = early, largest(*middle), _late(relaxation, drift), limit
     return Ranges(*(float(x.b) for x in values))
+
+
+@cache
+def _drift(*methods: Any) -> Drift:
+    """That of all relaxations which have these methods in common, on which alone it depends."""
+    names = ("curved", "smooth", "capped")
+    return Drift(type("_Relaxation", (Relaxation,), dict(zip(names, methods, strict=True)))())
 
 
 class _Box(NamedTuple):

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -52,6 +53,7 @@ def batch_size_cancels(squared_norm: Any) -> Finding:
     )
 
 
+@cache
 def runs() -> list[Energies]:
     """Proper batches, N = 4/3 among them."""
     drawn = [run for run in sample() if run.b > 1]

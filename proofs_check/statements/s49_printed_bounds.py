@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -95,12 +96,15 @@ def _oracle(fitted: Fitted) -> Box | L1Ball | None:
     return L1Ball(one) if fitted.problem.regularizer == cross_polytope(p, one) else None
 
 
-def runs() -> Iterator[tuple[Constants, Energies]]:
+@cache
+def runs() -> list[tuple[Constants, Energies]]:
     """Every batch size and k ≤ 3 of those problems."""
-    for problem, fitted in problems():
-        for b in range(1, problem.n + 1):
-            for run in all_energies(fitted, b, 3):
-                yield problem.constants(b), run
+    return [
+        (problem.constants(b), run)
+        for problem, fitted in problems()
+        for b in range(1, problem.n + 1)
+        for run in all_energies(fitted, b, 3)
+    ]
 
 
 def scaled(name: str, factor: float) -> Lookup:

@@ -41,11 +41,17 @@ EXPECTED = {1: "2.059730", 2: "1.024944", 3: "0.511116", 4: "0.255389", 8: "0.01
 """E[P − D] of two logistic losses after k steps."""
 
 
-@check(Kind.EXACT, first_bound, PLANTED)
-def two_logistic_losses_break_it(bound: Any) -> Finding:
+@check(
+    Kind.EXACT,
+    (first_bound, 10),
+    {name: (bound, 10) for name, bound in PLANTED.items()}
+    | {"a radius of 10.001": (first_bound, mpmath.mpf("10.001"))},
+)
+def two_logistic_losses_break_it(subject: tuple[Any, Any]) -> Finding:
     """k = 1, 2, 3, 4, 8 with D_max = ln 2, the paper's own value."""
+    bound, radius = subject
     with mpmath.workdps(50):
-        one = logistic()
+        one = logistic(radius=radius)
         gaps = dict(one.gaps(8))
         ratios = {k: gaps[k] / bound(mpmath.log(2), one.q, k) for k in EXPECTED}
         known = all(abs(gaps[k] - mpmath.mpf(EXPECTED[k])) < 1e-6 for k in EXPECTED)

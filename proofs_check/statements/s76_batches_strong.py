@@ -44,7 +44,7 @@ def both_bounds_fail_in_fractions(printed: bool) -> Finding:
         (pull(10, 10, 10, printed=printed), 1, F(1001, 20402), True),
         (pull(5, 2, 4, printed=printed), 1, F(57, 242), False),
         (labelled(5, tenths, fifth, 4, printed=printed), 4, None, True),
-        (labelled(4, fifth, fifth, 3, printed=printed), 6, None, True),
+        (labelled(4, fifth, fifth, 3, printed=printed), 5, None, False),
     ]
     agrees, shown, largest = True, [], F(0)
     for one, k, gap, both in cases:

@@ -70,7 +70,12 @@ def the_expectation_from_inclusion_probabilities(weights: Any) -> Finding:
     return Finding(all(rest == 0 for rest in found), f"rests {found}")
 
 
-@check(Kind.EXACT, shares, PLANTED)
+@check(
+    Kind.EXACT,
+    shares,
+    PLANTED
+    | {f"of {b} rows for all batches": lambda n, _, b=b: shares(n, Fraction(b)) for b in (2, 3, 4)},
+)
 def the_expectation_by_enumeration(weights: Any) -> Finding:
     """All batches of 2, 3, 4 of 5 rows in the plane."""
     generator, equal = default_rng(77), True

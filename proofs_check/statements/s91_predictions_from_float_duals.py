@@ -36,7 +36,11 @@ def kept(margin: float) -> float:
     return margin
 
 
-@check(Kind.EXACT, through_the_dual, {"s as the state": kept})
+@check(
+    Kind.EXACT,
+    through_the_dual,
+    {"s as the state": kept, "off by 1e-13": lambda m: through_the_dual(m) * (1 + 1e-13)},
+)
 def digits_are_lost_on_one_side(recovered: Callable[[float], float]) -> Finding:
     """Relative errors at four negative margins and at +700."""
     errors = [abs(recovered(m) / m - 1) for m in (-20.0, -30.0, -36.0, -40.0, 700.0)]
@@ -58,6 +62,7 @@ def complement_kept(margins: list[float]) -> float:
             1 - math.fsum(map(_weight, margins)) / len(margins)
         ),
         "the last margin left out": lambda margins: complement_kept(margins[:-1]),
+        "off by 1e-12": lambda margins: complement_kept(margins) * (1 + 1e-12),
     },
 )
 def averages_need_both_sums(mean: Callable[[list[float]], float]) -> Finding:

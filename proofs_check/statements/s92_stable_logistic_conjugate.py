@@ -72,6 +72,7 @@ def _softplus(t: float) -> float:
         "1 − v subtracted from 1": lambda z, v, softplus: (
             -(v(z) * softplus(z) + (1 - v(z)) * softplus(-z))
         ),
+        "off by 1e-12": lambda z, v, softplus: one_sign(z, v, softplus) * (1 + 1e-12),
     },
 )
 def double_precision_is_enough(formula: Any) -> Finding:

@@ -57,7 +57,11 @@ def the_difference_loses_its_digits(formula: Callable[[float, float], float]) ->
 @check(
     Kind.EXACT,
     as_a_square,
-    {"the difference": subtracted, "without the half": lambda a, s: (a - s) ** 2},
+    {
+        "the difference": subtracted,
+        "without the half": lambda a, s: (a - s) ** 2,
+        "off by 1e-13": lambda a, s: as_a_square(a, s) * (1 + 1e-13),
+    },
 )
 def the_term_by_itself_keeps_them(formula: Callable[[float, float], float]) -> Finding:
     """Relative errors within a few units of the last place."""

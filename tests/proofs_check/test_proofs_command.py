@@ -78,6 +78,12 @@ def test_contradiction_is_failure(given, capsys):
     assert "2 > 1 at n = 1" in err
 
 
+def test_one_contradiction_among_agreeing_checks_is_failure(given, capsys):
+    given(entry("first", agreeing, contradicting, agreeing))
+    assert command.main(["--jobs", "1"]) == 1
+    assert "✗ thm:first" in capsys.readouterr().out
+
+
 def test_exception_is_failure(given, capsys):
     given(entry("first", raising), entry("second", agreeing))
     assert command.main(["--jobs", "1"]) == 1
@@ -238,6 +244,11 @@ def test_table_keeps_to_its_width(width):
     assert "−0.5" in "".join(lines)
     label = "".join(line[2 : 2 + width // 5].strip() for line in lines[2:])
     assert label == statement.label
+
+
+def test_an_entry_is_as_tight_as_its_tightest_check():
+    outcomes = (outcome(slack=0.5), outcome(slack=None), outcome(slack=0.25))
+    assert Entry(entry("first"), outcomes).slack == 0.25
 
 
 def test_table_paints_a_contradiction_red():

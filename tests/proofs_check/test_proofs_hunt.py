@@ -9,6 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from enumeration import Parabola
 
 from proofs_check.__main__ import main
 from proofs_check.exact.paths import expectation, levels
@@ -21,6 +22,8 @@ from proofs_check.hunting.search import confirmed, exact_means, hunt, ratio
 from proofs_check.hunting.theorems import THEOREMS
 from proofs_check.ledger import ledger
 from proofs_check.statement import Status
+from rcmd import LeastSquares, Problem
+from rcmd.model import bounds
 
 CE1 = Instance(((1.0,),) * 2, "softplus", ((1.0,),) * 2, Bowl(1.0, (-10.0,), 0.0, 10.0), 1, 1)
 """Two logistic losses far from the start: the first inequality of Theorem 3.2 is false."""
@@ -94,6 +97,25 @@ def test_facts_by_hand():
     assert floats.ascent == pytest.approx(optimum**2 / 2 + 5 * (optimum - 1) ** 2)
 
 
+@pytest.mark.parametrize("b", [1, 2, 3])
+def test_bounds_of_the_hunt_are_those_of_rcmd(b):
+    rows, labels = ((1.0,), (-2.0,), (0.5,)), ((0.5,), (-1.0,), (0.75,))
+    facts = Facts(Instance(rows, "squared", labels, Bowl(0.5, (0.25,), 1.0, 2.0), b, 4), float)
+    ends = [1.0, facts.sigma, facts.sigma_b, facts.sigma_n, 1 + 3 * (facts.sigma - 1)]
+    assert ends == sorted(ends)
+    X, y = np.array(rows), np.ravel(labels)
+    oracle = Parabola(0.5, 0.25, -0.75, 2.25)
+    constants = Problem(X, y, LeastSquares(), oracle).constants(b)
+    assert facts.sigma_b == pytest.approx(constants.sigma)
+    assert facts.D_max == pytest.approx(constants.bregman_radius)
+    means = enumerate_runs(facts.instance, THEOREMS["thm:A"].steps(facts))
+    names = {"thm:A": "sublinear-energy", "thm:hand": "sublinear-by-hand"}
+    names |= {"thm:strong-batches": "linear-quadratic"}
+    for label, name in names.items():
+        mine = THEOREMS[label].bound(facts, means)
+        assert mine == pytest.approx(bounds.named(name)(constants, 4)), label
+
+
 def test_equality_is_no_violation():
     """The quadratic theorem is an equality after one step, which 50 digits may round either way."""
     catch = confirmed(THEOREMS["thm:strong-quadratic"], replace(CE2, batch=1), 0)
@@ -108,7 +130,7 @@ def test_equality_is_no_violation():
 @pytest.mark.parametrize("label", THEOREMS)
 def test_hunt_finds_what_is_false_and_nothing_against_the_rest(label):
     false = THEOREMS[label].recorded == "false"
-    evaluations, least = (1200, 1.5) if false else (400, 0.01)
+    evaluations, least = (600, 1.5) if false else (300, 0.01)
     catch = hunt(THEOREMS[label], np.random.default_rng(0), evaluations=evaluations)
     assert catch.violates == false
     assert float(catch.ratio) > least
@@ -123,7 +145,7 @@ def test_hunt_catches_a_wrong_constant(label):
 
 
 def test_same_seed_and_budget_same_catch():
-    theorem = THEOREMS["thm:strong-second"]
+    theorem = THEOREMS["thm:strong-quadratic"]
     first, second, other = (
         hunt(theorem, np.random.default_rng(seed), evaluations=150) for seed in (5, 5, 6)
     )
@@ -149,7 +171,7 @@ def test_rounding_is_masked():
 
 def test_fakes_of_rounding_are_unmasked(monkeypatch):
     """A float64 ratio that the exact engine does not confirm loses to one that it does."""
-    theorem, honest = THEOREMS["thm:strong-first"], search.ratio
+    theorem, honest = THEOREMS["wilderness-strong"], search.ratio
     shapes = []
 
     def lying(theorem, instance):
@@ -157,7 +179,8 @@ def test_fakes_of_rounding_are_unmasked(monkeypatch):
         return 1e6 if len(shapes) == 1 else honest(theorem, instance)
 
     monkeypatch.setattr(search, "ratio", lying)
-    catch = hunt(theorem, np.random.default_rng(0), evaluations=1200)
+    catch = hunt(theorem, np.random.default_rng(0), evaluations=300)
+    assert len(shapes) >= 300
     assert catch.instance != shapes[0].rounded(search.PRINTED_DIGITS)
 
 
@@ -178,11 +201,11 @@ def test_shapes_are_what_the_theorem_speaks_about():
 
 def test_command_prints_an_instance_that_can_be_evaluated(capsys, tmp_path):
     file = tmp_path / "catch.json"
-    arguments = ["hunt", "thm:strong-first", "--evaluations", "900", "--json", str(file)]
+    arguments = ["hunt", "wilderness-strong", "--evaluations", "300", "--json", str(file)]
     assert main(arguments) == 0
     out = capsys.readouterr().out
     assert "violated, as recorded" in out
-    assert "hunt thm:strong-first --seed 0 --evaluations 900" in out
+    assert "hunt wilderness-strong --seed 0 --evaluations 300" in out
     imports, call = out[out.index("    from") : out.index("  after")].split("    confirmed(")
     names = {}
     exec(textwrap.dedent(imports), names)
@@ -191,7 +214,7 @@ def test_command_prints_an_instance_that_can_be_evaluated(capsys, tmp_path):
     assert written["violated"] is True
     assert float(again) == pytest.approx(float(written["ratio"]), rel=1e-15)
     assert written["instance"]["domain"]["kind"] == "bowl"
-    assert written["evaluations"] == 900
+    assert written["evaluations"] == 300
 
 
 def test_command_fails_when_a_proved_bound_is_violated(capsys, monkeypatch):

@@ -1,6 +1,8 @@
 """The empirical Bernstein bound keeps its promise, and rcmd's runs stay in their range."""
 
 import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -105,3 +107,12 @@ def test_plan_comes_from_the_bound_that_is_believed():
     assert not bold.agrees
     assert "355 runs" in right.detail
     assert "355 runs" in bold.detail
+
+
+def test_a_bound_between_the_mean_and_its_certificate_is_not_confirmed():
+    (small, *_) = read_statement(linear).checks
+    words = re.findall(r"mean gap ([\d.]+), below ([\d.]+)", small.run().detail)
+    mean, below = map(float, words[0])
+    for bound, confirmed in (((mean + below) / 2, False), (1.01 * below, True)):
+        claim = replace(small.subject, bound=lambda c, k, bound=bound: bound)
+        assert small.function(claim).agrees == confirmed

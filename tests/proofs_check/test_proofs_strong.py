@@ -9,7 +9,7 @@ import pytest
 
 from proofs_check.exact.losses import Softplus, Squared, TiltedHuber
 from proofs_check.exact.paths import Path, expectation, levels
-from proofs_check.exact.problem import Small
+from proofs_check.exact.problem import Small, dot
 from proofs_check.exact.regularizers import Parabola
 from proofs_check.exact.shifted import Shifted, kinks
 from proofs_check.exact.strong import Strong
@@ -26,7 +26,7 @@ from proofs_check.exact.strong_instances import (
 )
 from proofs_check.semidefinite.strong_tree import printed_sigma, worst_ratio
 from proofs_check.statements.s55_strong_second import attained
-from proofs_check.statements.s79_rcmd_linear_bounds import constants
+from proofs_check.statements.s79_rcmd_linear_bounds import cases, constants
 from rcmd import LeastSquares, Logistic, Problem, Ridge, Translated
 
 F = Fraction
@@ -88,7 +88,10 @@ def test_spectral_norm_in_the_plane_is_just_above():
     for _ in range(20):
         one = drawn(generator, squared, 3, p=2)
         exact = np.linalg.norm(np.array(one.problem.rows, dtype=float), 2) ** 2
-        assert exact - 1e-12 < float(one.spectral) < exact + 1e-9
+        assert float(one.spectral) < exact + 1e-9
+        first, second = zip(*one.problem.rows, strict=True)
+        a, c, d = dot(first, first), dot(first, second), dot(second, second)
+        assert (one.spectral - a) * (one.spectral - d) >= c * c
 
 
 def test_constants_by_hand():
@@ -146,6 +149,10 @@ def test_constants_agree_with_those_of_an_rcmd_problem(b):
     assert mine.bregman_radius <= theirs.bregman_radius * (1 + 1e-12)
     assert mine.sigma == pytest.approx(float(ours.sigma), rel=1e-12)
     assert mine.quadratic
+
+
+def test_linear_bounds_are_checked_for_many_problems_of_every_batch_size():
+    assert {b: sum(one.b == b for one in cases()) for b in (1, 2, 3)} == {1: 48, 2: 33, 3: 17}
 
 
 def test_logistic_constants_agree_with_those_of_an_rcmd_problem():

@@ -15,7 +15,7 @@ from proofs_check.exact.one_row import separable_gap
 from proofs_check.exact.problem import mix
 from proofs_check.exact.schedules import sublinear
 from proofs_check.intervals import certificate, discrete
-from proofs_check.intervals.relaxation import Drift, Relaxation, largest, rational
+from proofs_check.intervals.relaxation import Drift, Relaxation, above, largest, rational
 from proofs_check.semidefinite.gram import Gram, Known
 from proofs_check.semidefinite.one_step import largest_one_step
 from proofs_check.semidefinite.tree import worst_gap
@@ -135,8 +135,20 @@ def test_late_bound_exceeds_sampled_points():
 
 
 def test_largest_is_an_upper_end():
-    assert float(largest(rational(1, 3), rational(1, 7)).a) >= 1 / 3
-    assert rational(1, 3).a < rational(1, 3).b
+    third = rational(1, 3)
+    assert third.a < third.b
+    for found in (above(third), largest(third, rational(1, 7))):
+        assert found.a == found.b == third.b
+
+
+def test_the_late_range_has_no_end():
+    """Boxes reach up to z = 8; what holds beyond is asked at that z."""
+
+    class Late(Relaxation):
+        def jensen(self, t, alpha, z):
+            return rational(5) if z.a >= 8 else super().jensen(t, alpha, z)
+
+    assert certificate.certify(Late()).late == 5
 
 
 def test_discrete_values_stay_below_the_certificate():
@@ -145,6 +157,12 @@ def test_discrete_values_stay_below_the_certificate():
     for N in (1, 1.5, 3, 10, 100):
         ratio, _ = discrete.largest_ratio(N, 40)
         assert ratio < ceiling + 1e-3  # cells of S are 1/100 wide
+
+
+def test_narrower_cells_lower_the_discrete_bound(monkeypatch):
+    wide = discrete.largest_ratio(3, 40)[0]
+    monkeypatch.setattr(discrete, "CELLS", 1000)
+    assert wide - 5e-3 < discrete.largest_ratio(3, 40)[0] < wide
 
 
 # ---- semidefinite programmes -------------------------------------------------------------------

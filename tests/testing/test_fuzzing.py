@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from planted import planted
 
-from rcmd import L1Ball, LeastSquares, Logistic, Polytope, Result
+from rcmd import L1Ball, LeastSquares, Logistic, Polytope, Result, solve
 from rcmd.cli.main import main
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.oracles.base import VertexRule
@@ -67,7 +67,7 @@ def test_the_code_of_a_case_makes_it_again() -> None:
 
 
 def test_nothing_is_found_in_the_first_cases() -> None:
-    assert first_finding(0, count=25) is None
+    assert first_finding(0, count=12) is None
 
 
 # ---- planted faults ----------------------------------------------------------------------------
@@ -84,8 +84,10 @@ def outside(ball: Any, c: Any) -> Any:
 
 
 def narrow(ball: Any, rows: Any) -> Any:
-    low, high = L1Ball.prediction_range(ball, rows)
-    return low / 100, high / 100
+    """Wrong for one row out of several."""
+    right = np.array(L1Ball.prediction_range(ball, rows))
+    right[:, 1:2] /= 100
+    return right
 
 
 NOT_A_NUMBER = planted(LeastSquares, derivative=lambda _, s, y: math.nan)
@@ -167,7 +169,21 @@ def test_an_understated_certificate_is_found(monkeypatch: pytest.MonkeyPatch) ->
     assert "gap" in kinds(iter(cases))
     # Even where P − D is not looked at, the optimum tells.
     monkeypatch.setattr(judging, "_certificate_findings", lambda *_: iter(()))
-    assert "certificate" in kinds(replace(case, corrected=False) for case in cases)
+    cases = [replace(case, corrected=False) for case in cases]
+    assert "certificate" in kinds(iter(cases))
+    # So does it where the dual value lies between it and P(β).
+    monkeypatch.setattr(Result, "gap", property(lambda self: self.certificate.gap))
+    monkeypatch.setattr(Result, "dual", property(lambda self: self.certificate.primal))
+    assert "dual" in kinds(iter(cases))
+
+
+def test_a_warm_start_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(problem: Any, warm_start: Any = None, **options: Any) -> Any:
+        return solve(problem, **options | ({} if warm_start is None else {"max_iterations": 1}))
+
+    monkeypatch.setattr(judging, "solve", forgetful)
+    cases = planted_cases(LeastSquares(), L1Ball(2.0))
+    assert "warm" in kinds(replace(case, warm=True, corrected=False) for case in cases)
 
 
 def test_a_hang_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,10 +222,10 @@ def test_a_finding_comes_as_code(
         return Verdict([Finding(kind, f"{kind}, planted")] if len(case.X) > 1 else [])
 
     monkeypatch.setattr(searching, "judge", odd)
-    # A clock that tells the cases without a finding: time is up at the third.
+    # A clock that tells the cases without a finding: time is up at the second.
     clock = SimpleNamespace(perf_counter=itertools.count().__next__)
     monkeypatch.setattr(searching, "time", clock)
-    assert fuzz("--seconds", "2.5") == 1
+    assert fuzz("--seconds", "1.5") == 1
     told = capsys.readouterr().out.partition("print(judge(case))")[0]
     found, _, code = told.partition("\n\n")
     again: dict[str, Any] = {}

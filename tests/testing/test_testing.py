@@ -1,15 +1,17 @@
 """The checkers themselves: right classes pass, and every planted fault is named."""
 
 import argparse
+import itertools
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pytest
 from planted import planted
+from small_problems import SHIPPED
 
 from rcmd import (
     Box,
@@ -146,6 +148,56 @@ def test_classes_are_not_objects(check: Any, cls: Any, base: str) -> None:
         check(cls)
     with pytest.raises(TypeError, match=f"is 3; expected a {base}"):
         check(3)
+
+
+def failing(loss: Any) -> str:
+    """The identities that fail, in a line."""
+    identities = testing.inspect_conjugate(loss).identities
+    return "; ".join(name for name, failures in identities.items() if failures)
+
+
+def cases() -> Iterator[tuple[Any, dict[str, float]]]:
+    """Shipped losses at several widths."""
+    for kind, width in itertools.product((type(loss) for loss in SHIPPED), (1.0, 0.03, 30.0)):
+        given = {field.name: width if field.name == "width" else 0.3 for field in fields(kind)}
+        if width == 1.0 or "width" in given:
+            yield kind, given
+
+
+@pytest.mark.parametrize(("kind", "given"), list(cases()))
+def test_gamma_one_per_cent_too_small_is_seen(kind: Any, given: dict[str, float]) -> None:
+    smaller = 0.99 * float(kind(**given).gamma)
+    assert "derivative is γ-Lipschitz" in failing(planted(kind, *given.values(), gamma=smaller))
+
+
+def times(factor: float, method: str, kind: Any = LeastSquares) -> Any:
+    """A loss with one method multiplied by ``factor``."""
+    right = getattr(kind, method)
+    return planted(kind, **{method: lambda *arguments: factor * right(*arguments)})
+
+
+class SlightlyOff(Logistic.arrays):  # type: ignore[misc, name-defined]
+    @staticmethod
+    def value(s: Any, y: Any) -> Any:
+        return Logistic.arrays.value(s, y) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "identity"),
+    [
+        (times(1 + 1e-6, "derivative"), "derivative is the slope of value"),
+        (times(1 + 1e-6, "conjugate"), "conjugate is the supremum"),
+        (times(1 + 1e-6, "conjugate_derivative"), "conjugate_derivative inverts"),
+        (times(1 + 1e-6, "fenchel_young", Logistic), "fenchel_young is value"),
+        (times(0.995, "bregman_radius"), "bregman_radius bounds"),
+        (times(0.995, "descent_bound"), "descent_bound bounds"),
+        (planted(Huber, conjugate_domain=lambda *_: (-1.01, 1.01)), "conjugate_domain holds"),
+        (planted(Logistic, conjugate=lambda *_: math.nan), "conjugate is the supremum"),
+        (planted(Logistic, arrays=SlightlyOff), "array forms"),
+    ],
+)
+def test_near_misses_are_seen(wrong: Any, identity: str) -> None:
+    assert identity in failing(wrong)
 
 
 def test_loose_gamma_is_a_note() -> None:
@@ -340,7 +392,7 @@ def test_shipped_oracles_keep_their_contract(oracle: LinearMinOracle) -> None:
 
 class LyingAtom(SparseAtom):
     def gather(self, indices: Any) -> Any:
-        return 2 * super().gather(indices)
+        return 1.01 * super().gather(indices)
 
 
 class RandomTies(Box):
@@ -375,27 +427,32 @@ def ball_with_range(factor: float) -> Any:
 MAXIMIZER = ball(argmin=lambda self, c: L1Ball.argmin(self, -c))
 PLANTED_ORACLES: list[tuple[Any, str | None, str]] = [
     (MAXIMIZER, "wrong sign", "argmin"),
-    (ball(minimum=lambda self, c: -2 * abs(c).max()), "missing factor", "it is 2 times"),
+    (ball(minimum=lambda self, c: -1.01 * abs(c).max()), "missing factor", "it is 1.01 times"),
     (ball(minimum=lambda self, c: abs(c).max()), "wrong sign", "its negative is right"),
     # Right for negative costs only.
     (ball_with_argmin(lambda c, _: SparseAtom((int(abs(c).argmax()),), (1.0,))), None, "argmin"),
     (
-        ball_with_argmin(lambda c, atom: SparseAtom(atom.indices, (2 * atom.values[0],))),
+        ball_with_argmin(lambda c, atom: SparseAtom(atom.indices, (1.01 * atom.values[0],))),
         "wrong domain",
         "argmin leaves the set",
     ),
     (Euclidean(1.0), "wrong domain", "violation misses it"),
     (
+        ball(violation=lambda self, beta: L1Ball.violation(L1Ball(1.019), beta)),
+        "wrong domain",
+        "violation misses it",
+    ),
+    (
         ball(violation=lambda self, beta: 0.0 if np.count_nonzero(beta) <= 1 else 1.0),
         "not convex",
         "middle of two points",
     ),
-    (planted(Ridge, 0.5, mu=1.0), "constant too large", "μ = 0.5 would do"),
-    (ball_with_range(0.5), "constant too small", "M_j would be too small"),
+    (planted(Ridge, 0.5, mu=0.505), "constant too large", "μ = 0.5 would do"),
+    (ball_with_range(0.99), "constant too small", "M_j would be too small"),
     (
-        ball(fenchel_young=lambda self, beta, c: L1Ball.fenchel_young(self, beta, c) / 2),
+        ball(fenchel_young=lambda self, beta, c: L1Ball.fenchel_young(self, beta, c) * 1.01),
         "missing factor",
-        "it is 0.5 times",
+        "it is 1.01 times",
     ),
     (
         ball(cvxpy_form=lambda self, beta: L2Ball(1.0).cvxpy_form(beta)),
@@ -403,9 +460,9 @@ PLANTED_ORACLES: list[tuple[Any, str | None, str]] = [
         "cvxpy_form describes another R",
     ),
     (
-        ball(cvxpy_form=lambda self, beta: L1Ball(2.0).cvxpy_form(beta)),
+        ball(cvxpy_form=lambda self, beta: L1Ball(1.01).cvxpy_form(beta)),
         "missing factor",
-        "it is 2 times",
+        "it is 1.01",
     ),
     (planted(Ridge, 0.5, indicator=True), "wrong flag", "set indicator = False"),
     (RandomTies(-1.0, 1.0), "a different function", "break ties by position"),
@@ -430,9 +487,9 @@ def test_wide_range_is_a_note() -> None:
 # ---- proxes ------------------------------------------------------------------------------------
 
 
-class DoubleStep(ConjugateProx):
+class LongStep(ConjugateProx):
     def step(self, losses: Any, bounds: Any, batch: Any, s: Any, gap: Any, eta: Any) -> Any:
-        return super().step(losses, bounds, batch, s, gap, 2 * eta)
+        return super().step(losses, bounds, batch, s, gap, 1.01 * eta)
 
 
 def forgotten_weight(self: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
@@ -447,19 +504,19 @@ def swapped(self: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
 
 PLANTED_PROXES: list[tuple[Any, str | None, str]] = [
     (planted(ConjugateProx, mirror=lambda self, loss, s, *_: -s), "wrong sign", "mirror grows"),
-    (planted(ConjugateProx, inverse=lambda self, loss, m, *_: 2 * m), None, "inverse leads back"),
+    (planted(ConjugateProx, inverse=lambda _, loss, m, *rest: 1.01 * m), None, "inverse leads"),
     (
-        planted(EuclideanProx, divergence=lambda *args: EuclideanProx.divergence(*args) / 2),
+        planted(EuclideanProx, divergence=lambda *args: EuclideanProx.divergence(*args) * 1.01),
         "missing factor",
-        "it is 0.5 times",
+        "it is 1.01",
     ),
     (planted(ConjugateProx, divergence=forgotten_weight), "missing factor", "ω is forgotten"),
     (
-        planted(ConjugateProx, centre=lambda self, losses, bounds: 0 * losses.y + 0.5),
+        planted(ConjugateProx, centre=lambda self, losses, bounds: 0 * losses.y + 0.01),
         "a different function",
         "centre minimizes h",
     ),
-    (DoubleStep(), "a different function", "step minimizes"),
+    (LongStep(), "a different function", "step minimizes"),
     (planted(ConjugateProx, divergence=swapped), "a different function", "divergence is D_h"),
 ]
 

@@ -83,6 +83,14 @@ def test_only_records_that_all_reached_count(problem):
     assert len(runs.iterations) == min(lengths) == runs.column().shape[1]
 
 
+def test_corrections_are_no_records_of_the_algorithm(problem):
+    runs = replicate(problem, range(2), tell=quiet, batch=50, tol=1e-6, record_at=[5, 10])
+    for result in runs:
+        assert [row.phase for row in result.history[:2]] == ["plain", "corrective"]
+    assert runs.iterations.tolist() == [5]
+    assert runs.column().shape == (2, 1)
+
+
 # ---- the theorem's bound ------------------------------------------------------------------------
 
 
@@ -168,6 +176,7 @@ def test_sweep(problem):
         ({"seeds": []}, "seeds are empty; expected different whole numbers from 0 on"),
         ({"seeds": [1, 1]}, "seeds repeat each other; expected different"),
         ({"seeds": [0.5]}, r"seeds hold 0\.5; expected different whole numbers"),
+        ({"seeds": [3, -1]}, "seeds hold -1; expected different whole numbers from 0 on"),
         ({"n_jobs": 0}, "the number of jobs is 0; expected a whole number from 1 on, or -1"),
         ({"seed": 3}, "seed given for all runs together; expected none of them"),
         ({"method": RCMD(sampler=Replay([[0]]))}, "sampler given for all"),
@@ -210,6 +219,18 @@ def test_order_progress_and_what_is_finished():
     assert told[0] == "0 of 3 done; a, b"
     assert told[1].startswith("1 of 3 done, about ")
     assert told[-1] == ""
+
+
+def test_known_tasks_are_not_run_again():
+    ran = []
+
+    def noted(number):
+        ran.append(number)
+        return -number
+
+    known = {1: parallel.Done(-2, 0.5)}
+    assert run_each(noted, [(1,), (2,), (3,)], "abc", known=known) == [-1, -2, -3]
+    assert ran == [1, 3]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -354,7 +375,7 @@ def test_nobody_is_left_behind(tmp_path, number):
         deadline = time.monotonic() + 60
         while len(processes_of(process.pid)) < 4 and time.monotonic() < deadline:
             time.sleep(0.05)  # itself, two workers and joblib's own
-        time.sleep(2.0)
+        time.sleep(0.5)
         if number == signal.SIGINT:
             os.killpg(process.pid, number)  # as a terminal does
             assert b"KeyboardInterrupt" in process.communicate(timeout=60)[1]
