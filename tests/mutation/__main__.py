@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import contextlib
 import os
 import queue
 import shutil
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,22 +78,28 @@ class Copies:
             shutil.copytree(ROOT, copy, ignore=LEFT_OUT)  # with what numba has cached
             self.free.put(copy)
 
-    def judge(self, bug: Bug) -> tuple[bool, str]:
-        """Whether all tests pass with the bug in place, and the last line that pytest says."""
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[Path]:
         copy = self.free.get()
-        file, aside = copy / bug.file, copy / "unharmed"
-        shutil.copy2(file, aside)  # with its times, or numba would compile it anew
         try:
-            file.write_text(bug.planted(file.read_text()))
-            return passing(copy, bug.covering)
+            yield copy
         finally:
-            aside.replace(file)
             self.free.put(copy)
 
+    def judge(self, bug: Bug) -> tuple[bool, str]:
+        """Whether all tests pass with the bug in place, and the last line that pytest says."""
+        with self.lent() as copy:
+            file, aside = copy / bug.file, copy / "unharmed"
+            shutil.copy2(file, aside)  # with its times, or numba would compile it anew
+            try:
+                file.write_text(bug.planted(file.read_text()))
+                return passing(copy, bug.covering)
+            finally:
+                aside.replace(file)
+
     def pass_unharmed(self, tests: tuple[str, ...]) -> None:
-        copy = self.free.get()
-        passed, told = passing(copy, tests)
-        self.free.put(copy)
+        with self.lent() as copy:
+            passed, told = passing(copy, tests)
         if not passed:
             sys.exit(f"without a bug, {' '.join(tests)} must pass; pytest says: {told}")
 
