@@ -203,11 +203,16 @@ def test_dependent_atoms_of_very_different_size() -> None:
 
 
 @pytest.mark.parametrize("oracle", [Ridge(1e-4), L2Ball(50.0), L1Ball(3.0)])
-def test_gradient_budgets_hold_in_rounds_of_every_kind(oracle: LinearMinOracle) -> None:
+def test_gradient_budgets_hold_in_rounds_of_every_kind(
+    oracle: LinearMinOracle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round plans with the gradients left, and would take more if there were more."""
+    monkeypatch.setattr(ball, "_small_matrix", lambda rows: None)
     problem = medium().with_oracle(oracle)
-    result = solve(problem, batch=4, tol=1e-13, max_gradients=6_000)
-    # A round that was begun within the budget is finished.
-    assert result.history[-1].gradients <= 6_000 + 40 * 400
+    one_round = {"batch": 4, "tol": 1e-13, "max_iterations": 26}
+    free, held = (solve(problem, **one_round, max_gradients=g) for g in (10**6, 3_000))
+    assert [run.history[-1].phase for run in (free, held)] == ["corrective"] * 2
+    assert held.history[-1].gradients <= 3_000 < free.history[-1].gradients
 
 
 def test_corrections_follow_the_plain_method_only() -> None:
@@ -218,17 +223,22 @@ def test_corrections_follow_the_plain_method_only() -> None:
 # ---- the run around them ------------------------------------------------------------------------
 
 
-def test_the_history_marks_phases_and_counts_all_work() -> None:
+def test_the_history_marks_phases_and_counts_all_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rcmd.methods.corrections.hull.MOST_STEPS", 1)  # so that rounds are several
     result = solve(medium(), batch=4, tol=1e-9)
     phases = [row.phase for row in result.history]
     first = phases.index("corrective")
     assert set(phases[:first]) == {"plain"}
     assert set(phases[first:]) == {"corrective"}
-    work = result.history.column("gradients")
+    assert len(phases) - 2 > first > 0
+    changes = {
+        name: np.diff(result.history.column(name))[first - 1 :]
+        for name in ("gradients", "oracle_calls", "iteration")
+    }
     # A step looks at all rows for the atoms' Gram matrix, and at all losses where it leads to.
-    assert (np.diff(work)[first:] >= 2 * 400).all()
-    assert (np.diff(result.history.column("oracle_calls"))[first:] == 1).all()
-    assert (np.diff(result.history.column("iteration"))[first:] == 1).all()
+    assert (changes["gradients"] >= 2 * 400).all()
+    assert (changes["oracle_calls"] == 1).all()
+    assert (changes["iteration"] == 1).all()
     assert all(math.isnan(row.bound) for row in result.history[first:])
     assert (np.diff(result.history.column("gap")) <= 0).all()
 
@@ -270,15 +280,16 @@ def test_the_plain_algorithm_is_still_there() -> None:
 
 @pytest.mark.parametrize(
     ("budget", "reason"),
-    [({"max_gradients": 4_000}, "GRADIENTS"), ({"max_iterations": 27}, "ITERATIONS")],
+    [({"max_gradients": 3_000}, "GRADIENTS"), ({"max_iterations": 27}, "ITERATIONS")],
 )
-def test_budgets_hold_in_rounds(budget: Any, reason: str) -> None:
-    result = solve(medium(), batch=4, tol=1e-30, **budget)
-    last = result.history[-1]
-    assert result.stop.name == reason
+def test_budgets_end_runs_between_rounds(budget: Any, reason: str) -> None:
+    twice = {name: 2 * number for name, number in budget.items()}
+    result, more = (solve(medium(), batch=4, tol=1e-30, **given) for given in (budget, twice))
+    last, later = result.history[-1], more.history[-1]
+    assert result.stop.name == more.stop.name == reason
     assert last.phase == "corrective"
-    # A round that was begun within the budget is finished.
-    assert last.gradients <= budget.get("max_gradients", math.inf) + 10 * 400
+    assert later.gradients > last.gradients
+    assert last.gradients <= budget.get("max_gradients", math.inf)
     assert last.iteration <= budget.get("max_iterations", math.inf)
 
 

@@ -43,26 +43,29 @@ STEPS = 50
 RADIUS = 2.0
 
 
-def lasso(loss: str = "least-squares", seed: int = 0) -> Problem:
+def lasso(loss: str = "least-squares", *, weighted: bool = False) -> Problem:
     """Over an l1 ball, with the optimum on a face of it."""
-    return problem(loss, L1Ball(RADIUS), n=30, p=8, seed=seed)
+    return problem(loss, L1Ball(RADIUS), n=30, p=8, weighted=weighted)
 
 
-def on_simplex(loss: str = "least-squares", *, exact: bool = False) -> Problem:
+def on_simplex(
+    loss: str = "least-squares", *, exact: bool = False, weighted: bool = False
+) -> Problem:
     """f strongly convex, its optimum inside a face of the unit simplex.
 
     The logistic one is so steep that 50 iterations do not end where rounding decides.
     """
     rng = np.random.default_rng(0)
+    own = {"weights": np.linspace(0.2, 5.0, 60 if loss == "logistic" else 40)} if weighted else {}
     if loss == "logistic":
         X = rng.standard_normal((60, 30)) + rng.standard_normal((60, 1))
         y = X[:, :10].mean(axis=1) + 0.7 * rng.standard_normal(60)
-        return Problem(8 * X, np.where(y > 0, 1.0, -1.0), Logistic(), Simplex(1.0))
+        return Problem(8 * X, np.where(y > 0, 1.0, -1.0), Logistic(), Simplex(1.0), **own)
     X = rng.standard_normal((40, 12))
     y = X[:, :3] @ [0.3, 0.5, 0.2] + 0.3 * rng.standard_normal(40)
     if exact:
         return Problem(fractions(X), fractions(y), LeastSquares(), Simplex(Fraction(1)))
-    return Problem(X, y, LeastSquares(), Simplex(1.0))
+    return Problem(X, y, LeastSquares(), Simplex(1.0), **own)
 
 
 def iterates(instance: Problem, method: Method, steps: int = STEPS) -> list[Any]:
@@ -79,26 +82,30 @@ def iterates(instance: Problem, method: Method, steps: int = STEPS) -> list[Any]
 
 def slope_of(instance: Problem) -> Callable[[Any], Any]:
     """∇f, written out for the two losses."""
-    X, y = dense(instance), instance.losses.y
+    X, y, weights = dense(instance), instance.losses.y, weights_of(instance)
     if isinstance(instance.loss, Logistic):
-        return lambda beta: X.T @ (-y / (1 + np.exp(y * (X @ beta)))) / len(y)
-    return lambda beta: X.T @ (X @ beta - y) / len(y)
+        return lambda beta: X.T @ (-weights * y / (1 + np.exp(y * (X @ beta)))) / len(y)
+    return lambda beta: X.T @ (weights * (X @ beta - y)) / len(y)
+
+
+def weights_of(instance: Problem) -> Any:
+    return 1 if instance.losses.weights is None else instance.losses.weights
 
 
 def value_of(instance: Problem) -> Callable[[Any], Any]:
     """f, with digits to spare: the adaptive rule compares values that differ little."""
-    X, y = dense(instance).astype(np.longdouble), instance.losses.y
+    X, y, weights = dense(instance).astype(np.longdouble), instance.losses.y, weights_of(instance)
     if isinstance(instance.loss, Logistic):
-        return lambda beta: np.log1p(np.exp(-y * (X @ beta))).mean()
-    return lambda beta: ((X @ beta - y) ** 2).mean() / 2
+        return lambda beta: (weights * np.log1p(np.exp(-y * (X @ beta)))).mean()
+    return lambda beta: (weights * (X @ beta - y) ** 2).mean() / 2
 
 
 def transcribed_rule(instance: Problem, rule: str) -> Callable[[Any, Any, Any], float]:
     """α for (β, d, limit)."""
     f, slope, X = value_of(instance), slope_of(instance), dense(instance)
-    gamma = 0.25 if isinstance(instance.loss, Logistic) else 1.0
+    gamma, weights = 0.25 if isinstance(instance.loss, Logistic) else 1.0, weights_of(instance)
     # The code's L is an upper bound, larger by this much.
-    smoothness = gamma * np.linalg.eigvalsh(X.T @ X / len(X))[-1] * (1 + 1e-9)
+    smoothness = gamma * np.linalg.eigvalsh((X.T * weights) @ X / len(X))[-1] * (1 + 1e-9)
     last: list[float] = []
 
     def second(s: Any) -> Any:
@@ -118,7 +125,7 @@ def transcribed_rule(instance: Problem, rule: str) -> Callable[[Any, Any, Any], 
     def adaptive(beta: Any, d: Any, limit: float) -> float:
         gap = -slope(beta) @ d
         if not last:
-            last.append((second(X @ beta) * (X @ d) ** 2).mean() / (d @ d))
+            last.append((weights * second(X @ beta) * (X @ d) ** 2).mean() / (d @ d))
         m = 0.9 * last[-1]
         while True:
             a = min(gap / (m * (d @ d)), limit)
@@ -182,18 +189,20 @@ def furthest(found: list[Any], expected: list[Any]) -> float:
 
 
 @pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", ["least-squares", "logistic"])
-def test_frank_wolfe_is_its_transcript(loss, rule):
-    instance = lasso(loss)
+def test_frank_wolfe_is_its_transcript(loss, weighted, rule):
+    instance = lasso(loss, weighted=weighted)
     found = iterates(instance, FrankWolfe(rule))
     assert furthest(found, transcribed_frank_wolfe(instance, rule)) <= 1e-10
 
 
 @pytest.mark.parametrize("rule", SEARCHES)
 @pytest.mark.parametrize("method", ACTIVE_SET)
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", ["least-squares", "logistic"])
-def test_active_set_methods_are_their_transcripts(loss, method, rule):
-    instance = on_simplex(loss)
+def test_active_set_methods_are_their_transcripts(loss, weighted, method, rule):
+    instance = on_simplex(loss, weighted=weighted)
     expected = transcribed_active_set(instance, method, transcribed_rule(instance, rule))
     assert furthest(iterates(instance, method(rule)), expected) <= 1e-10
 

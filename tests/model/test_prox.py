@@ -62,7 +62,7 @@ def domain(
 
 def minimizer(function: Callable[[float], float], low: float, high: float) -> float:
     """Of a convex function, by grids that close in on the best point."""
-    for _ in range(60):
+    for _ in range(20):
         grid = np.linspace(low, high, 17)
         best = int(np.argmin([function(w) for w in grid]))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 16)]
@@ -281,6 +281,8 @@ def constants(**changes: Any) -> Constants:
 def test_composite_takes_the_largest_safe_eta() -> None:
     # σ_b = 1 + (⅔·3 + ⅓·6)/(4·2) = 3/2 and η = n γ/(σ_b − 1).
     assert CompositeProx().bind(constants()) == CompositeProx(eta=F(16), rows=4)
+    unequal = constants(smallest_gamma=F(1, 2))  # η = n·min γ_j/(σ_b − 1) with unequal weights
+    assert CompositeProx().bind(unequal) == CompositeProx(eta=F(4), rows=4)
     assert CompositeProx(eta=0.5).bind(constants(mu=0)) == CompositeProx(eta=0.5, rows=4)
     empty = constants(row_energy=F(0), spectral_energy=F(0))
     assert CompositeProx().bind(empty).eta == math.inf

@@ -64,7 +64,7 @@ class Case:
     again: Callable[[], dict[str, Any]] = dict  # what a checkpoint cannot hold
 
 
-def classes(oracle: LinearMinOracle, n: int = 60, p: int = 7, **more: Any) -> Callable[[], Problem]:
+def classes(oracle: LinearMinOracle, n: int = 30, p: int = 7, **more: Any) -> Callable[[], Problem]:
     def make() -> Problem:
         X, y = make_classification(n=n, p=p, rng=np.random.default_rng(1))
         return Problem(sp.csr_array(X * (abs(X) > 0.5)), y, Logistic(), oracle, **more)
@@ -110,14 +110,14 @@ def from_warm_start(make: Callable[[], Problem]) -> dict[str, Any]:
 
 STEPS = RCMD(schedule=SublinearSchedule(11.0))
 REFERENCE = Corrected(RCMD(engine="reference"))
-PLAIN: dict[str, Any] = {"tol": 0.0, "max_iterations": 150, "batch": 3}
+PLAIN: dict[str, Any] = {"tol": 0.0, "max_iterations": 60, "batch": 3}
 CASES = {
     "l1": Case(classes(L1Ball(5.0)), PLAIN),
     "l1-reference": Case(classes(L1Ball(5.0)), {**PLAIN, "method": REFERENCE}),
     "l1-wide": Case(classes(L1Ball(5.0), p=900), {**PLAIN, "batch": 1}),
     "l1-weighted": Case(
         lambda: problem("logistic", "l1-ball", n=30, weighted=True),
-        {"tol": 0.0, "max_seconds": 9e9, "max_iterations": 130},
+        {"tol": 0.0, "max_seconds": 9e9, "max_iterations": 60},
     ),
     "l1-single-precision": Case(
         lambda: Problem(
@@ -127,7 +127,7 @@ CASES = {
     ),
     "ridge": Case(classes(Ridge(0.01)), PLAIN),
     "ridge-geometric": Case(  # weights that outgrow RESCALE_ABOVE
-        classes(Ridge(20.0), n=12), {**PLAIN, "max_iterations": 450, "batch": 6}
+        classes(Ridge(20.0), n=12), {**PLAIN, "max_iterations": 130, "batch": 11}
     ),
     "ridge-reference": Case(classes(Ridge(0.01)), {**PLAIN, "method": REFERENCE}),
     "box": Case(classes(Box(-1.0, 2.0)), PLAIN),
@@ -138,11 +138,11 @@ CASES = {
         lambda: exact_problem("l1-ball"),
         {"tol": 0, "max_iterations": 12, "record_at": [2, 7, 12]},
     ),
-    "entries": Case(entries, {**PLAIN, "batch": 0.2, "max_iterations": 25}),
-    "dense-nuclear": Case(pictures, {**PLAIN, "max_iterations": 16}),
-    "polytope": Case(on_polytope(), {**PLAIN, "max_iterations": 60}),
+    "entries": Case(entries, {**PLAIN, "batch": 0.2, "max_iterations": 12}),
+    "dense-nuclear": Case(pictures, {**PLAIN, "max_iterations": 7}),
+    "polytope": Case(on_polytope(), {**PLAIN, "max_iterations": 30}),
     "polytope-in-product": Case(
-        on_polytope(lambda oracle: Counting(Scaled(oracle, 2.0))), {**PLAIN, "max_iterations": 60}
+        on_polytope(lambda oracle: Counting(Scaled(oracle, 2.0))), {**PLAIN, "max_iterations": 30}
     ),
     "caching": Case(classes(Caching(L1Ball(5.0), 0.05, size=4)), PLAIN),
     "caching-polytope": Case(on_polytope(lambda oracle: Caching(oracle, 0.01)), PLAIN),
@@ -157,14 +157,14 @@ CASES = {
     "replay": Case(
         classes(L1Ball(5.0)),
         {"tol": 0.0, "max_iterations": 40,
-         "method": RCMD(sampler=Replay([[i % 60] for i in range(40)]))},
+         "method": RCMD(sampler=Replay([[i % 30] for i in range(40)]))},
     ),
     "uniform": Case(
         classes(L1Ball(5.0)),
         {"tol": 0.0, "max_iterations": 40,
-         "method": RCMD(sampler=UniformSampler(60, 2, np.random.default_rng(5)))},
+         "method": RCMD(sampler=UniformSampler(30, 2, np.random.default_rng(5)))},
     ),
-    "marks": Case(classes(L1Ball(5.0)), {**PLAIN, "record_at": [10, 11, 90]}),
+    "marks": Case(classes(L1Ball(5.0)), {**PLAIN, "record_at": [10, 11, 50]}),
     "stream": Case(
         classes(L1Ball(5.0)), PLAIN, lambda: {"record_at": (7 * k for k in count(1))}
     ),
@@ -192,14 +192,14 @@ ROWS: dict[str, Any] = {"tol": 0.0, "max_iterations": 40}
 for name in methods.__all__:
     if name not in ("NAMED", "Method", "Progress", "method_named"):
         oracle: Any = Ridge(0.01) if name in ("Apcg", "Sdca") else L1Ball(5.0)
-        many = {"max_iterations": 300} if name in ("Apcg", "Sdca") else {}
+        many = {"max_iterations": 130} if name in ("Apcg", "Sdca") else {}
         CASES[name] = Case(classes(oracle), {**ROWS, **many, "method": getattr(methods, name)()})
 for rule in ("exact", "short-step", "adaptive"):
     CASES[f"FrankWolfe-{rule}"] = Case(
         classes(L1Ball(5.0)), {**ROWS, "method": methods.FrankWolfe(rule)}
     )
 CASES["FrankWolfe-entries"] = Case(
-    entries, {**ROWS, "max_iterations": 15, "method": methods.FrankWolfe("exact")}
+    entries, {**ROWS, "max_iterations": 6, "method": methods.FrankWolfe("exact")}
 )
 
 
@@ -325,14 +325,15 @@ def test_what_is_forgotten_is_missed(
     case = CASES_TO_BREAK[name]
     monkeypatch.setattr(owner, attribute, value, raising=False)
     states, files, _ = recorded(case, tmp_path)
-    missed = 0
-    for file in some(files):
+
+    def missed(file: bytes) -> bool:
         try:
             before, rest, _ = continued(case, file, tmp_path / "copy.ckpt")
-            missed += rest != states[before:]
         except (AttributeError, TypeError, ValueError):
-            missed += 1
-    assert missed
+            return True
+        return rest != states[before:]
+
+    assert any(missed(file) for file in reversed(some(files)))
 
 
 def test_rows_on_disk(tmp_path: Path) -> None:

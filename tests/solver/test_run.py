@@ -214,7 +214,8 @@ def test_default_records_grow_by_a_quarter(lasso: Problem, batch: int, first: in
 
 
 @pytest.mark.parametrize(
-    ("batch", "rows"), [(1, 1), (8, 8), (np.int64(3), 3), (0.25, 2), (1.0, 8), (1e-9, 1)]
+    ("batch", "rows"),
+    [(1, 1), (8, 8), (np.int64(3), 3), (0.25, 2), (0.3, 2), (0.35, 3), (1.0, 8), (1e-9, 1)],
 )
 def test_batch_sizes(lasso: Problem, batch: Any, rows: int) -> None:
     assert batch_size(batch, 8) == rows
