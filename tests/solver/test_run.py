@@ -36,6 +36,7 @@ from rcmd.model.schedules import LinearSchedule, SublinearSchedule, default_sche
 from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.rows.validation import batch_size
 from rcmd.solver.history import log_spaced
+from rcmd.solver.run import Budgets
 
 ITERATES = ("s", "w", "d", "beta_average", "w_average")
 
@@ -144,6 +145,13 @@ def test_seconds_without_any_mark_left(lasso: Problem) -> None:
     result = solve(lasso, tol=0, max_seconds=0.02, record_at=iter([]))
     assert result.stop is StopReason.SECONDS
     assert len(result.history) == 1
+
+
+@pytest.mark.parametrize(("n", "gradients"), [(8, 10**7), (10**4, 10**7), (10**5, 10**8)])
+def test_without_budgets_the_larger_default_holds(n: int, gradients: int) -> None:
+    assert Budgets(None, None, None, n=n).gradients == gradients
+    for given in ((5, None, None), (None, None, 5.0)):
+        assert Budgets(*given, n=n).gradients == math.inf
 
 
 def test_the_smaller_budget_speaks(lasso: Problem) -> None:
