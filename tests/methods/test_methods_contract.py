@@ -67,8 +67,7 @@ def check_counts(run: Any, steps: int = 60) -> None:
 
 
 @named(SAMPLED)
-@pytest.mark.parametrize("batch", [None, 7])
-@pytest.mark.parametrize("oracle", [L1Ball(5.0), Simplex(2.0)], ids=["ball", "simplex"])
+@pytest.mark.parametrize(("batch", "oracle"), [(None, Simplex(2.0)), (7, L1Ball(5.0))])
 def test_counts_are_what_was_done_and_was_announced(
     method: Method, batch: int | None, oracle: Any
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -300,6 +301,15 @@ def test_frank_wolfe_at_its_rate(rule):
     assert np.polyfit(np.log(k[200:]), np.log(above[200:]), 1)[0] <= -0.8
 
 
+@cache
+def best_on_simplex() -> tuple[Problem, float]:
+    """The problem on the simplex, and its P* to rounding."""
+    instance = on_simplex()
+    best = min(instance.primal(b) for b in iterates(instance, BlendedPairwise(), 300))
+    assert abs(best - truth.solve(instance).primal) <= 1e-8
+    return instance, best
+
+
 def misfit(x: Any, y: Any) -> float:
     """What a straight line leaves of y over x."""
     return float(np.polyfit(x, y, 1, full=True)[1][0])
@@ -308,9 +318,7 @@ def misfit(x: Any, y: Any) -> float:
 @pytest.mark.parametrize("method", ACTIVE_SET)
 @pytest.mark.parametrize("rule", SEARCHES)
 def test_linear_rate_on_a_simplex(method, rule):
-    instance = on_simplex()
-    best = min(instance.primal(b) for b in iterates(instance, BlendedPairwise(), 300))
-    assert abs(best - truth.solve(instance).primal) <= 1e-8
+    instance, best = best_on_simplex()
     above = suboptimality(instance, method(rule), 600, best)
     used = np.flatnonzero(above > 1e-12)
     k, logs = used + 1.0, np.log(above[used])
@@ -320,8 +328,7 @@ def test_linear_rate_on_a_simplex(method, rule):
 
 
 def test_plain_frank_wolfe_is_not_linear_there():
-    instance = on_simplex()
-    best = min(instance.primal(b) for b in iterates(instance, BlendedPairwise(), 300))
+    instance, best = best_on_simplex()
     above = suboptimality(instance, FrankWolfe("exact"), 600, best)
     k, logs = np.arange(1.0, 601.0), np.log(above)
     assert misfit(np.log(k), logs) < misfit(k, logs)
@@ -360,9 +367,10 @@ def test_a_search_that_forgets_the_penalty_misses_the_optimum(monkeypatch):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("oracle", list(ORACLES))
 def test_frank_wolfe_goes_to_the_optimum_of_every_regularizer(oracle, rule):
-    instance = problem("logistic", oracle)
-    above = suboptimality(instance, FrankWolfe(rule), 2000, truth.solve(instance).primal)
-    assert -1e-7 <= above[-1] <= 5e-3
+    instance = problem("logistic", oracle, weighted=True)
+    progress = FrankWolfe(rule).start(instance, None, np.random.default_rng(0))
+    progress.advance(2000 if rule == "open-loop" else 600)
+    assert -1e-7 <= instance.primal(progress.beta) - truth.solve(instance).primal <= 5e-3
 
 
 @pytest.mark.parametrize("method", ACTIVE_SET)
@@ -418,7 +426,7 @@ def random_segment(loss: Any, seed: int) -> Segment:
 def test_exact_search_finds_the_root_of_the_slope(loss):
     """Judged by values and slopes, since minimizers may fill an interval; in Newton's few looks."""
     inside, looks = 0, []
-    for seed in range(200):
+    for seed in range(100):
         segment = random_segment(loss, seed)
         losses, s, along, limit = segment.losses, segment.s, segment.along, segment.limit
 
@@ -434,7 +442,7 @@ def test_exact_search_finds_the_root_of_the_slope(loss):
         # By convexity, a slope so small over a segment so long; and the rounding of values.
         assert value <= lowest + 1e-12 * segment.gap * limit + 1e-15 * losses.value(s).mean()
         assert (share == limit) == (root == limit) or abs(slope(share)) <= 1e-12 * segment.gap
-    assert inside > 40
+    assert inside > 20
     assert max(looks) <= 60
     assert np.mean(looks) <= 8
 

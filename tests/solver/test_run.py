@@ -120,6 +120,14 @@ def test_tolerance(ridge: Problem) -> None:
     assert result.gap <= 1e-6 < result.history[-2].gap
 
 
+def test_a_gap_equal_to_the_tolerance_is_enough(lasso: Problem) -> None:
+    options: dict[str, Any] = {"method": "rcmd", "record_at": range(1, 30), "max_iterations": 29}
+    gaps = solve(lasso, tol=0, **options).history.column("gap")
+    first = int(np.argmax(gaps <= gaps[20]))
+    result = solve(lasso, tol=gaps[first], **options)
+    assert (result.stop, result.nit) == (StopReason.TOLERANCE, first + 1)
+
+
 @pytest.mark.parametrize("budget", [1, 2, 17])
 def test_iterations(lasso: Problem, budget: int) -> None:
     result = solve(lasso, batch=3, tol=0, max_iterations=budget)
