@@ -461,6 +461,15 @@ def test_labels_whose_squares_overflow_are_refused(size: float) -> None:
     assert solve(Problem(X, y * 1e150, LeastSquares(), L1Ball(1.0)), max_iterations=3).gap >= 0
 
 
+def test_weights_whose_losses_overflow_are_refused() -> None:
+    X, y = numbers()
+    for weights in (np.full(8, 1e307), np.array([1e308, *np.ones(7)])):
+        with pytest.raises(ValueError, match=r"expected losses whose sum is below 1e\+307"):
+            Problem(X, np.sign(y), Logistic(), L1Ball(1.0), weights=weights)
+    problem = Problem(X, np.sign(y), Logistic(), L1Ball(1.0), weights=np.full(8, 1e300))
+    assert solve(problem, max_iterations=3).gap >= 0
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_data_whose_squares_overflow_are_refused(engine: Any) -> None:
     X, y = numbers()

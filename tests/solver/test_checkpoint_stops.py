@@ -264,6 +264,19 @@ def test_time_goes_on_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert until(reopen(path, lasso(), max_seconds=25.0)) == 25.0 == clock.now - begun
 
 
+def test_saves_keep_their_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, saved = Clock(monkeypatch), []
+    options: dict[str, Any] = {"tol": 0.0, "max_iterations": 40, "record_at": [40]}
+    run = iterate(lasso(), **options, checkpoint=tmp_path / "run.ckpt", every=30.0)
+    assert run.saver is not None
+    monkeypatch.setattr(run.progress, "advance", clock.costs(7.0, run.progress.advance))
+    save = run.saver.save
+    monkeypatch.setattr(run.saver, "save", lambda run: saved.append(clock.now) or save(run))
+    list(run)
+    assert len(saved) == 9
+    assert (np.diff(saved)[:-1] == 35.0).all()
+
+
 def test_slices_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = solve(ball(), tol=0.0, max_iterations=500)
     monkeypatch.setattr(running, "SLICE_SECONDS", 0.0)

@@ -226,6 +226,14 @@ def test_default_records_grow_by_a_quarter(lasso: Problem, batch: int, first: in
     assert all(after == max(mark + 1, math.ceil(1.25 * mark)) for mark, after in pairwise(marks))
 
 
+@pytest.mark.parametrize("method", ["rcmd", "corrected"])
+def test_a_warm_start_is_never_lost(lasso: Problem, method: str) -> None:
+    before = solve(lasso, method="rcmd", tol=0, max_iterations=300)
+    after = solve(lasso, method=method, tol=0, max_iterations=1, warm_start=before)
+    assert after.primal <= before.primal
+    assert after.dual >= before.dual
+
+
 # ---- batches ------------------------------------------------------------------------------------
 
 
