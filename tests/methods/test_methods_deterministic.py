@@ -27,7 +27,7 @@ from rcmd import (
     Simplex,
     iterate,
 )
-from rcmd.methods import active_set, frank_wolfe, step_rules
+from rcmd.methods import step_rules
 from rcmd.methods.active_set import ActiveSet, AwayStep, BlendedPairwise, Move, Pairwise
 from rcmd.methods.base import Method
 from rcmd.methods.frank_wolfe import FrankWolfe
@@ -237,51 +237,6 @@ def test_fractions_stay_fractions_and_predictions_exact(oracle, rule):
     progress.advance(5)
     assert {type(value) for value in progress.beta} <= {int, Fraction}
     assert (progress.s == dense(instance) @ progress.beta).all()
-
-
-def halved(rule: type) -> Callable[..., Any]:
-    right = rule.share
-    return lambda self, segment: right(self, segment) / 2
-
-
-right_apply = ActiveSet.apply
-
-
-def without_growth(self: ActiveSet, move: Move, share: Any) -> None:
-    """Away steps that forget to enlarge the other weights."""
-    if move.target is None:
-        rest = share * (1 - self.weight(move.source))
-        self._held[move.source] = (move.source, self.weight(move.source) - rest)
-    else:
-        right_apply(self, move, share)
-
-
-@pytest.mark.parametrize(
-    ("method", "owner", "name", "fault"),
-    [
-        (FrankWolfe(), frank_wolfe, "Fraction", lambda a, b: Fraction(a, b + (b > 2))),
-        (FrankWolfe("exact"), step_rules, "ROOT_ACCURACY", 1e-2),
-        (FrankWolfe("exact"), step_rules.Segment, "curvature", lambda self: 1.0),
-        (FrankWolfe("short-step"), step_rules.ShortStep, "share", halved(step_rules.ShortStep)),
-        (FrankWolfe("adaptive"), step_rules.Segment, "rise", lambda self, share: 0.0),
-        (AwayStep(), ActiveSet, "apply", without_growth),
-        (AwayStep(), ActiveSet, "weight", lambda self, atom: 1e-3),
-        (Pairwise(), ActiveSet, "weight", lambda self, atom: 1e-3),
-        (BlendedPairwise(), ActiveSet, "weight", lambda self, atom: 1e-3),
-        (BlendedPairwise(), active_set.Segment, "gap", 0.1),
-    ],
-)
-def test_planted_faults_leave_the_transcript(method, owner, name, fault, monkeypatch):
-    loss = "logistic" if name in ("ROOT_ACCURACY", "rise") else "least-squares"
-    instance = lasso(loss) if isinstance(method, FrankWolfe) else on_simplex(loss)
-    monkeypatch.setattr(owner, name, fault)
-    found = iterates(instance, method)
-    if isinstance(method, FrankWolfe):
-        expected = transcribed_frank_wolfe(instance, method.rule)
-    else:
-        search = transcribed_rule(instance, method.rule)
-        expected = transcribed_active_set(instance, type(method), search)
-    assert furthest(found, expected) > 1e-6
 
 
 # Rates.
@@ -557,17 +512,6 @@ def test_batches_are_refused(method):
     assert iterate(problem("logistic", "l1-ball"), method=method(), batch=5)
 
 
-@pytest.mark.parametrize("method", ACTIVE_SET)
-def test_penalties_and_matrices_are_refused(method):
-    with pytest.raises(ValueError, match=f"{method.__name__} is a method for sets while R"):
-        iterate(problem("logistic", "ridge"), method=method())
-    matrix = Problem(
-        MatrixEntries([0], [1], (2, 2)), [1.0], LeastSquares(), NuclearBall((2, 2), 1.0)
-    )
-    with pytest.raises(ValueError, match="while β is a low-rank matrix; expected rows of numbers"):
-        iterate(matrix, method=method())
-
-
 # Deterministic mirror descent needs no method: it is the engine with all rows in each batch.
 
 
@@ -617,9 +561,3 @@ def test_mirror_descent_with_open_loop_steps_is_frank_wolfe():
         expected = [getattr(state, name) for state in primal]
         assert furthest([getattr(state, name) for state in mirror], expected) <= 1e-10
         assert furthest([getattr(state, name) for state in other], expected) > 1e-3
-
-
-def test_a_budget_below_one_step_is_refused() -> None:
-    instance = Problem(np.eye(3), np.ones(3), LeastSquares(), Simplex(1.0))
-    with pytest.raises(ValueError, match="max_gradients is 2; expected at least one batch, 3 rows"):
-        iterate(instance, method=FrankWolfe(), max_gradients=2)

@@ -221,14 +221,6 @@ def test_constants(loss: str, oracle: str, layout: str, weighted: bool) -> None:
         agree(small, batch, small.constants(batch))
 
 
-def test_planted_constants_are_caught() -> None:
-    small = problem("logistic", "ridge", weighted=True)
-    plain = problem("logistic", "ridge")
-    for batch, wrong in ((1, plain.constants(1)), (2, small.constants(1))):
-        with pytest.raises(AssertionError):
-            agree(small, batch, wrong)
-
-
 def test_constants_in_fractions() -> None:
     small = Problem(
         fractions([[1, 2], [-3, 0]]), [F(1), F(2)], LeastSquares(), Box(F(-1), F(2)), weights=[1, 3]
@@ -255,12 +247,6 @@ def test_sigma_b_bounds_the_expected_curvature() -> None:
             moved = [X[list(rows)].T @ delta[list(rows)] for rows in batches]
             expected = sum(float(v @ v) for v in moved) / len(batches)
             assert expected <= batch / 5 * energy * (delta @ delta) * (1 + 1e-12)
-
-
-def test_constants_are_computed_once_per_batch_size() -> None:
-    small = problem("logistic", "ridge")
-    assert small.constants(2) is small.constants(2)
-    assert small.constants(2) != small.constants(1)
 
 
 # ---- the radii that problems fill in -----------------------------------------------------------
@@ -297,17 +283,11 @@ def test_words_stand_for_losses_and_oracles() -> None:
     assert Problem(entries, y, "logistic", "nuclear:auto:3").oracle == NuclearBall((2, 3), 3.0)
 
 
-def test_copies_are_equal() -> None:
-    small = problem("logistic", "ridge", weighted=True)
-    beta = 0.1 * np.ones(4)
-    assert copy.deepcopy(small).primal(beta) == small.primal(beta)
-
-
-def test_problems_travel_between_processes() -> None:
-    small = problem("logistic", "ridge", weighted=True)
-    copied = pickle.loads(pickle.dumps(small))
-    assert copied.constants(2) == small.constants(2)
-    assert copied.primal(0.1 * np.ones(4)) == small.primal(0.1 * np.ones(4))
+def test_copies_are_as_fresh_ones() -> None:
+    small, twin = (problem("logistic", "ridge", weighted=True) for _ in range(2))
+    as_fresh(small, twin)
+    as_fresh(copy.deepcopy(small), twin)
+    as_fresh(pickle.loads(pickle.dumps(small)), twin)
 
 
 def test_labels_and_weights_are_the_problems_own() -> None:

@@ -129,13 +129,6 @@ def test_printed_formulas_fail_on_planted_bugs() -> None:
         check_theorem_32(UnitStepSchedule(F(3), F(2)), 3, F(2))
 
 
-def test_first_term_is_taken_whole_and_shares_stay_in_the_unit_interval() -> None:
-    for schedule in (SublinearSchedule(F(5)), LinearSchedule(F(5), F(9, 8))):
-        assert schedule.mixing(0) == 1
-        assert all(0 < schedule.mixing(i) < 1 for i in range(1, 100))
-        assert all(0 < schedule.step(i) <= 1 for i in range(100))
-
-
 # ---- floats at large i -------------------------------------------------------------------------
 
 FAR = [0, 1, 10, 1000, 10**6, 10**9]

@@ -14,7 +14,6 @@ from small_problems import lines, problem
 
 from rcmd import L2Ball, Logistic, Problem, State, StopReason, certify, iterate, solve
 from rcmd.datasets import make_classification
-from rcmd.methods import corrected
 from rcmd.rows.processes import Cancelled, cancellable, check_cancelled
 from rcmd.solver import run as running
 from rcmd.solver.checkpoint.resume import reopen, resume
@@ -130,22 +129,6 @@ def test_a_second_interrupt_raises() -> None:
     with pytest.raises(KeyboardInterrupt):
         solve(lasso(), tol=0, max_iterations=1000, callbacks=[ctrl_c, ctrl_c])
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_a_round_that_leaves_traces_is_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(corrected, "copy", lambda correction: correction)
-    caught = 0
-    for at in (1, 2, 3, 4, 5):  # where an honest round passes
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        with pytest.MonkeyPatch.context() as patch:
-            try:
-                test_signals_within_a_round_of_corrections(lasso, at, folder, patch)
-            except AssertionError:
-                caught += 1
-    assert caught
 
 
 @pytest.mark.parametrize("number", SIGNALS)
