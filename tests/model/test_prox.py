@@ -25,7 +25,7 @@ LABELS = [1.0, -1.0]
 STATES = [0.0, 0.4, -1.5, 3.0]
 BOUND = 4.0
 # The last two end just inside and just outside the responses to |s| ≤ BOUND.
-STEPS = [(1.3, 0.5), (-2.0, 1.0), (-7.0, 1.0), (7.0, 1.0), (1e-9, 0.1), (0.113, 1.0), (0.16, 1.0)]
+STEPS = [(1.3, 0.5), (-2.0, 1.0), (-7.0, 1.0), (7.0, 1.0), (1e-9, 0.1), (0.117, 1.0), (0.119, 1.0)]
 COMBINATIONS = [(p, loss, y, w) for p in PROXES for loss in LOSSES for y in LABELS for w in WEIGHTS]
 
 
