@@ -91,6 +91,17 @@ def problem(
     )
 
 
+every_pair = pytest.mark.parametrize(
+    ("loss", "oracle", "layout", "weighted"),
+    [
+        (loss, oracle, ("dense", "csr")[(i + j) % 2], (i + j // 2) % 2 == 1)
+        for i, loss in enumerate(LOSSES)
+        for j, oracle in enumerate(ORACLES)
+    ],
+)
+"""Every loss with every regularizer; every two of loss, regularizer, layout and weights meet."""
+
+
 def medium(layout: Any = np.asarray) -> Problem:
     """A logistic problem of 400 rows, whose labels follow three of 30 columns."""
     rng = np.random.default_rng(0)

@@ -112,7 +112,7 @@ def refuse_huge_labels(problem: Problem) -> None:
         return
     with np.errstate(over="ignore"):
         start = abs(problem.losses.value(0 * y))
-    if not problem.n * start.max() < LARGEST_SUM:
+    if not start.max() < LARGEST_SUM / problem.n:
         raise ValueError(
             f"y holds {y[start.argmax()]:.3g}, where {problem.loss!r} at the prediction 0 is "
             f"{start.max():.3g}; expected losses whose sum is below {LARGEST_SUM:g}: divide y by a "

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +27,7 @@ from rcmd import (
     Simplex,
     iterate,
 )
-from rcmd.methods import active_set, frank_wolfe, step_rules
+from rcmd.methods import step_rules
 from rcmd.methods.active_set import ActiveSet, AwayStep, BlendedPairwise, Move, Pairwise
 from rcmd.methods.base import Method
 from rcmd.methods.frank_wolfe import FrankWolfe
@@ -43,26 +44,29 @@ STEPS = 50
 RADIUS = 2.0
 
 
-def lasso(loss: str = "least-squares", seed: int = 0) -> Problem:
+def lasso(loss: str = "least-squares", *, weighted: bool = False) -> Problem:
     """Over an l1 ball, with the optimum on a face of it."""
-    return problem(loss, L1Ball(RADIUS), n=30, p=8, seed=seed)
+    return problem(loss, L1Ball(RADIUS), n=30, p=8, weighted=weighted)
 
 
-def on_simplex(loss: str = "least-squares", *, exact: bool = False) -> Problem:
+def on_simplex(
+    loss: str = "least-squares", *, exact: bool = False, weighted: bool = False
+) -> Problem:
     """f strongly convex, its optimum inside a face of the unit simplex.
 
     The logistic one is so steep that 50 iterations do not end where rounding decides.
     """
     rng = np.random.default_rng(0)
+    own = {"weights": np.linspace(0.2, 5.0, 60 if loss == "logistic" else 40)} if weighted else {}
     if loss == "logistic":
         X = rng.standard_normal((60, 30)) + rng.standard_normal((60, 1))
         y = X[:, :10].mean(axis=1) + 0.7 * rng.standard_normal(60)
-        return Problem(8 * X, np.where(y > 0, 1.0, -1.0), Logistic(), Simplex(1.0))
+        return Problem(8 * X, np.where(y > 0, 1.0, -1.0), Logistic(), Simplex(1.0), **own)
     X = rng.standard_normal((40, 12))
     y = X[:, :3] @ [0.3, 0.5, 0.2] + 0.3 * rng.standard_normal(40)
     if exact:
         return Problem(fractions(X), fractions(y), LeastSquares(), Simplex(Fraction(1)))
-    return Problem(X, y, LeastSquares(), Simplex(1.0))
+    return Problem(X, y, LeastSquares(), Simplex(1.0), **own)
 
 
 def iterates(instance: Problem, method: Method, steps: int = STEPS) -> list[Any]:
@@ -79,26 +83,30 @@ def iterates(instance: Problem, method: Method, steps: int = STEPS) -> list[Any]
 
 def slope_of(instance: Problem) -> Callable[[Any], Any]:
     """∇f, written out for the two losses."""
-    X, y = dense(instance), instance.losses.y
+    X, y, weights = dense(instance), instance.losses.y, weights_of(instance)
     if isinstance(instance.loss, Logistic):
-        return lambda beta: X.T @ (-y / (1 + np.exp(y * (X @ beta)))) / len(y)
-    return lambda beta: X.T @ (X @ beta - y) / len(y)
+        return lambda beta: X.T @ (-weights * y / (1 + np.exp(y * (X @ beta)))) / len(y)
+    return lambda beta: X.T @ (weights * (X @ beta - y)) / len(y)
+
+
+def weights_of(instance: Problem) -> Any:
+    return 1 if instance.losses.weights is None else instance.losses.weights
 
 
 def value_of(instance: Problem) -> Callable[[Any], Any]:
     """f, with digits to spare: the adaptive rule compares values that differ little."""
-    X, y = dense(instance).astype(np.longdouble), instance.losses.y
+    X, y, weights = dense(instance).astype(np.longdouble), instance.losses.y, weights_of(instance)
     if isinstance(instance.loss, Logistic):
-        return lambda beta: np.log1p(np.exp(-y * (X @ beta))).mean()
-    return lambda beta: ((X @ beta - y) ** 2).mean() / 2
+        return lambda beta: (weights * np.log1p(np.exp(-y * (X @ beta)))).mean()
+    return lambda beta: (weights * (X @ beta - y) ** 2).mean() / 2
 
 
 def transcribed_rule(instance: Problem, rule: str) -> Callable[[Any, Any, Any], float]:
     """α for (β, d, limit)."""
     f, slope, X = value_of(instance), slope_of(instance), dense(instance)
-    gamma = 0.25 if isinstance(instance.loss, Logistic) else 1.0
+    gamma, weights = 0.25 if isinstance(instance.loss, Logistic) else 1.0, weights_of(instance)
     # The code's L is an upper bound, larger by this much.
-    smoothness = gamma * np.linalg.eigvalsh(X.T @ X / len(X))[-1] * (1 + 1e-9)
+    smoothness = gamma * np.linalg.eigvalsh((X.T * weights) @ X / len(X))[-1] * (1 + 1e-9)
     last: list[float] = []
 
     def second(s: Any) -> Any:
@@ -118,7 +126,7 @@ def transcribed_rule(instance: Problem, rule: str) -> Callable[[Any, Any, Any], 
     def adaptive(beta: Any, d: Any, limit: float) -> float:
         gap = -slope(beta) @ d
         if not last:
-            last.append((second(X @ beta) * (X @ d) ** 2).mean() / (d @ d))
+            last.append((weights * second(X @ beta) * (X @ d) ** 2).mean() / (d @ d))
         m = 0.9 * last[-1]
         while True:
             a = min(gap / (m * (d @ d)), limit)
@@ -182,18 +190,20 @@ def furthest(found: list[Any], expected: list[Any]) -> float:
 
 
 @pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", ["least-squares", "logistic"])
-def test_frank_wolfe_is_its_transcript(loss, rule):
-    instance = lasso(loss)
+def test_frank_wolfe_is_its_transcript(loss, weighted, rule):
+    instance = lasso(loss, weighted=weighted)
     found = iterates(instance, FrankWolfe(rule))
     assert furthest(found, transcribed_frank_wolfe(instance, rule)) <= 1e-10
 
 
 @pytest.mark.parametrize("rule", SEARCHES)
 @pytest.mark.parametrize("method", ACTIVE_SET)
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", ["least-squares", "logistic"])
-def test_active_set_methods_are_their_transcripts(loss, method, rule):
-    instance = on_simplex(loss)
+def test_active_set_methods_are_their_transcripts(loss, weighted, method, rule):
+    instance = on_simplex(loss, weighted=weighted)
     expected = transcribed_active_set(instance, method, transcribed_rule(instance, rule))
     assert furthest(iterates(instance, method(rule)), expected) <= 1e-10
 
@@ -229,51 +239,6 @@ def test_fractions_stay_fractions_and_predictions_exact(oracle, rule):
     assert (progress.s == dense(instance) @ progress.beta).all()
 
 
-def halved(rule: type) -> Callable[..., Any]:
-    right = rule.share
-    return lambda self, segment: right(self, segment) / 2
-
-
-right_apply = ActiveSet.apply
-
-
-def without_growth(self: ActiveSet, move: Move, share: Any) -> None:
-    """Away steps that forget to enlarge the other weights."""
-    if move.target is None:
-        rest = share * (1 - self.weight(move.source))
-        self._held[move.source] = (move.source, self.weight(move.source) - rest)
-    else:
-        right_apply(self, move, share)
-
-
-@pytest.mark.parametrize(
-    ("method", "owner", "name", "fault"),
-    [
-        (FrankWolfe(), frank_wolfe, "Fraction", lambda a, b: Fraction(a, b + (b > 2))),
-        (FrankWolfe("exact"), step_rules, "ROOT_ACCURACY", 1e-2),
-        (FrankWolfe("exact"), step_rules.Segment, "curvature", lambda self: 1.0),
-        (FrankWolfe("short-step"), step_rules.ShortStep, "share", halved(step_rules.ShortStep)),
-        (FrankWolfe("adaptive"), step_rules.Segment, "rise", lambda self, share: 0.0),
-        (AwayStep(), ActiveSet, "apply", without_growth),
-        (AwayStep(), ActiveSet, "weight", lambda self, atom: 1e-3),
-        (Pairwise(), ActiveSet, "weight", lambda self, atom: 1e-3),
-        (BlendedPairwise(), ActiveSet, "weight", lambda self, atom: 1e-3),
-        (BlendedPairwise(), active_set.Segment, "gap", 0.1),
-    ],
-)
-def test_planted_faults_leave_the_transcript(method, owner, name, fault, monkeypatch):
-    loss = "logistic" if name in ("ROOT_ACCURACY", "rise") else "least-squares"
-    instance = lasso(loss) if isinstance(method, FrankWolfe) else on_simplex(loss)
-    monkeypatch.setattr(owner, name, fault)
-    found = iterates(instance, method)
-    if isinstance(method, FrankWolfe):
-        expected = transcribed_frank_wolfe(instance, method.rule)
-    else:
-        search = transcribed_rule(instance, method.rule)
-        expected = transcribed_active_set(instance, type(method), search)
-    assert furthest(found, expected) > 1e-6
-
-
 # Rates.
 
 
@@ -291,6 +256,15 @@ def test_frank_wolfe_at_its_rate(rule):
     assert np.polyfit(np.log(k[200:]), np.log(above[200:]), 1)[0] <= -0.8
 
 
+@cache
+def best_on_simplex() -> tuple[Problem, float]:
+    """The problem on the simplex, and its P* to rounding."""
+    instance = on_simplex()
+    best = min(instance.primal(b) for b in iterates(instance, BlendedPairwise(), 300))
+    assert abs(best - truth.solve(instance).primal) <= 1e-8
+    return instance, best
+
+
 def misfit(x: Any, y: Any) -> float:
     """What a straight line leaves of y over x."""
     return float(np.polyfit(x, y, 1, full=True)[1][0])
@@ -299,9 +273,7 @@ def misfit(x: Any, y: Any) -> float:
 @pytest.mark.parametrize("method", ACTIVE_SET)
 @pytest.mark.parametrize("rule", SEARCHES)
 def test_linear_rate_on_a_simplex(method, rule):
-    instance = on_simplex()
-    best = min(instance.primal(b) for b in iterates(instance, BlendedPairwise(), 300))
-    assert abs(best - truth.solve(instance).primal) <= 1e-8
+    instance, best = best_on_simplex()
     above = suboptimality(instance, method(rule), 600, best)
     used = np.flatnonzero(above > 1e-12)
     k, logs = used + 1.0, np.log(above[used])
@@ -311,8 +283,7 @@ def test_linear_rate_on_a_simplex(method, rule):
 
 
 def test_plain_frank_wolfe_is_not_linear_there():
-    instance = on_simplex()
-    best = min(instance.primal(b) for b in iterates(instance, BlendedPairwise(), 300))
+    instance, best = best_on_simplex()
     above = suboptimality(instance, FrankWolfe("exact"), 600, best)
     k, logs = np.arange(1.0, 601.0), np.log(above)
     assert misfit(np.log(k), logs) < misfit(k, logs)
@@ -351,9 +322,10 @@ def test_a_search_that_forgets_the_penalty_misses_the_optimum(monkeypatch):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("oracle", list(ORACLES))
 def test_frank_wolfe_goes_to_the_optimum_of_every_regularizer(oracle, rule):
-    instance = problem("logistic", oracle)
-    above = suboptimality(instance, FrankWolfe(rule), 2000, truth.solve(instance).primal)
-    assert -1e-7 <= above[-1] <= 5e-3
+    instance = problem("logistic", oracle, weighted=True)
+    progress = FrankWolfe(rule).start(instance, None, np.random.default_rng(0))
+    progress.advance(2000 if rule == "open-loop" else 600)
+    assert -1e-7 <= instance.primal(progress.beta) - truth.solve(instance).primal <= 5e-3
 
 
 @pytest.mark.parametrize("method", ACTIVE_SET)
@@ -409,7 +381,7 @@ def random_segment(loss: Any, seed: int) -> Segment:
 def test_exact_search_finds_the_root_of_the_slope(loss):
     """Judged by values and slopes, since minimizers may fill an interval; in Newton's few looks."""
     inside, looks = 0, []
-    for seed in range(200):
+    for seed in range(100):
         segment = random_segment(loss, seed)
         losses, s, along, limit = segment.losses, segment.s, segment.along, segment.limit
 
@@ -425,7 +397,7 @@ def test_exact_search_finds_the_root_of_the_slope(loss):
         # By convexity, a slope so small over a segment so long; and the rounding of values.
         assert value <= lowest + 1e-12 * segment.gap * limit + 1e-15 * losses.value(s).mean()
         assert (share == limit) == (root == limit) or abs(slope(share)) <= 1e-12 * segment.gap
-    assert inside > 40
+    assert inside > 20
     assert max(looks) <= 60
     assert np.mean(looks) <= 8
 
@@ -540,17 +512,6 @@ def test_batches_are_refused(method):
     assert iterate(problem("logistic", "l1-ball"), method=method(), batch=5)
 
 
-@pytest.mark.parametrize("method", ACTIVE_SET)
-def test_penalties_and_matrices_are_refused(method):
-    with pytest.raises(ValueError, match=f"{method.__name__} is a method for sets while R"):
-        iterate(problem("logistic", "ridge"), method=method())
-    matrix = Problem(
-        MatrixEntries([0], [1], (2, 2)), [1.0], LeastSquares(), NuclearBall((2, 2), 1.0)
-    )
-    with pytest.raises(ValueError, match="while β is a low-rank matrix; expected rows of numbers"):
-        iterate(matrix, method=method())
-
-
 # Deterministic mirror descent needs no method: it is the engine with all rows in each batch.
 
 
@@ -600,9 +561,3 @@ def test_mirror_descent_with_open_loop_steps_is_frank_wolfe():
         expected = [getattr(state, name) for state in primal]
         assert furthest([getattr(state, name) for state in mirror], expected) <= 1e-10
         assert furthest([getattr(state, name) for state in other], expected) > 1e-3
-
-
-def test_a_budget_below_one_step_is_refused() -> None:
-    instance = Problem(np.eye(3), np.ones(3), LeastSquares(), Simplex(1.0))
-    with pytest.raises(ValueError, match="max_gradients is 2; expected at least one batch, 3 rows"):
-        iterate(instance, method=FrankWolfe(), max_gradients=2)

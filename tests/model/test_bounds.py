@@ -415,20 +415,6 @@ def test_underflow_is_a_clean_zero_and_so_is_n_sigma_one():
     )
 
 
-def test_corrected_constant_changes_branch():
-    """C = nσ/2 late, and the martingale's C before."""
-    c = make(mu=F(1, 100), n=100, row_energy=F(9), spectral_energy=F(300))  # σ = 10
-    sigma, size = 10, 1000
-    for t, branch in ((600, "martingale"), (20000, "n σ / 2")):
-        growth = mpmath.expm1(-t * mpmath.log1p(mpmath.mpf(-1) / size))
-        late = mpmath.mpf(size) / 2
-        root = mpmath.sqrt(growth * mpmath.mpf(99) / (100 * (sigma - 1)))
-        early = (mpmath.sqrt(1 + mpmath.mpf(1) / sigma) + root) ** 2 / 2
-        assert (early < late) == (branch == "martingale")
-        expected = min(early, late) * 10 / growth
-        assert named("linear-energy")(c, t) == pytest.approx(float(expected), rel=1e-12)
-
-
 # ---- verdicts ----------------------------------------------------------------------------------
 
 
@@ -550,11 +536,3 @@ def test_table_is_complete_and_says_why():
         assert bound.formula
         assert len(bound.reason) > 20
         assert named(bound.name) is bound
-
-
-def test_best_is_about_the_gap_and_carries_its_value():
-    for c, kind in itertools.product(CASES, ("sublinear", "linear")):
-        bound, value = best(c, 100, kind)
-        assert bound.schedule == kind
-        assert not bound.dual_only
-        assert value == bound(c, 100)

@@ -1,5 +1,6 @@
 """A certificate is a proof: its gap is never below P(β) − P*, whatever (β, w)."""
 
+import copy
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -14,12 +15,14 @@ from small_problems import (
     ORACLES,
     data,
     dense,
+    every_pair,
     exact_problem,
     fractions,
     problem,
 )
 
 from rcmd import (
+    Huber,
     L1Ball,
     LeastSquares,
     LinearMinOracle,
@@ -79,10 +82,7 @@ def always_proves(problem: Problem, optimum: truth.Truth, rounds: int = 10) -> N
     assert certify(problem, inside, optimum.w).gap < 1e-5
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-@pytest.mark.parametrize("oracle", ORACLES)
-@pytest.mark.parametrize("loss", LOSSES)
+@every_pair
 def test_certificate_is_a_proof(loss: str, oracle: str, layout: str, weighted: bool) -> None:
     small = problem(loss, oracle, n=N_ROWS, seed=5, layout=layout, weighted=weighted)
     always_proves(small, truth.solve(small))
@@ -116,9 +116,43 @@ def test_outside_the_set_nothing_is_certified(loss: str, oracle: str) -> None:
 def test_w_is_brought_into_the_domain_first() -> None:
     small = problem("logistic", "l1-ball", n=N_ROWS, weighted=True)
     low, high = small.losses.domain
-    certificate = certify(small, np.zeros(4), np.where(high > 0, 9.0, -9.0))
-    assert np.array_equal(certificate.w, np.where(high > 0, high, low))
-    assert certificate.gap == pytest.approx(certificate.primal - certificate.dual, rel=1e-12)
+    outside, beta = np.where(high > 0, 9.0, -9.0), np.zeros(4)
+    apart, together = BestPair(small), BestPair(small)
+    apart.offer_primal(beta)
+    apart.offer_dual(outside)
+    together.offer_pair(beta, outside, slope=small.gradient(outside))
+    for certificate in (certify(small, beta, outside), apart.certificate(), together.certificate()):
+        assert np.array_equal(certificate.w, np.where(high > 0, high, low))
+        assert certificate.dual == small.dual(certificate.w)
+        assert certificate.gap == pytest.approx(certificate.primal - certificate.dual, rel=1e-12)
+
+
+def test_a_term_that_rounding_makes_negative_is_zero() -> None:
+    wrong = planted(L1Ball, 4.0, fenchel_young=lambda *_: -1e-12)
+    small, w = problem("logistic", wrong), np.array([0.1, -0.3, 0.2, -0.4, 0.5])
+    beta = small.oracle.argmin(small.gradient(small.losses.clip(w))).dense(np.zeros(4))
+    assert certify(small, beta, w).regularizer_gap == 0
+
+
+def test_a_pair_that_was_saved_goes_on_as_it_would_have() -> None:
+    small, rng = problem("logistic", "l2-ball", n=N_ROWS, weighted=True), np.random.default_rng(0)
+    offers = [(feasible(small, rng), next(dual_points(small, rng))) for _ in range(12)]
+    for saved in range(1, 9):
+        whole, again = BestPair(small), BestPair(small)
+        for beta, w in offers[:saved]:
+            whole.offer_pair(beta, w)
+        whole.forget()
+        state = copy.deepcopy(whole.state())
+        again.load_state(state)
+        state["primal"][0][:], state["w"][:] = 7.0, 7.0  # the pair is its own
+        for beta, w in [(None, None), *offers[saved:]]:
+            for best in (whole, again) if beta is not None else ():
+                best.offer_primal(beta)
+                best.offer_dual(w)
+            for name, value in vars(whole.certificate()).items():
+                found = getattr(again.certificate(), name)
+                np.testing.assert_allclose(found, value, rtol=1e-13, err_msg=name)
+                assert not getattr(getattr(found, "flags", None), "writeable", False)
 
 
 def test_best_pair_keeps_the_best_of_each_side() -> None:
@@ -128,13 +162,14 @@ def test_best_pair_keeps_the_best_of_each_side() -> None:
         best.certificate()
     betas = [feasible(small, rng) for _ in range(10)]
     ws = [w for _ in range(10) for w in dual_points(small, rng)]
-    for beta in betas:
-        best.offer_primal(beta)
-    for w in ws:
+    best.offer_primal(betas[0])
+    for k, w in enumerate(ws, 1):
         best.offer_dual(w)
-    certificate = best.certificate()
-    assert certificate.primal == min(small.primal(beta) for beta in betas)
-    assert certificate.dual == max(small.dual(w) for w in ws)
+        best.offer_primal(betas[k % 10])
+        certificate, seen = best.certificate(), betas[: k + 1]
+        assert certificate.primal == min(small.primal(beta) for beta in seen)
+        assert certificate.dual == max(small.dual(w) for w in ws[:k])
+        assert certificate.gap == certify(small, certificate.beta, certificate.w).gap
 
 
 @pytest.mark.parametrize("oracle", ["l1-ball", "l2-ball"])
@@ -237,19 +272,20 @@ def test_planted_bug_is_caught(bug: str) -> None:
         always_proves(wrong, optimum)
 
 
-@pytest.mark.parametrize(
-    ("loss", "oracle"),
-    [
-        (with_conjugate(LeastSquares, lambda _, w, y: w * w / 2 + w * y - 5.0), L1Ball(1.0)),
-        (planted(LeastSquares, value=lambda _, s, y: (s - y) ** 2 / 4), L1Ball(1.0)),
-        (LeastSquares(), planted(L1Ball, 1.0, minimum=lambda _, c: abs(c).max())),
-    ],
-    ids=["conjugate", "value", "minimum"],
-)
-def test_a_class_that_contradicts_itself_certifies_nothing(loss: Any, oracle: Any) -> None:
-    wrong = Problem(np.eye(3), np.array([1.0, -1.0, 2.0]), loss, oracle)
+@pytest.mark.parametrize("share", [1e-6, -1e-6, math.nan], ids=str)
+@pytest.mark.parametrize("part", ["conjugate", "value", "minimum"])
+def test_a_class_that_contradicts_itself_certifies_nothing(part: str, share: float) -> None:
+    """Not even in the seventh digit."""
+    loss, oracle = LeastSquares(), L1Ball(1.0)
+    if part == "minimum":
+        oracle = planted(L1Ball, 1.0, minimum=lambda b, c: (1 + share) * L1Ball.minimum(b, c))
+    else:
+        honest = getattr(LeastSquares, part)
+        loss = planted(LeastSquares, **{part: lambda self, *at: (1 + share) * honest(self, *at)})
+    X, y, w = np.eye(3), np.array([1.0, -1.0, 2.0]), np.array([1.0, 0.5, -2.0])
+    assert certify(Problem(X, y, LeastSquares(), L1Ball(1.0)), np.zeros(3), w).gap > 0
     with pytest.raises(ValueError, match=r"check them with rcmd\.testing\.check_conjugate"):
-        solve(wrong, tol=1e-3, max_iterations=100)
+        certify(Problem(X, y, loss, oracle), np.zeros(3), w)
 
 
 def unequal_rows(scale: float = 1e150) -> Problem:
@@ -298,6 +334,24 @@ def test_what_rounding_hides_is_in_the_certificate(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rcmd.model.certificate._doubt", lambda *_: 0)
     with pytest.raises(AssertionError):
         [check_primal(unequal_rows(), beta) for beta in points]
+
+
+@pytest.mark.parametrize("loss", [LeastSquares(), Huber(0.5)], ids=repr)
+def test_the_doubt_is_what_its_formula_says(loss: SeparableConjugate) -> None:
+    """(1/n) Σ_j ρ_j·min{|l_j'(s_j)| + γ_jρ_j, sup |l_j'|}, ρ = 2⁻⁵⁰|X||β|, in P and in the gap."""
+    plain, weights = unequal_rows(1e20), np.linspace(0.5, 2.0, 6)
+    case = Problem(dense(plain), plain.losses.y, loss, Simplex(1.0), weights=weights)
+    points = list(across_the_large_row(case))
+    assert len(points) > 5
+    for beta in points:
+        errors = 2.0**-50 * abs(dense(case)) @ abs(beta)
+        slopes = abs(case.response(beta)) + weights * errors
+        if isinstance(loss, Huber):
+            slopes = np.minimum(slopes, 0.5 * weights)
+        doubt = np.mean(errors * slopes)
+        certificate = certify(case, beta, case.response(beta))
+        assert certificate.primal == pytest.approx(case.primal(beta) + doubt, rel=1e-12)
+        assert certificate.loss_gap == pytest.approx(doubt, rel=1e-9)
 
 
 def test_ordinary_rounding_is_not_spoken_of() -> None:

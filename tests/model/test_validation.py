@@ -201,6 +201,7 @@ OPTIONS: list[Row] = [
     (lambda: run(tol=1j), "tol is 1j", "a number ≥ 0"),
     (lambda: run(tol=np.ones(1)), "tol is array", "a number ≥ 0"),
     (lambda: run(record_at=[0]), "record_at holds 0 after 0"),
+    (lambda: run(record_at=[2, 3, 3]), "record_at holds 3 after 3"),
     (lambda: run(record_at="ab"), "record_at holds 'a'"),
     (lambda: run(method="fws"), "'fws' is unknown", "mean fw"),
     (

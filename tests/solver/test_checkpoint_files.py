@@ -126,23 +126,12 @@ def test_what_is_wrong_is_said(file: Path) -> None:
         assert file.read_bytes() == contents
     for kind, sentence in (
         (replace(files.CHECKPOINT, version=3), "format 3, of another version of rcmd; expected"),
+        (replace(files.CHECKPOINT, version=1), "format 1, of another version of rcmd; expected"),
         (replace(files.CHECKPOINT, word="result"), "is not a checkpoint of rcmd"),
     ):
         write_file(file, tree, kind)
         with pytest.raises(BadCheckpoint, match=sentence):
             resume(file, lasso())
-
-
-def test_a_planted_lack_of_a_checksum_is_caught(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = file.read_bytes()
-    place = whole.index(b"1.npy") + 160  # among the numbers of an array
-    file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-    with pytest.raises(BadCheckpoint, match="is a damaged checkpoint: Bad CRC-32"):
-        resume(file, lasso())
-    monkeypatch.setattr("zipfile.ZipExtFile._update_crc", lambda self, data: None)
-    assert resume(file, lasso()).stop is StopReason.ITERATIONS  # nobody has seen it
 
 
 def test_a_state_of_another_shape_is_refused(file: Path) -> None:
@@ -159,12 +148,13 @@ def test_a_state_of_another_shape_is_refused(file: Path) -> None:
             resume(file, lasso())
 
 
-def test_headers_that_ask_for_more_than_there_is_are_refused(file: Path) -> None:
+def test_headers_that_ask_for_more_or_less_than_there_is_are_refused(file: Path) -> None:
     """No memory is asked for before the sizes agree, and nothing is unpickled."""
-    for array in (np.zeros(3), np.zeros(3, dtype=object)):
+    floats, objects = np.zeros(3), np.zeros(3, dtype=object)
+    for array, shape in ((floats, b"(99999999999999,)"), (objects, b"(3,)"), (floats, b"(2,)")):
         member = io.BytesIO()
         np.lib.format.write_array(member, array)
-        lie = member.getvalue().replace(b"(3,)", b"(99999999999999,)")
+        lie = member.getvalue().replace(b"(3,)", shape)
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr(files.TREE, json.dumps(["checkpoint", 2, {"array": 0}]))
             archive.writestr("0.npy", lie)

@@ -14,7 +14,6 @@ from small_problems import lines, problem
 
 from rcmd import L2Ball, Logistic, Problem, State, StopReason, certify, iterate, solve
 from rcmd.datasets import make_classification
-from rcmd.methods import corrected
 from rcmd.rows.processes import Cancelled, cancellable, check_cancelled
 from rcmd.solver import run as running
 from rcmd.solver.checkpoint.resume import reopen, resume
@@ -132,22 +131,6 @@ def test_a_second_interrupt_raises() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_round_that_leaves_traces_is_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(corrected, "copy", lambda correction: correction)
-    caught = 0
-    for at in (1, 2, 3, 4, 5):  # where an honest round passes
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        with pytest.MonkeyPatch.context() as patch:
-            try:
-                test_signals_within_a_round_of_corrections(lasso, at, folder, patch)
-            except AssertionError:
-                caught += 1
-    assert caught
-
-
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_second_signal_acts_as_usual(number: signal.Signals) -> None:
     seen: list[int] = []
@@ -259,8 +242,22 @@ def test_time_goes_on_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return list(run)[-1].seconds
 
     options: dict[str, Any] = {"tol": 0.0, "batch": 3, "max_iterations": 10**6}
+    begun = clock.now
     assert until(iterate(lasso(), **options, max_seconds=10.0, checkpoint=path)) == 10.0
-    assert until(reopen(path, lasso(), max_seconds=25.0)) == 25.0
+    assert until(reopen(path, lasso(), max_seconds=25.0)) == 25.0 == clock.now - begun
+
+
+def test_saves_keep_their_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, saved = Clock(monkeypatch), []
+    options: dict[str, Any] = {"tol": 0.0, "max_iterations": 40, "record_at": [40]}
+    run = iterate(lasso(), **options, checkpoint=tmp_path / "run.ckpt", every=30.0)
+    assert run.saver is not None
+    monkeypatch.setattr(run.progress, "advance", clock.costs(7.0, run.progress.advance))
+    save = run.saver.save
+    monkeypatch.setattr(run.saver, "save", lambda run: saved.append(clock.now) or save(run))
+    list(run)
+    assert len(saved) == 9
+    assert (np.diff(saved)[:-1] == 35.0).all()
 
 
 def test_slices_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:

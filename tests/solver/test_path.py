@@ -1,10 +1,14 @@
 """Paths: certified at every value, and the same as single solves."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
-from small_problems import data, medium
+from small_problems import data, lines, medium
 
 from rcmd import L1Ball, L1Penalty, Logistic, Problem, Simplex, path, solve
+from rcmd.solver.path import steps
 
 
 def test_a_path_is_certified_and_agrees_with_single_solves() -> None:
@@ -26,6 +30,22 @@ def test_a_path_of_strengths() -> None:
     found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-9)
     alone = solve(problem, tol=1e-9)
     assert found[1].primal == pytest.approx(alone.primal, abs=2e-9)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "values"),
+    [(L1Ball(1.0), {"radius": [0.5, 2.0, 3.0]}), (L1Penalty(1.0), {"strength": [0.1, 0.05, 0.01]})],
+)
+def test_each_value_starts_from_the_solution_in_the_set_before(oracle: Any, values: Any) -> None:
+    problem, [(parameter, ordered)] = medium().with_oracle(oracle), values.items()
+    options: dict[str, Any] = {"batch": 4, "tol": 1e-3}
+    found = list(steps(problem, ordered[::-1], parameter=parameter, **options))
+    assert [value for value, _ in found] == ordered
+    last = None
+    for value, result in found:
+        changed = problem.with_oracle(replace(oracle, **{parameter: value}))
+        last = solve(changed, **options, warm_start=last)
+        assert lines(result.history) == lines(last.history)
 
 
 def test_a_radius_that_was_given_stays() -> None:

@@ -10,7 +10,6 @@ import pytest
 from small_problems import LOSSES, ORACLES, exact_problem, lines, problem
 
 from rcmd import ConjugateProx, Problem, Result, State, certify, iterate, solve
-from rcmd.model.certificate import BestPair
 
 # ---- states -------------------------------------------------------------------------------------
 
@@ -56,26 +55,6 @@ def improves(result: Result) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_best_pair_improves(loss: str, oracle: str) -> None:
     improves(solve(problem(loss, oracle, n=8), tol=0, max_iterations=60))
-
-
-class Forgetful(BestPair):
-    """Keeps the last pair in the place of the best one."""
-
-    def offer_primal(self, beta: Any) -> Any:
-        self._primal = None
-        return super().offer_primal(beta)
-
-    def offer_dual(self, w: Any) -> None:
-        self._dual = None
-        super().offer_dual(w)
-
-
-def test_planted_forgetting_is_caught(lasso: Problem) -> None:
-    run = iterate(lasso, tol=0, max_iterations=60)
-    run._best = Forgetful(lasso)
-    assert len(list(run)) > 5
-    with pytest.raises(AssertionError):
-        improves(run.result())
 
 
 def test_every_state_is_certified_from_scratch(lasso: Problem) -> None:

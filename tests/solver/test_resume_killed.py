@@ -22,6 +22,7 @@ from test_checkpoint_identity import CASES, Case, continued, told
 
 from rcmd import iterate, solve
 from rcmd.solver import run as running
+from rcmd.solver.checkpoint.file import read_file
 
 KILLED = (
     "l1", "ridge-reference", "hull", "ball", "polytope", "caching", "SVRF", "Pairwise", "Apcg",
@@ -85,7 +86,7 @@ def main(count: int, seed: int, folder: Path) -> None:
             if at_work and path.exists():
                 break
         partial += any(path.parent.glob(f"{path.name}.*.part"))
-        before, rest, result = continued(cases[name], path.read_bytes(), folder / "copy")
+        before, rest, result = continued(cases[name], read_file(path), folder / "copy")
         ending = whole[name].result()
         alike = rest == states[name][before:] and ending.w.tobytes() == result.w.tobytes()
         same += alike and ending.history.column("gap").tobytes() == (

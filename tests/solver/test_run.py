@@ -36,6 +36,7 @@ from rcmd.model.schedules import LinearSchedule, SublinearSchedule, default_sche
 from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.rows.validation import batch_size
 from rcmd.solver.history import log_spaced
+from rcmd.solver.run import Budgets
 
 ITERATES = ("s", "w", "d", "beta_average", "w_average")
 
@@ -112,11 +113,12 @@ def test_a_run_is_algorithm_2_whatever_its_records(lasso: Problem, batch: int, e
 # ---- budgets and reasons ------------------------------------------------------------------------
 
 
-def test_tolerance(ridge: Problem) -> None:
-    result = solve(ridge, tol=1e-6, max_iterations=1000)
-    assert result.stop is StopReason.TOLERANCE
-    assert result.success
-    assert result.gap <= 1e-6 < result.history[-2].gap
+def test_a_gap_equal_to_the_tolerance_is_enough(lasso: Problem) -> None:
+    options: dict[str, Any] = {"method": "rcmd", "record_at": range(1, 30), "max_iterations": 29}
+    gaps = solve(lasso, tol=0, **options).history.column("gap")
+    first = int(np.argmax(gaps <= gaps[20]))
+    result = solve(lasso, tol=gaps[first], **options)
+    assert (result.stop, result.nit) == (StopReason.TOLERANCE, first + 1)
 
 
 @pytest.mark.parametrize("budget", [1, 2, 17])
@@ -144,6 +146,13 @@ def test_seconds_without_any_mark_left(lasso: Problem) -> None:
     result = solve(lasso, tol=0, max_seconds=0.02, record_at=iter([]))
     assert result.stop is StopReason.SECONDS
     assert len(result.history) == 1
+
+
+@pytest.mark.parametrize(("n", "gradients"), [(8, 10**7), (10**4, 10**7), (10**5, 10**8)])
+def test_without_budgets_the_larger_default_holds(n: int, gradients: int) -> None:
+    assert Budgets(None, None, None, n=n).gradients == gradients
+    for given in ((5, None, None), (None, None, 5.0)):
+        assert Budgets(*given, n=n).gradients == math.inf
 
 
 def test_the_smaller_budget_speaks(lasso: Problem) -> None:
@@ -210,11 +219,20 @@ def test_default_records_grow_by_a_quarter(lasso: Problem, batch: int, first: in
     assert all(after == max(mark + 1, math.ceil(1.25 * mark)) for mark, after in pairwise(marks))
 
 
+@pytest.mark.parametrize("method", ["rcmd", "corrected"])
+def test_a_warm_start_is_never_lost(lasso: Problem, method: str) -> None:
+    before = solve(lasso, method="rcmd", tol=0, max_iterations=300)
+    after = solve(lasso, method=method, tol=0, max_iterations=1, warm_start=before)
+    assert after.primal <= before.primal
+    assert after.dual >= before.dual
+
+
 # ---- batches ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("batch", "rows"), [(1, 1), (8, 8), (np.int64(3), 3), (0.25, 2), (1.0, 8), (1e-9, 1)]
+    ("batch", "rows"),
+    [(1, 1), (8, 8), (np.int64(3), 3), (0.25, 2), (0.3, 2), (0.35, 3), (1.0, 8), (1e-9, 1)],
 )
 def test_batch_sizes(lasso: Problem, batch: Any, rows: int) -> None:
     assert batch_size(batch, 8) == rows
@@ -284,13 +302,6 @@ def test_sdca_needs_strong_convexity_and_then_solves(lasso: Problem, ridge: Prob
     assert solve(ridge, tol=1e-8, max_iterations=1000, method=RCMD(prox=CompositeProx())).success
     with pytest.raises(ValueError, match="SDCA expects a strongly convex one"):
         solve(lasso, method=RCMD(prox=CompositeProx()))
-
-
-def test_planted_bounds_are_caught(lasso: Problem) -> None:
-    history = history_of(lasso)
-    for constants, kind in ((lasso.constants(2), "sublinear"), (lasso.constants(1), None)):
-        with pytest.raises(AssertionError):
-            carries(history, constants, kind)
 
 
 def test_a_sampler_for_other_data_is_refused(lasso: Problem) -> None:
