@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rcmd import LinearMinOracle, Problem, SeparableConjugate
+from rcmd import DenseAtom, LinearMinOracle, Problem, SeparableConjugate
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay
 from rcmd.model.schedules import LinearSchedule, Schedule
-from rcmd.oracles import DenseAtom
 from rcmd.rows import Rows
 
 

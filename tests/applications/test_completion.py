@@ -12,19 +12,26 @@ import numpy as np
 import pytest
 from small_problems import data, exact_problem, problem
 
-from rcmd import L1Ball, LeastSquares, Logistic, Problem, solve
+from rcmd import (
+    ConjugateProx,
+    DenseAtom,
+    L1Ball,
+    LeastSquares,
+    Logistic,
+    LowRank,
+    MatrixEntries,
+    NuclearBall,
+    Problem,
+    RankOneAtom,
+    solve,
+)
 from rcmd.applications.completion import Completion, complete
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Replay
 from rcmd.methods.rcmd import make_engine
 from rcmd.model import truth
-from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule
-from rcmd.oracles import DenseAtom, RankOneAtom
-from rcmd.oracles.matrices import NuclearBall
-from rcmd.rows.lowrank import LowRank
-from rcmd.rows.matrix_rows import MatrixEntries
 
 F = Fraction
 

@@ -8,14 +8,12 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from rcmd import solve
+from rcmd import BilinearRows, CurSet, DenseAtom, solve
 from rcmd.applications import cur
 from rcmd.model import truth
-from rcmd.oracles.cur import CurSet, Splitting, bound, slack
+from rcmd.oracles.cur import Splitting, bound, slack
 from rcmd.oracles.linear_programmes import ARGMIN
 from rcmd.rows import as_rows
-from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.matrix_rows import BilinearRows
 
 
 def noisy_low_rank(n: int, d: int, rank: int, seed: int = 0, noise: float = 0.05) -> np.ndarray:

@@ -8,12 +8,20 @@ import numpy as np
 import pytest
 from small_problems import as_text, exact_problem, problem
 
-from rcmd import L1Ball, LeastSquares, MatrixEntries, NuclearBall, Problem, solve
+from rcmd import (
+    L1Ball,
+    LeastSquares,
+    LowRank,
+    MatrixEntries,
+    NuclearBall,
+    Problem,
+    load_result,
+    solve,
+)
 from rcmd.cli.main import main
 from rcmd.datasets import make_classification
-from rcmd.rows.lowrank import LowRank
 from rcmd.solver.checkpoint.file import CHECKPOINT, write_file
-from rcmd.solver.saved_results import FORMAT, BadResult, load_result, load_versions
+from rcmd.solver.saved_results import FORMAT, BadResult, load_versions
 
 
 def same(one, other):

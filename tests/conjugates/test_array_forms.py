@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd import RCMD, Corrected, L1Ball, Logistic, Problem, solve
+from rcmd import RCMD, Corrected, L1Ball, Logistic, Problem, SampleLosses, solve
 from rcmd.conjugates.logistic import LogisticArrays
-from rcmd.conjugates.samples import BLOCK, SampleLosses
+from rcmd.conjugates.samples import BLOCK
 from rcmd.testing import ContractError, check_conjugate
 from rcmd.testing.losses import ARRAY_FORMS
 

@@ -13,28 +13,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcmd import RCMD, L1Ball, Problem, Ridge, conjugates, solve
-from rcmd.conjugates import (
+from rcmd import (
+    RCMD,
+    CompositeProx,
+    ConjugateProx,
     EpsilonInsensitive,
+    EuclideanProx,
     Exponential,
     Fair,
     Huber,
+    L1Ball,
     LeastSquares,
     LogCosh,
     Logistic,
     Poisson,
+    Problem,
     PseudoHuber,
+    Ridge,
     SampleLosses,
     SeparableConjugate,
     SmoothedHinge,
     SmoothedQuantile,
     SoftplusHinge,
     SquaredHinge,
+    conjugates,
+    solve,
 )
 from rcmd.conjugates.base import NumericConjugateWarning
 from rcmd.jit.scalars import method_scalar
 from rcmd.model import truth
-from rcmd.model.prox import CompositeProx, ConjugateProx, EuclideanProx
 from rcmd.model.specs import LOSSES, parse_loss
 from rcmd.testing import ContractError, check_conjugate, check_prox, inspect_conjugate
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd.conjugates import LeastSquares, Logistic, SampleLosses, SeparableConjugate
+from rcmd import LeastSquares, Logistic, SampleLosses, SeparableConjugate
 
 F = Fraction
 LOSSES: list[SeparableConjugate] = [LeastSquares(), Logistic()]

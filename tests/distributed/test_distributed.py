@@ -9,24 +9,37 @@ import pytest
 import scipy.sparse as sp
 from small_problems import LOSSES, ORACLES, data
 
-from rcmd import RCMD, EuclideanProx, L1Ball, LeastSquares, Logistic, Problem, Ridge, iterate, solve
+from rcmd import (
+    RCMD,
+    Atom,
+    DenseAtom,
+    EuclideanProx,
+    L1Ball,
+    LeastSquares,
+    LinearMinOracle,
+    Logistic,
+    Problem,
+    RankOneAtom,
+    Ridge,
+    SparseAtom,
+    StopReason,
+    certify,
+    iterate,
+    solve,
+)
 from rcmd.cli.tasks import fitting_labels
-from rcmd.distributed import Alone, ShardedProblem, SharedError, rehearse, shard
+from rcmd.distributed import Alone, ShardedProblem, SharedError, read_shard, rehearse, shard
 from rcmd.distributed.engine import ShardedEngine, ShardLoop, confirm_lockstep
 from rcmd.distributed.exchange import DenseExchange, sum_rows, sum_terms
 from rcmd.distributed.oracle import AtFirst
-from rcmd.distributed.shards import block, read_shard
+from rcmd.distributed.shards import block
 from rcmd.engine.accounting import PrimalAverage
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
 from rcmd.methods import NAMED
-from rcmd.model.certificate import certify
 from rcmd.model.schedules import SublinearSchedule, default_schedule
-from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import as_rows
-from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows.processes import shared_errors
-from rcmd.solver.history import StopReason
 
 N, P, BATCH = 23, 4, 5
 

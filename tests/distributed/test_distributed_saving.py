@@ -8,10 +8,9 @@ import pytest
 import scipy.sparse as sp
 from small_problems import data
 
-from rcmd import RCMD, L1Ball, Logistic, Problem, iterate, resume, solve
+from rcmd import RCMD, L1Ball, Logistic, Problem, StopReason, iterate, resume, solve
 from rcmd.distributed import ShardedProblem, SharedError, rehearse, shard
 from rcmd.model.schedules import SublinearSchedule
-from rcmd.solver.history import StopReason
 
 N, P, BATCH, STEPS = 40, 6, 4, 120
 HISTORY = ("iteration", "gradients", "primal", "dual", "gap", "bound")

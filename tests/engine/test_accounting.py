@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from enumeration import averaging_weight
 
+from rcmd import DenseAtom, RankOneAtom, SparseAtom
 from rcmd.engine import accounting
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
-from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
 
 F = Fraction
 STEPS = 30

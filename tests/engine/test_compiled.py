@@ -14,10 +14,13 @@ from small_problems import SHIPPED, exact_problem
 
 from rcmd import (
     RCMD,
+    Atom,
     Box,
+    BregmanProx,
     CompositeProx,
     ConjugateProx,
     Corrected,
+    DenseAtom,
     ElasticNet,
     EuclideanProx,
     L1Ball,
@@ -28,9 +31,11 @@ from rcmd import (
     LInfBall,
     Logistic,
     Problem,
+    RankOneAtom,
     Ridge,
     SeparableConjugate,
     Simplex,
+    SparseAtom,
     Translated,
     solve,
 )
@@ -42,9 +47,7 @@ from rcmd.engine.kernels.vertex import run_vertex
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.jit.scalars import CannotCompile, method_scalar
-from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
-from rcmd.oracles import Atom, DenseAtom, RankOneAtom, SparseAtom
 from rcmd.oracles.base import first_largest
 
 N = 40

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rcmd import L1Ball, LeastSquares, Problem, Ridge
+from rcmd import ConjugateProx, L1Ball, LeastSquares, Problem, Ridge
 from rcmd.engine import compiled
 from rcmd.engine.base import next_refresh
 from rcmd.engine.compiled import CompiledEngine, CoordinateLoop
 from rcmd.engine.kernels.coordinatewise import MASS
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import UniformSampler
-from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule
 
 N, P, PASSES = 10, 600, 16000

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from rcmd import L1Ball, Logistic, Problem
+from rcmd import ConjugateProx, L1Ball, Logistic, Problem
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.lab.bench import contenders, costs, packages, start, workloads
@@ -18,7 +18,6 @@ from rcmd.lab.bench import engine as bench
 from rcmd.lab.bench.contenders import RADIUS, Settings
 from rcmd.lab.bench.costs import drift_of, starting
 from rcmd.lab.bench.timing import Absent, Contender, race
-from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.reporting.json_output import write_json
 

@@ -14,6 +14,8 @@ from rcmd import (
     RCMD,
     Box,
     Corrected,
+    DenseAtom,
+    EuclideanProx,
     GroupL2Ball,
     GroupLasso,
     L1Ball,
@@ -26,15 +28,16 @@ from rcmd import (
     Problem,
     Result,
     Ridge,
+    SampleLosses,
     SeparableConjugate,
     Simplex,
+    SparseAtom,
     StopReason,
     Translated,
     certify,
     iterate,
     solve,
 )
-from rcmd.conjugates import SampleLosses
 from rcmd.methods import FrankWolfe
 from rcmd.methods.corrected import worth_correcting
 from rcmd.methods.corrections import ball, simplex_qp
@@ -48,8 +51,6 @@ from rcmd.methods.corrections.columns import (
 from rcmd.methods.corrections.hull import AtomWeights, correction_for
 from rcmd.methods.corrections.newton import solve_definite
 from rcmd.model import truth
-from rcmd.model.prox import EuclideanProx
-from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.rows import as_rows
 
 POLYTOPES = [

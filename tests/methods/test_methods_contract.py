@@ -25,8 +25,8 @@ from rcmd import (
     solve,
 )
 from rcmd.engine.kernels.accelerated import LASTING
-from rcmd.methods import SCGM, Apcg, FrankWolfe, Method, Sdca, method_named
-from rcmd.methods.base import Batches, Progress
+from rcmd.methods import SCGM, Apcg, FrankWolfe, Method, Progress, Sdca, method_named
+from rcmd.methods.base import Batches
 from rcmd.methods.stochastic import _SCGM
 from rcmd.rows import DenseRows
 

@@ -17,25 +17,25 @@ from rcmd import (
     Birkhoff,
     Box,
     Counting,
+    DenseAtom,
     L1Ball,
     L1Penalty,
     LeastSquares,
     Logistic,
+    MatrixEntries,
     NuclearBall,
     Problem,
+    RankOneAtom,
     Ridge,
     Simplex,
+    SparseAtom,
     iterate,
 )
-from rcmd.methods import step_rules
-from rcmd.methods.active_set import ActiveSet, AwayStep, BlendedPairwise, Move, Pairwise
-from rcmd.methods.base import Method
-from rcmd.methods.frank_wolfe import FrankWolfe
+from rcmd.methods import AwayStep, BlendedPairwise, FrankWolfe, Method, Pairwise, step_rules
+from rcmd.methods.active_set import ActiveSet, Move
 from rcmd.methods.step_rules import ExactSearch, Segment
 from rcmd.model import truth
 from rcmd.model.schedules import Schedule, SublinearSchedule
-from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
-from rcmd.rows.matrix_rows import MatrixEntries
 
 SEARCHES = ("exact", "short-step", "adaptive")
 RULES = ("open-loop", *SEARCHES)

@@ -24,7 +24,7 @@ from rcmd import (
     solve,
 )
 from rcmd.datasets import make_classification, map_labels, read_libsvm
-from rcmd.methods.dual_ascent import Apcg, Sdca
+from rcmd.methods import Apcg, Sdca
 from rcmd.model import truth
 from tests import small_problems as small
 

@@ -10,18 +10,20 @@ import pytest
 from small_problems import dense, named, problem
 
 from rcmd import L1Ball, L1Penalty, L2Ball, LeastSquares, Problem, Simplex, solve
-from rcmd.methods import Method, method_named
-from rcmd.methods.sliding import SCGS, STORC, slide
-from rcmd.methods.stochastic import (
+from rcmd.methods import (
     SCGM,
+    SCGS,
     SFW,
+    STORC,
+    SVRF,
+    Method,
     OnlineFrankWolfe,
-    curvature,
-    diameter,
-    smoothness,
-    steepness,
+    SagFrankWolfe,
+    SarahFrankWolfe,
+    method_named,
 )
-from rcmd.methods.variance_reduced import SVRF, SagFrankWolfe, SarahFrankWolfe
+from rcmd.methods.sliding import slide
+from rcmd.methods.stochastic import curvature, diameter, smoothness, steepness
 from rcmd.model import truth
 
 SETTINGS = ("logistic", "least-squares", "weighted logistic", "weighted least-squares")

@@ -22,11 +22,16 @@ from mpmath import mpf
 from rcmd import (
     RCMD,
     Box,
+    CappedSimplex,
     Corrected,
+    DenseAtom,
     ElasticNet,
+    Ellipsoid,
     GroupL2Ball,
     GroupLasso,
     Huber,
+    KSparseBall,
+    KSupportBall,
     L1Ball,
     L1Penalty,
     L2Ball,
@@ -36,26 +41,19 @@ from rcmd import (
     Logistic,
     LpBall,
     NuclearBall,
+    NuclearPenalty,
+    OWLBall,
     Problem,
     Result,
     Ridge,
     SeparableConjugate,
     Simplex,
     SmoothedHinge,
+    certify,
     iterate,
     solve,
 )
 from rcmd.model import truth
-from rcmd.model.certificate import certify
-from rcmd.oracles import (
-    CappedSimplex,
-    DenseAtom,
-    Ellipsoid,
-    KSparseBall,
-    KSupportBall,
-    NuclearPenalty,
-    OWLBall,
-)
 
 mpmath.mp.dps = 60
 LAYOUTS: dict[str, Any] = {"dense": np.array, "csr": sp.csr_array}

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from rcmd import (
     RCMD,
+    BilinearRows,
     Box,
     Corrected,
     L1Ball,
@@ -18,15 +19,13 @@ from rcmd import (
     LinearMinOracle,
     Logistic,
     Problem,
+    Product,
     Ridge,
     Simplex,
     solve,
 )
 from rcmd.model import truth
-from rcmd.oracles.product import Product
-from rcmd.rows.base import DenseRows
-from rcmd.rows.matrix_rows import BilinearRows
-from rcmd.rows.sparse import SparseRows
+from rcmd.rows import DenseRows, SparseRows
 
 F = Fraction
 ORACLES: list[LinearMinOracle] = [

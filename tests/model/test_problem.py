@@ -31,6 +31,7 @@ from rcmd import (
     LeastSquares,
     LinearMinOracle,
     Logistic,
+    MatrixEntries,
     NuclearBall,
     Problem,
     Ridge,
@@ -39,7 +40,6 @@ from rcmd import (
 )
 from rcmd.model import truth
 from rcmd.model.constants import Constants
-from rcmd.rows import MatrixEntries
 
 F = Fraction
 CASES = list(itertools.product(LOSSES, ORACLES))

@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd.conjugates import LeastSquares, Logistic, SampleLosses, SeparableConjugate
+from rcmd import (
+    BregmanProx,
+    CompositeProx,
+    ConjugateProx,
+    EuclideanProx,
+    LeastSquares,
+    Logistic,
+    SampleLosses,
+    SeparableConjugate,
+)
 from rcmd.model.constants import Constants
-from rcmd.model.prox import BregmanProx, CompositeProx, ConjugateProx, EuclideanProx
 
 F = Fraction
 LOSSES: list[SeparableConjugate] = [LeastSquares(), Logistic()]

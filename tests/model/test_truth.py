@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from small_problems import EXACT_ORACLES, dense, every_pair, exact_problem, problem
 
-from rcmd import L1Ball, LeastSquares, LinearMinOracle, Logistic, Problem
+from rcmd import DenseAtom, L1Ball, LeastSquares, LinearMinOracle, Logistic, Problem
 from rcmd.model import truth
-from rcmd.oracles import DenseAtom
 
 
 def is_optimum(problem: Problem, optimum: truth.Truth) -> None:

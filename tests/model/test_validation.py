@@ -17,6 +17,7 @@ from rcmd import (
     Box,
     EuclideanProx,
     Huber,
+    KSparseBall,
     L1Ball,
     L1Penalty,
     L2Ball,
@@ -24,11 +25,15 @@ from rcmd import (
     Logistic,
     LowRank,
     LpBall,
+    MatrixEntries,
     NuclearBall,
+    OperatorRows,
+    Polytope,
     Problem,
     Ridge,
     Simplex,
     SmoothedHinge,
+    Spectrahedron,
     Translated,
     certify,
     path,
@@ -36,8 +41,6 @@ from rcmd import (
     solve,
 )
 from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule, UnitStepSchedule
-from rcmd.oracles import KSparseBall, Polytope, Spectrahedron
-from rcmd.rows import MatrixEntries, OperatorRows
 from rcmd.rows.validation import checked_numbers, positive
 
 F = Fraction

@@ -27,9 +27,8 @@ from oracle_cases import (
 from planted import planted
 from small_problems import regression
 
-from rcmd import LeastSquares, Logistic, Problem, solve
+from rcmd import LeastSquares, Logistic, Problem, certify, solve
 from rcmd.model import truth
-from rcmd.model.certificate import certify
 from rcmd.oracles import *
 from rcmd.oracles.cur import Splitting
 from rcmd.oracles.vectors import norm

@@ -14,7 +14,10 @@ from small_problems import regression as data
 from rcmd import (
     RCMD,
     Box,
+    Caching,
     Corrected,
+    Counting,
+    DenseAtom,
     L1Ball,
     L1Penalty,
     L2Ball,
@@ -23,18 +26,18 @@ from rcmd import (
     Logistic,
     NuclearBall,
     Problem,
+    Product,
     Ridge,
+    SampleLosses,
+    Scaled,
     Simplex,
+    SparseAtom,
     Translated,
     iterate,
     solve,
 )
-from rcmd.conjugates import SampleLosses
 from rcmd.model import truth
-from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.oracles.base import VertexRule
-from rcmd.oracles.decorators import Caching, Counting, Scaled
-from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
 
 F = Fraction

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd import Polytope
-from rcmd.oracles.cur import CurSet, Splitting, bound
+from rcmd import CurSet, Polytope
+from rcmd.oracles.cur import Splitting, bound
 from rcmd.oracles.linear_programmes import HighsModel, OnProgramme, Programme
 
 KINDS = ["dense", "whole", "scaled", "redundant", "sparse"]

@@ -12,14 +12,24 @@ import scipy.sparse as sp
 from oracle_cases import MATRICES, bound
 from planted import planted
 
-from rcmd import LeastSquares, Problem, iterate, solve
+from rcmd import (
+    LeastSquares,
+    LinearMinOracle,
+    LowRank,
+    MatrixEntries,
+    NuclearBall,
+    NuclearPenalty,
+    Problem,
+    RankOneAtom,
+    Spectrahedron,
+    iterate,
+    solve,
+)
 from rcmd.model import truth
-from rcmd.oracles import LinearMinOracle, RankOneAtom, leading
+from rcmd.oracles import leading
 from rcmd.oracles.leading import gram, lanczos, probable_bound, symmetric
-from rcmd.oracles.matrices import STEP_TOLERANCE, NuclearBall, NuclearPenalty, Spectrahedron
+from rcmd.oracles.matrices import STEP_TOLERANCE
 from rcmd.rows import as_rows
-from rcmd.rows.lowrank import LowRank
-from rcmd.rows.matrix_rows import MatrixEntries
 from rcmd.testing import ContractError, check_oracle
 
 

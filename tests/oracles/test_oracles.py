@@ -10,16 +10,18 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from rcmd import Problem
-from rcmd.conjugates import LeastSquares, Logistic, SeparableConjugate
-from rcmd.oracles import (
+from rcmd import (
     Box,
     DenseAtom,
     ElasticNet,
     GroupLasso,
     L1Penalty,
+    LeastSquares,
     LinearMinOracle,
+    Logistic,
+    Problem,
     Ridge,
+    SeparableConjugate,
     Translated,
 )
 from rcmd.oracles.base import NormPenalty

@@ -14,16 +14,23 @@ import scipy.sparse as sp
 from oracle_cases import POINTS, POLYTOPES, by_corners, simplex_of_planes
 from small_problems import regression as data
 
-from rcmd import LeastSquares, LinearMinOracle, Problem, iterate, solve
-from rcmd.conjugates import SampleLosses
+from rcmd import (
+    Birkhoff,
+    CurSet,
+    CvxpyOracle,
+    DenseAtom,
+    FlowPolytope,
+    Hull,
+    LeastSquares,
+    LinearMinOracle,
+    Polytope,
+    Problem,
+    SampleLosses,
+    iterate,
+    solve,
+)
 from rcmd.model import truth
-from rcmd.oracles import DenseAtom
-from rcmd.oracles.combinatorial import Birkhoff, FlowPolytope
-from rcmd.oracles.cur import CurSet
-from rcmd.oracles.cvxpy_oracle import CvxpyOracle
-from rcmd.oracles.hull import Hull
 from rcmd.oracles.linear_programmes import ARGMIN, Programme
-from rcmd.oracles.polytope import Polytope
 from rcmd.rows import as_rows
 
 F = Fraction

@@ -11,9 +11,8 @@ import pytest
 import scipy.sparse as sp
 from oracle_cases import CASES
 
-from rcmd import LeastSquares, Problem
+from rcmd import LeastSquares, LowRank, Problem
 from rcmd.oracles import *
-from rcmd.rows.lowrank import LowRank
 
 F, NAN, BALL = Fraction, math.nan, L1Ball(1.0)
 POSITIVE: list[tuple[str, Any]] = [

@@ -16,28 +16,37 @@ from oracle_cases import PLAIN, SHIFT, VECTORS, P, slopes
 from planted import planted
 from small_problems import regression
 
-from rcmd import RCMD, Corrected, Problem, solve
-from rcmd.conjugates import LeastSquares, SampleLosses
-from rcmd.engine.compiled import CoordinateLoop, loop_for
-from rcmd.engine.kernels.layout import rows_tuple
-from rcmd.oracles import (
+from rcmd import (
+    RCMD,
     Box,
+    CappedSimplex,
+    Corrected,
+    ElasticNet,
+    Ellipsoid,
+    EntropySimplex,
+    GroupL2Ball,
+    GroupLasso,
     Hull,
+    KSparseBall,
+    KSupportBall,
     L1Ball,
     L1Penalty,
     L2Ball,
+    LeastSquares,
     LinearMinOracle,
+    LInfBall,
+    LpBall,
+    OWLBall,
+    Problem,
     Ridge,
+    SampleLosses,
     Simplex,
     SparseAtom,
     Translated,
+    solve,
 )
-from rcmd.oracles.ellipsoid import Ellipsoid
-from rcmd.oracles.groups import GroupL2Ball, GroupLasso
-from rcmd.oracles.l2 import ElasticNet
-from rcmd.oracles.lp import LInfBall, LpBall
-from rcmd.oracles.simplex import CappedSimplex, EntropySimplex
-from rcmd.oracles.sparse_balls import KSparseBall, KSupportBall, OWLBall
+from rcmd.engine.compiled import CoordinateLoop, loop_for
+from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.oracles.vectors import direction, largest, norm
 from rcmd.rows import as_rows
 from rcmd.testing import ContractError, check_oracle

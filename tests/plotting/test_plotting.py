@@ -19,17 +19,18 @@ from rcmd import (
     MatrixEntries,
     NuclearBall,
     Problem,
+    Result,
     SmoothedHinge,
     path,
     plotting,
     solve,
 )
 from rcmd.methods import NAMED
+from rcmd.plotting import Line, Panel, drawn
 from rcmd.plotting.axes import spread
-from rcmd.plotting.panels import STYLE, Line, Panel, drawn
+from rcmd.plotting.panels import STYLE
 from rcmd.plotting.runs import _corrections
 from rcmd.solver.history import History
-from rcmd.solver.result import Result
 
 
 @pytest.fixture(scope="module")

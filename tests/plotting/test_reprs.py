@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from small_problems import problem
 
-from rcmd import L1Ball, LeastSquares, Problem, Ridge, solve
+from rcmd import L1Ball, LeastSquares, Problem, Result, Ridge, solve
 from rcmd.cli.list import losses, oracles
 from rcmd.plotting.notebook import latex
-from rcmd.solver.result import Result
 
 X, Y = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.0]]), np.array([1.0, -1.0, 1.0])
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rcmd import Atom, DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows import Rows
-from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 
 ATOMS: dict[str, Atom] = {
     "sparse": SparseAtom((1, 4), (2.5, -0.75)),

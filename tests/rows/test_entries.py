@@ -5,12 +5,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd import RCMD, L1Ball, LeastSquares, Logistic, Problem, iterate
-from rcmd.oracles import DenseAtom, RankOneAtom, SparseAtom
-from rcmd.oracles.matrices import NuclearBall, NuclearPenalty
+from rcmd import (
+    RCMD,
+    DenseAtom,
+    L1Ball,
+    LeastSquares,
+    Logistic,
+    LowRank,
+    MatrixEntries,
+    NuclearBall,
+    NuclearPenalty,
+    Problem,
+    RankOneAtom,
+    SparseAtom,
+    iterate,
+)
 from rcmd.rows import as_rows
-from rcmd.rows.lowrank import LowRank
-from rcmd.rows.matrix_rows import MatrixEntries
 
 SHAPE = (6, 5)
 ROWS, COLUMNS = np.array([0, 3, 5, 3, 0, 2, 3]), np.array([4, 1, 0, 1, 4, 2, 3])  # with repetitions

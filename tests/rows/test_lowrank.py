@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rcmd.oracles import RankOneAtom, SparseAtom
+from rcmd import LowRank, RankOneAtom, SparseAtom
 from rcmd.rows import lowrank
-from rcmd.rows.lowrank import LowRank
 
 SHAPE = (9, 7)
 

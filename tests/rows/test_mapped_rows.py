@@ -12,12 +12,23 @@ import pytest
 import scipy.sparse as sp
 from row_checks import check_rows
 
-from rcmd import RCMD, Box, L1Ball, Logistic, Problem, Product, certify, iterate, solve
+from rcmd import (
+    RCMD,
+    Box,
+    DenseAtom,
+    L1Ball,
+    Logistic,
+    Problem,
+    Product,
+    SparseAtom,
+    certify,
+    iterate,
+    solve,
+)
 from rcmd.cli.main import main
 from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.lab.bench import disk as bench
 from rcmd.model import truth
-from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.rows import DiskRows, as_rows, disk
 from rcmd.rows.disk import ArrayFile
 from rcmd.rows.layouts import cut, with_ones

@@ -9,12 +9,22 @@ import scipy.sparse as sp
 from row_checks import ATOMS, check_rows
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from rcmd import RCMD, Box, L1Ball, L2Ball, LeastSquares, Problem, Ridge, Simplex, solve
-from rcmd.oracles import SparseAtom
+from rcmd import (
+    RCMD,
+    BilinearRows,
+    Box,
+    L1Ball,
+    L2Ball,
+    LeastSquares,
+    OperatorRows,
+    Problem,
+    Ridge,
+    Simplex,
+    SparseAtom,
+    solve,
+)
 from rcmd.rows import Rows, as_rows
 from rcmd.rows.layouts import InnerRows, cut, with_ones
-from rcmd.rows.matrix_rows import BilinearRows
-from rcmd.rows.operator import OperatorRows
 
 F = Fraction
 RNG = np.random.default_rng(4)

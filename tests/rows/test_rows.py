@@ -12,9 +12,8 @@ import pytest
 import scipy.sparse as sp
 from row_checks import ATOMS, check_rows, dense_of
 
-from rcmd import LeastSquares, Problem, Ridge
+from rcmd import Atom, DenseAtom, LeastSquares, Problem, RankOneAtom, Ridge, SparseAtom
 from rcmd.rows import DenseRows, Rows, SparseRows, as_rows
-from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows.validation import batch_size
 
 F = Fraction

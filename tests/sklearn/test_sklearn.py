@@ -23,7 +23,9 @@ from sklearn.svm import LinearSVC
 import rcmd.sklearn.model
 from rcmd import (
     Box,
+    GroupL2Ball,
     Huber,
+    Hull,
     L1Ball,
     L2Ball,
     LeastSquares,
@@ -33,13 +35,12 @@ from rcmd import (
     SeparableConjugate,
     Simplex,
     SmoothedQuantile,
+    StopReason,
     solve,
 )
 from rcmd.model import truth
-from rcmd.oracles import GroupL2Ball, Hull
 from rcmd.sklearn import GSFWClassifier, GSFWRegressor
 from rcmd.sklearn.model import intercept_bound
-from rcmd.solver.history import StopReason
 
 
 def numbers(n: int = 60, p: int = 5) -> tuple[Any, Any]:

@@ -19,17 +19,30 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 from small_problems import lines, problem
 
-from rcmd import RCMD, Corrected, L1Ball, LeastSquares, Problem, StopReason, iterate, path, solve
+from rcmd import (
+    RCMD,
+    Corrected,
+    DenseAtom,
+    L1Ball,
+    LeastSquares,
+    LinearMinOracle,
+    LowRank,
+    Problem,
+    RankOneAtom,
+    SparseAtom,
+    StopReason,
+    iterate,
+    path,
+    resume,
+    solve,
+)
 from rcmd.datasets import RowsWriter, open_rows
 from rcmd.engine.state import Stateful
 from rcmd.model.fingerprint import fingerprint
-from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import as_rows
-from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
-from rcmd.rows.lowrank import LowRank
 from rcmd.solver.checkpoint import file as files
 from rcmd.solver.checkpoint.file import BadCheckpoint, CannotSave, read_file, write_file
-from rcmd.solver.checkpoint.resume import reopen, resume
+from rcmd.solver.checkpoint.resume import reopen
 from rcmd.solver.run import Run
 
 OPTIONS: dict[str, Any] = {"tol": 0.0, "max_iterations": 40, "batch": 2}

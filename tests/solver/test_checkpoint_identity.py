@@ -23,6 +23,7 @@ from rcmd import (
     L1Ball,
     L2Ball,
     LeastSquares,
+    LinearMinOracle,
     Logistic,
     LowRank,
     MatrixEntries,
@@ -49,7 +50,6 @@ from rcmd.methods.corrected import CorrectedProgress
 from rcmd.methods.dual_ascent import ApcgProgress
 from rcmd.model.certificate import BestPair
 from rcmd.model.schedules import SublinearSchedule
-from rcmd.oracles.base import LinearMinOracle
 from rcmd.solver import run as running
 from rcmd.solver.checkpoint import saver
 from rcmd.solver.checkpoint.file import write_file

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from small_problems import lines, problem
 
-from rcmd import L2Ball, Logistic, Problem, State, StopReason, certify, iterate, solve
+from rcmd import L2Ball, Logistic, Problem, State, StopReason, certify, iterate, resume, solve
 from rcmd.datasets import make_classification
 from rcmd.rows.processes import Cancelled, cancellable, check_cancelled
 from rcmd.solver import run as running
-from rcmd.solver.checkpoint.resume import reopen, resume
+from rcmd.solver.checkpoint.resume import reopen
 from rcmd.solver.run import Interrupts
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]

@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rcmd import RCMD, L1Ball, Logistic, Problem, Ridge, solve
+from rcmd import RCMD, ConjugateProx, L1Ball, Logistic, Problem, Ridge, solve
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import UniformSampler
-from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import SublinearSchedule
 
 ROOT = Path(__file__).parents[2]

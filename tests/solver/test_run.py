@@ -16,6 +16,7 @@ from rcmd import (
     CompositeProx,
     ConjugateProx,
     Corrected,
+    DenseAtom,
     EuclideanProx,
     L1Ball,
     LeastSquares,
@@ -24,6 +25,7 @@ from rcmd import (
     Problem,
     Result,
     Ridge,
+    SparseAtom,
     State,
     StopReason,
     iterate,
@@ -33,7 +35,6 @@ from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.model import bounds
 from rcmd.model.schedules import LinearSchedule, SublinearSchedule, default_schedule
-from rcmd.oracles import DenseAtom, SparseAtom
 from rcmd.rows.validation import batch_size
 from rcmd.solver.history import log_spaced
 from rcmd.solver.run import Budgets

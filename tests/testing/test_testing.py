@@ -17,12 +17,15 @@ from rcmd import (
     Box,
     CompositeProx,
     ConjugateProx,
+    DenseAtom,
     EuclideanProx,
+    Fair,
     Huber,
     L1Ball,
     L1Penalty,
     L2Ball,
     LeastSquares,
+    LinearMinOracle,
     LogCosh,
     Logistic,
     Problem,
@@ -30,17 +33,17 @@ from rcmd import (
     Ridge,
     SeparableConjugate,
     Simplex,
+    SparseAtom,
+    SquaredHinge,
     Translated,
     solve,
     testing,
 )
 from rcmd.cli.check import run
-from rcmd.conjugates import Fair, SquaredHinge, numeric
+from rcmd.conjugates import numeric
 from rcmd.conjugates.base import NumericConjugateWarning
 from rcmd.model import truth
 from rcmd.model.user_code import load
-from rcmd.oracles.base import LinearMinOracle
-from rcmd.rows.atoms import DenseAtom, SparseAtom
 from rcmd.testing import ContractError, check_conjugate, check_oracle, check_prox
 
 # ---- losses ------------------------------------------------------------------------------------

@@ -14,19 +14,29 @@ import pytest
 import scipy.sparse as sp
 import scipy.stats
 
-from rcmd import RCMD, L1Ball, LeastSquares, Logistic, Problem, Ridge, solve
+from rcmd import (
+    RCMD,
+    L1Ball,
+    LeastSquares,
+    Logistic,
+    Problem,
+    Ridge,
+    certify,
+    iterate,
+    replicate,
+    solve,
+    sweep,
+)
 from rcmd.cli.main import main
 from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.engine.sampling import Replay
 from rcmd.methods import FrankWolfe
 from rcmd.model import bounds
-from rcmd.model.certificate import certify
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.reporting.progress import one_thread
-from rcmd.solver.solve import iterate
 from rcmd.theory import parallel
 from rcmd.theory.parallel import RunFailed, run_each
-from rcmd.theory.replicates import replicate, student_intervals, sweep
+from rcmd.theory.replicates import student_intervals
 
 joblib = pytest.importorskip("joblib")
 

@@ -10,10 +10,10 @@ from enumeration import Parabola
 from small_problems import exact_problem, problem
 
 import rcmd
-from rcmd import Box, Counting, LeastSquares, Logistic, Problem
+from rcmd import Box, Counting, LeastSquares, Logistic, Problem, trace
 from rcmd.engine.sampling import Replay
 from rcmd.model import truth
-from rcmd.theory.proof_trace import Entry, Trace, trace, tracing
+from rcmd.theory.proof_trace import Entry, Trace, tracing
 from rcmd.theory.proof_trace.lines import Relation
 
 F = Fraction
