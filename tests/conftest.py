@@ -1,6 +1,9 @@
 """One cache for all processes of a run, Ctrl-C in background jobs, and data that may be absent."""
 
+import os
 import signal
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: the processes have the cores already
 
 import data_files
 import pytest
