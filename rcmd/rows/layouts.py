@@ -63,6 +63,7 @@ def _checked_sparse(X: Any) -> SparseRows:
     if X.ndim != 2:
         raise ValueError(f"X is a sparse array of {X.ndim} dimension(s); expected a matrix")
     matrix = X.tocsr()
+    _refuse_stray_indices(matrix)
     rows, as_it_is = SparseRows(matrix), matrix.dtype in (np.float32, np.float64)
     # The span shows NaN and infinity alike, and is needed again later.
     if as_it_is and matrix.has_canonical_format and np.isfinite(rows.span).all():
@@ -76,6 +77,23 @@ def _checked_sparse(X: Any) -> SparseRows:
         matrix.sum_duplicates()
         checked_numbers("X with its duplicate entries summed", matrix.data, csr=matrix)
     return SparseRows(matrix)
+
+
+def _refuse_stray_indices(matrix: Any) -> None:
+    """SciPy does not look at the indices it is given, and kernels would read beyond an array."""
+    n, p = matrix.shape
+    starts, columns = matrix.indptr, matrix.indices
+    if len(starts) != n + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
+        raise ValueError("X.indptr does not begin with 0 and increase; expected n + 1 row starts")
+    if starts[-1] > min(len(columns), len(matrix.data)):
+        raise ValueError(
+            f"X.indptr ends with {starts[-1]} while X has {len(columns)} indices and "
+            f"{len(matrix.data)} values; expected that many of both"
+        )
+    used = columns[: starts[-1]]
+    if used.size and not (used.min() >= 0 and used.max() < p):
+        stray = used.min() if used.min() < 0 else used.max()
+        raise ValueError(f"X has an entry in column {stray}; expected columns from 0 to {p - 1}")
 
 
 def cut(rows: Rows, start: int, stop: int) -> Rows:

@@ -469,3 +469,22 @@ def test_largest_entries_are_the_same_compiled(
     monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", 0)
     assert np.array_equal(rows.max_norms(), plain)
     assert np.array_equal(plain, abs(array.astype(dtype)).max(axis=1).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "told"),
+    [
+        ("indices", 1, 3, "an entry in column 3; expected columns from 0 to 2"),
+        ("indices", 0, -1, "an entry in column -1; expected columns"),
+        ("indptr", 2, 9, "ends with 9 while X has 3 indices and 3 values"),
+        ("indptr", 1, 4, "does not begin with 0 and increase"),
+        ("indptr", 0, 1, "does not begin with 0 and increase"),
+    ],
+)
+def test_indices_that_point_elsewhere_are_refused(name, place, value, told):
+    """Machine code would read there."""
+    X = sp.csr_array([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
+    assert isinstance(as_rows(X), SparseRows)
+    getattr(X, name)[place] = value
+    with pytest.raises(ValueError, match=told):
+        as_rows(X)
