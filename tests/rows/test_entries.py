@@ -78,13 +78,6 @@ def test_operations(distinct: bool) -> None:
     check_against_selection(*both(distinct))
 
 
-def test_losing_repetitions_is_seen() -> None:
-    entries, rows = both()
-    entries._repeated = False  # then += forgets all but the last of equal entries
-    with pytest.raises(AssertionError):
-        check_against_selection(entries, rows)
-
-
 def test_an_entry_of_a_single_entry() -> None:
     entries = MatrixEntries([0, 0], [0, 0], (1, 1))
     assert [ends.tolist() for ends in entries.entry_range()] == [[1.0, 1.0], [1.0, 1.0]]
