@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from planted import planted
 from small_problems import (
     EXACT_ORACLES,
     LOSSES,
@@ -29,7 +28,6 @@ from rcmd import (
     L1Ball,
     L1Penalty,
     LeastSquares,
-    LinearMinOracle,
     Logistic,
     MatrixEntries,
     NuclearBall,
@@ -128,19 +126,6 @@ def test_sparse_and_single_precision_data_give_the_same_values() -> None:
         close(small.primal(beta), wide.primal(beta))
         close(small.dual(w), wide.dual(w))
         assert small.gradient(w).dtype == float
-
-
-@pytest.mark.parametrize(
-    ("loss", "oracle"),
-    [
-        (planted(LeastSquares, conjugate=lambda _, w, y: w * w / 2 - w * y), Box(-2.0, 3.0)),
-        (LeastSquares(), planted(Box, -2.0, 3.0, minimum=lambda b, c: Box.minimum(b, c) / 2)),
-    ],
-)
-def test_planted_conjugates_are_caught(loss: LeastSquares, oracle: LinearMinOracle) -> None:
-    X, y, _ = data()
-    with pytest.raises(AssertionError):
-        is_a_saddle(Problem(X, y, loss, oracle))
 
 
 # ---- the constants -----------------------------------------------------------------------------
