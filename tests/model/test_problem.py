@@ -55,23 +55,18 @@ def close(left: float, right: float) -> None:
     assert left == pytest.approx(right, rel=1e-12, abs=1e-12)
 
 
-def is_a_saddle(problem: Problem) -> None:
-    """P(β) = φ(β, ∇L(Xβ)) ≥ φ(β, w) ≥ φ(β̃(w), w) = D(w)."""
-    rng = np.random.default_rng(1)
-    for beta in atoms(problem, rng):
-        for _ in range(4):
-            w = problem.losses.derivative(rng.standard_normal(problem.n))
-            answer = problem.response(beta)
-            atom = problem.oracle.argmin(problem.gradient(w)).dense(np.zeros(4))
-            close(problem.primal(beta), problem.saddle(beta, answer))
-            close(problem.dual(w), problem.saddle(atom, w))
-            assert problem.saddle(beta, w) <= problem.primal(beta) + 1e-12
-            assert problem.saddle(beta, w) >= problem.dual(w) - 1e-12
-
-
 @every_pair
 def test_saddle_inequalities(loss: str, oracle: str, layout: str, weighted: bool) -> None:
-    is_a_saddle(problem(loss, oracle, layout=layout, weighted=weighted))
+    """P(β) = φ(β, ∇L(Xβ)) ≥ φ(β, w) ≥ φ(β̃(w), w) = D(w)."""
+    small, rng = problem(loss, oracle, layout=layout, weighted=weighted), np.random.default_rng(1)
+    for beta in atoms(small, rng):
+        for _ in range(4):
+            w = small.losses.derivative(rng.standard_normal(small.n))
+            atom = small.oracle.argmin(small.gradient(w)).dense(np.zeros(4))
+            close(small.primal(beta), small.saddle(beta, small.response(beta)))
+            close(small.dual(w), small.saddle(atom, w))
+            assert small.saddle(beta, w) <= small.primal(beta) + 1e-12
+            assert small.saddle(beta, w) >= small.dual(w) - 1e-12
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])

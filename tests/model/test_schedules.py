@@ -68,24 +68,15 @@ def test_a_resumed_schedule_counts_what_came_before(start: int) -> None:
 # ---- the printed formulas ----------------------------------------------------------------------
 
 
-def check_theorem_31(schedule: Schedule, n: int) -> None:
-    for i in range(40):
-        assert schedule.mixing(i) == F(2 * (2 * n + i), (i + 1) * (4 * n + i))
-        assert schedule.step(i) == F(2 * n, 2 * n + i + 1)
-
-
-def check_theorem_32(schedule: Schedule, n: int, sigma: Fraction) -> None:
-    for i in range(40):
-        printed = F(1, n) * sigma**i / (sigma ** (i + 1) - (sigma - F(1, n)) ** (i + 1))
-        assert schedule.mixing(i) == printed
-        assert schedule.step(i) == 1 / sigma
-
-
 @pytest.mark.parametrize("n", [1, 2, 17])
 def test_printed_formulas(n: int) -> None:
-    check_theorem_31(SublinearSchedule(F(n)), n)
-    for sigma in SIGMAS:
-        check_theorem_32(LinearSchedule(F(n), sigma), n, sigma)
+    for i in range(40):
+        assert SublinearSchedule(F(n)).mixing(i) == F(2 * (2 * n + i), (i + 1) * (4 * n + i))
+        assert SublinearSchedule(F(n)).step(i) == F(2 * n, 2 * n + i + 1)
+        for sigma in SIGMAS:
+            printed = F(1, n) * sigma**i / (sigma ** (i + 1) - (sigma - F(1, n)) ** (i + 1))
+            assert LinearSchedule(F(n), sigma).mixing(i) == printed
+            assert LinearSchedule(F(n), sigma).step(i) == 1 / sigma
 
 
 # ---- floats at large i -------------------------------------------------------------------------
@@ -101,22 +92,19 @@ def exact_linear(blocks: float, sigma: float, i: int, base: int) -> tuple[Any, A
     return mixing, growth
 
 
-def check_linear_floats(schedule: LinearSchedule) -> None:
+@pytest.mark.parametrize(("blocks", "sigma"), FLOATS)
+def test_linear_floats(blocks: float, sigma: float) -> None:
+    schedule = LinearSchedule(blocks, sigma)
     with mpmath.workdps(50):
         for i in FAR:
             for base in {0, max(i - 100, 0), i, i + 50}:
-                mixing, growth = exact_linear(schedule.blocks, schedule.sigma, i, base)
+                mixing, growth = exact_linear(blocks, sigma, i, base)
                 assert abs(schedule.mixing(i) / mixing - 1) <= 1e-12, i
                 found = schedule.growth(i, base)
                 if growth < mpmath.mpf(10) ** 300:
                     assert abs(found / growth - 1) <= 1e-12, (i, base)
                 else:
                     assert found > 1e299
-
-
-@pytest.mark.parametrize(("blocks", "sigma"), FLOATS)
-def test_linear_floats(blocks: float, sigma: float) -> None:
-    check_linear_floats(LinearSchedule(blocks, sigma))
 
 
 @pytest.mark.parametrize("blocks", [1.0, 1.5, 1e4 / 3, 1e9])
