@@ -105,11 +105,6 @@ def test_an_intercept_is_corrected_too(oracle: LinearMinOracle) -> None:
     solved_to(1e-7, Problem(*data(2), Logistic(), oracle, intercept=3.0), batch=None)
 
 
-def beside_an_intercept(layout: Any, oracle: LinearMinOracle, bound: float) -> Problem:
-    X, y = data(2)
-    return Problem(layout(X), y, Logistic(), oracle, intercept=bound)
-
-
 @pytest.mark.parametrize("small", [True, False], ids=["formed", "products"])
 @pytest.mark.parametrize("bound", [3.0, 0.01], ids=["inside", "at its end"])
 @pytest.mark.parametrize("oracle", [Ridge(0.1), Ridge(0.1, 0.05), L2Ball(0.5)], ids=repr)
@@ -119,31 +114,10 @@ def test_an_intercept_beside_a_ball(
 ) -> None:
     if not small:
         monkeypatch.setattr(ball, "_small_matrix", lambda rows: None)
-    problem = beside_an_intercept(layout, oracle, bound)
+    X, y = data(2)
+    problem = Problem(layout(X), y, Logistic(), oracle, intercept=bound)
     result = solved_to(1e-12, problem, max_iterations=60)
     assert abs(result.beta[-1]) == bound or bound == 3.0
-
-
-def everything_in_the_norm(self: Any) -> Any:
-    """The intercept shrunk with the rest."""
-    self._in_norm[-1] = 1.0
-    return np.ones(self.problem.p)
-
-
-def always_moving(self: Any) -> Any:
-    """Newton's step for an intercept that then goes nowhere."""
-    return np.ones(self.problem.p)
-
-
-@pytest.mark.parametrize(
-    ("planted", "bound"), [(everything_in_the_norm, 3.0), (always_moving, 0.01)]
-)
-def test_a_wrong_intercept_is_noticed(
-    planted: Any, bound: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ball.BallCorrection, "_moving", planted)
-    problem = beside_an_intercept(np.asarray, Ridge(0.1), bound)
-    assert not solve(problem, batch=3, tol=1e-12, max_iterations=60).success
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -158,12 +132,6 @@ def test_the_last_step_beside_ridge_is_exact(loss: SeparableConjugate) -> None:
     exact = solve(weighted, batch=3, tol=1e-15, max_iterations=60)
     for beta in (one.beta, other.beta):
         np.testing.assert_allclose(beta, exact.beta, rtol=1e-9, atol=1e-11)
-
-
-def test_without_the_last_step_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ball, "LAST_FALL", -1.0)
-    with pytest.raises(AssertionError):
-        test_the_last_step_beside_ridge_is_exact(Logistic())
 
 
 SMOOTH = [

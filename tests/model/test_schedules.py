@@ -65,68 +65,18 @@ def test_a_resumed_schedule_counts_what_came_before(start: int) -> None:
         assert later.growth(3, 0) == 1 + sum(mixed[1:])
 
 
-class ShiftedMixing(SublinearSchedule):
-    def mixing(self, i: int) -> Any:
-        return super().mixing(i + 1)
-
-
-class ShiftedGrowth(LinearSchedule):
-    def growth(self, i: int, base: int) -> Any:
-        return super().growth(i + 1, base + 1)
-
-
-class WrongShare(LinearSchedule):
-    def mixing(self, i: int) -> Any:
-        return super().mixing(i + 1)
-
-
-@pytest.mark.parametrize(
-    ("planted", "weights"),
-    [
-        (ShiftedMixing(F(2)), sublinear_weights(F(2), 9)),
-        (SublinearSchedule(F(2)), sublinear_weights(F(3), 9)),
-        (ShiftedGrowth(F(2), F(2)), geometric_weights(F(2), F(2), 9)),
-        (WrongShare(F(2), F(2)), geometric_weights(F(2), F(2), 9)),
-        (LinearSchedule(F(2), F(2)), geometric_weights(F(2), F(9, 8), 9)),
-    ],
-)
-def test_sums_fail_on(planted: Schedule, weights: list[Fraction]) -> None:
-    with pytest.raises(AssertionError):
-        check_sums(planted, weights)
-
-
 # ---- the printed formulas ----------------------------------------------------------------------
-
-
-def check_theorem_31(schedule: Schedule, n: int) -> None:
-    for i in range(40):
-        assert schedule.mixing(i) == F(2 * (2 * n + i), (i + 1) * (4 * n + i))
-        assert schedule.step(i) == F(2 * n, 2 * n + i + 1)
-
-
-def check_theorem_32(schedule: Schedule, n: int, sigma: Fraction) -> None:
-    for i in range(40):
-        printed = F(1, n) * sigma**i / (sigma ** (i + 1) - (sigma - F(1, n)) ** (i + 1))
-        assert schedule.mixing(i) == printed
-        assert schedule.step(i) == 1 / sigma
 
 
 @pytest.mark.parametrize("n", [1, 2, 17])
 def test_printed_formulas(n: int) -> None:
-    check_theorem_31(SublinearSchedule(F(n)), n)
-    for sigma in SIGMAS:
-        check_theorem_32(LinearSchedule(F(n), sigma), n, sigma)
-
-
-def test_printed_formulas_fail_on_planted_bugs() -> None:
-    with pytest.raises(AssertionError):
-        check_theorem_31(ShiftedMixing(F(3)), 3)
-    with pytest.raises(AssertionError):
-        check_theorem_31(SublinearSchedule(F(6)), 3)
-    with pytest.raises(AssertionError):
-        check_theorem_32(WrongShare(F(3), F(2)), 3, F(2))
-    with pytest.raises(AssertionError):
-        check_theorem_32(UnitStepSchedule(F(3), F(2)), 3, F(2))
+    for i in range(40):
+        assert SublinearSchedule(F(n)).mixing(i) == F(2 * (2 * n + i), (i + 1) * (4 * n + i))
+        assert SublinearSchedule(F(n)).step(i) == F(2 * n, 2 * n + i + 1)
+        for sigma in SIGMAS:
+            printed = F(1, n) * sigma**i / (sigma ** (i + 1) - (sigma - F(1, n)) ** (i + 1))
+            assert LinearSchedule(F(n), sigma).mixing(i) == printed
+            assert LinearSchedule(F(n), sigma).step(i) == 1 / sigma
 
 
 # ---- floats at large i -------------------------------------------------------------------------
@@ -142,33 +92,19 @@ def exact_linear(blocks: float, sigma: float, i: int, base: int) -> tuple[Any, A
     return mixing, growth
 
 
-def check_linear_floats(schedule: LinearSchedule) -> None:
+@pytest.mark.parametrize(("blocks", "sigma"), FLOATS)
+def test_linear_floats(blocks: float, sigma: float) -> None:
+    schedule = LinearSchedule(blocks, sigma)
     with mpmath.workdps(50):
         for i in FAR:
             for base in {0, max(i - 100, 0), i, i + 50}:
-                mixing, growth = exact_linear(schedule.blocks, schedule.sigma, i, base)
+                mixing, growth = exact_linear(blocks, sigma, i, base)
                 assert abs(schedule.mixing(i) / mixing - 1) <= 1e-12, i
                 found = schedule.growth(i, base)
                 if growth < mpmath.mpf(10) ** 300:
                     assert abs(found / growth - 1) <= 1e-12, (i, base)
                 else:
                     assert found > 1e299
-
-
-class NaivePower(LinearSchedule):
-    def mixing(self, i: int) -> Any:
-        share = 1 / (self.blocks * self.sigma)
-        return share / (1 - (1 - share) ** (i + 1))
-
-
-@pytest.mark.parametrize(("blocks", "sigma"), FLOATS)
-def test_linear_floats(blocks: float, sigma: float) -> None:
-    check_linear_floats(LinearSchedule(blocks, sigma))
-
-
-def test_linear_floats_fail_on_a_naive_power() -> None:
-    with pytest.raises(AssertionError):
-        check_linear_floats(NaivePower(1e9, 3.0))
 
 
 @pytest.mark.parametrize("blocks", [1.0, 1.5, 1e4 / 3, 1e9])

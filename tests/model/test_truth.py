@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_problems import EXACT_ORACLES, dense, every_pair, exact_problem, problem
 
-from rcmd import DenseAtom, L1Ball, LeastSquares, LinearMinOracle, Logistic, Problem
+from rcmd import DenseAtom, L1Ball, LeastSquares, LinearMinOracle, Problem
 from rcmd.model import truth
 
 
@@ -116,41 +116,3 @@ def test_an_infeasible_programme() -> None:
 
     with pytest.raises(RuntimeError, match="status 'infeasible' instead of an optimum"):
         truth.solve(Problem([[1.0]], [1.0], LeastSquares(), Empty()))
-
-
-# ---- residuals see a wrong form ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Mistaken(LeastSquares):
-    """Says it is the squared loss, but hands CVXPY another."""
-
-    form: str = "double"
-
-    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
-        forms = {
-            "double": cp.square(predictions - y),
-            "moved": cp.square(predictions + y) / 2,
-            "logistic": Logistic().cvxpy_form(predictions, np.sign(y)),
-        }
-        return forms[self.form]
-
-
-@pytest.mark.parametrize("form", ["double", "moved", "logistic"])
-def test_planted_form_is_caught(form: str) -> None:
-    right = problem("least-squares", "l1-ball", n=8)
-    wrong = Problem(dense(right), right.losses.y, Mistaken(form), L1Ball(4.0))
-    with pytest.raises(AssertionError):
-        is_optimum(wrong, truth.solve(wrong))
-
-
-def test_planted_set_is_caught() -> None:
-    @dataclass(frozen=True)
-    class Wide(L1Ball):
-        def cvxpy_form(self, beta: Any) -> Any:
-            return 0, [cp.norm1(beta) <= 1.01 * self.radius]
-
-    right = problem("least-squares", "l1-ball", n=8)
-    wrong = Problem(dense(right), right.losses.y, LeastSquares(), Wide(0.5))
-    with pytest.raises(AssertionError):
-        is_optimum(wrong, truth.solve(wrong))

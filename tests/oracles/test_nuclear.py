@@ -1,7 +1,6 @@
 """Matrix oracles against dense decompositions, CVXPY, exact squares and planted bugs."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,17 +9,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from oracle_cases import MATRICES, bound
-from planted import planted
 
 from rcmd import (
     LeastSquares,
-    LinearMinOracle,
     LowRank,
     MatrixEntries,
     NuclearBall,
     NuclearPenalty,
     Problem,
-    RankOneAtom,
     Spectrahedron,
     iterate,
     solve,
@@ -30,7 +26,6 @@ from rcmd.oracles import leading
 from rcmd.oracles.leading import gram, lanczos, probable_bound, symmetric
 from rcmd.oracles.matrices import STEP_TOLERANCE
 from rcmd.rows import as_rows
-from rcmd.testing import ContractError, check_oracle
 
 
 def slopes(shape: tuple[int, int], count: int = 20) -> list[np.ndarray]:
@@ -344,85 +339,3 @@ def test_problems_do_not_share_a_warm_start() -> None:
     first.oracle.argmin(large(1, (100, 80)))
     assert first.oracle._last  # type: ignore[attr-defined]
     assert not second.oracle._last  # type: ignore[attr-defined]
-
-
-# ---- planted bugs ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SecondPair(NuclearBall):
-    """Answers with the second singular pair and value: self-consistent, and wrong."""
-
-    def _second(self, c: Any) -> tuple[Any, float, Any]:
-        dense = c.toarray() if sp.issparse(c) else np.asarray(c).reshape(self.shape)
-        left, values, right = np.linalg.svd(dense)
-        return left[:, 1], float(values[1]), right[1]
-
-    def argmin(self, c: Any) -> RankOneAtom:
-        left, _, right = self._second(c)
-        return RankOneAtom(-self.radius * left, right)
-
-    def dual_norm(self, c: Any) -> float:
-        return self._second(c)[1]
-
-
-@dataclass(frozen=True)
-class RitzMinimum(NuclearBall):
-    """Takes a Ritz value after two steps for σ₁: a residual bound of *some* singular value."""
-
-    def dual_norm(self, c: Any) -> float:
-        dense = c.toarray() if sp.issparse(c) else np.asarray(c).reshape(self.shape)
-        vector = np.ones(self.shape[1]) / math.sqrt(self.shape[1])
-        for _ in range(2):
-            vector = dense.T @ (dense @ vector)
-            vector /= np.linalg.norm(vector) or 1.0
-        return float(np.linalg.norm(dense @ vector))
-
-
-def lower_half(self: Spectrahedron, c: Any) -> tuple[Any, float]:
-    """Forgets that only the symmetric part of c counts."""
-    return symmetric(-np.tril(self.matrix(c)) - np.tril(self.matrix(c), -1).T), 1.0
-
-
-WRONG_SIGN = planted(NuclearBall, (2, 3), 2.0, argmin=lambda self, c: NuclearBall.argmin(self, -c))
-WRONG_RADIUS = planted(NuclearBall, (2, 3), 2.0, minimum=lambda self, c: -2.2 * self.dual_norm(c))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "identity"),
-    [
-        (SecondPair((2, 3), 2.0), "argmin is at least as good as every other point of dom R"),
-        (RitzMinimum((2, 3), 2.0), "minimum is attained at argmin"),
-        (WRONG_SIGN, "minimum is attained at argmin"),
-        (WRONG_RADIUS, "minimum is attained at argmin"),
-        (planted(Spectrahedron, 3, 2.0, _opposite=lower_half), "minimum is attained at argmin"),
-    ],
-)
-def test_planted_bugs_break_the_contract(wrong: LinearMinOracle, identity: str) -> None:
-    with pytest.raises(ContractError) as caught:
-        check_oracle(wrong, math.prod(wrong.shape))
-    assert f"FAIL  {identity}" in str(caught.value)
-
-
-def dual_excess(make: Callable[..., NuclearBall]) -> float:
-    """The largest D(w) − P* found; positive, it would certify what is false."""
-    rows, y = observed((9, 7), 35)
-    optimum = truth.solve(Problem(rows, y, LeastSquares(), NuclearBall((9, 7), 8.0)))
-    problem = Problem(rows, y, LeastSquares(), make((9, 7), 8.0))
-    rng = np.random.default_rng(0)
-    tried = [optimum.w + scale * rng.standard_normal(35) for scale in (0, 0.02, 0.1, 0.3, 1) * 20]
-    return max(float(problem.dual(w)) for w in tried) - optimum.primal
-
-
-def test_wrong_bounds_certify_what_is_false_and_the_right_one_does_not() -> None:
-    assert dual_excess(NuclearBall) <= 1e-9
-    assert dual_excess(SecondPair) > 1e-4
-    assert dual_excess(RitzMinimum) > 1e-4
-
-
-@pytest.mark.parametrize("make", [SecondPair, RitzMinimum])
-def test_runs_with_wrong_bounds_are_refused(make: Callable[..., NuclearBall]) -> None:
-    """The non-negative terms no longer add up to P − D, which ``certify`` notices."""
-    rows, y = observed((9, 7), 35)
-    with pytest.raises(ValueError, match="but the Fenchel–Young terms add up to"):
-        solve(Problem(rows, y, LeastSquares(), make((9, 7), 8.0)), batch=1.0, tol=0.0)

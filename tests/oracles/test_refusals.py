@@ -48,16 +48,11 @@ def test_numbers_must_be_positive(name: str, make: Any) -> None:
 # The guide's ``bad_inputs.csv`` has more.
 REFUSED: list[tuple[str, Any]] = [
     ("order of Birkhoff is 0; expected a positive whole number", lambda: Birkhoff(0)),
-    (r"order of Birkhoff is 2\.5; expected", lambda: Birkhoff(2.5)),
     ("order of Birkhoff is True; expected", lambda: Birkhoff(True)),
-    (r"vertices of Hull has shape \(2,\); expected a matrix", lambda: Hull([1.0, 2.0])),
     (r"vertices of Hull holds nan at position \(0, 1\)", lambda: Hull([[1.0, NAN]])),
     (r"A of Polytope has shape \(1,\); expected", lambda: Polytope([1.0], [1.0])),
     ("A of Polytope holds nan", lambda: Polytope([[NAN]], [1.0])),
     ("A of Polytope holds nan", lambda: Polytope(sp.csr_array([[NAN]]), [1.0])),
-    (r"b of Polytope has shape \(2,\)", lambda: Polytope([[1.0]], [1.0, 2.0])),
-    ("b of Polytope holds inf", lambda: Polytope([[1.0]], [np.inf])),
-    ("A_equal and b_equal of Polytope bel", lambda: Polytope([[1.0]], [1.0], [[1.0]])),
     (
         "A_equal of Polytope has 2 columns and A has 1",
         lambda: Polytope([[1.0]], [1.0], [[1.0, 2.0]], [0.0]),
@@ -65,20 +60,16 @@ REFUSED: list[tuple[str, Any]] = [
     (r"lower of Polytope is \[0, 0\]", lambda: Polytope([[1.0]], [1.0], lower=[0, 0])),
     ("upper of Polytope is -inf; exp", lambda: Polytope([[1.0]], [1.0], upper=-np.inf)),
     ("lower of Polytope exceeds", lambda: Polytope([[1.0]], [1.0], lower=2, upper=1)),
-    (r"unbounded: β\[0\] can be below", lambda: Polytope([[1.0, 0.0]], [1.0])),
     ("contradict each other, so that dom R", lambda: Polytope([[1.0]], [1.0], lower=2)),
     ("edges of FlowPolytope has shape", lambda: FlowPolytope([], 0, 1)),
     ("expected at least one pair", lambda: FlowPolytope([(0, -1)], 0, 1)),
-    ("hold a cycle, on the way into no", lambda: FlowPolytope([(0, 1), (1, 0)], 0, 1)),
     ("no path from source 0 to sink 3", lambda: FlowPolytope([(0, 1), (2, 3)], 0, 3)),
     ("no path from source 0 to sink 0", lambda: FlowPolytope([(0, 1)], 0, 0)),
     ("sink of FlowPolytope is 2; expected one", lambda: FlowPolytope([(0, 1)], 0, 2)),
     ("flow of FlowPolytope is -1; expected", lambda: FlowPolytope([(0, 1)], 0, 1, -1)),
-    (r"shape of CurSet is \(2,\); expected 2 positive", lambda: CurSet((2,), 1.0)),
     (r"shape of CurSet is \(2, 0\); expected 2", lambda: CurSet((2, 0), 1.0)),
     (r"radius of CurSet is 0\.0; expected a positive", lambda: CurSet((2, 2), 0.0)),
     ("p of CvxpyOracle is 0; exp", lambda: CvxpyOracle(lambda b: (0, [b >= 0]), 0)),
-    (r"unbounded: β\[0\] can be", lambda: CvxpyOracle(lambda b: (0, [b >= 0]), 1)),
     ("contradict each other", lambda: CvxpyOracle(lambda b: (0, [b >= 1, b <= 0]), 1)),
     (
         "no convex problem by CVXPY's rules.*; expected a convex expression",
@@ -89,13 +80,11 @@ REFUSED: list[tuple[str, Any]] = [
         lambda: CvxpyOracle(lambda b: (0, [b <= cp.Variable(), b >= 0]), 1),
     ),
     (r"factor of Scaled is 0\.0; expected a positive number", lambda: Scaled(BALL, 0.0)),
-    (r"tolerance of Caching is 0\.0; expected a positive", lambda: Caching(BALL, 0.0)),
     ("size of Caching is 0; expected a positive whole", lambda: Caching(BALL, 1.0, 0)),
     (r"sizes of Product is \(1, 1\); expected a pos", lambda: Product((BALL,), (1, 1))),
     (r"sizes of Product is \(0,\); expected a positive", lambda: Product((BALL,), (0,))),
     (r"sizes of Product is \(1\.5,\); expected a pos", lambda: Product((BALL,), (1.5,))),
     (r"order of LpBall is 1, which has a class of its own: use L1Ball,", lambda: LpBall(1.0, 1)),
-    (r"order of LpBall is 2.0, which has a class", lambda: LpBall(1.0, 2.0)),
     (r"order of LpBall is nan; expected a positive number", lambda: LpBall(1.0, math.nan)),
     (r"groups of GroupL2Ball is \[\]; expected one list of var", lambda: GroupL2Ball([], 1.0)),
     (r"groups of GroupL2Ball is \[\[0\], 1\]; expected", lambda: GroupL2Ball([[0], 1], 1.0)),
@@ -123,17 +112,11 @@ REFUSED: list[tuple[str, Any]] = [
     (r"matrix of Ellipsoid holds inf at position", lambda: Ellipsoid([1.0, math.inf])),
     ("radius of NuclearBall is 0.0; expected a positive", lambda: NuclearBall((2, 3), 0.0)),
     ("radius of NuclearBall is infinite", lambda: NuclearBall((2, 3), math.inf)),
-    (r"shape of NuclearBall is \(2,\); expected the numbers", lambda: NuclearBall((2,), 1.0)),
     (r"shape of NuclearBall is \(2, 0\)", lambda: NuclearBall((2, 0), 1.0)),
     ("shape of NuclearBall is 6; expected the numbers of rows", lambda: NuclearBall(6, 1.0)),
     ("strength of NuclearPenalty is -1.0", lambda: NuclearPenalty(-1.0, (2, 3))),
     ("radius of NuclearPenalty is -1.0", lambda: NuclearPenalty(1.0, (2, 3), -1.0)),
     (r"shape of Spectrahedron is \(2.5, 2.5\)", lambda: Spectrahedron(2.5)),
-    ("trace of Spectrahedron is -1.0", lambda: Spectrahedron(2, -1.0)),
-    (
-        r"shape of NuclearBall is \(2, 3\), 6 entries; expected p = 5, one",
-        lambda: Problem(np.eye(5), np.ones(5), LeastSquares(), NuclearBall((2, 3), 1.0)),
-    ),
     (
         r"c has shape \(3, 2\); expected \(2, 3\)",
         lambda: NuclearBall((2, 3), 1.0).minimum(sp.csr_array((3, 2))),
@@ -179,16 +162,7 @@ def test_refusals(kind: type[Exception], words: str, make: Any) -> None:
 
 # What does not fit X with two columns.
 MISFITS: list[tuple[str, Any]] = [
-    (
-        r"total of CappedSimplex is 3.0, more than p·cap = 2·1.0, so the set is empty; expected",
-        CappedSimplex(3.0, 1.0),
-    ),
-    (r"k of KSparseBall is 3 while X has p = 2 columns; expected k ≤ p", KSparseBall(3, 1.0)),
     (r"k of KSupportBall is 3 while X has p = 2 columns", KSupportBall(3, 1.0)),
-    (
-        r"groups of GroupL2Ball divide 3 variables; expected p = 2, one",
-        GroupL2Ball([0, 0, 1], 1.0),
-    ),
     (r"groups of GroupLasso divide 1 variables; expected", GroupLasso([0], 1.0)),
     (r"weights of OWLBall has length 3; expected p = 2, one", OWLBall(np.ones(3), 1.0)),
     (r"matrix of Ellipsoid has shape \(3,\); expected p = 2, one", Ellipsoid(np.ones(3))),
@@ -198,10 +172,6 @@ MISFITS: list[tuple[str, Any]] = [
     ("edges of FlowPolytope holds 10 edges; expected p = 2", CASES["flow"][0]),
     (r"shape of CurSet is \(2, 3\), 6 entries; expected p = 2, one", CASES["cur"][0]),
     ("p of CvxpyOracle is 3; expected p = 2, one", CASES["cvxpy slice"][0]),
-    (
-        r"sizes of Product is \(1, 2\), 3 variables together; exp",
-        Product((BALL, BALL), (1, 2)),
-    ),
     (
         r"upper of Box has shape \(3,\); expected a number or",
         Product((BALL, Box(0.0, np.ones(3))), (1, 1)),

@@ -43,8 +43,9 @@ def atoms() -> list[Any]:
     ]
 
 
-def check_against_selection(entries: MatrixEntries, rows: Any) -> None:
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("distinct", [False, True])
+def test_operations(distinct: bool) -> None:
+    (entries, rows), rng = both(distinct), np.random.default_rng(1)
     w, beta = rng.standard_normal(entries.n), rng.standard_normal(30)
     for batch in (np.array([2, 0]), np.arange(entries.n), np.array([1, 3, 4])):
         for atom in atoms():
@@ -71,18 +72,6 @@ def check_against_selection(entries: MatrixEntries, rows: Any) -> None:
     scales = rng.uniform(0.5, 2.0, entries.n)
     energy = np.linalg.norm(np.sqrt(scales)[:, None] * entries.as_matrix().toarray(), 2) ** 2
     assert entries.spectral_energy(scales) == pytest.approx(energy, rel=1e-12)
-
-
-@pytest.mark.parametrize("distinct", [False, True])
-def test_operations(distinct: bool) -> None:
-    check_against_selection(*both(distinct))
-
-
-def test_losing_repetitions_is_seen() -> None:
-    entries, rows = both()
-    entries._repeated = False  # then += forgets all but the last of equal entries
-    with pytest.raises(AssertionError):
-        check_against_selection(entries, rows)
 
 
 def test_an_entry_of_a_single_entry() -> None:

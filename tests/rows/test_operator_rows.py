@@ -45,43 +45,6 @@ def test_rows_are_those_of_the_matrix(name: str) -> None:
     check_rows(*LAYOUTS[name], atol=1e-13)
 
 
-class SwappedPairs(BilinearRows):
-    def _pairs(self, batch: Any) -> Any:
-        j, i = np.divmod(batch, len(self.left))
-        return self.left[i], self.right[j]
-
-
-class SignsForgotten(BilinearRows):
-    def box_range(self, lower: Any, upper: Any) -> Any:
-        return self.matvec(lower), self.matvec(upper)
-
-
-class ScatterAll(OperatorRows):
-    def scatter(self, batch: Any, coefficients: Any, total: Any) -> None:
-        total += self.rmatvec(np.ones(self.n))
-
-
-class FactorForgotten(InnerRows):
-    def rmatvec(self, w: Any) -> Any:
-        return self.rows.rmatvec(w)
-
-
-@pytest.mark.parametrize(
-    ("planted", "X"),
-    [
-        (SwappedPairs(LEFT, RIGHT), np.kron(LEFT, RIGHT)),
-        (SignsForgotten(LEFT, RIGHT), np.kron(LEFT, RIGHT)),
-        (ScatterAll(aslinearoperator(MATRIX)), MATRIX),
-        (FactorForgotten(as_rows(MATRIX), 2.5), 2.5 * MATRIX),
-        (BilinearRows(RIGHT, LEFT), np.kron(LEFT, RIGHT)),
-    ],
-    ids=lambda part: type(part).__name__,
-)
-def test_the_check_fails_on(planted: Rows, X: np.ndarray) -> None:
-    with pytest.raises(AssertionError):
-        check_rows(planted, X, atol=1e-13)
-
-
 @pytest.mark.parametrize("name", ["bilinear", "operator", "operator with rows"])
 @pytest.mark.parametrize("oracle", [L1Ball(2.0), L2Ball(2.0), Box(-1.0, 0.5), Ridge(0.3)], ids=repr)
 def test_runs_are_those_of_the_matrix(name: str, oracle: Any) -> None:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from row_checks import ATOMS, check_rows, dense_of
 
 from rcmd import Atom, DenseAtom, LeastSquares, Problem, RankOneAtom, Ridge, SparseAtom
-from rcmd.rows import DenseRows, Rows, SparseRows, as_rows
+from rcmd.rows import Rows, SparseRows, as_rows
 from rcmd.rows.validation import batch_size
 
 F = Fraction
@@ -111,40 +111,6 @@ def test_atom(name: str) -> None:
     check_atom(ATOMS[name], dense_of(ATOMS[name]))
 
 
-class Truncating(SparseAtom):
-    """Takes the number type of its first value, as a whole number, for all."""
-
-    def gather(self, indices: Any) -> Any:
-        entries = np.full(len(indices), 0 * self.values[0])
-        for index, value in zip(self.indices, self.values, strict=True):
-            entries[indices == index] = value
-        return entries
-
-
-class ColumnMajor(RankOneAtom):
-    def gather(self, indices: Any) -> Any:
-        column, row = np.divmod(indices, len(self.left))
-        return self.left[row] * self.right[column]
-
-
-class Unweighted(DenseAtom):
-    def add_to(self, total: Any, weight: Any) -> None:
-        total += self.vector
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        Truncating((4, 1), (1, 0.5)),
-        ColumnMajor(np.array([1.0, -2.0]), np.array([0.5, 0.0, 3.0])),
-        Unweighted(np.arange(6.0)),
-    ],
-)
-def test_atom_fails_on(planted: Atom) -> None:
-    with pytest.raises(AssertionError):
-        check_atom(planted, dense_of(planted))
-
-
 def test_atoms_in_fractions() -> None:
     block = exact()
     vector = np.array([F(0)] * P, dtype=object)
@@ -217,57 +183,6 @@ def test_what_is_no_number_is_refused_wherever_it_stands(make: Any, bad: float) 
 def test_a_fraction_of_the_rows_is_the_nearest_number_of_them() -> None:
     fractions = {0.01: 1, 0.24: 2, 0.26: 3, 0.39: 4, 0.96: 10, 1.0: 10}
     assert {share: batch_size(share, 10) for share in fractions} == fractions
-
-
-class ReducesEmptyRows(SparseRows):
-    """``add.reduceat`` gives an empty row its neighbour's first entry."""
-
-    def square_norms(self) -> Any:
-        return np.add.reduceat(np.square(self.matrix.data), self.matrix.indptr[:-1])
-
-
-class ForgetsZeros(SparseRows):
-    def entry_range(self) -> Any:
-        parts = [self.matrix.data[a:b] for a, b in itertools.pairwise(self.matrix.indptr)]
-        ends = [(part.min(), part.max()) if len(part) else (0, 0) for part in parts]
-        return tuple(np.array(ends).T)
-
-
-class OnlyPositive(DenseRows):
-    def box_range(self, lower: Any, upper: Any) -> Any:
-        return self.array @ lower, self.array @ upper
-
-
-class Overwrites(DenseRows):
-    def scatter(self, batch: Any, coefficients: Any, total: Any) -> None:
-        total[:] = coefficients @ self.array[batch]
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        ReducesEmptyRows(csr()),
-        ForgetsZeros(csr()),
-        SparseRows(duplicate_csr()),  # taken as it is
-        OnlyPositive(matrix()),
-        Overwrites(matrix()),
-        DenseRows(matrix()[::-1].copy()),
-    ],
-    ids=lambda rows: type(rows).__name__,
-)
-def test_rows_fail_on(planted: Rows) -> None:
-    with pytest.raises(AssertionError):
-        check_rows(planted, matrix())
-
-
-class StaysSingle(DenseRows):
-    def square_norms(self) -> Any:
-        return (self.array * self.array).sum(axis=1)
-
-
-def test_double_fails_on_single_sums() -> None:
-    with pytest.raises(AssertionError):
-        check_double(StaysSingle(matrix().astype(np.float32)))
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "csr"])
@@ -380,29 +295,6 @@ def test_spectral_energy_of_fractions() -> None:
     check_spectral(as_rows(exact()), matrix(), np.ones(N))
 
 
-class ForgetsScales(DenseRows):
-    def spectral_energy(self, scales: Any) -> float:
-        return super().spectral_energy(np.ones(self.n))
-
-
-class PowerIteration(DenseRows):
-    """Too few products, from below."""
-
-    def spectral_energy(self, scales: Any) -> float:
-        v = np.ones(self.p)
-        for _ in range(3):
-            v = self.rmatvec(scales * self.matvec(v))
-            v /= np.linalg.norm(v)
-        return float(v @ self.rmatvec(scales * self.matvec(v)))
-
-
-@pytest.mark.parametrize("planted", [ForgetsScales, PowerIteration])
-def test_spectral_energy_fails_on(planted: type[DenseRows]) -> None:
-    dense = spectral_cases()["tall"]
-    with pytest.raises(AssertionError):
-        check_spectral(planted(dense), dense, np.linspace(0.1, 3, len(dense)))
-
-
 # ---- reductions of rows --------------------------------------------------------------------------
 
 
@@ -433,28 +325,6 @@ def test_the_default_reduction() -> None:
         reduce = Rows.reduce
 
     check_reduce(Plain(csr()), matrix())
-
-
-class SortedRows(SparseRows):
-    """Forgets to put the numbers back where their rows are."""
-
-    def reduce(self, function: Any) -> Any:
-        lengths = np.diff(self.matrix.indptr)
-        return super().reduce(function)[np.argsort(lengths, kind="stable")]
-
-
-class FirstColumns(SparseRows):
-    """Takes the places in the block for columns."""
-
-    def reduce(self, function: Any) -> Any:
-        return super().reduce(lambda entries, _: function(entries, np.arange(entries.shape[1])))
-
-
-@pytest.mark.parametrize("planted", [SortedRows, FirstColumns])
-def test_reduce_fails_on(planted: type[SparseRows]) -> None:
-    check_reduce(SparseRows(csr()), matrix())
-    with pytest.raises(AssertionError):
-        check_reduce(planted(csr()), matrix())
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
