@@ -41,9 +41,7 @@ from rcmd import (
 )
 from rcmd.engine.compiled import CompiledEngine, CoordinateLoop, OracleLoop, VertexLoop
 from rcmd.engine.kernels import coordinatewise, vertex
-from rcmd.engine.kernels.batch import step_batch
 from rcmd.engine.kernels.layout import rows_tuple
-from rcmd.engine.kernels.vertex import run_vertex
 from rcmd.engine.reference import AveragingReference
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.jit.scalars import CannotCompile, method_scalar
@@ -490,16 +488,21 @@ def test_parameters_neither_recompile_nor_leak() -> None:
 
 
 @every_loop
-def test_an_engine_is_compiled_when_it_is_made(oracle: str) -> None:
-    """Single steps, constant step sizes and a sampler's locked arrays are of the same types."""
+def test_single_steps_compile_nothing_anew(oracle: str, monkeypatch: Any) -> None:
+    """Constant step sizes and a sampler's locked arrays: the types that the engine was made for."""
     problem = make_problem(oracle=oracle, p=600)
     for sampler in (None, lambda: Fixed(np.array([1, 4]))):
-        fast = engine(CompiledEngine, problem, 2, "linear", sampler=sampler)
-        kernel = getattr(fast._loop, "_kernel", step_batch if "python" in oracle else run_vertex)
-        before = len(kernel.signatures)
-        for steps in (1, 2):
-            fast.advance(steps)
-        assert len(kernel.signatures) == before > 0
+        fast, kinds = engine(CompiledEngine, problem, 2, "linear", sampler=sampler), []
+        run = fast._loop.run
+
+        def seen(rows, batches, numbers, *rest, run=run, kinds=kinds):
+            kinds += [(part.dtype, part.flags.writeable) for part in (batches, *numbers)]
+            return run(rows, batches, numbers, *rest)
+
+        monkeypatch.setattr(fast._loop, "run", seen)
+        fast.advance(1)
+        fast.advance(2)
+        assert set(kinds) == {(np.dtype(np.uint64), True), (np.dtype(float), True)}
 
 
 def test_fields_of_every_kind_are_read() -> None:
