@@ -84,7 +84,8 @@ def own(tmp_path):
 def test_check_says_whether_a_contract_holds(capsys, own, name, status):
     assert main(["check", f"{own}:{name}"]) == status
     captured = capsys.readouterr()
-    assert ("FAIL" in captured.out) == (status == 1)
+    assert ("FAIL  derivative is the slope of value" in captured.out) == (status == 1)
+    assert ("likely cause: wrong sign" in captured.out) == (status == 1)
     assert captured.err.count("\n") == (status == 2)
 
 
