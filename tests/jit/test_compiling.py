@@ -525,13 +525,6 @@ class WithStatistics(LeastSquares):
         return 2 * statistics.mean([s, -y])
 
 
-@dataclass(frozen=True)
-class WithContext(LeastSquares):
-    def derivative(self, s: Any, y: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return s - y
-
-
 def recursive(s: Any) -> Any:
     return s if s < 1e9 else recursive(s / 2)
 
@@ -582,7 +575,6 @@ class WithStatic(LeastSquares):
 CANNOT = {
     WithTable: "table of WithTable is",
     WithStatistics: "WithStatistics does not compile",
-    WithContext: "WithContext does not compile",
     WithRecursion: "WithRecursion does not compile",
     WithDecorator: "WithDecorator does not compile",
     WithObject: "derivative of WithObject is no plain method",
