@@ -559,6 +559,7 @@ def test_a_slope_that_cannot_be_evaluated_far_out_has_no_limit() -> None:
 
 F = Fraction
 RATIONAL = [
+    LeastSquares(),
     Huber(F(2, 3)),
     SmoothedHinge(F(3, 5)),
     SquaredHinge(),
