@@ -255,7 +255,6 @@ def test_runs_side_by_side(result, plain):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "expected a dictionary with a Result for each name"),
         ([1, 2], "expected a dictionary with a Result for each name"),
         ({"a": 3.0}, "results holds 'a': an object of type float; expected a Result"),
     ],
