@@ -471,11 +471,9 @@ def test_shipped_proxes_keep_their_contract(prox: Any) -> None:
 # ---- rcmd check --------------------------------------------------------------------------------
 
 MODULE = """
-from dataclasses import dataclass
-from rcmd import LeastSquares, L1Ball, ConjugateProx
+from rcmd import LeastSquares, L1Ball
 
 instance = LeastSquares()
-number = 3
 """
 
 
