@@ -53,8 +53,6 @@ def test_labels_are_mapped_where_the_loss_needs_signs(capsys, tmp_path):
     assert status == 0
     assert out.startswith("labels 1 and 2 were mapped to -1 and +1 (the larger to +1)\n")
     assert "mapped" not in run(capsys, path, "--loss", "least-squares", "--tol", "0.1")[1]
-    path.write_text("1 1:1\n2 1:2\n3 2:1\n")
-    assert "3 distinct values" in refusal(capsys, "solve", path)
 
 
 MODULE = """
@@ -84,7 +82,8 @@ def own(tmp_path):
 def test_check_says_whether_a_contract_holds(capsys, own, name, status):
     assert main(["check", f"{own}:{name}"]) == status
     captured = capsys.readouterr()
-    assert ("FAIL" in captured.out) == (status == 1)
+    assert ("FAIL  derivative is the slope of value" in captured.out) == (status == 1)
+    assert ("likely cause: wrong sign" in captured.out) == (status == 1)
     assert captured.err.count("\n") == (status == 2)
 
 
@@ -355,17 +354,8 @@ def test_a_loss_may_be_a_class_of_a_file_or_a_formula(capsys, own):
     named = numbers("least-squares")
     assert named
     assert named == numbers(f"{own}:Right") == numbers("expression:(s - y)**2/2")
-
-
-@pytest.mark.parametrize(
-    ("loss", "told"),
-    [
-        ("{path}:Absent", "has no Absent; it has Right, Wrong"),
-        ("{path}:dataclass", "expected a SeparableConjugate"),
-    ],
-)
-def test_losses_that_are_none_are_refused(capsys, own, loss, told):
-    assert told in refusal(capsys, "solve", "--loss", loss.format(path=own))
+    none = refusal(capsys, "solve", "--loss", f"{own}:dataclass")
+    assert "expected a SeparableConjugate" in none
 
 
 @pytest.mark.parametrize("target", ["logistic", "huber:0.5", "l1:5", "box:-1:2", "group-l2:2:1"])
@@ -381,7 +371,6 @@ def test_check_as_json_and_what_a_file_has(capsys, own):
     assert data["causes"]
     assert any(entry["failures"] for entry in data["identities"])
     assert f"{own} has Right, Wrong; write {own}:NAME" in refusal(capsys, "check", own)
-    assert "l7" in refusal(capsys, "check", "l7:5")
     assert "oracle 'l1:x' holds 'x'; expected a number" in refusal(capsys, "check", "l1:x")
 
 
@@ -417,7 +406,5 @@ def test_ctrl_c_ends_a_path_with_what_was_found(capsys, monkeypatch):
     assert [(entry["radius"], entry["stop"]) for entry in data] == [(1.0, "INTERRUPTED")]
 
 
-def test_a_method_with_a_batch_of_its_own_needs_none(capsys):
+def test_a_method_with_a_batch_of_its_own_needs_none():
     assert main(["solve", "--method", "fw", "--max-iterations", "3", "--tol", "9"]) == 0
-    assert main(["solve", "--method", "fw", "--batch", "3"]) == 2
-    assert "batch is 3 rows; expected None or n = 400" in capsys.readouterr().err

@@ -144,8 +144,6 @@ def test_other_files_are_refused_in_a_sentence(saved, capsys):
         assert out == ""
         assert words in err
         assert err.count("\n") == 1
-    assert main(["show", str(saved.parent / "absent.rcmd")]) == 2
-    assert "absent.rcmd cannot be read: there is no such file" in capsys.readouterr().err
 
 
 def test_a_result_is_not_saved_where_it_cannot_be(tmp_path, saved):

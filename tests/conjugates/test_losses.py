@@ -19,14 +19,12 @@ from rcmd import (
     ConjugateProx,
     EpsilonInsensitive,
     EuclideanProx,
-    Exponential,
     Fair,
     Huber,
     L1Ball,
     LeastSquares,
     LogCosh,
     Logistic,
-    Poisson,
     Problem,
     PseudoHuber,
     Ridge,
@@ -152,12 +150,8 @@ def other(loss: SeparableConjugate) -> SeparableConjugate:
     return LogCosh() if not isinstance(loss, LogCosh) else PseudoHuber(0.8)
 
 
-def twice(name: str) -> dict[str, Any]:
-    return {name: lambda right, *arguments: 2 * getattr(right, name)(*arguments)}
-
-
-def minus(name: str) -> dict[str, Any]:
-    return {name: lambda right, *arguments: -getattr(right, name)(*arguments)}
+def times(factor: float, name: str) -> dict[str, Any]:
+    return {name: lambda right, *arguments: factor * getattr(right, name)(*arguments)}
 
 
 HALVED = property(lambda self: super(type(self), self).gamma / 2)
@@ -174,20 +168,6 @@ def leaking(right: SeparableConjugate, w: float, y: float) -> float:
     return inside if math.isfinite(inside) else w * w
 
 
-def cut(right: SeparableConjugate, w: float, y: float) -> float:
-    """l*, infinite in a part of its domain."""
-    return math.inf if abs(w) > 0.3 else right.conjugate(w, y)
-
-
-@dataclass(frozen=True)
-class Bug:
-    """A planted bug: the cause and the identity it must be reported under."""
-
-    cause: str
-    identity: str
-    changes: dict[str, Any]
-
-
 def bent(right: SeparableConjugate, w: float, y: float) -> float:
     """l* with a term too many on a part of its domain."""
     wrong = abs(w) > 0.5 if isinstance(right, SIGNS) else w < -0.2
@@ -198,14 +178,6 @@ def shifted(right: SeparableConjugate, s: float, y: float) -> float:
     return right.derivative(s - 0.3 if s > y - 0.1 else s, y)
 
 
-def through_exp(right: SeparableConjugate, s: float, y: float) -> float:
-    return math.log(math.exp(right.value(s, y)))
-
-
-def slope_through_exp(right: SeparableConjugate, s: float, y: float) -> float:
-    return right.derivative(s, y) * math.exp(s) / math.exp(s)
-
-
 def of_other(name: str) -> dict[str, Any]:
     return {name: lambda right, *arguments: getattr(other(right), name)(*arguments)}
 
@@ -214,39 +186,33 @@ def swapped(name: str) -> dict[str, Any]:
     return {name: lambda right, a, b, *rest: getattr(right, name)(b, a, *rest)}
 
 
-def eighth(name: str) -> dict[str, Any]:
-    return {name: lambda right, *arguments: getattr(right, name)(*arguments) / 8}
-
-
 SLOPE, CONJUGATE = "derivative is the slope", "conjugate is the supremum"
 INVERSE, GAP, FORM = "conjugate_derivative inverts", "fenchel_young is", "cvxpy_form"
-FINITE, OTHER = "finite and consistent", "function of another loss"
+OTHER = "function of another loss"
 
-BUGS = {
-    "derivative negated": Bug("wrong sign", SLOPE, minus("derivative")),
-    "conjugate negated": Bug("wrong sign", CONJUGATE, minus("conjugate")),
-    "inverse negated": Bug("wrong sign", INVERSE, minus("conjugate_derivative")),
-    "value doubled": Bug("missing factor", SLOPE, twice("value")),
-    "derivative doubled": Bug("missing factor", SLOPE, twice("derivative")),
-    "conjugate doubled": Bug("missing factor", CONJUGATE, twice("conjugate")),
-    "inverse doubled": Bug("missing factor", INVERSE, twice("conjugate_derivative")),
-    "gap doubled": Bug("missing factor", GAP, twice("fenchel_young")),
-    "form doubled": Bug("missing factor", FORM, twice("cvxpy_form")),
-    "γ halved": Bug("γ too small", "γ-Lipschitz", {"gamma": HALVED}),
-    "derivative shifted": Bug("wrong branch", SLOPE, {"derivative": shifted}),
-    "conjugate bent": Bug("wrong branch", CONJUGATE, {"conjugate": bent}),
-    "domain halved": Bug("wrong domain", "conjugate_domain", {"conjugate_domain": narrowed}),
-    "conjugate cut": Bug("wrong domain", CONJUGATE, {"conjugate": cut}),
-    "gap swapped": Bug("swapped arguments", GAP, swapped("fenchel_young")),
-    "inverse swapped": Bug("swapped arguments", INVERSE, swapped("conjugate_derivative")),
-    "value through exp": Bug("unstable form", FINITE, {"value": through_exp}),
-    "derivative through exp": Bug("unstable form", FINITE, {"derivative": slope_through_exp}),
-    "conjugate of another": Bug(OTHER, CONJUGATE, of_other("conjugate")),
-    "inverse of another": Bug(OTHER, INVERSE, of_other("conjugate_derivative")),
-    "form of another": Bug(OTHER, FORM, of_other("cvxpy_form")),
-    "radius too small": Bug("constant too small", "bregman_radius", eighth("bregman_radius")),
-    "descent too small": Bug("constant too small", "descent_bound", eighth("descent_bound")),
+BUGS: dict[str, tuple[str, str, Any]] = {
+    "derivative negated": ("wrong sign", SLOPE, times(-1, "derivative")),
+    "conjugate negated": ("wrong sign", CONJUGATE, times(-1, "conjugate")),
+    "inverse negated": ("wrong sign", INVERSE, times(-1, "conjugate_derivative")),
+    "value doubled": ("missing factor", SLOPE, times(2, "value")),
+    "derivative doubled": ("missing factor", SLOPE, times(2, "derivative")),
+    "conjugate doubled": ("missing factor", CONJUGATE, times(2, "conjugate")),
+    "inverse doubled": ("missing factor", INVERSE, times(2, "conjugate_derivative")),
+    "gap doubled": ("missing factor", GAP, times(2, "fenchel_young")),
+    "form doubled": ("missing factor", FORM, times(2, "cvxpy_form")),
+    "γ halved": ("γ too small", "γ-Lipschitz", {"gamma": HALVED}),
+    "derivative shifted": ("wrong branch", SLOPE, {"derivative": shifted}),
+    "conjugate bent": ("wrong branch", CONJUGATE, {"conjugate": bent}),
+    "domain halved": ("wrong domain", "conjugate_domain", {"conjugate_domain": narrowed}),
+    "descent too small": ("constant too small", "descent_bound", times(0.125, "descent_bound")),
+    "gap swapped": ("swapped arguments", GAP, swapped("fenchel_young")),
+    "inverse swapped": ("swapped arguments", INVERSE, swapped("conjugate_derivative")),
+    "inverse of another": (OTHER, INVERSE, of_other("conjugate_derivative")),
+    "form of another": (OTHER, FORM, of_other("cvxpy_form")),
+    "conjugate of another": (OTHER, CONJUGATE, of_other("conjugate")),
+    "radius too small": ("constant too small", "bregman_radius", times(0.125, "bregman_radius")),
 }
+"""The cause and the identity that each must be reported under, and what it changes."""
 
 PLANS = [  # each bug with a third of the losses, each loss with a third of the bugs
     (loss, bug)
@@ -257,14 +223,14 @@ PLANS = [  # each bug with a third of the losses, each loss with a third of the 
 
 @pytest.mark.parametrize(("loss", "bug"), PLANS)
 def test_planted_bug_is_caught_by_name(loss: SeparableConjugate, bug: str) -> None:
-    plan = BUGS[bug]
+    cause, identity, changes = BUGS[bug]
     few = labels(loss) if isinstance(loss, SIGNS) else [1.0, -1.0, 2.5]
-    report = inspect_conjugate(planted(loss, **plan.changes), few)
+    report = inspect_conjugate(planted(loss, **changes), few)
     assert not report.ok, bug
-    named = [f for f in report.failures if f.cause == plan.cause and plan.identity in f.identity]
+    named = [f for f in report.failures if f.cause == cause and identity in f.identity]
     assert named, f"{bug}:\n{report}"
-    assert report.causes[0] == plan.cause, f"{bug}:\n{report}"
-    with pytest.raises(ContractError, match=plan.cause):
+    assert report.causes[0] == cause, f"{bug}:\n{report}"
+    with pytest.raises(ContractError, match=cause):
         report.checked()
 
 
@@ -290,8 +256,7 @@ def test_flat_losses_say_so_and_must(loss: SeparableConjugate) -> None:
 
 def test_gamma_report_says_which_value_would_do() -> None:
     for loss in SHIPPED:
-        report = inspect_conjugate(planted(loss, gamma=HALVED))
-        (failure, *_) = report.failures
+        (failure, *_) = inspect_conjugate(planted(loss, gamma=HALVED)).failures
         assert failure.expected == pytest.approx(float(loss.gamma), rel=1e-5)
         assert "would do" in failure.remedy
 
@@ -552,12 +517,14 @@ def bare(loss: SeparableConjugate) -> SeparableConjugate:
 def test_what_is_not_given_is_found(loss: SeparableConjugate) -> None:
     found = bare(loss)
     assert loss.gamma <= found.gamma <= loss.gamma * 1.0002
+    assert found.gamma is found.gamma, "found once"
     for y in (1.0, -1.0):
         low, high = loss.conjugate_domain(y)
         assert found.conjugate_domain(y) == pytest.approx((low, high), abs=1e-9)
         for s in (-3.0, y * 0.7, 0.9 * y, 0.1, 2.0):
             w = loss.derivative(s, y)
-            assert found.conjugate(w, y) == pytest.approx(loss.conjugate(w, y), abs=1e-8)
+            wanted = pytest.approx(loss.conjugate(w, y), rel=1e-9, abs=1e-12)
+            assert found.conjugate(w, y) == wanted
             assert loss.derivative(found.conjugate_derivative(w, y), y) == pytest.approx(
                 w, abs=1e-12
             )
@@ -592,6 +559,7 @@ def test_a_slope_that_cannot_be_evaluated_far_out_has_no_limit() -> None:
 
 F = Fraction
 RATIONAL = [
+    LeastSquares(),
     Huber(F(2, 3)),
     SmoothedHinge(F(3, 5)),
     SquaredHinge(),
@@ -755,16 +723,6 @@ def test_classification_losses_share_their_labels(loss: SeparableConjugate) -> N
     assert "0, 1, 2, 3, 4, …;" in str(loss.label_fault([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]))
 
 
-@pytest.mark.parametrize("cls", [Poisson, Exponential])
-def test_losses_without_gamma_are_refused_with_the_reason(cls: Any) -> None:
-    with pytest.raises(
-        ValueError, match=f"the {cls.__name__} loss is refused: .* not γ-smooth .*use"
-    ):
-        cls()
-    with pytest.raises(TypeError, match=f"loss is the class {cls.__name__}"):
-        Problem(np.eye(2), np.ones(2), cls, L1Ball(1.0))
-
-
 def test_words_become_losses() -> None:
     assert parse_loss("huber:0.5") == Huber(0.5)
     assert parse_loss("quantile:0.9:2") == SmoothedQuantile(0.9, 2.0)
@@ -773,10 +731,6 @@ def test_words_become_losses() -> None:
         ValueError, match=r"loss 'quantile' has 0 param.*expected quantile:LEVEL\[:WI"
     ):
         parse_loss("quantile")
-    with pytest.raises(ValueError, match="loss 'huber:x' holds 'x'; expected a number"):
-        parse_loss("huber:x")
-    with pytest.raises(ValueError, match="the Poisson loss is refused"):
-        parse_loss("poisson")
     assert {type(parse_loss(word)) for word in PLAIN} == {type(loss) for loss in SHIPPED}
 
 

@@ -97,22 +97,6 @@ def test_descent_from_an_offset_bounds_the_decrease() -> None:
 # ---- fractions ---------------------------------------------------------------------------------
 
 
-def test_least_squares_in_fractions() -> None:
-    loss = LeastSquares()
-    for s in (F(-7, 3), F(0), F(5, 2)):
-        for y in (F(2, 3), F(-1)):
-            w = loss.derivative(s, y)
-            assert loss.value(s, y) == (s - y) ** 2 / 2
-            assert loss.conjugate_derivative(w, y) == s
-            assert loss.value(s, y) + loss.conjugate(w, y) == w * s
-            assert loss.fenchel_young(s, w, y) == 0
-            assert loss.fenchel_young(s, w + F(1, 3), y) == F(1, 18)
-            assert loss.descent_bound(y) == max(-a * (a - y) for a in (y / 2, s, F(0)))
-            assert loss.bregman_radius(s) == loss.value(F(0), y) - loss.value(s, y) + w * s
-            values = [loss.value(s, y), loss.conjugate(w, y), loss.descent_bound(y)]
-            assert all(type(v) is Fraction for v in values)
-
-
 def test_samples_in_fractions() -> None:
     y, weights = (np.array(v, dtype=object) for v in ([F(1), F(-2)], [F(1, 3), F(5)]))
     losses = SampleLosses(LeastSquares(), y, weights)

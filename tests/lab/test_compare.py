@@ -27,20 +27,11 @@ def test_every_method_has_a_name():
     assert entrant.method == methods.FrankWolfe("exact")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("sfv", r"method 'sfv' is unknown; expected one of .*; did you mean sfw"),
-        ("zzz", "method 'zzz' is unknown; expected one of rcmd, corrected, fw,"),
-        ("fw,rcmd,fw", "name fw more than once"),
-        ("rcmd:exact", "method 'rcmd:exact' names a step rule; expected rcmd, which has none"),
-        ("sfw:exact", "method 'sfw:exact' names a step rule; expected sfw, which has none"),
-        ("fw:exakt", "rule of FrankWolfe is 'exakt'; expected one of open-loop, exact"),
-    ],
-)
-def test_unknown_methods_are_refused_in_a_sentence(text, words):
-    with pytest.raises(ValueError, match=words):
-        parse_entrants(text)
+def test_unknown_and_repeated_methods_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"'sfv' is unknown; expected one of .*; did you mean sfw"):
+        parse_entrants("sfv")
+    with pytest.raises(ValueError, match="name fw more than once"):
+        parse_entrants("fw,rcmd,fw")
 
 
 def test_methods_that_do_not_fit_are_told_apart():

@@ -58,10 +58,10 @@ def snippet(page: str) -> str:
     return unescape(found.group(1))
 
 
-def planted(*traces, numbers=(), choices=(), frames=()) -> Page:
+def planted(*traces, choices=()) -> Page:
     """A page of one panel."""
-    scene = Scene([Drawing(traces, {})], frames or [Frame("a", (), [{}])])
-    text = Text("t", (), (), (), ("one",), numbers)
+    scene = Scene([Drawing(traces, {})], [Frame("a", (), [{}])])
+    text = Text("t", (), (), (), ("one",), ())
     return Page(text, choices, "s", {("1",): scene, ("2",): scene}, "")
 
 
@@ -91,20 +91,9 @@ def test_a_page_has_all_its_parts_and_loads_nothing(name):
     assert "$" not in re.sub(r"<(script|style|pre).*?</\1>", "", page, flags=re.DOTALL)
 
 
-def test_a_load_would_be_seen():
-    style = "<style>@import 'x.css'; a { background: url(http://a/b) }</style>"
-    assert len(loads(f'{style}<img src="https://a/b.png"><script src="c.js"></script>')) == 4
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_trace_is_in_the_words_of_plotly(name):
     refuse_unknown_words(made(name))
-
-
-def test_a_misspelt_trace_would_be_refused():
-    bad = {"type": "scatter", "x": [1.0], "y": [1.0], "collour": "red"}
-    with pytest.raises(ValueError, match="collour"):
-        refuse_unknown_words(planted(bad))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -147,11 +136,13 @@ def test_an_option_and_its_start_are_marked():
     assert re.findall(r'value="(\d)"( checked)?>', page) == [("1", ""), ("2", " checked")]
 
 
-def check_frames(page: Page) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_frames_fit_their_page(name):
     """Every number and panel has its name, and every frame sets the same traces.
 
     A trace that some frames leave alone would show what another one left behind.
     """
+    page = made(name)
     panels, readouts = len(page.text.panels), len(page.text.numbers)
     for scene in page.scenes.values():
         moving = [list(changes) for changes in scene.frames[0].changes]
@@ -159,21 +150,6 @@ def check_frames(page: Page) -> None:
         for frame in scene.frames:
             assert len(frame.readouts) == readouts
             assert [list(changes) for changes in frame.changes] == moving
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_frames_fit_their_page(name):
-    check_frames(made(name))
-
-
-@pytest.mark.parametrize(
-    ("numbers", "changes"),
-    [(["gap"], [{0: {"x": [1.0]}}]), ([], [{1: {"x": [1.0]}}]), ([], [{0: {}}, {}])],
-)
-def test_frames_that_do_not_fit_would_be_seen(numbers, changes):
-    frames = [Frame("a", (), [{0: {"x": [1.0]}}]), Frame("b", (), changes)]
-    with pytest.raises(AssertionError):
-        check_frames(planted(numbers=numbers, frames=frames))
 
 
 def test_an_accent_lifts_no_superscript():

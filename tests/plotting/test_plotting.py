@@ -97,20 +97,6 @@ def test_figures_without_matplotlib_are_refused(monkeypatch, tmp_path, result):
             refused()
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("a.jpeg2", "has no known ending; expected .png, .pdf, .svg"),
-        ("no/a.png", "is in a folder that does not exist"),
-        ("folder.png", "is a folder; expected the name of a file"),
-    ],
-)
-def test_figures_that_cannot_be_written_are_refused(tmp_path, name, words):
-    (tmp_path / "folder.png").mkdir()
-    with pytest.raises(ValueError, match=words):
-        plotting.check_plot(tmp_path / name)
-
-
 def test_figure_has_a_look_for_each_name_and_leaves_out_what_has_no_logarithm():
     lines = [
         Line("one", [0, 1, 10], [1.0, 1.0, 0.1]),
@@ -269,7 +255,6 @@ def test_runs_side_by_side(result, plain):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "expected a dictionary with a Result for each name"),
         ([1, 2], "expected a dictionary with a Result for each name"),
         ({"a": 3.0}, "results holds 'a': an object of type float; expected a Result"),
     ],

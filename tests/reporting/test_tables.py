@@ -19,6 +19,7 @@ def test_sections_align_and_wrap():
     lines = section.text().splitlines()
     assert lines[2:5] == ["name    time", "a          1", "longer  12.5"]
     assert max(map(len, lines)) <= 100
+    assert nanoseconds(999.4) == "999 ns"
 
 
 @pytest.mark.parametrize("at_least", [False, True])
@@ -29,10 +30,6 @@ def test_a_target_is_met_up_to_its_limit_and_not_beyond(at_least):
         assert target.met(value) is met
         assert target.shown(value).endswith("met" if met else "MISSED")
     assert target.as_dict(better) == {side: 2.0, "value": better, "met": True}
-
-
-def test_units():
-    assert nanoseconds(999.4) == "999 ns"
 
 
 def test_a_report_says_with_which_seed_and_options_it_was_made():

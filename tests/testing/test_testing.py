@@ -19,23 +19,18 @@ from rcmd import (
     ConjugateProx,
     DenseAtom,
     EuclideanProx,
-    Fair,
     Huber,
     L1Ball,
-    L1Penalty,
     L2Ball,
     LeastSquares,
     LinearMinOracle,
     LogCosh,
     Logistic,
     Problem,
-    PseudoHuber,
     Ridge,
     SeparableConjugate,
-    Simplex,
     SparseAtom,
     SquaredHinge,
-    Translated,
     solve,
     testing,
 )
@@ -214,17 +209,6 @@ def test_loose_gamma_is_a_note() -> None:
 
 
 @dataclass(frozen=True)
-class BarePseudoHuber(SeparableConjugate):
-    width: float = 1.5
-
-    def value(self, s: Any, y: Any) -> Any:
-        return self.width**2 * (math.hypot(1.0, (s - y) / self.width) - 1)
-
-    def derivative(self, s: Any, y: Any) -> Any:
-        return (s - y) / math.hypot(1.0, (s - y) / self.width)
-
-
-@dataclass(frozen=True)
 class BareLogistic(SeparableConjugate):
     """Written as in a textbook: it overflows at large margins."""
 
@@ -244,54 +228,15 @@ class BareSquare(SeparableConjugate):
         return s - y
 
 
-@dataclass(frozen=True)
-class BareFair(SeparableConjugate):
-    def value(self, s: Any, y: Any) -> Any:
-        return abs(s - y) - math.log1p(abs(s - y))
-
-    def derivative(self, s: Any, y: Any) -> Any:
-        return (s - y) / (1 + abs(s - y))
-
-
-PAIRS = [
-    (BarePseudoHuber, PseudoHuber(1.5)),
-    (BareLogistic, Logistic()),
-    (BareSquare, LeastSquares()),
-    (BareFair, Fair()),
-]
 quiet = pytest.mark.filterwarnings("ignore::rcmd.conjugates.base.NumericConjugateWarning")
 
 
 @quiet
-@pytest.mark.parametrize(("cls", "shipped"), PAIRS, ids=lambda v: getattr(v, "__name__", ""))
-def test_numeric_conjugate_agrees_with_the_closed_form(cls: Any, shipped: Any) -> None:
-    bare = cls()
-    assert bare.gamma == pytest.approx(float(shipped.gamma), rel=1e-3)
-    assert bare.gamma is bare.gamma, "found once"
-    for y in (1.0, -1.0):
-        ends = shipped.conjugate_domain(y)
-        assert bare.conjugate_domain(y) == pytest.approx(ends, abs=1e-9)
-        low, high = max(ends[0], -30.0), min(ends[1], 30.0)
-        for share in (1e-6, 0.01, 0.3, 0.5, 0.8, 0.999):
-            w = low + share * (high - low)
-            wanted = shipped.conjugate(w, y)
-            assert bare.conjugate(w, y) == pytest.approx(wanted, abs=1e-12, rel=1e-9)
-            wanted = shipped.conjugate_derivative(w, y)
-            assert bare.conjugate_derivative(w, y) == pytest.approx(wanted, rel=1e-8)
-        for w in (e + d for e, d in zip(ends, (-0.1, 0.1), strict=True) if math.isfinite(e)):
-            assert bare.conjugate(w, y) == math.inf
-        for w in filter(math.isfinite, ends):
-            assert bare.conjugate(w, y) == pytest.approx(shipped.conjugate(w, y), abs=1e-6)
-
-
-@quiet
 @pytest.mark.parametrize(
-    ("pair", "oracle"),
-    [*zip(PAIRS, [L1Ball(1.0), Ridge(0.3), L1Ball(1.0), Ridge(0.3)], strict=True)],
-    ids=[cls.__name__ for cls, _ in PAIRS],
+    ("cls", "shipped", "oracle"),
+    [(BareLogistic, Logistic(), Ridge(0.3)), (BareSquare, LeastSquares(), L1Ball(1.0))],
 )
-def test_value_and_derivative_alone_solve(pair: Any, oracle: Any) -> None:
-    cls, shipped = pair
+def test_value_and_derivative_alone_solve(cls: Any, shipped: Any, oracle: Any) -> None:
     rng = np.random.default_rng(3)
     X = rng.standard_normal((8, 2))
     y = np.sign(rng.standard_normal(8))
@@ -302,14 +247,9 @@ def test_value_and_derivative_alone_solve(pair: Any, oracle: Any) -> None:
 
 
 @quiet
-@pytest.mark.parametrize("cls", [BarePseudoHuber, BareSquare, BareFair])
-def test_numeric_conjugate_keeps_the_contract(cls: Any) -> None:
-    report = check_conjugate(cls())
+def test_numeric_conjugate_keeps_the_contract_and_overflow_is_told() -> None:
+    report = check_conjugate(BareSquare())
     assert "found numerically, not given: gamma, conjugate" in report.notes[0]
-
-
-@quiet
-def test_textbook_logistic_is_told_that_it_overflows() -> None:
     assert testing.inspect_conjugate(BareLogistic()).causes[0] == "unstable form"
 
 
@@ -371,22 +311,8 @@ def test_inverse_slope_finds_roots_anywhere() -> None:
 
 # ---- oracles -----------------------------------------------------------------------------------
 
-RIGHT_ORACLES = [
-    L1Ball(2.0),
-    L1Penalty(0.1),
-    L1Penalty(0.3, 2.0),
-    L2Ball(0.7),
-    Ridge(0.4),
-    Ridge(0.1, 0.5),
-    Box(-1.0, 2.0),
-    Box(0.0, np.arange(1.0, 6.0)),
-    Simplex(3.0),
-    Translated(L1Ball(2.0), np.arange(5.0)),
-    Translated(Ridge(0.4), np.arange(5.0)),
-]
 
-
-@pytest.mark.parametrize("oracle", RIGHT_ORACLES, ids=lambda o: repr(o)[:40])
+@pytest.mark.parametrize("oracle", [L1Ball(2.0), Ridge(0.4), Box(0.0, np.arange(1.0, 6.0))])
 def test_shipped_oracles_keep_their_contract(oracle: LinearMinOracle) -> None:
     report = check_oracle(oracle)
     assert len(report.identities) == 11
@@ -545,15 +471,9 @@ def test_shipped_proxes_keep_their_contract(prox: Any) -> None:
 # ---- rcmd check --------------------------------------------------------------------------------
 
 MODULE = """
-from dataclasses import dataclass
-from rcmd import LeastSquares, L1Ball, ConjugateProx
-
-class Wrong(LeastSquares):
-    def derivative(self, s, y):
-        return 2 * (s - y)
+from rcmd import LeastSquares, L1Ball
 
 instance = LeastSquares()
-number = 3
 """
 
 
@@ -576,14 +496,6 @@ def test_check_prints_a_line_for_each_identity(capsys: Any) -> None:
     assert sum(line.startswith("ok    ") for line in lines) == 15
 
 
-def test_check_says_what_is_wrong(capsys: Any, module: Any) -> None:
-    assert run_check("my_losses_for_check:Wrong") == 1
-    out = capsys.readouterr().out
-    assert "FAIL  derivative is the slope of value" in out
-    assert "likely cause: missing factor: it is 2 times what it should be" in out
-    assert out.splitlines()[-1].endswith("failures")
-
-
 def test_check_takes_files_instances_oracles_and_proxes(module: Any) -> None:
     assert load(f"{module}:instance") == LeastSquares()
     assert load("my_losses_for_check:L1Ball(radius=2)") == L1Ball(2)
@@ -591,14 +503,9 @@ def test_check_takes_files_instances_oracles_and_proxes(module: Any) -> None:
 
 
 BAD_TARGETS = {
-    "rcmd": "is not of the form module:Class",
-    "rcmd:": "is not of the form module:Class",
-    "absent_module:Loss": "module 'absent_module' cannot be imported",
-    "absent.py:Loss": "absent.py cannot be read",
     "rcmd.conjugates:Hubert": "rcmd.conjugates has no Hubert; it has SeparableConjugate",
     "rcmd.conjugates:Huber(__import__('os'))": "expected a name, or a name with numbers",
     "rcmd.conjugates:Huber.value": "expected a name, or a name with numbers",
-    "rcmd.conjugates:Huber(": "expected a name, or a name with numbers",
     "rcmd:L1Ball": "L1Ball cannot be made: .*radius.*; write rcmd:L1Ball",
     "rcmd.conjugates:Poisson": "the Poisson loss is refused",
     "rcmd:solve": "expected a SeparableConjugate",

@@ -31,7 +31,6 @@ from rcmd.cli.main import main
 from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.engine.sampling import Replay
 from rcmd.methods import FrankWolfe
-from rcmd.model import bounds
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.reporting.progress import one_thread
 from rcmd.theory import parallel
@@ -145,15 +144,6 @@ def test_expected_gaps_are_below_the_bound(oracle):
     assert runs.pair_gaps[3][-1] >= runs[3].gap
 
 
-def test_a_broken_bound_is_seen(problem, monkeypatch):
-    """The planted fault: a bound that is a thousandth of the proved one."""
-    best = bounds.best
-    monkeypatch.setattr(bounds, "best", lambda *a: (best(*a)[0], best(*a)[1] / 1000))
-    runs = replicate(problem, range(5), tell=quiet, **FIXED)
-    assert runs.against_bound().violated
-    assert not runs.against_bound().holds
-
-
 def test_no_bound_no_comparison(problem):
     two = replicate(problem, range(2), tell=quiet, max_iterations=3, method=FrankWolfe())
     with pytest.raises(ValueError, match="no theorem bounds these runs; expected the paper's own"):
@@ -184,11 +174,8 @@ def test_sweep(problem):
     ("change", "message"),
     [
         ({"seeds": []}, "seeds are empty; expected different whole numbers from 0 on"),
-        ({"seeds": [1, 1]}, "seeds repeat each other; expected different"),
         ({"seeds": [0.5]}, r"seeds hold 0\.5; expected different whole numbers"),
         ({"seeds": [3, -1]}, "seeds hold -1; expected different whole numbers from 0 on"),
-        ({"n_jobs": 0}, "the number of jobs is 0; expected a whole number from 1 on, or -1"),
-        ({"seed": 3}, "seed given for all runs together; expected none of them"),
         ({"method": RCMD(sampler=Replay([[0]]))}, "sampler given for all"),
         ({"checkpoint": "x"}, "checkpoint given for all runs together"),
         ({"record_at": iter([1])}, "which one run would use up; expected a list or a range"),
@@ -414,7 +401,6 @@ def test_command(tmp_path, capsys):
     for option, message in (
         (["--seeds", "1"], "--seeds is 1; expected at least 2"),
         (["--passes", "-1"], "--passes is -1.0; expected a number above 0"),
-        (["--jobs", "0"], "the number of jobs is 0; expected a whole number from 1 on"),
     ):
         assert main(["replicate", *option]) == 2
         assert message in capsys.readouterr().err
