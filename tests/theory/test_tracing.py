@@ -1,5 +1,6 @@
 """Proofs along runs: every line holds, in fractions exactly, and wrong constants break them."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +45,16 @@ def test_every_proved_line_holds_in_floats(loss: str, oracle: str, weighted: boo
     proof = rcmd.trace(instance, 6, batch=2, w=zero(instance))
     assert proof.broken() == []
     assert all(entry.holds for entry in proof if entry.line.relation is Relation.ON_AVERAGE)
+
+
+def test_a_line_of_every_run_that_is_missed_by_a_little_is_broken() -> None:
+    proof, seen = trace(exact_problem("box"), 2, w=exact_problem("box").losses.y), set()
+    for entry in proof:
+        wrong = replace(entry, left=entry.right + F(1, 10**9))
+        every_run = entry.line.relation in (Relation.AT_MOST, Relation.EQUAL)
+        assert replace(proof, entries=(wrong,)).broken() == [wrong] * every_run
+        seen.add(entry.line.relation)
+    assert seen >= {Relation.AT_MOST, Relation.EQUAL, Relation.ON_AVERAGE}
 
 
 def equal_rows(n: int, y: Any, oracle: Any) -> Problem:
