@@ -122,7 +122,7 @@ class Ellipsoid(NormBall):
         return self._at_least(norms(entries, factor), norms(abs(entries), abs(factor)))
 
     def _at_least(self, pulled: Any, size: Any) -> Any:
-        """(cᵀAc)^½ at most, from ‖Lᵀc‖ as computed and ‖|L|ᵀ|c|‖."""
+        """At least (cᵀAc)^½, from ‖Lᵀc‖ as computed and ‖|L|ᵀ|c|‖."""
         return np.hypot(pulled + self.rounding * size, math.sqrt(self.rounding) * size)
 
     def _size(self, c: Array) -> Any:
