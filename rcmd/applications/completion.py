@@ -1,7 +1,5 @@
 """Matrix completion: a matrix of small nuclear norm from some of its entries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ The relaxation of Mairal et al. weighs how every column and row of M helps to pr
 column i of M takes part through row i of β, row j of M through column j of β.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any

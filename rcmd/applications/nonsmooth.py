@@ -1,7 +1,5 @@
 """Non-smooth minimization by randomized coordinate mirror descent, as in the paper's appendix."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

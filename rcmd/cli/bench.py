@@ -4,8 +4,6 @@ example.
     rcmd bench engine --quick
 """
 
-from __future__ import annotations
-
 import argparse
 
 from rcmd.cli.options import add_command, add_json_option

@@ -7,8 +7,6 @@ your own, in a module or a file, or one that `rcmd list` shows.
     rcmd check l1:5
 """
 
-from __future__ import annotations
-
 import argparse
 import traceback
 from collections.abc import Callable

@@ -12,8 +12,6 @@ fw:exact. By default all that the problem allows. --batch is for methods that
 take any batch.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from typing import Any

@@ -6,8 +6,6 @@ it need not fit into memory:
     rcmd solve url.rows --batch 0.1%
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -6,8 +6,6 @@ network, and open it.
     rcmd demo the-bound --seed 1 --out bound.html --no-open
 """
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import webbrowser

@@ -7,8 +7,6 @@ that repeats it.
     rcmd fuzz --seconds 60 --seed 0
 """
 
-from __future__ import annotations
-
 import argparse
 
 from rcmd.reporting.json_output import say, write_json

@@ -4,8 +4,6 @@ cost of a call.
     rcmd list oracles
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import textwrap

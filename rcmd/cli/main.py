@@ -1,7 +1,5 @@
 """``rcmd COMMAND …``: parse the arguments, import the command's module, run it."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import sys

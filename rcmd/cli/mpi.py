@@ -1,7 +1,5 @@
 """``mpirun -n 4 rcmd solve …``: the rows of the command's problem, spread over ranks."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Options shared by several commands, and the check that their files can be written."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields

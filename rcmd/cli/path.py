@@ -9,8 +9,6 @@ or a list with commas. The oracle's own radius or strength may be left out.
 --tol and the budgets are for each value.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from typing import Literal

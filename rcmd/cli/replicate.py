@@ -5,8 +5,6 @@ where a mean is above it.
     rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --jobs 2
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 

@@ -5,8 +5,6 @@ and not repeated.
     rcmd reproduce --data ~/libsvm --out reproduction --only a9a mushrooms
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict, replace
 from difflib import get_close_matches

@@ -8,8 +8,6 @@ Budgets include what was used before. The data are read again, and must not
 have changed.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

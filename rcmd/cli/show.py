@@ -6,8 +6,6 @@ solved, how it went, and what its certificate says.
 The status is that of the run: 1 where a budget ended it first.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from typing import Any

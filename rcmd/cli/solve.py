@@ -27,8 +27,6 @@ and the plain algorithm takes the same steps whatever their number (pip install
 All losses and oracles, and how they are written: rcmd list.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator

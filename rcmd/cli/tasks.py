@@ -1,7 +1,5 @@
 """The problems of ``rcmd solve``, from files and specs, and what it says about solutions."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Smooth versions of the hinge (1 − ys)₊ for labels ±1; z = ys and v = −yw."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The logistic loss for labels ±1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 The functions take l and l' at one label, as functions of s that ``guarded`` gives.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import pairwise

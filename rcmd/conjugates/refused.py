@@ -1,7 +1,5 @@
 """Losses that are often asked for and cannot be had, each with the reason."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, NoReturn
 
 from rcmd.conjugates.base import SeparableConjugate

@@ -1,7 +1,5 @@
 """Scalar functions that losses share, each in a form that neither overflows nor cancels."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

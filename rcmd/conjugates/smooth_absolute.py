@@ -4,8 +4,6 @@ All are r²/2 near 0 and width·|r| far away, with γ = 1 and |l'| ≤ width; wi
 and u = w/width each is width² times a function of t, and its conjugate of u.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

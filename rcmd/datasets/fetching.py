@@ -1,7 +1,5 @@
 """Published LIBSVM files by name: looked for in the user's folders, else downloaded."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from pathlib import Path

@@ -5,8 +5,6 @@ indptr.npy are a CSR matrix by SciPy's names, data.npy alone is a dense one; lab
 program that reads .npy files can read them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

@@ -4,8 +4,6 @@ So all ranks go on with the same atom, whatever the oracle remembers from call t
 whatever the last digits on another machine would have been; and nothing expensive is done twice.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A problem whose rows are spread over the ranks of a group."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from copy import copy

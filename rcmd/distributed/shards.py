@@ -1,7 +1,5 @@
 """Each rank's share of the rows: a contiguous block, read without the others where that can be."""
 
-from __future__ import annotations
-
 import os
 from itertools import pairwise
 from typing import Any

@@ -6,8 +6,6 @@ closes when the rank dies, however that happens. It imports nothing but the stan
 that it is there at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -8,8 +8,6 @@ atoms, and the dual one follows by Abel summation,
 which touches only the coordinates that a step changed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The contract of an engine, and what all engines share: refreshes and faults."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal, Protocol
 

@@ -5,8 +5,6 @@ schedule is tabulated, and one compiled call takes the steps, in one of three lo
 of oracle. Averages are kept lazily (see ``rcmd.engine.accounting`` for the summation by parts).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ Algorithm 2 is randomized coordinate mirror descent on the dual, ``ReferenceEngi
 generalized stochastic Frank-Wolfe on the primal, ``gsfw``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import count

@@ -1,7 +1,5 @@
 """Batches: b different rows out of n, uniformly, from one ``numpy.random.Generator``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, Protocol

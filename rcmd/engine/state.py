@@ -1,7 +1,5 @@
 """The state of a run as plain values, for checkpoints."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

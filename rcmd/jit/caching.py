@@ -5,8 +5,6 @@ fingerprint closes that hole: it changes when the code of a function changes, or
 anything the function reaches, and only then. It is a part of the name a kernel is cached under.
 """
 
-from __future__ import annotations
-
 import dis
 import enum
 import functools

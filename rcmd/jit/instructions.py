@@ -4,8 +4,6 @@ Call an address, prefetch a cache line, and search a block of entries at once: n
 loops for a maximum, its place, or a match in a short row do not use the vector registers.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -6,8 +6,6 @@ methods. Kernels call it by its address, so that a kernel is compiled once for a
 loss costs the compilation of a few scalar lines.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re

@@ -4,8 +4,6 @@ Races and benches solve by ``Entrant.solve``, and many runs are queued by
 ``rcmd.theory.parallel.run_each``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median

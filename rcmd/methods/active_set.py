@@ -1,7 +1,5 @@
 """Frank–Wolfe over active atoms: away steps, pairwise steps, and blended pairwise steps."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass

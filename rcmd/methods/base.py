@@ -1,7 +1,5 @@
 """The contract of all methods: what starts a run, and what a run drives."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import fields

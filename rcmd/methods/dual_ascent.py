@@ -1,7 +1,5 @@
 """Coordinate ascent on the dual of a strongly convex problem: SDCA, and the accelerated APCG."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

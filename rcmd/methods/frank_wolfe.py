@@ -1,7 +1,5 @@
 """Frank–Wolfe with the whole gradient in every step, for sets and for penalties."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Conditional gradient sliding: accelerated steps whose prox steps are found by Frank-Wolfe."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """How far to go along a segment: the step rules that Frank–Wolfe methods share."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Stochastic Frank-Wolfe: what its methods share, and those that never take a full gradient."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from numbers import Real

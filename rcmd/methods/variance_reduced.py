@@ -1,7 +1,5 @@
 """Stochastic Frank-Wolfe with variance reduction: SAG-type, SARAH, and in epochs SVRF."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Hashes of data and of the objects that define a run, equal in every process."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import MutableMapping
 from dataclasses import fields, is_dataclass

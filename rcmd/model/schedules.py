@@ -4,8 +4,6 @@ Averages use weights c_0, c_1, … with totals C_i = c_0 + … + c_i. A schedule
 mixing weight α_i = c_i/C_i and the growth C_i/C_base, which is all that an average needs.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ the types of its fields say what each word may be: a number, a shape, a file. Cl
 own files are loaded by ``rcmd.model.user_code``.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Ground truth by CVXPY: the one place that builds a CVXPY problem."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

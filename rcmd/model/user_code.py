@@ -1,7 +1,5 @@
 """The user's own losses, oracles and proxes, by name: ``module:Class(0.5)`` or ``file.py:name``."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import importlib.util

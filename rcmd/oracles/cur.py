@@ -1,7 +1,5 @@
 """The set of the convex CUR relaxation: few rows and few columns of β are not zero."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

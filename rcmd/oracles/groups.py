@@ -1,7 +1,5 @@
 """Balls and penalties of group norms: atoms on one group of variables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """The l1 ball and the l1 penalty: atoms with one nonzero."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

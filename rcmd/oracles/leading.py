@@ -5,8 +5,6 @@ residual proves that *some* eigenvalue is near, and only a bound from above on a
 makes the dual value a lower bound. So the two are computed apart.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

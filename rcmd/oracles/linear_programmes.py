@@ -1,7 +1,5 @@
 """Linear programmes on HiGHS: one model an oracle, of which each call changes only numbers."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Norms, directions and largest entries of vectors, safe from overflow."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

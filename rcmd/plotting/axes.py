@@ -3,8 +3,6 @@
 Imported when a figure is drawn, as it needs matplotlib.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Panels of curves, the one machinery behind all figures: sizes, fonts, a look for each name."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """JSON for programs: one convention for all commands, and numbers that every reader accepts."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Progress on a terminal's last line; and exit status, ranks and threads of this process."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

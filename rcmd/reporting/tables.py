@@ -1,7 +1,5 @@
 """Measurements: tables for people, JSON for programs."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import os

@@ -1,7 +1,5 @@
 """Atoms: what an oracle returns, in the cheapest form."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The layout that fits what a user brings, checked once; and rows made of other rows."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

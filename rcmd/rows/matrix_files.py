@@ -1,7 +1,5 @@
 """Files of numbers: matrices, and some entries of a matrix."""
 
-from __future__ import annotations
-
 import os
 from itertools import chain
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Rows for a matrix β, never formed: its entries, or all products left_iᵀ β right_j."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

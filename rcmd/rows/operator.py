@@ -1,7 +1,5 @@
 """Rows known by their products alone: a SciPy ``LinearOperator``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Every method of a group is *collective*: all ranks call it, in the same order. S
 the same to the last bit on every rank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -5,8 +5,6 @@ wrong; so every output has room for one entry more. Unsigned places spare the te
 negative ones.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rcmd.jit.caching import kernel

@@ -1,7 +1,5 @@
 """Input is checked once, where it enters; faults are sentences."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import sys

@@ -1,7 +1,5 @@
 """Results in files: the pair, the history, what was solved and how, and with which versions."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

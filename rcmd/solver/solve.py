@@ -1,7 +1,5 @@
 """Solving a problem, in one go or record by record, and the options of a run."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import math

@@ -1,7 +1,5 @@
 """What the value of a loss implies: the slope, pairs (s, w), l* at them, the steepest chord."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@
 conjugate at w = l'(s) must be ws − l(s), attained at s; everything else follows from those.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@
 ``minimum`` and ``prediction_range`` must agree with them, and with each other, on random costs.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

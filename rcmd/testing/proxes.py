@@ -4,8 +4,6 @@ The mirror map is taken as the definition of h: its inverse, the step, the centr
 divergence must be those of the h whose slope it is.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ script or a notebook are sent along, and arrays above a megabyte lie in one file
 processes map.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

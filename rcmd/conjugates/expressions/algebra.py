@@ -5,8 +5,6 @@ fixed number of steps on polynomials of bounded degree; where none applies the a
 and numbers decide.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

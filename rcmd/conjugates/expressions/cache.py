@@ -5,8 +5,6 @@ the module; the first line is a hash of the rest. It is checked when a file is r
 written under another name first: a broken or half-written one is never used, but generated again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

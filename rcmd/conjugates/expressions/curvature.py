@@ -1,7 +1,5 @@
 """Convexity and γ: the range of f'' over a core, proved where algebra can, measured elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise

@@ -4,8 +4,6 @@ The verification knows nothing of how the code came about: values come from the 
 expression, slopes from differences of it in 500 digits, conjugates from the definition.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Iterator, Mapping

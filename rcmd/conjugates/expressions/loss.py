@@ -1,7 +1,5 @@
 """The class that an expression becomes: its arguments checked, its module loaded or generated."""
 
-from __future__ import annotations
-
 import keyword
 import math
 import sys

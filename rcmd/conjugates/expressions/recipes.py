@@ -4,8 +4,6 @@ A recipe is a list of (name, factor, slope, shift, extra): factor·name(slope·r
 entries are plain numbers, so that a recipe can be stored.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from types import ModuleType

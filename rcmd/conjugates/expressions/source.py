@@ -4,8 +4,6 @@ Each core gets its value, slope, curvature, inverse, conjugate and Fenchel–You
 own methods put the label around them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Between formulas and SymPy's expressions, both ways, and the rewriting that keeps digits."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The compiled loop of accelerated dual coordinate ascent (see ``rcmd.methods.dual_ascent``)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

@@ -5,8 +5,6 @@ In the last, ``mine`` are the rows of the batch that this process has, by their 
 own rows and in the order of the batch.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

@@ -14,8 +14,6 @@ The three methods are compiled into the loop: a kernel per oracle class, for all
 all parameters.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

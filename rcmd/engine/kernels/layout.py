@@ -15,8 +15,6 @@ it lies in one half of a cache line: at n = 10⁶ a step waits for one miss, not
 variables are those of the unweighted loss; weights enter with the gain ω_j/n.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

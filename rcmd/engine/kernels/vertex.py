@@ -30,8 +30,6 @@ bounds themselves, are masks on the bits of a double: `BOTH_SIGNS`, `POSITIVE`, 
 `NO_BITS`), each a pair (keep, flip) for `instructions.masked`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a run costs besides time per step: its start, memory and rounding drift."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -4,8 +4,6 @@ The run is a process of its own, whose largest resident memory the system counts
 code and mapped files included.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

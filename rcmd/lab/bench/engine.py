@@ -5,8 +5,6 @@ Times are the best of several repeats. What is compared is timed by turns in one
 refreshing sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, replace
 

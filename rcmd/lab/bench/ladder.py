@@ -1,7 +1,5 @@
 """Time to a certified gap: the least effort that reaches it, found rung by rung and repeated."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 mpirun starts this file on every rank, where it times steps of generated problems.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@ For each oracle the pass is one that its formula cannot avoid, which its class n
 with ``argmin`` and ``minimum`` (see ``timing``).
 """
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Mapping
 from types import MappingProxyType

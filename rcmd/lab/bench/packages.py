@@ -4,8 +4,6 @@ rcmd, COPT, cyanure, scikit-learn and skglm: each function puts a task into a pa
 and returns what solves it from scratch with an effort.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Nothing here may import numba before the clock runs.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Contenders timed against each other in one run; times and ratios as cells of a table."""
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

@@ -1,7 +1,5 @@
 """The problems to measure on: files of the user's, and generated ones."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

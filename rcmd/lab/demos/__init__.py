@@ -5,8 +5,6 @@ that the page shows, below it what is drawn. The words are in ``texts/``. ``page
 consists of and writes its file, ``drawing`` has curves and axes in one style.
 """
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 from importlib import import_module
 

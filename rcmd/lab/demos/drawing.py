@@ -1,7 +1,5 @@
 """Traces, layouts and legends of one look, in the words of plotly.js."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from html import escape

@@ -3,8 +3,6 @@
 Style, script, plotly.js, data and formulas are in the file, which loads nothing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The paper's experiment: its data sets, its settings, the numbers of its Table 3."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from rcmd.lab.racing import Entrant

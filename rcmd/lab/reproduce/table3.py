@@ -1,7 +1,5 @@
 """Table 3 with our numbers beside the published ones, and the two figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import median
 from typing import Any

@@ -1,7 +1,5 @@
 """Corrections for the l2 ball and ridge: Newton's method, along the sphere where it binds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Corrections for any oracle: Newton steps on the atoms found, then the atoms that are missing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

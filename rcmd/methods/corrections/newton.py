@@ -1,7 +1,5 @@
 """What all corrections share: points, small linear systems, and step lengths."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Small quadratic programmes on the simplex, by an active-set method."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ array is a number k, the member ``k.npy``. Nothing is compressed, and nothing in
 executed. Every member has a checksum.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

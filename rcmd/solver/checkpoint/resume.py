@@ -1,7 +1,5 @@
 """Resuming a run from its checkpoint."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import os

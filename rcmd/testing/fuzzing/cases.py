@@ -4,8 +4,6 @@ All numbers come from ``random.Random``, by ``randint`` and ``choice`` alone: Hy
 ``Random`` of its own, whose draws of these two it spreads evenly and makes smaller afterwards.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """Hypothesis draws cases until one has a finding, and makes that one as simple as it can."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress

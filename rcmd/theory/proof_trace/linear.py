@@ -5,8 +5,6 @@ the wrong sign; what remains after them is the corrected bound. "chain 1" is the
 inequalities of the published proof.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -7,8 +7,6 @@ The published proof bounds φ(β̄, w) − D(w̄) for a w fixed beforehand and t
 u = a − s, N = n/b, g_i = 2N + i, c_i = (2N+i)(2N+i+1)/2 and G = Σ g_i.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
