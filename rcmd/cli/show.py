@@ -16,7 +16,7 @@ from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import exit_status
 from rcmd.solver.history import Record
 from rcmd.solver.result import Result
-from rcmd.solver.saved_results import as_data, load_result, load_versions
+from rcmd.solver.saved_results import as_data, load_with_versions
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run ``rcmd show``; returns the exit status of the run that is shown."""
-    result, versions = load_result(options.file), load_versions(options.file)
+    result, versions = load_with_versions(options.file)
     say("\n".join(_lines(result, versions)), options.json)
     if options.plot is not None:
         result.plot(options.against).savefig(options.plot)

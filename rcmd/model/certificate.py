@@ -202,20 +202,16 @@ def _certified(
     )
     if feasible and math.isfinite(primal.doubt):
         size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
-        _refuse_contradiction(problem, certificate, size)
+        difference = certificate.primal - certificate.dual
+        # A gap that is not P − D: the loss or the oracle contradicts itself.
+        if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
+            raise ValueError(
+                f"P(β) − D(w) is {float(difference):.6g} but the Fenchel–Young terms add up to "
+                f"{float(certificate.gap):.6g}; expected the same number: the values, conjugates "
+                f"or minima of {problem.loss!r} or {problem.oracle!r} are wrong; "
+                "check them with rcmd.testing.check_conjugate and check_oracle"
+            )
     return certificate
-
-
-def _refuse_contradiction(problem: Problem, certificate: Certificate, size: Any) -> None:
-    """Refuse a gap that is not P − D: then the loss or the oracle contradicts itself."""
-    difference = certificate.primal - certificate.dual
-    if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
-        raise ValueError(
-            f"P(β) − D(w) is {float(difference):.6g} but the Fenchel–Young terms add up to "
-            f"{float(certificate.gap):.6g}; expected the same number: the values, conjugates or "
-            f"minima of {problem.loss!r} or {problem.oracle!r} are wrong; "
-            "check them with rcmd.testing.check_conjugate and check_oracle"
-        )
 
 
 class BestPair:
@@ -237,10 +233,6 @@ class BestPair:
         predictions = point.predictions
         self._take_primal(point)
         return predictions
-
-    def offer_with_response(self, beta: Any) -> None:
-        """Consider β, and its dual response ∇L(Xβ)."""
-        self.offer_dual(self.problem.losses.derivative(self.offer_primal(beta)))
 
     def offer_dual(self, w: Array) -> None:
         """Consider w."""
@@ -278,14 +270,14 @@ class BestPair:
     def _take_primal(self, point: PrimalPoint) -> bool:
         better = self._primal is None or bool(point.value < self._primal.value)
         if better:
-            point.beta = _frozen(point.beta)
+            point.beta = frozen(point.beta)
             self._primal, self._certificate = point, None
         return better
 
     def _take_dual(self, point: DualPoint) -> bool:
         better = self._dual is None or bool(point.value > self._dual.value)
         if better:
-            point.w = _frozen(point.w)
+            point.w = frozen(point.w)
             self._dual, self._certificate = point, None
         return better
 
@@ -318,8 +310,8 @@ class BestPair:
         beta, *numbers = state["primal"]
         _check_shape("beta", beta, self.problem.rows.zero().shape)
         _check_shape("w", state["w"], (self.problem.n,))
-        self._primal = PrimalPoint(_frozen(beta), None, *numbers)
-        self._dual = DualPoint(_frozen(self.problem.own_part(state["w"])), None, *state["dual"])
+        self._primal = PrimalPoint(frozen(beta), None, *numbers)
+        self._dual = DualPoint(frozen(self.problem.own_part(state["w"])), None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
             self._certificate = Certificate(*pair, *values, *state["gaps"])
@@ -327,7 +319,7 @@ class BestPair:
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
 
 
-def _frozen(array: Any) -> Any:
+def frozen(array: Any) -> Any:
     """A read-only copy: what is certified must not change."""
     copy = array.copy()
     copy.setflags(write=False)

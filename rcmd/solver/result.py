@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from rcmd.model.certificate import Certificate
@@ -51,40 +52,16 @@ class Result:
     about: Summary | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def beta(self) -> Any:
-        """The primal solution β."""
-        return self.certificate.beta
+    beta = property(attrgetter("certificate.beta"), doc="The primal solution β.")
+    primal = property(attrgetter("certificate.primal"), doc="P(β).")
+    dual = property(attrgetter("certificate.dual"), doc="D(w).")
+    gap = property(attrgetter("certificate.gap"), doc="The certified gap, at least P(β) − P*.")
+    x, fun = beta, primal  # SciPy's names
 
     @property
     def w(self) -> Array:
         """The dual solution w."""
         return self.certificate.w
-
-    @property
-    def primal(self) -> Any:
-        """P(β)."""
-        return self.certificate.primal
-
-    @property
-    def dual(self) -> Any:
-        """D(w)."""
-        return self.certificate.dual
-
-    @property
-    def gap(self) -> Any:
-        """The certified gap P(β) − D(w), an upper bound of P(β) − P*."""
-        return self.certificate.gap
-
-    @property
-    def x(self) -> Any:
-        """β, by SciPy's name."""
-        return self.beta
-
-    @property
-    def fun(self) -> Any:
-        """P(β), by SciPy's name."""
-        return self.primal
 
     @property
     def nit(self) -> int:
@@ -114,26 +91,9 @@ class Result:
     def plot(self, x: Axis = "gradients", axes: Any = None) -> Any:
         """P and D, and the certified gap with the theorem's bound.
 
-        Parameters
-        ----------
-        x
-            What the run spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
-            ``"seconds"``.
-        axes
-            Axes to draw the gap into; without them, a figure with both panels.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure; ``figure.savefig("run.pdf")`` keeps it.
-
-        Examples
-        --------
-        >>> from rcmd import Box, LeastSquares, Problem, solve
-        >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
-        >>> figure = solve(problem, tol=1e-2).plot(x="iterations")
-        >>> [axes.get_xlabel() for axes in figure.axes]
-        ['iterations', 'iterations']
+        ``x`` is what the run spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
+        ``"seconds"``; ``axes`` are for the gap alone. Returns the matplotlib figure:
+        ``figure.savefig("run.pdf")`` keeps it.
         """
         from rcmd.plotting.runs import run
 

@@ -20,14 +20,7 @@ from rcmd.model.constants import summarize
 from rcmd.model.problem import check_problem
 from rcmd.rows.processes import Cancelled, abort_on_error, cancellable, shared_errors
 from rcmd.solver.checkpoint.saver import Saver
-from rcmd.solver.history import (
-    History,
-    Record,
-    State,
-    StopReason,
-    checked_iterations,
-    log_spaced,
-)
+from rcmd.solver.history import History, Record, State, StopReason, checked_iterations, log_spaced
 from rcmd.solver.result import Result
 
 if TYPE_CHECKING:
@@ -153,19 +146,17 @@ class Run(Iterator[State]):
         self._next_record: float | None = None
         self._best = BestPair(problem)
         if options.warm_start is not None:
-            self._best.offer_with_response(options.warm_start.beta)
+            predictions = self._best.offer_primal(options.warm_start.beta)
+            self._best.offer_dual(problem.losses.derivative(predictions))
             if len(options.warm_start.w) == problem.n:
                 self._best.offer_dual(options.warm_start.w)
         self._history: list[Record] = []
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
-        self._earlier = self._certifying = 0.0
-        self.time = self._saving = 0.0
+        self._earlier = self._certifying = self.time = self._saving = 0.0
         self._out_of_time = self._interrupted = False
-        self.saver: Saver | None = None
-        if options.checkpoint is not None:
-            self.saver = Saver(self, options.checkpoint)
+        self.saver = None if options.checkpoint is None else Saver(self, options.checkpoint)
 
     def __next__(self) -> State:
         """Work until the next record and certify it."""
@@ -247,14 +238,21 @@ class Run(Iterator[State]):
             "next_record": self._next_record,
         }
 
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Continue from there."""
+    def load_state(self, state: dict[str, Any], seconds: float, *, ended: bool) -> None:
+        """Continue a run of so many seconds from there.
+
+        With ``ended``, it had reached its tolerance, and continues only with a smaller one.
+        """
         self.progress.load_state(state["progress"])
         self._best.load_state(state["best"])
         self._history = list(History.of_columns(state["history"]))
         self._next_record = later = state["next_record"]
         if later is not None and not later > 0:
             raise ValueError(f"next_record is {later}; expected an iteration")
+        self._earlier = self.time = seconds
+        if ended:
+            self.stop = self._conclude(self._history[-1].gap, None)
+            self.progress.reconsider(self._best)
 
     @property
     def history(self) -> History:
@@ -265,16 +263,6 @@ class Run(Iterator[State]):
         """Wall-clock time since the first step, including the runs that this one continues."""
         now = 0.0 if self._started is None else time.perf_counter() - self._started
         return self._earlier + now
-
-    def continue_from(self, seconds: float, *, ended: bool) -> None:
-        """Continue a run of so many seconds; with ``ended``, one that had reached its tolerance.
-
-        With a smaller tolerance it continues.
-        """
-        self._earlier = self.time = seconds
-        if ended:
-            self.stop = self._conclude(self._history[-1].gap, None)
-            self.progress.reconsider(self._best)
 
     def _advance(self) -> StopReason | None:
         """Step to the next record or the end of a budget; returns which budget ended, if any."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import rcmd
-from rcmd.model.certificate import Certificate
+from rcmd.model.certificate import Certificate, frozen
 from rcmd.model.constants import Summary
 from rcmd.rows.lowrank import LowRank
 from rcmd.solver.checkpoint.file import Kind, read_file, write_file
@@ -68,7 +68,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     >>> again.message == result.message, again.beta.tolist() == result.beta.tolist()
     (True, True)
     """
-    return _read(Path(path))[0]
+    return load_with_versions(path)[0]
 
 
 def as_data(result: Result) -> dict[str, Any]:
@@ -121,12 +121,11 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def load_versions(path: str | os.PathLike[str]) -> dict[str, str | None]:
-    """The versions of Python and the packages that a saved result was made with."""
-    return _read(Path(path))[1]
-
-
-def _read(path: Path) -> tuple[Result, dict[str, str | None]]:
+def load_with_versions(
+    path: str | os.PathLike[str],
+) -> tuple[Result, dict[str, str | None]]:
+    """A saved result, and the versions of Python and the packages that it was made with."""
+    path = Path(path)
     if not path.is_file():
         raise BadResult(f"{path} cannot be read: there is no such file")
     held = read_file(path, FORMAT)
@@ -150,7 +149,7 @@ def from_parts(held: dict[str, Any]) -> Result:
         raise ValueError(f"its values are {numbers}; expected numbers")
     if not (numbers["loss_gap"] >= 0 and numbers["regularizer_gap"] >= 0):
         raise ValueError("a gap is negative; expected none")
-    pair = _frozen(_restored(held["beta"])), _frozen(held["w"])
+    pair = frozen(_restored(held["beta"])), frozen(held["w"])
     return Result(
         certificate=Certificate(*pair, **numbers),
         history=History.of_columns(held["history"]),
@@ -176,11 +175,6 @@ def _restored(beta: Any) -> Any:
     vector = np.zeros(beta["length"], beta["values"].dtype)
     vector[beta["nonzero"]] = beta["values"]
     return vector
-
-
-def _frozen(array: Any) -> Any:
-    array.setflags(write=False)
-    return array
 
 
 def _nonzeros(beta: Any) -> dict[str, Any]:

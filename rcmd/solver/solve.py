@@ -71,39 +71,30 @@ class Options:
         check_amount("tol", self.tol, "a number ≥ 0")
         check_amount("every", self.every, "seconds between two saves, ≥ 0")
         check_seed(self.seed)
-        method = self._checked_method()
+        method = Corrected() if self.method is None else self.method
+        if isinstance(method, str):
+            method = method_named(method)
+        expected = "a Method, such as RCMD() or FrankWolfe(), the name of one, such as 'rcmd'"
+        check_kind("method", method, Method, f"{expected}, or None")
         limits = self.max_iterations, self.max_gradients, self.max_seconds
         n = self.problem.n
         batch = None if self.batch is None else batch_size(self.batch, n)
-        self._check_warm_start(method)
+        if self.warm_start is not None and not method.warm_starts:
+            raise ValueError(
+                f"warm_start is given with method = {method!r}, which starts from scratch; "
+                "expected none, or method RCMD or Corrected"
+            )
+        if not isinstance(self.warm_start, Result | None):
+            raise TypeError(
+                f"warm_start is of type {type(self.warm_start).__name__}; expected the Result of "
+                "an earlier run"
+            )
         if self.problem.spread and not method.spreads:
             raise ValueError(
                 f"method is {method!r}, which runs on one process, while the rows are on several; "
                 "expected RCMD or Corrected"
             )
         return method, batch, Budgets(*limits, n=n)
-
-    def _checked_method(self) -> Method:
-        method = Corrected() if self.method is None else self.method
-        if isinstance(method, str):
-            return method_named(method)
-        expected = "a Method, such as RCMD() or FrankWolfe(), the name of one, such as 'rcmd'"
-        check_kind("method", method, Method, f"{expected}, or None")
-        return method
-
-    def _check_warm_start(self, method: Method) -> None:
-        if self.warm_start is None:
-            return
-        if not method.warm_starts:
-            raise ValueError(
-                f"warm_start is given with method = {method!r}, which starts from scratch; "
-                "expected none, or method RCMD or Corrected"
-            )
-        if not isinstance(self.warm_start, Result):
-            raise TypeError(
-                f"warm_start is of type {type(self.warm_start).__name__}; expected the Result of "
-                "an earlier run"
-            )
 
     def listeners(self) -> tuple[Callback, ...]:
         """The functions to call at each record, from one or several."""

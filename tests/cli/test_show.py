@@ -21,7 +21,7 @@ from rcmd import (
 from rcmd.cli.main import main
 from rcmd.datasets import make_classification
 from rcmd.solver.checkpoint.file import CHECKPOINT, write_file
-from rcmd.solver.saved_results import FORMAT, BadResult, load_versions
+from rcmd.solver.saved_results import FORMAT, BadResult, load_with_versions
 
 
 def same(one, other):
@@ -76,7 +76,7 @@ def test_what_is_read_is_what_was_saved(tmp_path, name):
     if name != "matrix":
         with pytest.raises(ValueError, match="read-only"):
             again.beta[0] = 1.0
-    assert load_versions(path)["numpy"] == np.__version__
+    assert load_with_versions(path)[1]["numpy"] == np.__version__
     again.save(tmp_path / "twice.rcmd")
     check_same(result, load_result(tmp_path / "twice.rcmd"))
 

@@ -1,5 +1,4 @@
 """Runs on disk: begin with ``resume``.
 
-``saver`` decides when a run is saved, ``options`` which of its options are, ``file`` in which
-format.
+``saver`` decides what is saved of a run, and when; ``file`` in which format.
 """

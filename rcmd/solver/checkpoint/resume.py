@@ -10,11 +10,16 @@ from threading import BrokenBarrierError
 from typing import Any
 
 from rcmd.methods import Method, method_named
-from rcmd.model.problem import Problem
+from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.processes import Group, SharedError, same_bytes, shared_errors
 from rcmd.solver.checkpoint.file import BadCheckpoint, read_stream
-from rcmd.solver.checkpoint.options import OtherRun, options_from
-from rcmd.solver.checkpoint.saver import Saver, refuse_missing, whole_path
+from rcmd.solver.checkpoint.saver import (
+    OtherRun,
+    Saver,
+    options_from,
+    refuse_missing,
+    whole_path,
+)
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run
 from rcmd.solver.solve import CHANGING, Options, called_with
@@ -36,10 +41,7 @@ def reopen(
     Takes what ``resume`` takes.
     """
     path = whole_path(checkpoint)
-    if not isinstance(problem, Problem):
-        raise TypeError(
-            f"problem is of type {type(problem).__name__}; expected the Problem of the checkpoint"
-        )
+    check_problem(problem)
     tree = read_checkpoint(path, problem.group)
     own = method_named(method) if isinstance(method, str) else method
     # None is no limit; for an option that is always a number, it leaves that as it was.
@@ -52,8 +54,7 @@ def reopen(
     with _whole(path):
         run = Run(options)
         problem.oracle.load_state(tree["oracle"])
-        run.load_state(tree["run"])
-        run.continue_from(float(tree["seconds"]), ended=bool(tree["ended"]))
+        run.load_state(tree["run"], float(tree["seconds"]), ended=bool(tree["ended"]))
         command = tree["command"]
     run.saver = Saver(run, path, resumed=True)
     run.saver.command = command
