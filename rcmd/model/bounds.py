@@ -399,5 +399,4 @@ def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tup
     if not gaps:
         reason = next(b for b in _BOUNDS if b.schedule == kind).why_not(constants)
         raise ValueError(f"no {kind} bound applies: {reason}")
-    k = _index_of(kind, iterations)
-    return min(((b, b.value(constants, k)) for b in gaps), key=lambda pair: pair[1])
+    return min(((b, b(constants, iterations)) for b in gaps), key=lambda pair: pair[1])

@@ -143,15 +143,6 @@ def refuse_overflow(problem: Problem) -> None:
         )
 
 
-def refuse_infinite_energy(energy: Any) -> None:
-    """Refuse rows for which the relative smoothness σ, and so every step size, overflows."""
-    if math.isinf(energy):
-        raise ValueError(
-            "X holds numbers whose squares overflow, so that the step sizes for a strongly convex "
-            "R would be 0; expected entries below 1e150: divide X by a power of ten"
-        )
-
-
 @dataclass(frozen=True)
 class Summary:
     """What a problem is, in words and numbers, without its data.
@@ -189,6 +180,16 @@ class Summary:
 
 def summarize(problem: Problem, batch: int) -> Summary:
     """The summary of ``problem`` for batches of so many rows."""
+    constants = problem.constants(batch)
+    rows = [
+        ("γ", "smoothness of the losses", constants.gamma),
+        ("M", "largest |x_jᵀβ| over dom R", constants.prediction_bound),
+        ("E", "(1/n) Σ γ_j M_j², at most γM²", constants.prediction_energy),
+        ("D_max", "Bregman radius of the responses", constants.bregman_radius),
+        ("μ", "strong convexity of R", constants.mu),
+    ]
+    if constants.mu > 0:
+        rows.append(("σ_b", "relative smoothness for these batches", constants.sigma))
     return Summary(
         n=problem.n,
         p=problem.p,
@@ -196,7 +197,7 @@ def summarize(problem: Problem, batch: int) -> Summary:
         weighted=problem.losses.weights is not None,
         loss=problem.loss.formula,
         regularizer=problem.oracle.describe(),
-        constants=_constants(problem.constants(batch)),
+        constants=tuple((name, meaning, float(value)) for name, meaning, value in rows),
     )
 
 
@@ -231,28 +232,12 @@ def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
     )
 
 
-def _constants(constants: Constants) -> tuple[tuple[str, str, float], ...]:
-    rows = [
-        ("γ", "smoothness of the losses", constants.gamma),
-        ("M", "largest |x_jᵀβ| over dom R", constants.prediction_bound),
-        ("E", "(1/n) Σ γ_j M_j², at most γM²", constants.prediction_energy),
-        ("D_max", "Bregman radius of the responses", constants.bregman_radius),
-        ("μ", "strong convexity of R", constants.mu),
-    ]
-    if constants.mu > 0:
-        rows.append(("σ_b", "relative smoothness for these batches", constants.sigma))
-    return tuple((name, meaning, float(value)) for name, meaning, value in rows)
-
-
 def _theorems(constants: Constants) -> tuple[str, ...]:
-    linear = constants.mu > 0
-    verdict = (
-        "R is strongly convex: Theorem 3.2's schedule, with corrected bounds"
-        if linear
-        else "R is not strongly convex: Theorem 3.1's schedule and bound"
-    )
-    kind: bounds.Kind = "linear" if linear else "sublinear"
-    lines = [f"  {verdict}"]
+    kind: bounds.Kind = "sublinear"
+    lines = ["  R is not strongly convex: Theorem 3.1's schedule and bound"]
+    if constants.mu > 0:
+        kind = "linear"
+        lines = ["  R is strongly convex: Theorem 3.2's schedule, with corrected bounds"]
     if not bounds.valid(constants, 1, kind):
         return (*lines, "  no bound: the constants are too large for a floating-point number")
     for passes in (1, 10, 100, 1000):

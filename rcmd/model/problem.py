@@ -13,14 +13,7 @@ import numpy as np
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
-from rcmd.model.constants import (
-    Constants,
-    describe,
-    refuse_huge_labels,
-    refuse_infinite_energy,
-    refuse_overflow,
-    summarize,
-)
+from rcmd.model.constants import Constants, describe, refuse_huge_labels, refuse_overflow, summarize
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
 from rcmd.oracles.base import LinearMinOracle
@@ -124,7 +117,14 @@ class Problem:
             refuse_huge_labels(self)
         self.intercept = intercept
         if intercept is not None:
-            self._append_intercept()
+            positive("intercept", intercept, "Problem")
+            if self.exact and not isinstance(intercept, Rational):
+                raise ValueError(
+                    f"intercept of Problem is the float {intercept!r} while X holds fractions; "
+                    "expected a fractions.Fraction"
+                )
+            self.rows = with_ones(self.rows)
+            self.p += 1
         self._regularize(oracle)
 
     def with_oracle(self, oracle: LinearMinOracle | str) -> Problem:
@@ -135,15 +135,7 @@ class Problem:
         return other
 
     def thinned(self, stride: int) -> Problem | None:
-        """The problem of the samples 0, stride, 2·stride, … and the same R, where rows allow it.
-
-        Examples
-        --------
-        >>> from rcmd import Box, LeastSquares, Problem
-        >>> X, y = np.arange(6.0).reshape(6, 1), np.arange(6.0)
-        >>> Problem(X, y, LeastSquares(), Box(0.0, 1.0)).thinned(2).losses.y
-        array([0., 2., 4.])
-        """
+        """The problem of the samples 0, stride, 2·stride, … and the same R, where rows allow it."""
         rows = self.rows.thinned(stride)
         if rows is None:
             return None
@@ -169,17 +161,6 @@ class Problem:
             )
         self.oracle = in_number_type(whole, self.exact).bind(self.rows, self.losses)
         self._constants: dict[int, Constants] = {}
-
-    def _append_intercept(self) -> None:
-        """Append a column of ones to the rows."""
-        positive("intercept", self.intercept, "Problem")
-        if self.exact and not isinstance(self.intercept, Rational):
-            raise ValueError(
-                f"intercept of Problem is the float {self.intercept!r} while X holds fractions; "
-                "expected a fractions.Fraction"
-            )
-        self.rows = with_ones(self.rows)
-        self.p += 1
 
     @property
     def loss(self) -> SeparableConjugate:
@@ -275,7 +256,11 @@ class Problem:
             if not self.exact:
                 refuse_overflow(self)
             row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else 0.0
-            refuse_infinite_energy(row_energy)
+            if math.isinf(row_energy):
+                raise ValueError(
+                    "X holds numbers whose squares overflow, so that the step sizes for a strongly "
+                    "convex R would be 0; expected entries below 1e150: divide X by a power of ten"
+                )
         own = np.array([gammas.max(), bounds.max(), row_energy, -gammas.min()])
         gamma, prediction_bound, row_energy, negative = self.group.largest(own)
         with np.errstate(over="ignore"):  # an infinite energy is refused by every bound

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from numbers import Integral, Number, Real
 from typing import Any
 
@@ -132,13 +132,6 @@ class History(tuple[Record, ...]):
         """The history that gave these ``columns``."""
         rows = zip(*(columns[name] for name in COLUMNS), strict=True)
         return cls(of_kinds(Record, dict(zip(COLUMNS, row, strict=True))) for row in rows)
-
-    def as_dicts(self) -> list[dict[str, Any]]:
-        """Every record as a dictionary of plain numbers, ready for JSON."""
-        return [
-            {k: v if isinstance(v, int | str) else float(v) for k, v in asdict(row).items()}
-            for row in self
-        ]
 
 
 KINDS = {"int": Integral, "float": Real, "Any": Number, "str": str, "bool": bool}

@@ -24,7 +24,6 @@ from rcmd.solver.history import History, Record, State, StopReason, checked_iter
 from rcmd.solver.result import Result
 
 if TYPE_CHECKING:
-    from rcmd.methods.base import Progress
     from rcmd.solver.solve import Options
 
 SLICE_SECONDS = 0.05
@@ -51,19 +50,6 @@ class Budgets:
         self.iterations = math.inf if iterations is None else iterations
         self.gradients = math.inf if gradients is None else gradients
         self.seconds = math.inf if seconds is None else seconds
-
-    def steps_left(self, progress: Progress) -> float:
-        """Steps like the next one that iterations and gradients still allow."""
-        affordable = (self.gradients - progress.gradients) / progress.step_gradients
-        return min(self.iterations - progress.iteration, affordable)
-
-    def exceeded(self, progress: Progress) -> StopReason | None:
-        """Which of the two does not allow a further step."""
-        if progress.iteration >= self.iterations:
-            return StopReason.ITERATIONS
-        if progress.gradients + progress.step_gradients > self.gradients:
-            return StopReason.GRADIENTS
-        return None
 
 
 def _check_limit(name: str, value: Any, kind: Any) -> None:
@@ -119,23 +105,22 @@ class Run(Iterator[State]):
         check_problem(problem)
         self.problem, self.options, self.tol = problem, options, options.tol
         with shared_errors(problem.group):
-            method, batch, self.budgets = options.check()
+            self.method, batch, self.budgets = options.check()
             self.callbacks = options.listeners()
             given = options.record_at
             iterations = None if given is None else checked_iterations(given)
-        self.method = method
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
-        self.progress = progress = method.start(problem, batch, rng, **warm)
+        self.progress = progress = self.method.start(problem, batch, rng, **warm)
         if self.budgets.gradients < progress.step_gradients:
             raise ValueError(
                 f"max_gradients is {self.budgets.gradients}; expected at least one batch, "
                 f"{progress.step_gradients} rows"
             )
         progress.aim(options.tol, self.budgets.gradients)
-        self._note = progress.note or method.note
+        self._note = progress.note or self.method.note
         self._about: dict[str, Any] = {
-            "method": repr(method),
+            "method": repr(self.method),
             "batch": progress.step_gradients,
             "tol": float(options.tol),
             "seed": options.seed if isinstance(options.seed, int) else None,
@@ -266,7 +251,7 @@ class Run(Iterator[State]):
 
     def _advance(self) -> StopReason | None:
         """Step to the next record or the end of a budget; returns which budget ended, if any."""
-        progress = self.progress
+        progress, budgets = self.progress, self.budgets
         if self._next_record is None:
             later = (i for i in self._record_at if i > progress.iteration)
             self._next_record = next(later, math.inf)
@@ -275,10 +260,11 @@ class Run(Iterator[State]):
             return StopReason.SECONDS
         while progress.iteration < self._next_record and not progress.record_due:
             begun = self.time
-            allowed = self.budgets.steps_left(progress)
-            if allowed < 1:
+            affordable = (budgets.gradients - progress.gradients) / progress.step_gradients
+            last = min(budgets.iterations, self._next_record)
+            ahead = min(slice_steps, affordable, last - progress.iteration)
+            if ahead < 1:
                 break
-            ahead = min(slice_steps, allowed, self._next_record - progress.iteration)
             try:
                 with cancellable(self._to_be_cancelled):
                     progress.advance(int(ahead) if progress.even_steps else 1)
@@ -312,9 +298,14 @@ class Run(Iterator[State]):
 
     def _budget_end(self) -> StopReason | None:
         """Which budget does not allow a further step."""
+        progress, budgets = self.progress, self.budgets
         if self._out_of_time:
             return StopReason.SECONDS
-        return self.budgets.exceeded(self.progress)
+        if progress.iteration >= budgets.iterations:
+            return StopReason.ITERATIONS
+        if progress.gradients + progress.step_gradients > budgets.gradients:
+            return StopReason.GRADIENTS
+        return None
 
     def _certified_state(self) -> State:
         begun = time.perf_counter()

@@ -88,7 +88,7 @@ def as_data(result: Result) -> dict[str, Any]:
         "oracle_calls": last.oracle_calls,
         "seconds": last.seconds,
         "beta": _nonzeros(result.beta),
-        "history": result.history.as_dicts(),
+        "history": [asdict(row) for row in result.history],
     }
 
 

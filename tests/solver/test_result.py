@@ -1,7 +1,7 @@
 """States, histories and results: certified at every checkpoint, and safe to hold."""
 
 import json
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict
 from fractions import Fraction
 from typing import Any
 
@@ -90,7 +90,7 @@ def test_history_is_a_sequence_with_columns(lasso: Problem) -> None:
     assert (history.column("gradients") == 2 * history.column("iteration")).all()
     assert (history.column("oracle_calls") == history.column("iteration")).all()
     assert (np.diff(history.column("seconds")) >= 0).all()
-    assert [row["gap"] for row in json.loads(json.dumps(history.as_dicts()))] == [
+    assert [row["gap"] for row in json.loads(json.dumps([asdict(row) for row in history]))] == [
         row.gap for row in history
     ]
 

@@ -11,7 +11,7 @@ import os
 import secrets
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,12 +26,8 @@ from rcmd.rows.validation import Array
 TREE = "rcmd.json"
 """The name of the first member."""
 
-ATOMS: dict[type, tuple[str, ...]] = {
-    SparseAtom: ("indices", "values"),
-    DenseAtom: ("vector",),
-    RankOneAtom: ("left", "right"),
-}
-"""The kinds of atom that a file holds, by their parts."""
+ATOMS = {kind.__name__: kind for kind in (SparseAtom, DenseAtom, RankOneAtom)}
+"""The kinds of atom that a file holds, by the values of their fields."""
 
 
 class BadCheckpoint(ValueError):
@@ -133,8 +129,8 @@ def encoded(value: Any, arrays: list[Array], where: str) -> Any:
         return {"sparse": parts, "format": value.format, "shape": list(value.shape)}
     if isinstance(value, LowRank):
         return {"lowrank": encoded(value.state(), arrays, where)}
-    if type(value) in ATOMS:
-        parts = encoded([getattr(value, name) for name in ATOMS[type(value)]], arrays, where)
+    if type(value) in ATOMS.values():
+        parts = encoded([getattr(value, field.name) for field in fields(value)], arrays, where)
         return {"atom": type(value).__name__, "parts": parts}
     raise CannotSave(
         f"{where} is of type {type(value).__name__}, which no checkpoint holds; expected numbers, "
@@ -169,8 +165,7 @@ def _decoded(tree: Any, archive: zipfile.ZipFile) -> Any:
     if kind == "lowrank":
         return LowRank.from_state(content)
     if kind == "atom":
-        atom = {kind.__name__: kind for kind in ATOMS}[content]
-        return atom(*_decoded(tree["parts"], archive))
+        return ATOMS[content](*_decoded(tree["parts"], archive))
     layout = {"csr": sp.csr_array, "csc": sp.csc_array}[tree["format"]]
     matrix = layout(tuple(content), shape=tuple(tree["shape"]))
     matrix.check_format()
