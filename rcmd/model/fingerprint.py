@@ -85,17 +85,15 @@ def _add_object(digest: Any, value: Any) -> None:
             digest.update(code_fingerprint(*own).encode())
     if isinstance(value, SeparableConjugate):  # a loss from an expression has its formula there
         digest.update(repr(value).encode())
-    for name in _lasting(value):
+    # The fields of a dataclass; else the public attributes that do not change in a run.
+    if is_dataclass(value):
+        names = [field.name for field in fields(value) if field.name in vars(value)]
+    else:
+        changing = getattr(value, "changing", ())
+        names = [name for name in sorted(vars(value)) if name[0] != "_" and name not in changing]
+    for name in names:
         held = vars(value)[name]
         # Counters start again in every run, and do not distinguish two oracles.
         if not isinstance(held, MutableMapping):
             digest.update(name.encode())
             _add(digest, held)
-
-
-def _lasting(value: Any) -> list[str]:
-    """The fields of a dataclass; else the public attributes that do not change in a run."""
-    if is_dataclass(value):
-        return [field.name for field in fields(value) if field.name in vars(value)]
-    changing = getattr(value, "changing", ())
-    return [name for name in sorted(vars(value)) if name[0] != "_" and name not in changing]

@@ -75,9 +75,7 @@ def _module(place: str) -> Any:
     path = Path(place)
     if not path.is_file():
         raise ValueError(f"{place} cannot be read; expected a Python file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{place} cannot be read as a Python module")
+    spec: Any = importlib.util.spec_from_file_location(path.stem, path)  # never None for .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     _search_in(str(path.parent.resolve()))
