@@ -28,7 +28,6 @@ class Cause(StrEnum):
     WRONG_DOMAIN = "wrong domain"
     SWAPPED = "swapped arguments"
     UNSTABLE = "unstable form"
-    OTHER_LOSS = "function of another loss"
     CONSTANT = "missing constant"
     TOO_SMALL = "constant too small"
     TOO_LARGE = "constant too large"
@@ -243,12 +242,11 @@ def compared(
     samples: Sequence[Sample],
     axis: str = "s",
     swapped: Callable[..., Any] | None = None,
-    others: dict[str, Callable[..., Any]] | None = None,
 ) -> Faults:
     """At most one fault, at the sample that is most wrong, with the cause that explains all.
 
     ``axis`` is the argument along which branches lie, ``swapped`` the user's function with two
-    arguments exchanged, and ``others`` the same function of other losses by their names.
+    arguments exchanged.
     """
     wrong = [sample for sample in samples if not sample.right]
     if wrong:
@@ -257,7 +255,6 @@ def compared(
             constant_ratio(samples)
             or _argument_order(wrong, swapped)
             or _sign_of_label(samples, wrong)
-            or _other_loss(wrong, others or {})
             or _not_finite(wrong, axis)
             or _branch(samples, wrong, axis)
             or _offset(wrong)
@@ -309,14 +306,6 @@ def _sign_of_label(samples: Sequence[Sample], wrong: list[Sample]) -> Explanatio
     known = [(s, truth[m]) for s, m in zip(wrong, mirrored, strict=True) if m in truth]
     if len(known) >= 3 and all(s.explained_by(number) for s, number in known):
         return Cause.WRONG_SIGN, "it is right with −y in place of y"
-    return None
-
-
-def _other_loss(wrong: list[Sample], others: dict[str, Callable[..., Any]]) -> Explanation | None:
-    if sum(sample.found.finite for sample in wrong) >= 3:
-        for name, function in others.items():
-            if all(s.explained_by(attempt(function, *s.point.values()).number) for s in wrong):
-                return Cause.OTHER_LOSS, f"it is that of {name}"
     return None
 
 
