@@ -1,7 +1,7 @@
 """Matrix completion: a matrix of small nuclear norm from some of its entries."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate, repeat
 from typing import Any
 
 from rcmd.conjugates import LeastSquares
@@ -98,13 +98,6 @@ def complete(
     rows, columns, values = entries
     observed = MatrixEntries(rows, columns, shape)
     problem = Problem(observed, values, loss or LeastSquares(), NuclearBall(shape, radius))
-    defaults: dict[str, Any] = {"batch": 1.0, "record_at": _growing_iterations(), "method": "rcmd"}
+    growing = accumulate(repeat(8), lambda iteration, _: iteration + iteration // 2)  # 8, 12, 18, …
+    defaults: dict[str, Any] = {"batch": 1.0, "record_at": growing, "method": "rcmd"}
     return Completion(problem, solve(problem, **(defaults | options)))
-
-
-def _growing_iterations() -> Iterator[int]:
-    """8, 12, 18, …: each half as large again as the one before."""
-    iteration = 8
-    while True:
-        yield iteration
-        iteration += iteration // 2

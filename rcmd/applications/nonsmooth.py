@@ -14,7 +14,7 @@ from rcmd.model.problem import Problem
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.validation import Array, as_array, checked_numbers
+from rcmd.rows.validation import Array, as_array, check_kind, checked_numbers
 from rcmd.solver.result import Result
 from rcmd.solver.solve import check_amount, solve
 
@@ -150,11 +150,8 @@ def as_dual(
         raise TypeError(
             f"f_bar is {f_bar!r}; expected a function of w that returns f̄(w) and a subgradient"
         )
-    if not isinstance(tau, SeparableConjugate):
-        raise TypeError(
-            f"tau is {tau!r}; expected a SeparableConjugate (l, l*) with τ = l*, such as "
-            "LeastSquares()"
-        )
+    pair = "a SeparableConjugate (l, l*) with τ = l*, such as LeastSquares()"
+    check_kind("tau", tau, SeparableConjugate, pair)
     labels = as_array("y", y)
     if labels.ndim != 1 or not labels.size:
         raise ValueError(f"y has shape {labels.shape}; expected (n,), a number per coordinate of w")

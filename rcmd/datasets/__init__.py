@@ -1,15 +1,14 @@
 """Data sets as pairs (X, y).
 
-``libsvm`` reads text files, ``fetching`` finds or downloads published ones, ``folder`` opens rows
-on disk and ``writing`` writes them, ``matrix_files`` reads plain matrices, ``generated`` makes
+``libsvm`` reads text files, ``fetching`` finds or downloads published ones, ``folder`` writes rows
+to disk and opens them, ``matrix_files`` reads plain matrices, ``generated`` makes
 problems. Begin with ``read(path)`` or ``load("a9a")``; bad data raise a ``DataError``.
 """
 
 from rcmd.datasets.fetching import load, locate
-from rcmd.datasets.folder import StoredData, open_rows, read
+from rcmd.datasets.folder import RowsWriter, StoredData, convert_libsvm, open_rows, read
 from rcmd.datasets.generated import make_classification, make_regression
 from rcmd.datasets.libsvm import LibsvmData, map_labels, read_libsvm
-from rcmd.datasets.writing import RowsWriter, convert_libsvm
 from rcmd.rows.matrix_files import DataError
 
 __all__ = [

@@ -3,7 +3,6 @@
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 from rcmd.conjugates.expressions.cache import folder as expressions_folder
 from rcmd.datasets.libsvm import LibsvmData, read_libsvm
@@ -14,24 +13,13 @@ SITE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
 SUFFIXES = ("", ".bz2", ".xz", ".gz", ".txt")
 
 
-class Published(NamedTuple):
-    """A file of LIBSVM's site and the SHA-256 of its bytes."""
-
-    file: str
-    sha256: str
-
-
 PUBLISHED = {
-    "a9a": Published("a9a", "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
-    "gisette_scale.t": Published(
-        "gisette_scale.t.bz2", "eea2d7f3c0cf60698144c3d577935ca3166bddcb0a10c03cf9ae1a707387deff"
-    ),
-    "mushrooms": Published(
-        "mushrooms", "f39a4eb628dc61a7d43760815b061c9e497aa728ce1ad8bde57a09ef6043b538"
-    ),
-    "w8a": Published("w8a", "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2"),
+    "a9a": "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
+    "gisette_scale.t.bz2": "eea2d7f3c0cf60698144c3d577935ca3166bddcb0a10c03cf9ae1a707387deff",
+    "mushrooms": "f39a4eb628dc61a7d43760815b061c9e497aa728ce1ad8bde57a09ef6043b538",
+    "w8a": "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2",
 }
-"""What can be downloaded; any other file is found by its name in a folder."""
+"""The files that can be downloaded, with the SHA-256 of their bytes; others are found by name."""
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> LibsvmData:
@@ -67,17 +55,17 @@ def locate(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     if not name or Path(name).name != name:
         raise DataError(f"name is {name!r}; expected that of a data set, such as 'a9a', no path")
     given = [Path(f) for f in (folder, os.environ.get("RCMD_DATA")) if f]
-    folders = [*given, cache_folder()]
-    for path in (place / (name + suffix) for place in folders for suffix in SUFFIXES):
+    folders, files = [*given, cache_folder()], [name + suffix for suffix in SUFFIXES]
+    for path in (place / file for place in folders for file in files):
         if path.is_file():
             return path
     looked = f"{name} (plain, .bz2, .xz or .gz) is not in {' or '.join(map(str, folders))}"
-    if name not in PUBLISHED:
-        raise DataError(
-            f"{looked}; expected it there, or one of {', '.join(PUBLISHED)}, which can be "
-            "downloaded"
-        )
-    return _download(PUBLISHED[name], looked)
+    for file in files:
+        if file in PUBLISHED:
+            return _download(file, looked)
+    raise DataError(
+        f"{looked}; expected it there, or one of {', '.join(PUBLISHED)}, which can be downloaded"
+    )
 
 
 def cache_folder() -> Path:
@@ -85,9 +73,9 @@ def cache_folder() -> Path:
     return expressions_folder().parent / "datasets"
 
 
-def _download(published: Published, looked: str) -> Path:
-    url = SITE + published.file
-    put = f"put {published.file} from {url} into {cache_folder()}"
+def _download(file: str, looked: str) -> Path:
+    url, sha256, folder = SITE + file, PUBLISHED[file], cache_folder()
+    put = f"put {file} from {url} into {folder}"
     try:
         pooch = import_module("pooch")
     except ImportError:
@@ -95,16 +83,11 @@ def _download(published: Published, looked: str) -> Path:
             f"{looked}, and downloading needs pooch: {pip_install('data')}, or {put}"
         ) from None
     try:
-        path = pooch.retrieve(
-            url=url,
-            known_hash=f"sha256:{published.sha256}",
-            fname=published.file,
-            path=cache_folder(),
-        )
+        path = pooch.retrieve(url=url, known_hash=f"sha256:{sha256}", fname=file, path=folder)
     except ValueError as fault:  # what pooch says of a wrong checksum
         raise DataError(
-            f"{url} came without its SHA-256 {published.sha256}: it was cut off, or is "
-            f"another file; try again, or put one that you trust into {cache_folder()}"
+            f"{url} came without its SHA-256 {sha256}: it was cut off, or is "
+            f"another file; try again, or put one that you trust into {folder}"
         ) from fault
     except OSError as fault:  # of which the errors of requests are kinds
         reason = " ".join(str(fault).split()) or type(fault).__name__

@@ -1,21 +1,35 @@
-"""The folder that holds rows and labels on disk, opened and checked but not loaded.
+"""The folder that holds rows and labels on disk: opened and checked but not loaded.
+
+It is written a block at a time, and has its name only once it is whole.
 
 meta.json says what the others are, with their lengths and CRC-32; data.npy, indices.npy and
 indptr.npy are a CSR matrix by SciPy's names, data.npy alone is a dense one; labels.npy. Any
 program that reads .npy files can read them.
 """
 
+from __future__ import annotations
+
 import json
+import math
 import os
+import shutil
+import time
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from rcmd.datasets.libsvm import Array, LibsvmData, read_libsvm
+from rcmd.datasets.libsvm import Array, LibsvmData, libsvm_parts, read_libsvm
+from rcmd.rows.base import DenseRows
 from rcmd.rows.disk import ArrayFile, DenseFiles, DiskRows, RowFiles, SparseFiles
+from rcmd.rows.layouts import as_rows
 from rcmd.rows.matrix_files import DataError
+from rcmd.rows.sparse import SparseRows
+from rcmd.rows.validation import as_array, checked_numbers
 
 FORMAT, VERSION = "rcmd rows", 1
 META = "meta.json"
@@ -29,8 +43,6 @@ NAMES: dict[Layout, tuple[str, ...]] = {
     "sparse": ("data", "indices", "indptr", "labels"),
     "dense": ("data", "labels"),
 }
-LOADED = ("indptr", "labels")
-"""Those that are kept in memory."""
 
 
 class Meta(NamedTuple):
@@ -156,7 +168,7 @@ def _opened(folder: Path, name: str, meta: Meta) -> ArrayFile:
 
 def _checked(file: ArrayFile, meta: Meta, name: str) -> Array:
     """Compare the checksum, a block at a time or, where the entries are to be kept, at once."""
-    step = file.size if name in LOADED else CHECK_BYTES // file.dtype.itemsize
+    step = file.size if name in ("indptr", "labels") else CHECK_BYTES // file.dtype.itemsize
     found, block = 0, np.empty(0)
     for start in range(0, file.size, step):
         block = file.read(start, min(start + step, file.size))
@@ -164,3 +176,206 @@ def _checked(file: ArrayFile, meta: Meta, name: str) -> Array:
     if found != meta.files[name]["crc32"]:
         raise DataError(f"{file.path} does not have its checksum: it is damaged; {AGAIN}")
     return block
+
+
+class RowsWriter:
+    """Writes blocks of rows and labels into a new folder, which ``rcmd.datasets.open_rows`` opens.
+
+    Use it in a ``with``: at its end the folder gets its name, all at once. Where the ``with`` is
+    left by an exception, Ctrl-C included, nothing is left.
+
+    Parameters
+    ----------
+    path
+        The folder to make; it must not be there yet.
+    features
+        The number of columns; by default that of dense blocks, and the largest column that
+        occurs in sparse ones.
+    dtype
+        ``numpy.float64``, or ``numpy.float32`` for two thirds of the space.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, features: int | None = None, dtype: Any = np.float64
+    ) -> None:
+        self.path = Path(os.path.abspath(path))
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise DataError(f"dtype is {self.dtype}; expected float32 or float64")
+        self.rows = self.entries = 0
+        self.features = features
+        self._widest = 0
+        self._layout: Layout | None = None
+        self._files: dict[str, _Growing] = {}
+
+    def __enter__(self) -> RowsWriter:
+        if self.path.exists():
+            raise DataError(f"{self.path} is there already; remove it first, or choose a new name")
+        if not self.path.parent.is_dir():
+            raise DataError(f"{self.path} cannot be made: there is no folder {self.path.parent}")
+        unique = f"{os.getpid()}-{time.time_ns()}"
+        self._part = self.path.with_name(f".{self.path.name}.{unique}.part")
+        with self._saying_why():
+            self._part.mkdir()
+        return self
+
+    def append(self, X: Any, y: ArrayLike) -> None:
+        """Write the rows of ``X``, sparse or dense as those before, and their labels."""
+        labels = np.asarray(checked_numbers("y", as_array("y", y)), dtype=float)
+        height = np.shape(X)[0]
+        if labels.shape != (height,):
+            raise DataError(
+                f"y has shape {labels.shape}; expected ({height},), one label for each row of X"
+            )
+        if not height:
+            return
+        rows = as_rows(X)
+        if isinstance(rows, DenseRows):
+            self._begin("dense", rows.p)
+            self._put(data=self._narrowed(rows.array))
+            self.entries += rows.array.size
+        elif isinstance(rows, SparseRows):
+            matrix = rows.matrix
+            self._begin("sparse", int(matrix.indices.max(initial=-1)) + 1)
+            ends = matrix.indptr[1:].astype(np.int64) + self.entries
+            self._put(data=self._narrowed(matrix.data), indices=matrix.indices, indptr=ends)
+            self.entries += matrix.nnz
+        else:
+            raise DataError(f"X is {type(rows).__name__}; expected an array or a sparse matrix")
+        self._put(labels=labels)
+        self.rows += height
+
+    def _begin(self, layout: Layout, width: int) -> None:
+        """Refuse a block that does not fit the others; make the files before the first one."""
+        if self._layout is None:
+            self._layout = layout
+            self._make_files(layout, width)
+        if layout != self._layout:
+            raise DataError(f"X is {layout} after {self._layout} blocks; expected all of one kind")
+        self._widest = max(self._widest, width)
+        if layout == "dense" and width != self._files["data"].columns[0]:
+            raise DataError(f"X has {width} columns; expected {self._files['data'].columns[0]}")
+        most = 2**31 - 1 if self.features is None else self.features  # indices have 32 bits
+        if width > most:
+            raise DataError(f"X has an entry in column {width - 1}; expected columns below {most}")
+
+    def _make_files(self, layout: Layout, width: int) -> None:
+        kinds = {"data": self.dtype, "indices": np.int32, "indptr": np.int64, "labels": float}
+        if layout == "dense" and self.features is not None:
+            width = self.features
+        with self._saying_why():
+            for name in NAMES[layout]:
+                columns = (width,) if layout == "dense" and name == "data" else ()
+                self._files[name] = _Growing(self._part / f"{name}.npy", kinds[name], columns)
+        if layout == "sparse":
+            self._put(indptr=np.zeros(1))
+
+    def _put(self, **arrays: Array) -> None:
+        with self._saying_why():
+            for name, array in arrays.items():
+                self._files[name].append(array)
+
+    @contextmanager
+    def _saying_why(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as fault:
+            reason = fault.strerror or fault
+            raise DataError(f"{self.path} cannot be written: {reason}") from fault
+
+    def _narrowed(self, values: Array) -> Array:
+        with np.errstate(over="ignore"):
+            narrow = values.astype(self.dtype, copy=False)
+        if narrow is not values and not np.isfinite(narrow).all():
+            raise DataError(f"X holds {abs(values).max():.3g}, too large for {self.dtype}")
+        return narrow
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            for growing in self._files.values():
+                growing.file.close()
+            shutil.rmtree(self._part, ignore_errors=True)
+
+    def _finish(self) -> None:
+        """Complete the headers, write meta.json, and give the folder its name."""
+        if self._layout is None:
+            raise DataError(f"no rows were written into {self.path}; expected at least one")
+        features = self._widest if self.features is None else self.features
+        if not features:
+            raise DataError(f"{self.path} would have no column; expected at least one entry")
+        with self._saying_why():
+            ends = {name: file.finish() for name, file in self._files.items()}
+            meta = Meta(self._layout, self.rows, features, self.entries, ends)
+            with open(self._part / META, "w") as file:
+                file.write(meta.text())
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(self._part, self.path)
+
+
+class _Growing:
+    """A .npy file whose first axis grows; its header is completed at the end."""
+
+    def __init__(self, path: Path, dtype: Any, columns: tuple[int, ...]) -> None:
+        self.file = open(path, "wb")  # noqa: SIM115 (closed by the writer)
+        self._dtype, self.columns = np.dtype(dtype), columns
+        self._length = self._crc = 0
+        self._write_header()
+
+    def append(self, array: Array) -> None:
+        """Write an array of the same kind behind what is there."""
+        block = np.ascontiguousarray(array, dtype=self._dtype)
+        self._crc = zlib.crc32(block.data, self._crc)
+        self.file.write(block.data)
+        self._length += len(block)
+
+    def finish(self) -> dict[str, int]:
+        """The file's length and checksum, once it is on the disk."""
+        size = self.file.tell()
+        self.file.seek(0)
+        self._write_header()  # NumPy left room in it for the first axis to grow to any length
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        return {"bytes": size, "crc32": self._crc}
+
+    def _write_header(self) -> None:
+        descr = np.lib.format.dtype_to_descr(self._dtype)
+        shape = (self._length, *self.columns)
+        header = {"descr": descr, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self.file, header)
+
+
+def convert_libsvm(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    features: int | None = None,
+    dtype: Any = np.float64,
+    tell: Callable[[str], None] = lambda text: None,
+) -> None:
+    r"""Turn a LIBSVM file, plain or compressed, into a folder for ``rcmd.datasets.open_rows``.
+
+    The rows and labels are those of ``read_libsvm``, bit for bit (rounded where ``dtype`` is
+    ``numpy.float32``), a few megabytes of them in memory at a time. ``tell`` is given the progress.
+    Where it fails or is interrupted, there is no folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rcmd.datasets import open_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/two.txt", "w") as file:
+    ...         _ = file.write("+1 1:0.5 3:2\n-1 2:1\n")
+    ...     convert_libsvm(f"{folder}/two.txt", f"{folder}/two.rows")
+    ...     print(open_rows(f"{folder}/two.rows").X)
+    DiskRows(n=2, p=3)
+    """
+    with RowsWriter(target, features=features, dtype=dtype) as writer:
+        for part in libsvm_parts(source, features=features):
+            writer.append(part.X, part.y)
+            share = "" if math.isnan(part.share) else f", {part.share:.0%}"
+            tell(f"{writer.rows:,} rows{share}")
+    tell("")

@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from rcmd.rows.matrix_files import DataError
 
 Array = NDArray[Any]
-Pair = tuple[Any, Array]
 
 _BLOCK = 1 << 20  # bytes of text parsed at a time; much larger blocks fall out of the cache
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
@@ -146,7 +145,7 @@ def _blocks(name: str, size: int) -> Generator[tuple[bytes, float], None, None]:
         raise DataError(f"{name} cannot be read: {reason}{way}") from error
 
 
-def _parse(text: bytes, limit: int) -> Pair:
+def _parse(text: bytes, limit: int) -> tuple[Any, Array]:
     """Parse lines enclosed in line feeds all at once; ValueError when one is malformed."""
     code = _CODES[np.frombuffer(text, np.uint8)]
     edges = np.flatnonzero(np.diff(code < _COLON)) + 1

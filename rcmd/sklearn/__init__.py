@@ -1,7 +1,7 @@
 """Estimators for scikit-learn, an optional extra: ``pip install 'rcmd-opt[sklearn]'``.
 
 ``estimators`` has the four of them; what they share is in ``model``, the choice of a radius or
-strength in ``cross_validation``, their parameters and samples in ``inputs``.
+strength in ``cross_validation``.
 """
 
 from rcmd.rows.validation import pip_install

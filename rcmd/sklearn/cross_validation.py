@@ -13,8 +13,13 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
 from rcmd.rows.validation import Array, as_array, checked_numbers
-from rcmd.sklearn.inputs import Training, checked_weights, part_fields
-from rcmd.sklearn.model import LinearModel, refuse_interrupted
+from rcmd.sklearn.model import (
+    LinearModel,
+    Training,
+    checked_weights,
+    part_fields,
+    refuse_interrupted,
+)
 from rcmd.solver.path import path
 
 

@@ -21,8 +21,7 @@ from rcmd.conjugates import Logistic
 from rcmd.model.problem import Problem
 from rcmd.rows.validation import Array
 from rcmd.sklearn.cross_validation import SweptModel
-from rcmd.sklearn.inputs import Training, checked_weights
-from rcmd.sklearn.model import NUMBER_TYPES, LinearModel
+from rcmd.sklearn.model import NUMBER_TYPES, LinearModel, Training, checked_weights
 from rcmd.solver.result import Result
 
 

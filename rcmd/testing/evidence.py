@@ -3,16 +3,13 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rcmd.conjugates.base import SeparableConjugate, numeric_parts
-from rcmd.model.specs import LOSSES
-from rcmd.testing.report import Faults, Inspection, Sample, attempt, compared
+from rcmd.testing.report import Inspection, Sample, attempt, compared
 
 OFFSETS = [m * 10.0**k for k in range(-3, 3) for m in (1.3, 2.9, 6.1)]
 """Distances from 0 and from the label: no branch point of a common loss is among them."""
@@ -73,13 +70,7 @@ class Evidence(Inspection):
             if not math.isnan(expected):
                 found = attempt(self.loss.derivative, s, y)
                 samples.append(Sample({"s": s, "y": y}, found, expected, tolerance))
-        return list(self.compared("derivative", samples))
-
-    def compared(self, method: str, samples: list[Sample], axis: str = "s") -> Faults:
-        """A method of the loss compared with the truth."""
-        mine = getattr(self.loss, method)
-        others = {repr(other): getattr(other, method) for other in self.others}
-        return compared(samples, axis, lambda a, y: mine(y, a), others)
+        return list(compared(samples, swapped=lambda s, y: self.loss.derivative(y, s)))
 
     @cached_property
     def pairs(self) -> list[tuple[float, float, float, float]]:
@@ -93,19 +84,6 @@ class Evidence(Inspection):
             if better and math.isfinite(w) and math.isfinite(value):
                 found[w, y] = (s, w, y, w * s - value)
         return list(found.values())
-
-    @cached_property
-    def others(self) -> list[SeparableConjugate]:
-        """The shipped losses this one is not, also with this one's parameters where they fit."""
-        found: list[SeparableConjugate] = []
-        for makes in (spec.makes for spec in LOSSES.values()):
-            if not isinstance(self.loss, makes):
-                names = {field.name for field in fields(makes)}
-                shared = {name: v for name, v in vars(self.loss).items() if name in names}
-                for arguments in ({}, shared):
-                    with suppress(TypeError, ValueError):
-                        found.append(makes(**arguments))
-        return found
 
     @cached_property
     def steepest(self) -> tuple[float, float, float]:

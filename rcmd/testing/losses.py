@@ -199,7 +199,7 @@ class LossInspection(Evidence):
             found = attempt(self.loss.conjugate, w, y)
             if not self._at_an_end(found.number, w, y):
                 samples.append(Sample({"w": w, "y": y}, found, expected, rough * scale))
-        return self.compared("conjugate", samples, axis="w")
+        return compared(samples, "w", lambda w, y: self.loss.conjugate(y, w))
 
     def _at_an_end(self, found: float, w: float, y: float) -> bool:
         """An end of dom l* may be reached by rounding alone; there infinity is right too."""
@@ -222,7 +222,7 @@ class LossInspection(Evidence):
                 samples.append(Sample({"w": w, "y": y}, found, s, room))
             elif max(around) == min(around):
                 flat.append((w, y, found))
-        yield from self.compared("conjugate_derivative", samples, axis="w")
+        yield from compared(samples, "w", lambda w, y: self.loss.conjugate_derivative(y, w))
         for w, y, found in flat:
             there = self.slope(found.number, y)
             right = abs(there - w) <= RELATIVE * (1 + abs(w))
@@ -421,4 +421,4 @@ class LossInspection(Evidence):
             expected = self.value(s, y)
             room = accuracy * (1 + abs(expected))
             samples.append(Sample({"s": s, "y": y}, Call(float(found)), expected, room))
-        yield from compared(samples, others={repr(other): other.value for other in self.others})
+        yield from compared(samples)

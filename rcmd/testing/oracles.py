@@ -77,6 +77,8 @@ class OracleInspection(Inspection):
         self.costs.append(np.zeros(p))
         self.atoms = [self.answer(c) for c in self.costs]
         self.answers = list(zip(self.costs, self.atoms, strict=True))
+        self.sizes = abs(np.array(self.atoms))
+        self.penalties = abs(np.array([float(self.oracle.penalty(beta)) for beta in self.atoms]))
 
     @cached_property
     def members(self) -> list[Array]:
@@ -108,16 +110,6 @@ class OracleInspection(Inspection):
         """Rounding of numbers of the size of the objective at c."""
         sizes = self.sizes @ abs(c) + self.penalties
         return RELATIVE * (float(sizes.max()) + 1e-12)
-
-    @cached_property
-    def sizes(self) -> Array:
-        """|β| of every atom, row by row."""
-        return abs(np.array(self.atoms))
-
-    @cached_property
-    def penalties(self) -> Array:
-        """|R(β)| of every atom."""
-        return abs(np.array([float(self.oracle.penalty(beta)) for beta in self.atoms]))
 
     @identity("argmin returns a point of dom R")
     def feasible_atoms(self) -> Faults:

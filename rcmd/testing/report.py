@@ -1,7 +1,7 @@
 """What a contract check found: identities that hold, and failures with their likely cause.
 
 A checker is an ``Inspection`` with one method for each identity; ``compared`` goes from wrong
-numbers to their likely cause.
+numbers to their likely cause and a remedy, or what the cause means here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ class Cause(StrEnum):
     WRONG_DOMAIN = "wrong domain"
     SWAPPED = "swapped arguments"
     UNSTABLE = "unstable form"
-    OTHER_LOSS = "function of another loss"
     CONSTANT = "missing constant"
     TOO_SMALL = "constant too small"
     TOO_LARGE = "constant too large"
@@ -36,10 +35,6 @@ class Cause(StrEnum):
     NOT_CONVEX = "not convex"
     WRONG_FLAG = "wrong flag"
     UNKNOWN = "a different function"
-
-
-Explanation = tuple[str, str]
-"""A likely cause and a remedy, or what the cause means here."""
 
 
 @dataclass(frozen=True)
@@ -243,12 +238,11 @@ def compared(
     samples: Sequence[Sample],
     axis: str = "s",
     swapped: Callable[..., Any] | None = None,
-    others: dict[str, Callable[..., Any]] | None = None,
 ) -> Faults:
     """At most one fault, at the sample that is most wrong, with the cause that explains all.
 
     ``axis`` is the argument along which branches lie, ``swapped`` the user's function with two
-    arguments exchanged, and ``others`` the same function of other losses by their names.
+    arguments exchanged.
     """
     wrong = [sample for sample in samples if not sample.right]
     if wrong:
@@ -257,7 +251,6 @@ def compared(
             constant_ratio(samples)
             or _argument_order(wrong, swapped)
             or _sign_of_label(samples, wrong)
-            or _other_loss(wrong, others or {})
             or _not_finite(wrong, axis)
             or _branch(samples, wrong, axis)
             or _offset(wrong)
@@ -272,7 +265,7 @@ def _error(sample: Sample) -> float:
     return abs(sample.found.number - sample.expected) / (1 + abs(sample.expected))
 
 
-def constant_ratio(samples: Sequence[Sample]) -> Explanation | None:
+def constant_ratio(samples: Sequence[Sample]) -> tuple[str, str] | None:
     """One factor turns every expected number into the one found."""
     large = [sample for sample in samples if sample.large]
     if not large or any(sample.right for sample in large):
@@ -290,7 +283,9 @@ def constant_ratio(samples: Sequence[Sample]) -> Explanation | None:
     return Cause.MISSING_FACTOR, f"it is {shown(round(ratio, 8))} times what it should be"
 
 
-def _argument_order(wrong: list[Sample], swapped: Callable[..., Any] | None) -> Explanation | None:
+def _argument_order(
+    wrong: list[Sample], swapped: Callable[..., Any] | None
+) -> tuple[str, str] | None:
     if swapped is None:
         return None
     calls = [attempt(swapped, *s.point.values()) for s in wrong]
@@ -300,7 +295,7 @@ def _argument_order(wrong: list[Sample], swapped: Callable[..., Any] | None) -> 
     return None
 
 
-def _sign_of_label(samples: Sequence[Sample], wrong: list[Sample]) -> Explanation | None:
+def _sign_of_label(samples: Sequence[Sample], wrong: list[Sample]) -> tuple[str, str] | None:
     """A mirrored label explains everything where the truth at −y is known too."""
     if "y" not in wrong[0].point:
         return None
@@ -312,15 +307,7 @@ def _sign_of_label(samples: Sequence[Sample], wrong: list[Sample]) -> Explanatio
     return None
 
 
-def _other_loss(wrong: list[Sample], others: dict[str, Callable[..., Any]]) -> Explanation | None:
-    if sum(sample.found.finite for sample in wrong) >= 3:
-        for name, function in others.items():
-            if all(s.explained_by(attempt(function, *s.point.values()).number) for s in wrong):
-                return Cause.OTHER_LOSS, f"it is that of {name}"
-    return None
-
-
-def _not_finite(wrong: list[Sample], axis: str) -> Explanation | None:
+def _not_finite(wrong: list[Sample], axis: str) -> tuple[str, str] | None:
     faults = [s for s in wrong if not s.found.finite and math.isfinite(s.expected)]
     if faults:
         if axis == "w" and all(s.found.number == math.inf for s in faults):
@@ -332,7 +319,7 @@ def _not_finite(wrong: list[Sample], axis: str) -> Explanation | None:
     return None
 
 
-def _branch(samples: Sequence[Sample], wrong: list[Sample], axis: str) -> Explanation | None:
+def _branch(samples: Sequence[Sample], wrong: list[Sample], axis: str) -> tuple[str, str] | None:
     """Wrong on stretches of the axis and right on others, label by label."""
     if axis not in wrong[0].point:
         return None
@@ -348,7 +335,7 @@ def _branch(samples: Sequence[Sample], wrong: list[Sample], axis: str) -> Explan
     return Cause.WRONG_BRANCH, f"wrong for {stretch}, right elsewhere"
 
 
-def _offset(wrong: list[Sample]) -> Explanation | None:
+def _offset(wrong: list[Sample]) -> tuple[str, str] | None:
     offsets = [sample.found.number - sample.expected for sample in wrong]
     spread = max(offsets) - min(offsets)
     room = min(abs(offsets[0]), 10 * max(sample.tolerance for sample in wrong))

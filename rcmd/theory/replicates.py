@@ -22,8 +22,6 @@ from rcmd.theory.parallel import run_each
 
 __all__ = ["AgainstBound", "Replicates", "replicate", "sweep"]
 
-Case = Problem | tuple[Problem, dict[str, Any]]
-
 
 def replicate(
     problem: Problem,
@@ -70,7 +68,7 @@ def replicate(
 
 
 def sweep(
-    cases: Mapping[str, Case],
+    cases: Mapping[str, Problem | tuple[Problem, dict[str, Any]]],
     seeds: Iterable[int] = range(10),
     *,
     n_jobs: int = 1,

@@ -27,8 +27,8 @@ from rcmd.datasets import (
     open_rows,
     read,
     read_libsvm,
-    writing,
 )
+from rcmd.datasets import folder as folder_module
 from rcmd.datasets.folder import META
 from rcmd.datasets.libsvm import libsvm_parts
 
@@ -86,7 +86,7 @@ def cut(monkeypatch):
     """Cut texts into blocks of so many bytes."""
 
     def blocks(size):
-        monkeypatch.setattr(writing, "libsvm_parts", partial(libsvm_parts, _block=size))
+        monkeypatch.setattr(folder_module, "libsvm_parts", partial(libsvm_parts, _block=size))
 
     return blocks
 
@@ -214,7 +214,7 @@ def test_what_cannot_be_made(tmp_path, content, target, message):
 )
 def test_interrupted_it_leaves_nothing(source, cut, monkeypatch, fault, expected, message):
     cut(500)
-    append, calls = writing._Growing.append, []
+    append, calls = folder_module._Growing.append, []
 
     def failing(file, array):
         calls.append(file)
@@ -222,7 +222,7 @@ def test_interrupted_it_leaves_nothing(source, cut, monkeypatch, fault, expected
             raise fault
         append(file, array)
 
-    monkeypatch.setattr(writing._Growing, "append", failing)
+    monkeypatch.setattr(folder_module._Growing, "append", failing)
     with pytest.raises(expected, match=message):
         convert_libsvm(source, source.with_name("some.rows"))
     assert len(calls) == 20

@@ -21,16 +21,8 @@ from rcmd import L1Ball, LeastSquares, Logistic, Polytope, Result, SparseAtom, s
 from rcmd.cli.main import main
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.oracles.base import VertexRule
-from rcmd.testing.fuzzing import (
-    Case,
-    Finding,
-    Verdict,
-    first_finding,
-    judge,
-    judging,
-    random_cases,
-    searching,
-)
+from rcmd.testing import fuzzing
+from rcmd.testing.fuzzing import Case, Finding, Verdict, first_finding, judge, judging, random_cases
 from rcmd.testing.fuzzing.cases import LAYOUTS, random_case
 
 # ---- what is drawn -----------------------------------------------------------------------------
@@ -66,7 +58,7 @@ def test_the_code_of_a_case_makes_it_again() -> None:
 
 
 def test_nothing_is_found_in_the_first_cases() -> None:
-    assert first_finding(0, count=12) is None
+    assert first_finding(0, random_cases(), 12) is None
 
 
 # ---- planted faults ----------------------------------------------------------------------------
@@ -223,10 +215,10 @@ def test_a_finding_comes_as_code(
         kind = "large" if abs(case.X).max() > 10 else "small"
         return Verdict([Finding(kind, f"{kind}, planted")] if len(case.X) > 1 else [])
 
-    monkeypatch.setattr(searching, "judge", odd)
+    monkeypatch.setattr(fuzzing, "judge", odd)
     # A clock that tells the cases without a finding: time is up at the fourth.
     clock = SimpleNamespace(perf_counter=itertools.count().__next__)
-    monkeypatch.setattr(searching, "time", clock)
+    monkeypatch.setattr(fuzzing, "time", clock)
     assert fuzz("--seconds", "3.5") == 1
     told = capsys.readouterr().out.partition("print(judge(case))")[0]
     found, _, code = told.partition("\n\n")

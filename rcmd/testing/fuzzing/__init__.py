@@ -1,15 +1,79 @@
 """Random problems, and what must hold for any problem: ``rcmd fuzz``.
 
 ``cases`` draws problems, with a loss and an oracle of any class that has a spec; ``judging``
-solves one here and by CVXPY and says what does not agree; ``searching`` lets Hypothesis
-(``pip install 'rcmd-opt[fuzz]'``) look for a case with a finding and simplify it.
+solves one here and by CVXPY and says what does not agree. Hypothesis
+(``pip install 'rcmd-opt[fuzz]'``) looks for a case with a finding and simplifies it.
 """
 
-from rcmd.oracles.cvxpy_oracle import HalfDisc
-from rcmd.testing.fuzzing.cases import Case
-from rcmd.testing.fuzzing.judging import Finding, Verdict, judge
-from rcmd.testing.fuzzing.searching import first_finding, random_cases, search
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from random import Random
+from typing import Any
 
-__all__ = [
-    "Case", "Finding", "HalfDisc", "Verdict", "first_finding", "judge", "random_cases", "search",
-]  # fmt: skip
+from rcmd.rows.validation import pip_install
+from rcmd.testing.fuzzing.cases import Case, random_case
+from rcmd.testing.fuzzing.judging import Finding, Verdict, judge
+
+__all__ = ["Case", "Finding", "Verdict", "first_finding", "judge", "random_cases", "search"]
+
+ROUND = 500
+"""Cases drawn before Hypothesis is started again, as it remembers all of them."""
+
+
+def search(seconds: float, seed: int, report: Callable[[Finding, Case], None]) -> list[Verdict]:
+    """Judge random cases, at least one, until the time is over, and ``report`` each finding."""
+    cases, verdicts, rng = random_cases(), list[Verdict](), Random(seed)
+    end = time.perf_counter() + seconds  # once Hypothesis is there, which takes a while to import
+    with suppress(_TimeIsUp):
+        while True:
+            found = first_finding(rng.getrandbits(64), cases, ROUND, verdicts, end)
+            if found is not None:
+                report(*found)
+    return verdicts
+
+
+def first_finding(
+    seed: int, cases: Any, count: int, verdicts: list[Verdict] | None = None, end: float = math.inf
+) -> tuple[Finding, Case] | None:
+    """The first finding in ``count`` cases of a strategy, with the simplest case of its kind.
+
+    ``verdicts`` grows by those up to the finding; without one the search stops at the time ``end``.
+    """
+    hypothesis = _hypothesis()
+    found: list[tuple[Finding, Case]] = []
+
+    def has_finding(case: Case) -> bool:
+        verdict = judge(case)
+        if not found and verdicts is not None:
+            verdicts.append(verdict)
+            if not verdict.findings and time.perf_counter() > end:
+                raise _TimeIsUp
+        # Simpler cases with findings of another kind are of no interest.
+        kept = [f for f in verdict.findings if not found or f.kind == found[0][0].kind]
+        found.extend((finding, case) for finding in kept[:1])
+        return bool(kept)
+
+    phases = (hypothesis.Phase.generate, hypothesis.Phase.shrink)  # no explaining, which traces
+    settings = hypothesis.settings(max_examples=count, database=None, deadline=None, phases=phases)
+    with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
+        hypothesis.find(cases, has_finding, settings=settings, random=Random(seed))
+    return found[-1] if found else None
+
+
+def random_cases() -> Any:
+    """The strategy of all cases."""
+    return _hypothesis().strategies.randoms(use_true_random=False).map(random_case)
+
+
+class _TimeIsUp(BaseException):
+    """Not an ``Exception``, which Hypothesis would take for a finding."""
+
+
+def _hypothesis() -> Any:
+    try:
+        return import_module("hypothesis")
+    except ImportError:
+        raise ImportError(f"random cases need Hypothesis: {pip_install('fuzz')}") from None

@@ -6,6 +6,7 @@ All numbers come from ``random.Random``, by ``randint`` and ``choice`` alone: Hy
 
 import inspect
 import math
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from random import Random
 from typing import Any
@@ -43,7 +44,8 @@ from math import inf
 from numpy import array
 from rcmd.conjugates import *
 from rcmd.oracles import *
-from rcmd.testing.fuzzing import Case, HalfDisc, judge
+from rcmd.oracles.cvxpy_oracle import HalfDisc
+from rcmd.testing.fuzzing import Case, judge
 """
 
 
@@ -86,29 +88,26 @@ class Draw:
 
         Numbers are positive, or ``None`` where a class has that by default.
         """
-        kinds = specs.Spec(makes).parameters
-        arguments: dict[str, Any] = {}
-        for name, parameter in inspect.signature(makes).parameters.items():
-            kind = kinds.get(name)
-            if kind == specs.NUMBER:
-                left_out = parameter.default is None and not self.chance(50)
-                arguments[name] = None if left_out else self.magnitude(spread)
-            elif kind == specs.WHOLE:
-                arguments[name] = math.isqrt(self.p) if makes.square else self.whole(1, self.p)
-            elif kind == specs.VECTOR:
-                arguments[name] = self.numbers(self.p)
-            elif kind == specs.SHAPE:
-                rows = self.rng.choice([k for k in range(1, self.p + 1) if self.p % k == 0])
-                arguments[name] = rows, self.p // rows
-            elif kind == specs.GROUPS:
-                arguments[name] = [self.whole(0, 2) for _ in range(self.p)]
-            elif kind == specs.ORACLE:
-                arguments[name] = self.inner(self.p)
-            elif kind is not None:
+        p, arguments = self.p, dict[str, Any]()
+        random_values: dict[specs.Kind, Callable[[], Any]] = {
+            specs.NUMBER: lambda: self.magnitude(spread),
+            specs.WHOLE: lambda: math.isqrt(p) if makes.square else self.whole(1, p),
+            specs.VECTOR: lambda: self.numbers(p),
+            specs.SHAPE: lambda: self.rng.choice(
+                [(k, p // k) for k in range(1, p + 1) if p % k == 0]
+            ),
+            specs.GROUPS: lambda: self.whole_numbers(0, 2, p).tolist(),
+            specs.ORACLE: lambda: self.inner(p),
+        }
+        for name, kind in specs.Spec(makes).parameters.items():
+            if kind not in random_values:
                 raise TypeError(
                     f"{name} of {makes.__name__} is {kind.expected}, which has no random value; "
                     f"define the classmethod example(cls, draw) of {makes.__name__}"
                 )
+            optional = inspect.signature(makes).parameters[name].default is None
+            left_out = optional and not self.chance(50)
+            arguments[name] = None if left_out else random_values[kind]()
         return makes(**arguments)
 
 

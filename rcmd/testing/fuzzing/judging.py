@@ -79,6 +79,8 @@ def judge(case: Case) -> Verdict:
 
 
 def _judged(case: Case) -> Verdict:
+    import cvxpy as cp
+
     problem = case.problem()
     first = solve(problem, **case.options())
     findings = list(_certificate_findings(problem, first, case.tol))
@@ -89,7 +91,10 @@ def _judged(case: Case) -> Verdict:
             findings.append(Finding("warm", f"from a gap of {first.gap} to one of {again.gap}"))
     findings += _value_findings(problem, first)
     findings += _engine_findings(case)
-    optimum = _optimum(problem)
+    optimum = None
+    with warnings.catch_warnings(), contextlib.suppress(cp.SolverError, RuntimeError):
+        warnings.simplefilter("ignore")  # CVXPY's own
+        optimum = truth.solve(problem)
     if optimum is not None and not findings:
         findings += _optimum_findings(problem, first, optimum)
     return Verdict(findings, first.success, optimum is not None)
@@ -139,18 +144,6 @@ def _value_findings(problem: Problem, result: Result) -> Iterator[Finding]:
     # The accuracy of a form that is minimized is an absolute one.
     if abs(value - result.primal) > ROUNDING * size + accuracy * (weights.max() + size):
         yield Finding("value", f"P(β) = {result.primal}, but by its CVXPY forms {value}")
-
-
-def _optimum(problem: Problem) -> truth.Truth | None:
-    """CVXPY's optimum, where its solver finds one."""
-    import cvxpy as cp
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # CVXPY's own
-        try:
-            return truth.solve(problem)
-        except (cp.SolverError, RuntimeError):
-            return None
 
 
 def _optimum_findings(problem: Problem, result: Result, optimum: truth.Truth) -> Iterator[Finding]:

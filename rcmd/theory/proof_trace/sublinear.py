@@ -26,7 +26,8 @@ def bounded_gradients(m: Moment) -> Sides:
     """E ‖g̃‖² ≤ 4bM²/n²."""
     size = m.problem.n**2
     largest = m.constants.batch * m.constants.prediction_bound**2
-    return m.expected(lambda s: _moved_square(m, s)) / size, 4 * largest / size
+    moved = m.expected(lambda s: (np.where(s != m.s, m.gap, 0 * m.gap) ** 2).sum())
+    return moved / size, 4 * largest / size
 
 
 @line("Prop. 3.5", Relation.EQUAL)
@@ -143,11 +144,6 @@ def theorem(m: Moment) -> Sides:
 
 LINES = tuple(part for part in globals().values() if isinstance(part, ProofLine))
 """As they stand above."""
-
-
-def _moved_square(m: Moment, s: Any) -> Any:
-    """Σ_j u_j² over the rows that moved."""
-    return (np.where(s != m.s, m.gap, 0 * m.gap) ** 2).sum()
 
 
 def _energy(m: Moment, values: Any) -> Any:
