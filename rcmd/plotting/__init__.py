@@ -9,20 +9,9 @@ All are built from ``panels``, which sets colours and fonts; ``axes`` sets ticks
 ends of curves; ``notebook`` shows problems and results as HTML and LaTeX.
 """
 
-from rcmd.plotting.coefficients import coefficients, path
+from rcmd.plotting.coefficients import coefficients
 from rcmd.plotting.duals import duals
-from rcmd.plotting.panels import Line, Panel, check_plot, drawn, write_figure
+from rcmd.plotting.panels import Line, Panel, check_plot, drawn
 from rcmd.plotting.runs import compare, run
 
-__all__ = [
-    "Line",
-    "Panel",
-    "check_plot",
-    "coefficients",
-    "compare",
-    "drawn",
-    "duals",
-    "path",
-    "run",
-    "write_figure",
-]
+__all__ = ["Line", "Panel", "check_plot", "coefficients", "compare", "drawn", "duals", "run"]

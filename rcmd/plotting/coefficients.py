@@ -1,19 +1,13 @@
 """Coefficients and supports along a regularization path, or along a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rcmd.plotting.panels import Line, Panel, draw_into, drawn, plain
+from rcmd.plotting.panels import Line, Panel, plain, shown
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
-
-if TYPE_CHECKING:
-    from rcmd.solver.path import SolutionPath
-
 
 NAMED = 7
 """Coefficients that get a colour and a name: the largest at the end."""
@@ -23,22 +17,6 @@ LOG_FROM = 30
 
 RELATIVE_ZERO = 1e-10
 """Singular values below this share of the largest are rounding."""
-
-
-def path(results: SolutionPath, names: Sequence[str] | None = None, axes: Any = None) -> Any:
-    """Coefficients and support of a path; see ``rcmd.SolutionPath.plot``.
-
-    Examples
-    --------
-    >>> from rcmd import L1Ball, LeastSquares, Problem
-    >>> from rcmd import path as solved
-    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
-    >>> figure = path(solved(problem, [0.1, 0.2]))
-    >>> len(figure.axes)
-    2
-    """
-    betas = [result.beta for result in results]
-    return coefficients(results.values, betas, names=names, x_label=results.parameter, axes=axes)
 
 
 def coefficients(
@@ -99,22 +77,20 @@ def coefficients(
     letter = r"\sigma" if matrices else r"\beta"
     log = "x" if xs[0] > 0 and xs[-1] > LOG_FROM * xs[0] else ""
     largest = [int(i) for i in np.argsort(-abs(table[-1]), kind="stable")[:NAMED]]
-    shown = [i for i in largest if table[-1, i] != 0]
-    others = [i for i in range(count) if i not in shown and table[:, i].any()]
+    named = [i for i in largest if table[-1, i] != 0]
+    others = [i for i in range(count) if i not in named and table[:, i].any()]
     lines = [Line("", xs, table[:, i]) for i in others]
-    for i in shown:
+    for i in named:
         name = rf"${letter}_{{{i + 1}}}$" if names is None else plain(str(names[i]))
         lines.append(Line(name, xs, table[:, i]))
     y_label, levels = ("singular values", ()) if matrices else ("coefficients", (0.0,))
     note = "" if lines else "all zero"
     look: dict[str, Any] = {"log": log, "levels": levels, "note": note, "label_ends": True}
     values = Panel("", x_label, lines, y_label, **look)
-    if axes is not None:
-        return draw_into(axes, values)
     support = (table != 0).sum(axis=1)
     what = "rank" if matrices else f"nonzero coefficients of {count}"
     counted = Line("", xs, support, {"color": "black", "linewidth": 1.2, "marker": "o"})
-    return drawn([values, Panel("", x_label, [counted], what, log=log)], columns=2)
+    return shown([values, Panel("", x_label, [counted], what, log=log)], axes)
 
 
 def _singular_values(betas: Sequence[LowRank]) -> Array:

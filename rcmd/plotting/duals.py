@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcmd.plotting.panels import Line, Panel, draw_into, drawn
+from rcmd.plotting.panels import Line, Panel, shown
 from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
@@ -77,13 +77,11 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     curve = Line(rf"${sign}l'(x^T\beta)$", x[by_x], response[by_x], CURVE)
     lines = [Line(variable, x[by_x], w[by_x], POINTS), curve]
     scatter = Panel("", x_label, lines, y_label, levels=levels, log="")
-    if axes is not None:
-        return draw_into(axes, scatter)
     ranks = np.linspace(0, 100, len(by_w))
     lines = [Line(variable, ranks, w[by_w], POINTS)]
     x_label, note = f"rows in order of {variable} (%)", _counts(w, low, high)
     in_order = Panel("", x_label, lines, y_label, levels=levels, log="", note=note)
-    return drawn([scatter, in_order], columns=2)
+    return shown([scatter, in_order], axes)
 
 
 def _counts(w: Array, low: Array, high: Array) -> str:

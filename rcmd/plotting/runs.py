@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from rcmd.plotting.panels import Line, Panel, draw_into, drawn, plain
+from rcmd.plotting.panels import Line, Panel, plain, shown
 
 if TYPE_CHECKING:
     from rcmd.solver.history import History
@@ -50,10 +50,8 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
 
     curves = {"certified gap": "gap", "bound on E[gap]": "bound"}
     gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
-    if axes is not None:
-        return draw_into(axes, gap)
     values = panel("best values so far", {r"$P(\beta)$": "primal", "$D(w)$": "dual"}, log="x")
-    return drawn([values, gap], columns=2)
+    return shown([values, gap], axes, alone=1)
 
 
 def compare(
@@ -102,9 +100,7 @@ def compare(
             history = result.history
             lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
     panel = Panel("", label, lines, y_label="certified gap", label_ends=len(results) <= MOST_LABELS)
-    if axes is not None:
-        return draw_into(axes, panel)
-    return drawn([panel], columns=1)
+    return shown([panel], axes)
 
 
 def _corrections(history: History, column: str) -> tuple[float, float, str] | None:
