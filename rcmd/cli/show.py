@@ -12,8 +12,8 @@ from typing import Any
 
 from rcmd.cli.options import add_plot_option
 from rcmd.cli.solve import HEADER, ending, row
-from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import exit_status
+from rcmd.reporting.tables import say, write_json
 from rcmd.solver.history import Record
 from rcmd.solver.result import Result
 from rcmd.solver.saved_results import as_data, load_result, load_versions

@@ -188,15 +188,14 @@ def typeset(text: str) -> str:
 def paragraph(text: str) -> str:
     """A paragraph, or a displayed formula if the text is one in $$…$$."""
     displayed = re.fullmatch(r"\$\$(.+)\$\$", text.strip(), re.DOTALL)
-    if displayed:
-        return f'<div class="formula">{formula(displayed.group(1), "block")}</div>'
-    return f"<p>{typeset(text)}</p>"
+    return formula(displayed[1], "block") if displayed else f"<p>{typeset(text)}</p>"
 
 
 def formula(tex: str, display: str) -> str:
-    """MathML for TeX, where an accent lifts no superscript."""
+    """MathML for TeX, where an accent lifts no superscript; a "block" scrolls if it is wide."""
     mathml: str = import_module("latex2mathml.converter").convert(tex, display=display)
-    return re.sub(r"<msup>(<mover>.*?</mover>)", LOWERED, mathml)
+    lowered = re.sub(r"<msup>(<mover>.*?</mover>)", LOWERED, mathml)
+    return f'<div class="formula">{lowered}</div>' if display == "block" else lowered
 
 
 def _words(text: str) -> str:
