@@ -57,7 +57,7 @@ class SolutionPath(tuple[Result, ...]):
         ``names`` are those of the coefficients; ``axes`` are for the coefficients alone. Returns
         the matplotlib figure.
         """
-        from rcmd.plotting.coefficients import coefficients
+        from rcmd.plotting.figures import coefficients
 
         betas = [result.beta for result in self]
         return coefficients(self.values, betas, x_label=self.parameter, names=names, axes=axes)

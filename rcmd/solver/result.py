@@ -13,7 +13,7 @@ from rcmd.rows.validation import Array
 from rcmd.solver.history import History, StopReason
 
 if TYPE_CHECKING:
-    from rcmd.plotting.runs import Axis
+    from rcmd.plotting.figures import Axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Result:
         >>> [axes.get_xlabel() for axes in figure.axes]
         ['iterations', 'iterations']
         """
-        from rcmd.plotting.runs import run
+        from rcmd.plotting.figures import run
 
         return run(self, x, axes)
 
