@@ -17,9 +17,6 @@ from typing import Any, NamedTuple
 from rcmd import __version__
 from rcmd.lab.demos.drawing import Drawing, Trace, legend
 
-Key = tuple[str, ...]
-"""What the reader chose: one option of each of the page's choices."""
-
 
 class Text(NamedTuple):
     """What a page says; a paragraph in $$…$$ is a displayed formula."""
@@ -62,7 +59,7 @@ class Page(NamedTuple):
     text: Text
     choices: Sequence[Choice]
     slider: str  # its name
-    scenes: Mapping[Key, Scene]  # by what the reader chose
+    scenes: Mapping[tuple[str, ...], Scene]  # by what the reader chose, an option of each choice
     code: str  # what made the numbers
     columns: int = 2  # panels side by side where the window is wide
 
