@@ -17,7 +17,7 @@ from rcmd.model.prox import BregmanProx
 from rcmd.model.specs import LOSSES, ORACLES, REFUSED, for_columns, parse_loss, parse_oracle
 from rcmd.model.user_code import load
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.reporting.json_output import say, write_json
+from rcmd.reporting.tables import say, write_json
 from rcmd.testing.losses import inspect_conjugate
 from rcmd.testing.oracles import inspect_oracle
 from rcmd.testing.proxes import inspect_prox

@@ -30,7 +30,7 @@ from rcmd.lab.racing import (
 )
 from rcmd.methods import NAMED
 from rcmd.model.specs import parse_batch
-from rcmd.plotting import Line, Panel, write_figure
+from rcmd.plotting import Line, Panel, drawn
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, about_command
 from rcmd.rows.validation import batch_size
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     about["best_known"] = {"primal": comparison.best, "dual": comparison.lower}
     Report([section], about).tell(options.json)
     if options.plot is not None:
-        write_figure(_panels(comparison), options.plot, len(AXES))
+        drawn(_panels(comparison), len(AXES)).savefig(options.plot)
     return 0
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from rcmd.datasets import convert_libsvm
 from rcmd.datasets.folder import read_meta
-from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import tell_on_terminal
+from rcmd.reporting.tables import say, write_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

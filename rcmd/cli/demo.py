@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rcmd.lab.demos import SUMMARIES, check_name, make_page, write_page
-from rcmd.reporting.json_output import say, write_json
+from rcmd.reporting.tables import say, write_json
 from rcmd.rows.validation import pip_install
 from rcmd.solver.saved_results import check_folder
 

@@ -9,7 +9,7 @@ that repeats it.
 
 import argparse
 
-from rcmd.reporting.json_output import say, write_json
+from rcmd.reporting.tables import say, write_json
 from rcmd.testing.fuzzing import Case, Finding, search
 
 

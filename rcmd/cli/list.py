@@ -14,7 +14,7 @@ from typing import Any
 from rcmd.model.specs import LOSSES, ORACLES, REFUSED
 from rcmd.oracles.base import Coordinatewise, LinearMinOracle
 from rcmd.oracles.decorators import Decorated
-from rcmd.reporting.json_output import say, write_json
+from rcmd.reporting.tables import say, write_json
 
 SECTIONS = {
     "sets": "Sets",

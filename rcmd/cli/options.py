@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from rcmd.plotting import check_plot
-from rcmd.reporting.json_output import check_json
+from rcmd.reporting.tables import check_json
 from rcmd.solver.saved_results import check_replaceable
 from rcmd.solver.solve import Options
 

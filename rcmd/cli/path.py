@@ -18,9 +18,8 @@ import numpy as np
 from rcmd.cli.options import add_plot_option, add_problem_options
 from rcmd.cli.tasks import samples_problem
 from rcmd.model.specs import ORACLES, parse_batch
-from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import RunProgress, exit_status, tell_on_terminal
-from rcmd.reporting.tables import about_command
+from rcmd.reporting.tables import about_command, say, write_json
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import batch_size
 from rcmd.solver.path import SolutionPath, steps

@@ -14,9 +14,8 @@ from rcmd.lab.reproduce.cells import Settings, run_all, write_whole
 from rcmd.lab.reproduce.published import EXPERIMENTS
 from rcmd.lab.reproduce.table3 import figures, table
 from rcmd.plotting import check_plot
-from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import tell_on_terminal
-from rcmd.reporting.tables import Report, about
+from rcmd.reporting.tables import Report, about, say, write_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -8,13 +8,11 @@ The status is that of the run: 1 where a budget ended it first.
 
 import argparse
 from collections.abc import Iterator
-from typing import Any
 
 from rcmd.cli.options import add_plot_option
 from rcmd.cli.solve import HEADER, ending, row
-from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import exit_status
-from rcmd.solver.history import Record
+from rcmd.reporting.tables import say, write_json
 from rcmd.solver.result import Result
 from rcmd.solver.saved_results import as_data, load_with_versions
 
@@ -49,20 +47,12 @@ def _lines(result: Result, versions: dict[str, str | None]) -> Iterator[str]:
     yield ", ".join(f"{name} {value}" for name, value in result.options.items())
     yield "made with " + ", ".join(f"{name} {v}" for name, v in versions.items() if v)
     yield from ("", HEADER)
-    yield from map(row, _doublings(result.history))
+    shown = 0
+    for record in result.history:  # more than people can read: one for each doubling, and the last
+        if record.gradients >= 2 * shown or record is result.history[-1]:
+            shown = record.gradients
+            yield row(record)
     yield ""
     yield from ending(result)
     if result.note:
         yield result.note
-
-
-def _doublings(history: Any) -> Iterator[Record]:
-    """A record for each doubling of the gradients, and the last one.
-
-    There are more records than people can read.
-    """
-    shown, last = 0, len(history) - 1
-    for place, record in enumerate(history):
-        if record.gradients >= 2 * shown or place == last:
-            shown = record.gradients
-            yield record

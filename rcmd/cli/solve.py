@@ -45,9 +45,8 @@ from rcmd.methods import method_named
 from rcmd.model import truth
 from rcmd.model.problem import Problem
 from rcmd.model.specs import parse_batch
-from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import RunProgress, exit_status, launched_ranks, tell_on_terminal
-from rcmd.reporting.tables import about_command
+from rcmd.reporting.tables import about_command, say, write_json
 from rcmd.solver.history import Record, State, StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run

@@ -74,15 +74,9 @@ def mathml(tex: str, display: str) -> str:
     return made
 
 
-def write_inline(translator: Any, node: Any) -> None:
-    """A formula in a line of words."""
-    translator.body.append(mathml(node.astext(), "inline"))
-    raise import_module("docutils.nodes").SkipNode
-
-
-def write_block(translator: Any, node: Any) -> None:
-    """A formula of its own, which scrolls where it is wider than the page."""
-    translator.body.append(f'<div class="formula">{mathml(node.astext(), "block")}</div>')
+def write_formula(translator: Any, node: Any) -> None:
+    """A formula in a line of words, or one of its own."""
+    translator.body.append(mathml(node.astext(), "inline" if node.tagname == "math" else "block"))
     raise import_module("docutils.nodes").SkipNode
 
 
@@ -100,7 +94,7 @@ def without_marks(line: str) -> str:
 
 
 def as_meant(lines: list[str]) -> list[str]:
-    r"""A docstring written for people at a prompt, in reStructuredText.
+    """A docstring written for people at a prompt, in reStructuredText.
 
     Displayed formulas keep their lines, and what looks like a mark is none.
 
@@ -119,11 +113,6 @@ def as_meant(lines: list[str]) -> list[str]:
             meant += ["::", ""]
         meant.append(line if shown or formula else without_marks(line))
     return meant
-
-
-def plain_words(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """What Sphinx calls with every docstring."""
-    lines[:] = as_meant(lines)
 
 
 def with_entries(text: str) -> str:
@@ -152,13 +141,15 @@ def _shipped(line: re.Match[str]) -> str:
     return "\n".join(lines)
 
 
-def read_page(app: Any, page: str, source: list[str]) -> None:
-    """What Sphinx calls with every page."""
-    source[0] = with_entries(source[0])
-
-
 def setup(app: Any) -> None:
-    """Have formulas written as MathML and docstrings read as they are meant."""
+    """Have formulas written as MathML, and pages and docstrings read as they are meant."""
+
+    def read_page(app: Any, page: str, source: list[str]) -> None:
+        source[0] = with_entries(source[0])
+
+    def read_docstring(*where: Any) -> None:
+        where[-1][:] = as_meant(where[-1])
+
     app.connect("source-read", read_page)
-    app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
-    app.connect("autodoc-process-docstring", plain_words, priority=400)
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+    app.connect("autodoc-process-docstring", read_docstring, priority=400)

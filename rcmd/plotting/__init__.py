@@ -5,24 +5,11 @@
 whose ``savefig`` writes .pdf, .svg (text as text) and .png, or draws into given axes. Sizes are
 those of a journal's columns, 3.3 and 6.9 inches.
 
-All are built from ``panels``, which sets colours and fonts; ``axes`` sets ticks and labels the
-ends of curves; ``notebook`` shows problems and results as HTML and LaTeX.
+``figures`` builds them from ``panels``, which sets colours and fonts; ``axes`` sets ticks and
+labels the ends of curves; ``notebook`` shows problems and results as HTML and LaTeX.
 """
 
-from rcmd.plotting.coefficients import coefficients, path
-from rcmd.plotting.duals import duals
-from rcmd.plotting.panels import Line, Panel, check_plot, drawn, write_figure
-from rcmd.plotting.runs import compare, run
+from rcmd.plotting.figures import coefficients, compare, duals, run
+from rcmd.plotting.panels import Line, Panel, check_plot, drawn
 
-__all__ = [
-    "Line",
-    "Panel",
-    "check_plot",
-    "coefficients",
-    "compare",
-    "drawn",
-    "duals",
-    "path",
-    "run",
-    "write_figure",
-]
+__all__ = ["Line", "Panel", "check_plot", "coefficients", "compare", "drawn", "duals", "run"]

@@ -47,10 +47,11 @@ class Figure(matplotlib.figure.Figure):
 def set_ticks(axis: Any, logarithmic: bool) -> None:
     """Choose the ticks of an axis that has its curves."""
     if not logarithmic:
-        if _counts(axis):
-            axis.set_major_locator(
-                ticker.MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True)
-            )
+        pairs = [line.get_data() for line in axis.axes.get_lines()]
+        values = [float(value) for pair in pairs for value in pair[axis.axis_name == "y"]]
+        if values and all(value.is_integer() for value in values):
+            whole = ticker.MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True)
+            axis.set_major_locator(whole)
         return
     low, high = axis.get_view_interval()
     powers = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
@@ -58,13 +59,6 @@ def set_ticks(axis: Any, logarithmic: bool) -> None:
     if high < low * 10**SHORT or powers < 2:
         axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(ticker.FuncFormatter(_number))
-
-
-def _counts(axis: Any) -> bool:
-    """Whether every curve has whole numbers along this axis, and not all of them the same."""
-    pairs = [line.get_data() for line in axis.axes.get_lines()]
-    values = {float(v) for pair in pairs for v in pair[axis.axis_name == "y"]}
-    return len(values) > 0 and all(value.is_integer() for value in values)
 
 
 def _number(value: float, place: int | None = None) -> str:
@@ -120,7 +114,8 @@ def _beside(axes: Any, name: str, curve: Any) -> bool:
 
 
 def _name(axes: Any, name: str, curve: Any, place: Any, unit: str, **look: Any) -> Any:
-    look |= {"va": "center", "size": _size(axes), "color": darker(curve.get_color())}
+    readable = tuple(0.72 * part for part in to_rgb(curve.get_color()))  # as text on white
+    look |= {"va": "center", "size": _size(axes), "color": readable}
     return axes.annotate(name, _end(curve), place, textcoords=unit, **look)
 
 
@@ -135,24 +130,16 @@ def _size(axes: Any) -> float:
 def spread(heights: Sequence[float], gap: float) -> list[float]:
     """The nearest heights that are at least ``gap`` apart, in the same order.
 
-    Least squares: neighbours too close are pooled around their mean, again and again.
+    Least squares, by the formula of isotonic regression: less the gaps below it, each is at the
+    largest, over what begins below it, of the smallest mean of what ends above it.
 
     >>> [round(h, 3) for h in spread([0.5, 0.5, 0.9], 0.1)]
     [0.45, 0.55, 0.9]
     """
-    order = sorted(range(len(heights)), key=lambda i: heights[i])
-    blocks: list[list[float]] = []  # what each wants, less the gaps below it
+    count, order = len(heights), sorted(range(len(heights)), key=lambda i: heights[i])
+    wanted = [heights[i] - rank * gap for rank, i in enumerate(order)]
+    places = [0.0] * count
     for rank, i in enumerate(order):
-        blocks.append([heights[i] - rank * gap])
-        while len(blocks) > 1 and fmean(blocks[-2]) > fmean(blocks[-1]):
-            blocks[-2:] = [blocks[-2] + blocks[-1]]
-    levels = [fmean(block) for block in blocks for _ in block]
-    places = [0.0] * len(heights)
-    for rank, i in enumerate(order):
-        places[i] = levels[rank] + rank * gap
+        means = [[fmean(wanted[a:b]) for b in range(rank + 1, count + 1)] for a in range(rank + 1)]
+        places[i] = max(map(min, means)) + rank * gap
     return places
-
-
-def darker(colour: Any) -> Any:
-    """The colour with enough contrast for text on white."""
-    return tuple(0.72 * part for part in to_rgb(colour))

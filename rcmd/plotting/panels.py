@@ -54,7 +54,8 @@ STYLE: Any = {
 """In force while a figure is drawn and while it is saved: text stays text in .pdf and .svg."""
 
 FORMATS = (".png", ".pdf", ".svg")
-MARKERS_PER_LINE = 7
+FEW, APART = 7, 0.15
+"""Markers are at a few points all, at more of them by this share of the diagonal of the axes."""
 INCHES_A_LETTER = 0.062
 ACROSS = 3
 """Panels that fit side by side into a text width."""
@@ -137,21 +138,6 @@ def require_matplotlib() -> None:
         raise ValueError(f"figures need matplotlib: {pip_install('plot')}") from None
 
 
-def write_figure(panels: Sequence[Panel], path: str | os.PathLike[str], columns: int) -> None:
-    """Write what ``drawn`` draws to ``path``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "curve.svg")
-    ...     write_figure([Panel("", "x", [Line("", [1, 2], [3, 4])])], path, columns=1)
-    ...     os.path.getsize(path) > 1000
-    True
-    """
-    drawn(panels, columns).savefig(path)
-
-
 def drawn(panels: Sequence[Panel], columns: int) -> Any:
     """A figure with the panels in ``columns`` columns; they share y where all have one label.
 
@@ -199,11 +185,13 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
     return figure
 
 
-def draw_into(axes: Any, panel: Panel) -> Any:
-    """Draw one panel into axes of the user's, in their style; returns their figure."""
-    require_matplotlib()
+def shown(panels: Sequence[Panel], axes: Any, alone: int = 0) -> Any:
+    """A figure with the panels side by side, or one ``alone`` in the user's axes and style."""
+    if axes is None:
+        return drawn(panels, columns=len(panels))
     from rcmd.plotting.axes import label_ends
 
+    panel = panels[alone]
     handles = draw(axes, panel, _looks(line.name for line in panel.lines))
     if panel.label_ends:
         label_ends(axes.figure, [(axes, handles)])
@@ -224,7 +212,7 @@ def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str
     for line in panel.lines:
         xs, ys = _kept(line, panel.log)
         if xs:
-            style = _style(line, chosen[line.name], xs, again=line.name in handles)
+            style = _style(line, chosen[line.name], len(xs), again=line.name in handles)
             (curve,) = axes.plot(xs, ys, **style)
             if line.name:
                 handles.setdefault(line.name, curve)
@@ -260,14 +248,14 @@ def _kept(line: Line, log: str) -> tuple[list[float], list[float]]:
     return x[kept].tolist(), y[kept].tolist()
 
 
-def _style(line: Line, look: dict[str, Any], xs: Sequence[float], again: bool) -> dict[str, Any]:
+def _style(line: Line, look: dict[str, Any], count: int, again: bool) -> dict[str, Any]:
     """The look; a further curve of the same name is thin, pale and without markers."""
     if not line.name:
         usual: dict[str, Any] = {"linewidth": 0.7, "zorder": 1.5}
     elif again:
         usual = {"marker": "", "linewidth": 0.7, "alpha": 0.45}
     else:
-        usual = {"markevery": _spread(xs)}
+        usual = {"markevery": APART if count > FEW else 1}
     return look | usual | dict(line.look)
 
 
@@ -275,24 +263,6 @@ def _write_above(axes: Any, text: str, x: float, side: str) -> None:
     look = {"ha": side, "va": "bottom", "color": "0.35", "size": "small"}
     place = {"xytext": (0, 2), "textcoords": "offset points"}
     axes.annotate(text, (x, 1.0), xycoords="axes fraction", **place, **look)
-
-
-def _spread(xs: Sequence[float]) -> list[int]:
-    """Places of a few markers: all points, or some evenly in log x (evenly where x is not > 0).
-
-    >>> _spread([1, 10, 11]), _spread([1, 10, *range(11, 20), 100])
-    ([0, 1, 2], [0, 1, 11])
-    """
-    if len(xs) <= MARKERS_PER_LINE:
-        return list(range(len(xs)))
-    if xs[0] <= 0:
-        return list(range(0, len(xs), -(-len(xs) // MARKERS_PER_LINE)))
-    ratio = (xs[-1] / xs[0]) ** (1 / MARKERS_PER_LINE) if xs[-1] > xs[0] else 1.0
-    places = [0]
-    for place, x in enumerate(xs):
-        if x >= xs[places[-1]] * ratio and x > xs[places[-1]]:
-            places.append(place)
-    return places
 
 
 def plain(text: str) -> str:

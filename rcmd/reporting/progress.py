@@ -8,8 +8,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 
-import numpy as np
-
 from rcmd.solver.history import Record, State, StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.run import Budgets
@@ -75,17 +73,16 @@ def _gradients_left(rows: Sequence[Record], tol: float) -> float:
     alike = [row for row in rows if row.phase == rows[-1].phase and 0 < row.gap < math.inf]
     if len(alike) < 2 or not tol > 0:
         return math.inf
-    gradients = np.array([float(row.gradients) for row in alike])
-    gaps = np.log([float(row.gap) for row in alike])
-    powers = alike[-1].phase == "plain"
-    x = np.log(gradients) if powers else gradients
-    slope = (gaps[-1] - gaps[0]) / (x[-1] - x[0]) if x[-1] > x[0] else 0.0
-    if not slope < 0:
+    first, last = alike[0], alike[-1]
+    powers = last.phase == "plain"
+    start, now = (math.log(row.gradients) if powers else row.gradients for row in (first, last))
+    fallen = math.log(first.gap) - math.log(last.gap)
+    if not (now > start and fallen > 0):
         return math.inf
-    end = float(x[-1] + (math.log(tol) - gaps[-1]) / slope)
+    end = now + (now - start) * (math.log(last.gap) - math.log(tol)) / fallen
     if powers:
         end = math.exp(end) if end < 700 else math.inf
-    return float(end - gradients[-1])
+    return float(end - last.gradients)
 
 
 def duration(seconds: float) -> str:

@@ -1,20 +1,72 @@
-"""Measurements: tables for people, JSON for programs."""
+"""Tables for people; JSON for programs, by one convention for all commands."""
 
 import argparse
 import datetime
+import json
+import math
 import os
 import platform
 import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rcmd.reporting.json_output import say, write_json
-from rcmd.solver.saved_results import versions
+import numpy as np
+
+from rcmd.solver.saved_results import check_folder, versions
 
 WIDTH = 100
+STANDARD_OUTPUT = "-"
+
+
+def check_json(target: str | None) -> None:
+    """Refuse, before any work, a JSON file that could not be written."""
+    if target not in (None, STANDARD_OUTPUT):
+        check_folder(str(target))
+
+
+def say(text: str, json_target: str | None) -> None:
+    """Print ``text``, unless standard output is for JSON."""
+    if json_target != STANDARD_OUTPUT:
+        print(text, flush=True)
+
+
+def write_json(data: Any, target: str | os.PathLike[str] | None) -> None:
+    """Write ``data`` to the file ``target``, or print it for ``"-"``; nothing for ``None``."""
+    if target is None:
+        return
+    if target == STANDARD_OUTPUT:
+        sys.stdout.write(as_json(data))
+    else:
+        Path(target).write_text(as_json(data), encoding="utf-8")
+
+
+def as_json(data: Any) -> str:
+    """``data`` as strict JSON; what is not a finite number is null.
+
+    >>> print(as_json({"gap": float("inf"), "β": np.float64(0.5)}), end="")
+    {
+     "gap": null,
+     "β": 0.5
+    }
+    """
+    return json.dumps(_plain(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(name): _plain(value) for name, value in data.items()}
+    if isinstance(data, list | tuple | np.ndarray):
+        return [_plain(value) for value in data]
+    if isinstance(data, np.bool_ | np.integer):
+        return data.item()
+    if isinstance(data, float | np.floating | Fraction):
+        number = float(data)
+        return number if math.isfinite(number) else None
+    return data
 
 
 @dataclass(frozen=True)
@@ -76,8 +128,10 @@ class Section:
         lines = [self.title, "-" * len(self.title)]
         if self.cells:
             table = [self.header, *self.cells]
-            widths = [max(len(line[c]) for line in table) for c in range(len(self.header))]
-            lines += [_aligned(line, widths) for line in table]
+            width, *widths = (max(map(len, column)) for column in zip(*table, strict=True))
+            for first, *others in table:
+                words = [first.ljust(width), *map(str.rjust, others, widths)]
+                lines.append("  ".join(words).rstrip())
         for note in self.notes:
             lines += textwrap.wrap(f"({note})", WIDTH)
         return "\n".join(lines)
@@ -151,14 +205,6 @@ def nanoseconds(value: float) -> str:
         if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value:.3g} ns"
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = (
-        word.rjust(width) if place else word.ljust(width)
-        for place, (word, width) in enumerate(zip(line, widths, strict=True))
-    )
-    return "  ".join([first, *others]).rstrip()
 
 
 def _cpu() -> str:

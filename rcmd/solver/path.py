@@ -57,9 +57,10 @@ class SolutionPath(tuple[Result, ...]):
         ``names`` are those of the coefficients; ``axes`` are for the coefficients alone. Returns
         the matplotlib figure.
         """
-        from rcmd.plotting.coefficients import path
+        from rcmd.plotting.figures import coefficients
 
-        return path(self, names, axes)
+        betas = [result.beta for result in self]
+        return coefficients(self.values, betas, x_label=self.parameter, names=names, axes=axes)
 
     def __repr__(self) -> str:
         worst = max(self.gaps, default=0.0)

@@ -14,7 +14,7 @@ from rcmd.rows.validation import Array
 from rcmd.solver.history import History, StopReason
 
 if TYPE_CHECKING:
-    from rcmd.plotting.runs import Axis
+    from rcmd.plotting.figures import Axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Result:
         ``"seconds"``; ``axes`` are for the gap alone. Returns the matplotlib figure:
         ``figure.savefig("run.pdf")`` keeps it.
         """
-        from rcmd.plotting.runs import run
+        from rcmd.plotting.figures import run
 
         return run(self, x, axes)
 

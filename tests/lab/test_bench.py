@@ -19,7 +19,7 @@ from rcmd.lab.bench.contenders import RADIUS, Settings
 from rcmd.lab.bench.costs import drift_of, starting
 from rcmd.lab.bench.timing import Absent, Contender, race
 from rcmd.model.schedules import SublinearSchedule
-from rcmd.reporting.json_output import write_json
+from rcmd.reporting.tables import write_json
 
 FEW = {"repeats": 2, "seconds": 1e-4, "starts": 1, "start_problems": ("l1-sparse",), "drift": 200.0}
 SMALL = {"zipf_p": (120, 700), "zipf_n": (60, 90), "dense": (20, 70), "memory": (60, 120)}

@@ -28,8 +28,8 @@ from rcmd import (
 from rcmd.methods import NAMED
 from rcmd.plotting import Line, Panel, drawn
 from rcmd.plotting.axes import spread
+from rcmd.plotting.figures import _corrections
 from rcmd.plotting.panels import STYLE
-from rcmd.plotting.runs import _corrections
 from rcmd.solver.history import History
 
 

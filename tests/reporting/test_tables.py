@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rcmd.reporting.json_output import as_json
-from rcmd.reporting.tables import Section, Target, about_command, nanoseconds
+from rcmd.reporting.tables import Section, Target, about_command, as_json, nanoseconds
 
 
 def test_sections_align_and_wrap():

@@ -23,9 +23,8 @@ from rcmd.lab.bench.contenders import (
     stepping,
 )
 from rcmd.lab.bench.timing import add_timed, calling, cells, prefixed
-from rcmd.reporting.json_output import say, write_json
 from rcmd.reporting.progress import tell_on_terminal
-from rcmd.reporting.tables import Report, Section, Target, about
+from rcmd.reporting.tables import Report, Section, Target, about, say, write_json
 
 Tell = Callable[[str], None]
 

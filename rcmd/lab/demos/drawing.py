@@ -11,10 +11,6 @@ from rcmd.plotting.panels import COLOURS
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLOURS
 GREY = "#8a8f98"
-INK = "#1c1e21"
-
-DIGITS = 6
-"""Significant digits of what is drawn; readouts are from the full numbers."""
 
 Trace = dict[str, Any]
 """A curve, in the words of plotly.js."""
@@ -28,7 +24,7 @@ class Drawing(NamedTuple):
 
 
 def plain(values: Any) -> Any:
-    """Numbers as lists fit for JSON, rounded to what a picture can show; NaN is a hole.
+    """Numbers as lists fit for JSON, with six digits, as a picture shows no more; NaN is a hole.
 
     >>> plain([1 / 3, math.nan, 2])
     [0.333333, None, 2.0]
@@ -36,7 +32,7 @@ def plain(values: Any) -> Any:
     if np.ndim(values):
         return [plain(value) for value in values]
     value = float(values)
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
 def line(
@@ -150,7 +146,7 @@ def panel(
     layout = {
         "xaxis": x, "yaxis": y, "paper_bgcolor": "#fff", "plot_bgcolor": "#fff",
         "font": {"family": "system-ui, Segoe UI, Roboto, Noto Sans, sans-serif", "size": 13,
-                 "color": INK},
+                 "color": "#1c1e21"},
         "margin": {"l": 56, "r": 12, "t": 12, "b": 46}, "hovermode": "closest", "dragmode": False,
     }  # fmt: skip
     return Drawing(traces, layout | more)

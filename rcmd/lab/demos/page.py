@@ -17,9 +17,6 @@ from typing import Any, NamedTuple
 from rcmd import __version__
 from rcmd.lab.demos.drawing import Drawing, Trace, legend
 
-Key = tuple[str, ...]
-"""What the reader chose: one option of each of the page's choices."""
-
 
 class Text(NamedTuple):
     """What a page says; a paragraph in $$…$$ is a displayed formula."""
@@ -62,7 +59,7 @@ class Page(NamedTuple):
     text: Text
     choices: Sequence[Choice]
     slider: str  # its name
-    scenes: Mapping[Key, Scene]  # by what the reader chose
+    scenes: Mapping[tuple[str, ...], Scene]  # by what the reader chose, an option of each choice
     code: str  # what made the numbers
     columns: int = 2  # panels side by side where the window is wide
 
@@ -188,15 +185,14 @@ def typeset(text: str) -> str:
 def paragraph(text: str) -> str:
     """A paragraph, or a displayed formula if the text is one in $$…$$."""
     displayed = re.fullmatch(r"\$\$(.+)\$\$", text.strip(), re.DOTALL)
-    if displayed:
-        return f'<div class="formula">{formula(displayed.group(1), "block")}</div>'
-    return f"<p>{typeset(text)}</p>"
+    return formula(displayed[1], "block") if displayed else f"<p>{typeset(text)}</p>"
 
 
 def formula(tex: str, display: str) -> str:
-    """MathML for TeX, where an accent lifts no superscript."""
+    """MathML for TeX, where an accent lifts no superscript; a "block" scrolls if it is wide."""
     mathml: str = import_module("latex2mathml.converter").convert(tex, display=display)
-    return re.sub(r"<msup>(<mover>.*?</mover>)", LOWERED, mathml)
+    lowered = re.sub(r"<msup>(<mover>.*?</mover>)", LOWERED, mathml)
+    return f'<div class="formula">{lowered}</div>' if display == "block" else lowered
 
 
 def _words(text: str) -> str:

@@ -15,7 +15,7 @@ from rcmd.lab.reproduce.published import (
     Counts,
     Experiment,
 )
-from rcmd.plotting import Line, Panel, write_figure
+from rcmd.plotting import Line, Panel, drawn
 from rcmd.reporting.tables import Section
 
 HEADER = (
@@ -131,5 +131,5 @@ def figures(found: Found, folder: Path) -> list[Path]:
             title = f"{experiment.file}{instead}"
             panels.append(Panel(title, label, lines, y_label="P(β) − P*", levels=[TARGET]))
         paths.append(folder / f"gap-by-{axis}.png")
-        write_figure(panels, paths[-1], len(panels) if len(panels) <= 3 else 2)
+        drawn(panels, len(panels) if len(panels) <= 3 else 2).savefig(paths[-1])
     return paths

@@ -1,0 +1,310 @@
+"""Figures of runs, of coefficients along a path or a run, and of dual variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rcmd.plotting.panels import Line, Panel, plain, shown
+from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import Array
+
+if TYPE_CHECKING:
+    from rcmd.model.problem import Problem
+    from rcmd.solver.history import History
+    from rcmd.solver.result import Result
+
+Axis = Literal["gradients", "iterations", "oracle_calls", "seconds"]
+
+AXES: dict[str, tuple[str, str]] = {
+    "gradients": ("gradients", "stochastic gradients"),
+    "iterations": ("iteration", "iterations"),
+    "oracle_calls": ("oracle_calls", "oracle calls"),
+    "seconds": ("seconds", "seconds"),
+}
+"""What a run spends: the column of the history, and how it is called."""
+MOST_LABELS = 8
+"""Names that fit beside the axes; more of them are in a legend."""
+
+NAMED = 7
+"""Coefficients that get a colour and a name: the largest at the end."""
+
+LOG_FROM = 30
+"""Ratio of the largest to the smallest x from which a logarithmic axis shows more."""
+
+RELATIVE_ZERO = 1e-10
+"""Singular values below this share of the largest are rounding."""
+
+MOST_POINTS = 2000
+"""Points drawn of a large data set, evenly by rank: a vector file stays small."""
+
+AT_AN_END = 1e-6
+"""Share of the width of dom l* within which a dual variable counts as at its end."""
+
+POINTS = {"linestyle": "", "markersize": 2.4, "markevery": 1}
+CURVE = {"marker": "", "linewidth": 1.0, "zorder": 1.8}
+
+
+def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
+    """Draw one run; see ``Result.plot``.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> figure = run(solve(problem, tol=1e-2), x="iterations")
+    >>> figure.axes[0].get_xlabel()
+    'iterations'
+    """
+    column, label = _axis(x)
+    if not hasattr(result, "history"):
+        raise TypeError(
+            f"result is of type {type(result).__name__}; expected the Result of a run, such as "
+            "solve(problem)"
+        )
+    history = result.history
+    xs, band = history.column(column), _corrections(history, column)
+
+    def panel(y_label: str, curves: dict[str, str], **look: Any) -> Panel:
+        lines = [Line(name, xs, history.column(of)) for name, of in curves.items()]
+        return Panel("", label, lines, y_label, band=band, label_ends=True, **look)
+
+    curves = {"certified gap": "gap", "bound on E[gap]": "bound"}
+    gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
+    values = panel("best values so far", {r"$P(\beta)$": "primal", "$D(w)$": "dual"}, log="x")
+    return shown([values, gap], axes, alone=1)
+
+
+def compare(
+    results: Mapping[str, Result | Sequence[Result]], x: Axis = "gradients", axes: Any = None
+) -> Any:
+    """The certified gaps of several runs in one picture.
+
+    Parameters
+    ----------
+    results
+        A ``Result`` for each name, or several of them (one for each seed, say), of which the
+        first stands out.
+    x
+        What the runs spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
+        ``"seconds"``.
+    axes
+        Axes to draw into; without them, a figure of its own as wide as a journal's column.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure, with its own ``savefig``.
+
+    Examples
+    --------
+    >>> from rcmd import Box, LeastSquares, Problem, plotting, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0))
+    >>> runs = {f"batch {b}": solve(problem, batch=b, tol=1e-2) for b in (1, 2)}
+    >>> figure = plotting.compare(runs, x="iterations")
+    >>> figure.axes[0].get_xlabel()
+    'iterations'
+    """
+    column, label = _axis(x)
+    if not isinstance(results, Mapping) or not results:
+        raise ValueError(
+            f"results is {results!r}; expected a dictionary with a Result for each name"
+        )
+    lines = []
+    for name, given in results.items():
+        for result in given if isinstance(given, list | tuple) else [given]:
+            if not hasattr(result, "history"):
+                raise TypeError(
+                    f"results holds {name!r}: an object of type {type(result).__name__}; expected "
+                    "a Result, or a list of them"
+                )
+            history = result.history
+            lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
+    panel = Panel("", label, lines, y_label="certified gap", label_ends=len(results) <= MOST_LABELS)
+    return shown([panel], axes)
+
+
+def _corrections(history: History, column: str) -> tuple[float, float, str] | None:
+    """From the last step of the algorithm to the end, where the run ended with corrections."""
+    places = [place for place, row in enumerate(history) if row.phase == "corrective"]
+    if not places:
+        return None
+    xs = history.column(column)
+    return float(xs[max(places[0] - 1, 0)]), float(xs[places[-1]]), "corrections"
+
+
+def _zero(history: History, column: str) -> str:
+    """A gap of exactly 0 has no place on a logarithmic axis, and is worth saying."""
+    first = next((row for row in history if row.gap <= 0), None)
+    return "" if first is None else f"gap 0 from x = {getattr(first, column):.4g} on"
+
+
+def _axis(x: str) -> tuple[str, str]:
+    if x not in AXES:
+        raise ValueError(f"x is {x!r}; expected one of {', '.join(map(repr, AXES))}")
+    return AXES[x]
+
+
+def coefficients(
+    x: Sequence[float],
+    betas: Sequence[Any],
+    *,
+    x_label: str = "",
+    names: Sequence[str] | None = None,
+    axes: Any = None,
+) -> Any:
+    """Coefficients against x, and how many of them are not zero.
+
+    The largest at the end have names, the others are grey. For matrices (``LowRank``) singular
+    values and rank are shown instead.
+
+    Parameters
+    ----------
+    x
+        A number for each β: a radius, or the gradients spent so far.
+    betas
+        Vectors β of one length, or ``LowRank`` matrices.
+    x_label
+        What x is.
+    names
+        Names of the coefficients; β₁, β₂, … without them.
+    axes
+        Axes for the coefficients alone; without them, a figure with both panels.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    Along a run, by its records:
+
+    >>> from rcmd import L1Ball, LeastSquares, Problem, iterate, plotting
+    >>> problem = Problem([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0], LeastSquares(), L1Ball(3.0))
+    >>> states = list(iterate(problem, batch=2, tol=1e-2))
+    >>> figure = plotting.coefficients(
+    ...     [state.gradients for state in states],
+    ...     [state.beta_average for state in states],
+    ...     x_label="gradients",
+    ... )
+    >>> len(figure.axes)
+    2
+    """
+    if not len(betas) or len(x) != len(betas):
+        raise ValueError(f"x has {len(x)} and betas {len(betas)} entries; expected as many, not 0")
+    matrices = isinstance(betas[0], LowRank)
+    table = _singular_values(betas) if matrices else np.stack(betas).astype(float)
+    count = table.shape[1]
+    if names is not None and (matrices or len(names) != count):
+        raise ValueError(f"names has {len(names)} entries; expected {0 if matrices else count}")
+    order = np.argsort(np.asarray(x, dtype=float), kind="stable")
+    xs, table = np.asarray(x, dtype=float)[order], table[order]
+    letter = r"\sigma" if matrices else r"\beta"
+    log = "x" if xs[0] > 0 and xs[-1] > LOG_FROM * xs[0] else ""
+    largest = [int(i) for i in np.argsort(-abs(table[-1]), kind="stable")[:NAMED]]
+    named = [i for i in largest if table[-1, i] != 0]
+    others = [i for i in range(count) if i not in named and table[:, i].any()]
+    lines = [Line("", xs, table[:, i]) for i in others]
+    for i in named:
+        name = rf"${letter}_{{{i + 1}}}$" if names is None else plain(str(names[i]))
+        lines.append(Line(name, xs, table[:, i]))
+    y_label, levels = ("singular values", ()) if matrices else ("coefficients", (0.0,))
+    note = "" if lines else "all zero"
+    look: dict[str, Any] = {"log": log, "levels": levels, "note": note, "label_ends": True}
+    values = Panel("", x_label, lines, y_label, **look)
+    support = (table != 0).sum(axis=1)
+    what = "rank" if matrices else f"nonzero coefficients of {count}"
+    counted = Line("", xs, support, {"color": "black", "linewidth": 1.2, "marker": "o"})
+    return shown([values, Panel("", x_label, [counted], what, log=log)], axes)
+
+
+def _singular_values(betas: Sequence[LowRank]) -> Array:
+    """Singular values above rounding, a row for each matrix."""
+    every = [beta.copy().singular_values() for beta in betas]
+    table = np.zeros((len(every), max(1, *map(len, every))))
+    for row, values in zip(table, every, strict=True):
+        row[: len(values)] = values
+        row[row <= RELATIVE_ZERO * row.max()] = 0
+    return table
+
+
+def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
+    """The dual variables w against margins or residuals, and sorted.
+
+    For labels ±1 both signs are folded into one curve: y·w against the margin y·xᵀβ; otherwise w
+    against the residual xᵀβ − y. A pair with gap 0 lies on the curve w = l'(xᵀβ), which is drawn
+    beside the points; dotted lines are the ends of dom l*, which no w can pass. Weights are
+    divided out.
+
+    Parameters
+    ----------
+    problem
+        What was solved.
+    result
+        Its solution.
+    axes
+        Axes for the first panel alone; without them, a figure with both.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, Logistic, Problem, plotting, solve
+    >>> from rcmd.datasets import make_classification
+    >>> problem = Problem(*make_classification(n=50, p=5, rng=0), Logistic(), L1Ball(5.0))
+    >>> figure = plotting.duals(problem, solve(problem, tol=1e-2))
+    >>> len(figure.axes)
+    2
+    """
+    if len(result.w) != problem.n:
+        raise ValueError(
+            f"result has {len(result.w)} dual variables; expected {problem.n}, one for each row "
+            "of the problem"
+        )
+    losses, s = problem.losses, problem.rows.matvec(result.beta)
+    y = _floats(losses.y)
+    low, high = (_floats(losses.unit(end)) for end in losses.domain)
+    w, response = _floats(losses.unit(result.w)), _floats(losses.unit(losses.derivative(s)))
+    if set(np.unique(y)) <= {-1.0, 1.0}:
+        x, w, response = y * _floats(s), y * w, y * response
+        low, high = np.minimum(y * low, y * high), np.maximum(y * low, y * high)
+        x_label, sign = r"margin $y\,x^T\beta$", r"y\,"
+    else:
+        x = _floats(s) - y
+        x_label, sign = r"residual $x^T\beta - y$", ""
+    variable, y_label = f"${sign}w$", f"dual variable ${sign}w$"
+    ends = sorted({float(end) for end in (*np.unique(low), *np.unique(high)) if np.isfinite(end)})
+    levels = ends if len(ends) <= 2 else []
+    by_x, by_w = _thinned(np.argsort(x, kind="stable")), _thinned(np.argsort(w, kind="stable"))
+    curve = Line(rf"${sign}l'(x^T\beta)$", x[by_x], response[by_x], CURVE)
+    lines = [Line(variable, x[by_x], w[by_x], POINTS), curve]
+    scatter = Panel("", x_label, lines, y_label, levels=levels, log="")
+    ranks = np.linspace(0, 100, len(by_w))
+    lines = [Line(variable, ranks, w[by_w], POINTS)]
+    x_label, note = f"rows in order of {variable} (%)", _counts(w, low, high)
+    in_order = Panel("", x_label, lines, y_label, levels=levels, log="", note=note)
+    return shown([scatter, in_order], axes)
+
+
+def _counts(w: Array, low: Array, high: Array) -> str:
+    """How many are zero or at an end of dom l*."""
+    with np.errstate(invalid="ignore"):
+        width = np.where(np.isfinite(high - low), high - low, 0.0)
+    at_end = (w <= low + AT_AN_END * width) | (w >= high - AT_AN_END * width)
+    zero = abs(w) <= AT_AN_END * np.maximum(width, abs(w).max(initial=0))
+    return f"{zero.sum():,} of {len(w):,} at 0, {(at_end & ~zero).sum():,} at an end of dom $l^*$"
+
+
+def _thinned(order: Array) -> Array:
+    count = min(len(order), MOST_POINTS)
+    return order[np.linspace(0, len(order) - 1, count).round().astype(int)]
+
+
+def _floats(values: Any) -> Array:
+    return np.asarray(values, dtype=float)
