@@ -5,9 +5,9 @@ example.
 """
 
 import argparse
+from importlib import import_module
 
 from rcmd.cli.options import add_command, add_json_option
-from rcmd.model.specs import parse_batch
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and
@@ -95,24 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Import and run the benchmark; returns the exit status."""
-    o = options
-    if o.benchmark == "engine":
-        from rcmd.lab.bench.engine import run_bench
-
-        return run_bench(o.data, o.json, o.quick, o.drift, o.seed)
-    if o.benchmark == "oracles":
-        from rcmd.lab.bench.oracles import run_oracles
-
-        return run_oracles(o.p, o.calls, o.json)
-    if o.benchmark == "peers":
-        from rcmd.lab.bench.peers import run_peers
-
-        return run_peers(o.data, o.json, o.quick, o.problem)
-    if o.benchmark == "disk":
-        from rcmd.lab.bench.disk import run_disk
-
-        batch = parse_batch(o.batch)
-        return run_disk(o.gigabytes, o.limit, o.tol, batch, o.float32, o.folder, o.seed, o.json)
-    from rcmd.lab.bench.mpi import run_mpi
-
-    return run_mpi(o.ranks, o.seconds, o.seed, o.json)
+    given = dict(vars(options))
+    del given["run"]
+    status: int = import_module(f"rcmd.lab.bench.{given.pop('benchmark')}").run(**given)
+    return status

@@ -128,12 +128,12 @@ def _add(section: Section, standing: Standing, comparison: Comparison) -> None:
 
 
 def _panels(comparison: Comparison) -> list[Panel]:
-    curves = [(s.entrant.name, curve) for s in comparison.standings for curve in s.curves]
     panels = []
     for axis, label in AXES.items():
         lines = [
-            Line(name, [getattr(point, axis) for point in curve], excess(curve, comparison.best))
-            for name, curve in curves
+            Line(s.entrant.name, [getattr(p, axis) for p in curve], excess(curve, comparison.best))
+            for s in comparison.standings
+            for curve in s.curves
         ]
         panels.append(Panel("", label, lines, y_label="P − best known"))
     return panels

@@ -10,7 +10,8 @@ from dataclasses import asdict, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from rcmd.lab.reproduce.cells import Settings, run_all, write_whole
+from rcmd.cli.options import given
+from rcmd.lab.reproduce.cells import Settings, run_all
 from rcmd.lab.reproduce.published import EXPERIMENTS
 from rcmd.lab.reproduce.table3 import figures, table
 from rcmd.plotting import check_plot
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     found = run_all(settings, folder / "cells", tell_on_terminal)
     report = Report([table(found)], about(0, None, **asdict(settings)))
     write_json(report.as_dict(), folder / "report.json")
-    write_whole(folder / "table.txt", report.text())
+    (folder / "table.txt").write_text(report.text() + "\n", encoding="utf-8")
     drawn = figures(found, folder)
     written = f"written: {folder / 'report.json'}, {', '.join(map(str, drawn))}"
     say(f"{report.text()}\n\n{written}", options.json)
@@ -55,15 +56,10 @@ def _settings(options: argparse.Namespace) -> Settings:
             raise ValueError(
                 f"--only names {name!r}; expected some of {', '.join(EXPERIMENTS)}{meant}"
             )
+    counts = given(options, ("seeds", "jobs"))
+    for name, value in counts.items():
+        if value < 1:
+            raise ValueError(f"--{name} is {value}; expected at least 1")
     settings = Settings(data=options.data)
-    if options.quick:
-        settings = settings.quick()
-    if options.only:
-        settings = replace(settings, names=tuple(dict.fromkeys(options.only)))
-    for name in ("seeds", "jobs"):
-        value = getattr(options, name)
-        if value is not None:
-            if value < 1:
-                raise ValueError(f"--{name} is {value}; expected at least 1")
-            settings = replace(settings, **{name: value})
-    return settings
+    settings = settings.quick() if options.quick else settings
+    return replace(settings, names=tuple(dict.fromkeys(options.only)) or settings.names, **counts)

@@ -24,9 +24,6 @@ from rcmd.theory.parallel import run_each
 AXES = {"gradients": "gradients", "oracle_calls": "oracle calls", "seconds": "seconds"}
 """What a method spends, with its label."""
 
-REFERENCE_SHARE = 10
-"""How many budgets of an entrant the run for the best known P may use."""
-
 DECADE, FEWEST_POINTS = 10.0, 4
 ABOVE_NOISE = 10.0
 """Times the uncertainty of P*, below which P − P* is not known well enough to be fitted."""
@@ -190,9 +187,7 @@ def compare(
     budgets. All runs have one thread.
     """
     tell("the best known P")
-    reference = CORRECTED.solve(
-        problem, batch, seeds[0], tol=tol, max_gradients=REFERENCE_SHARE * budget
-    )
+    reference = CORRECTED.solve(problem, batch, seeds[0], tol=tol, max_gradients=10 * budget)
     if any(entrant.method.random for entrant in entrants):
         Batches(problem)  # compiled here, and not by whoever comes first
     runs = [(e, seed) for e in entrants for seed in (seeds if e.method.random else seeds[:1])]

@@ -63,7 +63,7 @@ def test_published_numbers_agree_with_those_of_the_ledger():
             for name, e in EXPERIMENTS.items()}  # fmt: skip
     assert full == set(FULL)
     assert {name: e.rows for name, e in EXPERIMENTS.items()} == ROWS
-    assert set(published.TABLE_METHODS) <= {*published.FIGURE_METHODS, "fw", FITTED}
+    assert set(published.METHODS) == {*published.FIGURE_METHODS, "fw", FITTED}
     assert EXPERIMENTS["a9a"].counts_of(FITTED) == EXPERIMENTS["a9a"].counts_of("scgm")
     assert published.hundredth(50) == 1
     assert all(published.hundredth(n) == hundredth(n) for n in ROWS.values())
@@ -164,11 +164,12 @@ def test_finished_cells_are_taken_only_whole_and_with_the_same_settings(tmp_path
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "a.json"
+    cell = cell_of(tmp_path)
+    path = tmp_path / cell.file
     path.write_text("old")
     monkeypatch.setattr(cells.Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
-        cells.write_whole(path, "new")
+        cells.store(cell, tmp_path, {})
     assert path.read_text() == "old"
 
 

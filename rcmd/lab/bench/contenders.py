@@ -12,21 +12,21 @@ import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rcmd import LinearMinOracle, Logistic, Problem
+from rcmd import L1Ball, LinearMinOracle, Logistic, Problem, Ridge
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import UniformSampler
 from rcmd.lab.bench import packages, start, workloads
-from rcmd.lab.bench.timing import Absent, Contender, Timing, race
+from rcmd.lab.bench.timing import Absent, Contender, race
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule
 from rcmd.rows.validation import Array
 
 RADIUS, STRENGTH = 5.0, 1e-3
+REGULARIZERS = {"l1 ball": L1Ball(RADIUS), "ridge": Ridge(STRENGTH)}
 NONZEROS = 50
 
 
@@ -48,9 +48,6 @@ class Settings:
     start_problems: tuple[str, ...] = start.PROBLEMS
     memory: tuple[int, int] = (10**5, 10**5)  # rows and columns where memory is measured
     drift: float = 2e7  # coordinate updates after which the drift of d is measured
-    sections: tuple[str, ...] = (
-        "gradients", "growth", "ridge", "dense", "start", "memory", "drift"
-    )  # fmt: skip
 
     def quick(self) -> Settings:
         """Less of everything: under a minute."""
@@ -67,9 +64,9 @@ class Settings:
             drift=min(self.drift, 1e6),
         )
 
-    def timed(self, contenders: list[Contender], repeats: int | None = None) -> dict[str, Timing]:
+    def timed(self, contenders: list[Contender], turns: int = 0) -> dict[str, list[float]]:
         """The contenders timed by turns; a slow one sits out."""
-        turns, seconds = repeats or self.repeats, self.seconds
+        turns, seconds = turns or self.repeats, self.seconds
         return race(contenders, repeats=turns, seconds=seconds, budget=3 * turns * seconds)
 
     def real_data(self) -> tuple[str, workloads.Data, list[str]]:
@@ -89,9 +86,8 @@ class Settings:
         return CompiledEngine(problem, schedule, sampler, ConjugateProx())
 
 
-def stepping(name: str, engine: CompiledEngine | PlainC) -> Contender:
+def stepping(name: str, engine: CompiledEngine | PlainC, batch: int) -> Contender:
     """A contender that takes steps."""
-    batch = engine.step_gradients if isinstance(engine, PlainC) else engine.sampler.batch
 
     def work(steps: int) -> int:
         engine.advance(steps)
@@ -104,7 +100,7 @@ def other_contenders(data: workloads.Data, batch: int, part: bool = False) -> li
     """The plain C loop and COPT, those that are there; see ``packages.copt_lf`` for ``part``."""
     contenders = []
     with contextlib.suppress(Absent):
-        contenders.append(stepping("C", PlainC(data.X, data.y, batch, RADIUS)))
+        contenders.append(stepping("C", PlainC(data.X, data.y, batch), batch))
     with contextlib.suppress(Absent):
         work, limit = packages.copt_lf(data.X, data.y, batch, RADIUS, part=part)
         contenders.append(Contender("COPT", work, limit))
@@ -114,7 +110,7 @@ def other_contenders(data: workloads.Data, batch: int, part: bool = False) -> li
 def absent_contenders() -> list[str]:
     """Why a column is empty."""
     reasons = []
-    for name, look in (("plain C", compiler), ("COPT", packages.copt)):
+    for name, look in (("plain C", _built), ("COPT", packages.copt)):
         try:
             look()
         except Absent as reason:
@@ -122,16 +118,13 @@ def absent_contenders() -> list[str]:
     return reasons
 
 
-FLAG_SETS = (["-O3", "-march=native"], ["-O3"])
-
-
 class PlainC:
     """One run of the C loop: l1 ball, logistic loss, CSR rows, batches of ``batch``."""
 
-    def __init__(self, X: Any, y: Array, batch: int, radius: float) -> None:
+    def __init__(self, X: Any, y: Array, batch: int) -> None:
         self._function = _built()
         self.n, self.p = X.shape
-        self.step_gradients, self.radius, self.iteration = batch, radius, 0
+        self.batch, self.iteration = batch, 0
         self._rows = (X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data.astype(float))
         self._y = np.ascontiguousarray(y, dtype=float)
         self.s, self.w, self.lag = np.zeros(self.n), -self._y / 2, np.zeros(self.n)
@@ -142,28 +135,19 @@ class PlainC:
     def advance(self, steps: int, batches: Array | None = None) -> None:
         """Take ``steps`` steps, on the rows ``batches`` (steps × batch) if they are given."""
         given = None if batches is None else np.ascontiguousarray(batches, dtype=np.int32)
-        expected = steps, self.step_gradients
-        if given is not None and given.shape != expected:
-            raise ValueError(f"batches has shape {given.shape}; expected {expected}")
         self._function(
             self.n,
             self.p,
             *(array.ctypes for array in (*self._rows, self._y)),
-            self.step_gradients,
+            self.batch,
             ctypes.c_int64(self.iteration),
             ctypes.c_int64(steps),
-            ctypes.c_double(self.radius),
+            ctypes.c_double(RADIUS),
             None if given is None else given.ctypes,
             *(array.ctypes for array in (self.s, self.w, self.lag, self.d, self.beta_sum)),
             *(array.ctypes for array in (self._buffer, self._taken, self._state)),
         )
         self.iteration += steps
-
-    def averages(self) -> tuple[Array, Array]:
-        """β̄ and w̄ of the last step."""
-        last = self.iteration - 1
-        total = self.iteration * (4 * self.n / self.step_gradients + last) / 2
-        return self.beta_sum / total, self.w - self.lag / total
 
 
 def compiler() -> list[str]:
@@ -186,20 +170,18 @@ def compiler_version() -> str | None:
 @functools.cache
 def _built() -> Any:
     """The C function; its library stays loaded after its folder is gone."""
-    command, complaint = compiler(), ""
-    code = (resources.files("rcmd.lab.bench") / "baseline.c").read_bytes()
-    with tempfile.TemporaryDirectory(prefix="rcmd-bench-", ignore_cleanup_errors=True) as folder:
-        source, library = Path(folder) / "baseline.c", Path(folder) / "baseline.so"
-        source.write_bytes(code)
-        for flags in FLAG_SETS:
-            words = [*command, *flags, "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
-            try:
-                answer = subprocess.run(words, capture_output=True, text=True)
-            except OSError as error:
-                raise Absent(f"{command[0]} cannot be run: {error}") from error
-            if answer.returncode == 0:
-                function = ctypes.CDLL(str(library)).run_steps
-                function.restype = None
-                return function
+    source = resources.files("rcmd.lab.bench") / "baseline.c"
+    with (
+        tempfile.TemporaryDirectory(prefix="rcmd-bench-", ignore_cleanup_errors=True) as folder,
+        resources.as_file(source) as path,
+    ):
+        library = os.path.join(folder, "baseline.so")
+        flags = ["-O3", "-march=native", "-shared", "-fPIC"]
+        words = [*compiler(), *flags, "-o", library, str(path), "-lm"]
+        answer = subprocess.run(words, capture_output=True, text=True)
+        if answer.returncode:
             complaint = (answer.stderr.strip().splitlines() or ["no message"])[0]
-    raise Absent(f"{command[0]} does not compile baseline.c: {complaint}")
+            raise Absent(f"{words[0]} does not compile baseline.c: {complaint}")
+        function = ctypes.CDLL(library).run_steps
+        function.restype = None
+        return function

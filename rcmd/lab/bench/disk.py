@@ -4,13 +4,10 @@ The run is a process of its own, whose largest resident memory the system counts
 code and mapped files included.
 """
 
-import json
 import math
-import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +19,9 @@ from rcmd.datasets import RowsWriter, open_rows
 from rcmd.lab.bench.timing import cells, run_module
 from rcmd.lab.bench.workloads import zipf_columns
 from rcmd.lab.racing import CORRECTED
-from rcmd.reporting.progress import tell_on_terminal
-from rcmd.reporting.tables import Report, Section, Target, about
+from rcmd.model.specs import parse_batch
+from rcmd.reporting.progress import tell_on_terminal as tell
+from rcmd.reporting.tables import Report, Section, Target, about, as_json
 
 FEATURES, NONZEROS, BLOCK_ROWS = 20_000, 416, 2_000
 SUPPORT, COMMONEST, RAREST = 20, 100, 1000
@@ -33,31 +31,32 @@ RADIUS = 0.6 * SUPPORT
 """Of the l1 ball: 0.6 of the l1 norm of the truth, so that the optimum is sparse."""
 
 
-def run_disk(
+def run(
     gigabytes: float,
     limit: float,
     tol: float,
-    batch: float,
+    batch: str,
     float32: bool,
     folder: str | None,
     seed: int,
-    json_path: str | None,
+    json: str | None,
 ) -> int:
     """The command: generate, solve in another process, print, delete; returns the exit status."""
     for name, value in (("gigabytes", gigabytes), ("limit", limit)):
         if not 0 < value < np.inf:
             raise ValueError(f"--{name} is {value}; expected a number above 0")
+    share = parse_batch(batch)
     dtype = np.float32 if float32 else np.float64
     rows = int(np.ceil(gigabytes * 1e9 / row_bytes(dtype)))
     with tempfile.TemporaryDirectory(prefix="rcmd-disk-", dir=folder) as place:
         path = Path(place, "generated.rows")
         begun = time.perf_counter()
-        generate(path, rows, np.random.default_rng(seed), dtype, tell_on_terminal)
+        generate(path, rows, np.random.default_rng(seed), dtype)
         generation = time.perf_counter() - begun
         size = sum(file.stat().st_size for file in path.iterdir())
-        tell_on_terminal("solving")
-        found = run_module("rcmd.lab.bench.disk", path, tol, batch, seed, what="solving from disk")
-        tell_on_terminal("")
+        tell("solving")
+        found = run_module("rcmd.lab.bench.disk", path, tol, share, seed, what="solving from disk")
+        tell("")
     title = f"logistic regression, ‖β‖₁ ≤ {RADIUS:g}, to a gap of {tol:g}"
     header = cells(" | rows | on disk | memory | target | P(β) | gap | passes | seconds")
     section = Section("disk", title, header)
@@ -77,8 +76,8 @@ def run_disk(
         "seconds only",
         found["message"],
     ]
-    settings = {"gigabytes": gigabytes, "limit": limit, "tol": tol, "batch": batch}
-    Report([section], about(seed, None, **settings, float32=float32)).tell(json_path)
+    settings = {"gigabytes": gigabytes, "limit": limit, "tol": tol, "batch": share}
+    Report([section], about(seed, None, **settings, float32=float32)).tell(json)
     return 0 if found["success"] and memory <= limit else 1
 
 
@@ -87,13 +86,7 @@ def row_bytes(dtype: Any) -> int:
     return NONZEROS * (np.dtype(dtype).itemsize + 4)
 
 
-def generate(
-    path: str | os.PathLike[str],
-    rows: int,
-    rng: np.random.Generator,
-    dtype: Any = np.float64,
-    tell: Callable[[str], None] = lambda text: None,
-) -> None:
+def generate(path: Path, rows: int, rng: np.random.Generator, dtype: Any = np.float64) -> None:
     """Write ``rows`` sparse rows with labels ±1 of a logistic model, as text data look.
 
     Each has ``NONZEROS`` different columns, the k-th commonest with a frequency ∝ 1/k, and
@@ -112,7 +105,6 @@ def generate(
             X = sp.csr_array((values, columns.ravel(), offsets), shape=(height, FEATURES))
             writer.append(X, np.where(rng.logistic(size=height) < X @ truth, 1.0, -1.0))
             tell(f"generating: {start / rows:.0%}")
-    tell("")
 
 
 def solve_and_measure(path: str, tol: float, batch: float, seed: int) -> dict[str, Any]:
@@ -124,10 +116,9 @@ def solve_and_measure(path: str, tol: float, batch: float, seed: int) -> dict[st
     problem.constants(batch)
     ready = time.perf_counter()
     result = CORRECTED.solve(problem, batch, seed, tol=tol)
+    numbers = ("success", "message", "primal", "dual", "gap", "passes")
     return {
-        "success": result.success,
-        "message": result.message,
-        **{name: float(getattr(result, name)) for name in ("primal", "dual", "gap", "passes")},
+        **{name: getattr(result, name) for name in numbers},
         "certificates": len(result.history),
         "seconds": result.history[-1].seconds,
         "opening": opened - begun,
@@ -151,4 +142,4 @@ def largest_memory() -> int:
 
 if __name__ == "__main__":
     folder, tol, batch, seed = sys.argv[1:]
-    print(json.dumps(solve_and_measure(folder, float(tol), float(batch), int(seed))))
+    print(as_json(solve_and_measure(folder, float(tol), float(batch), int(seed))))

@@ -5,16 +5,18 @@ Times are the best of several repeats. What is compared is timed by turns in one
 refreshing sums.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
+import scipy.sparse as sp
 
-from rcmd import L1Ball, Ridge
+from rcmd import L1Ball
 from rcmd.lab.bench import costs, workloads
 from rcmd.lab.bench.contenders import (
     NONZEROS,
     RADIUS,
+    REGULARIZERS,
     STRENGTH,
     Settings,
     absent_contenders,
@@ -22,51 +24,25 @@ from rcmd.lab.bench.contenders import (
     other_contenders,
     stepping,
 )
-from rcmd.lab.bench.timing import add_timed, calling, cells, prefixed
-from rcmd.reporting.progress import tell_on_terminal
+from rcmd.lab.bench.timing import add_timed, calling, cells
+from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.reporting.tables import Report, Section, Target, about, say, write_json
 
-Tell = Callable[[str], None]
 
-
-def bench_engine(
-    settings: Settings,
-    tell: Tell = lambda text: None,
-    show: Callable[[Section], None] = lambda section: None,
-) -> Report:
-    """Measure what ``settings`` ask for.
-
-    ``tell`` is called with what is being measured, ``show`` with each table when it is done.
-    """
-    sections = []
-    for name in settings.sections:
-        tell(name)
-        sections.append(SECTIONS[name](settings, prefixed(name, tell)))
-        tell("")
-        show(sections[-1])
-    settings_used = asdict(settings)
-    seed = settings_used.pop("seed")
-    return Report(sections, about(seed, compiler_version(), **settings_used))
-
-
-def run_bench(
-    data: str | None, json_path: str | None, quick: bool, drift: float | None, seed: int = 0
-) -> int:
+def run(data: str | None, json: str | None, quick: bool, drift: float | None, seed: int = 0) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
     settings = Settings(data=data, seed=seed)
     settings = settings.quick() if quick else settings
     if drift is not None:
         settings = replace(settings, drift=drift)
     # Minutes of work: whoever reads a pipe sees each table as soon as it is there.
-    report = bench_engine(
-        settings, tell_on_terminal, lambda section: say(f"{section.text()}\n", json_path)
-    )
-    say(report.head(), json_path)
-    write_json(report.as_dict(), json_path)
+    report = bench_engine(settings, show=lambda section: say(f"{section.text()}\n", json))
+    say(report.head(), json)
+    write_json(report.as_dict(), json)
     return 0
 
 
-def gradients(settings: Settings, tell: Tell) -> Section:
+def gradients(settings: Settings) -> Section:
     """Time per stochastic gradient on real data, against plain C and COPT."""
     title = f"Time per stochastic gradient: logistic loss, l1 ball {RADIUS:g}"
     header = cells("data | batch | rcmd | plain C | COPT LF | rcmd/C |  | COPT/rcmd | ")
@@ -81,21 +57,21 @@ def gradients(settings: Settings, tell: Tell) -> Section:
         n, p = data.X.shape
         for batch in _batches(n):
             tell(f"{name}, batch {batch}")
-            mine = stepping("rcmd", settings.engine(data, L1Ball(RADIUS), batch))
-            timings = settings.timed([mine, *other_contenders(data, batch)])
+            mine = stepping("rcmd", settings.engine(data, L1Ball(RADIUS), batch), batch)
+            times = settings.timed([mine, *other_contenders(data, batch)])
             targets = {"COPT/rcmd": Target(12 if batch > 1 else 200, at_least=True)}
             if batch > 1:
                 targets["rcmd/C"] = Target(1.3)
             row = {"data": name, "n": n, "p": p, "batch": batch}
-            add_timed(section, [name, str(batch)], columns, row, timings, {}, targets)
+            add_timed(section, [name, str(batch)], columns, row, times, targets)
     return section
 
 
-def growth(settings: Settings, tell: Tell) -> Section:
+def growth(settings: Settings) -> Section:
     """Time per step as p and n grow."""
     title = f"Time per step at batch 1: Zipf-sparse rows with {NONZEROS} nonzeros"
     header = cells("n | p | rcmd | to first |  | plain C | COPT LF | rcmd/C | COPT/rcmd")
-    columns = cells("rcmd | to first |  | C | COPT | rcmd/C | COPT/rcmd")
+    columns = cells("rcmd | rcmd/first |  | C | COPT | rcmd/C | COPT/rcmd")
     section = Section("growth", title, header, notes=absent_contenders())
     section.notes.append("plain C and COPT walk over all p coordinates in every step")
     first_n, first_p = settings.zipf_n[0], settings.zipf_p[0]
@@ -106,46 +82,47 @@ def growth(settings: Settings, tell: Tell) -> Section:
     for n, p in sizes:
         tell(f"making n = {n}, p = {p}")
         data = workloads.zipf(n, p, NONZEROS, rng)
-        mine.append(stepping(f"{n}×{p}", settings.engine(data, L1Ball(RADIUS), 1)))
+        mine.append(stepping(f"{n}×{p}", settings.engine(data, L1Ball(RADIUS), 1), 1))
         if n == first_n and p <= settings.peers_up_to:
             tell(f"others at p = {p}")
             walking = other_contenders(data, 1, part=True)
             others[n, p] = settings.timed(walking, min(3, settings.repeats))
     tell("all sizes by turns")
-    timings = settings.timed(mine)
-    first = timings[mine[0].name].best
+    times = settings.timed(mine)
     targets = {(first_n, 10**6): Target(4), (10**6, first_p): Target(2)}
     for n, p in sizes:
-        own = {"rcmd": timings[f"{n}×{p}"], **others.get((n, p), {})}
-        ratios = {"to first": own["rcmd"].best / first}
-        target = {"to first": targets[n, p]} if (n, p) in targets else {}
+        own = {"rcmd": times[f"{n}×{p}"], "first": times[mine[0].name], **others.get((n, p), {})}
+        target = {"rcmd/first": targets[n, p]} if (n, p) in targets else {}
         row = {"n": n, "p": p, "batch": 1}
-        add_timed(section, [f"{n:,}", f"{p:,}"], columns, row, own, ratios, target)
+        add_timed(section, [f"{n:,}", f"{p:,}"], columns, row, own, target)
     return section
 
 
-def ridge(settings: Settings, tell: Tell) -> Section:
+def ridge(settings: Settings) -> Section:
     """Ridge-logistic at batch 1 with Theorem 3.2's schedule, with and without empty features."""
     title = f"Time per step at batch 1: ridge {STRENGTH:g}, logistic loss, Theorem 3.2's schedule"
     section = Section("ridge", title, cells("data | n | p | rcmd | to first"))
     name, data, section.notes = settings.real_data()
-    wider = workloads.Data(workloads.with_empty_features(data.X, settings.empty), data.y)
-    variants = {name: data, f"{name} + {settings.empty:,} empty features": wider}
+    X = data.X
+    wider = sp.csr_array(
+        (X.data, X.indices, X.indptr), shape=(X.shape[0], X.shape[1] + settings.empty)
+    )
+    variants = {name: X, f"{name} + {settings.empty:,} empty features": wider}
     contenders = []
     for label, variant in variants.items():
         tell(label)
-        contenders.append(stepping(label, settings.engine(variant, Ridge(STRENGTH), 1)))
-    timings = settings.timed(contenders)
+        engine = settings.engine(workloads.Data(variant, data.y), REGULARIZERS["ridge"], 1)
+        contenders.append(stepping(label, engine, 1))
+    times = settings.timed(contenders)
     for label, variant in variants.items():
-        n, p = variant.X.shape
-        ratios = {"to first": timings[label].best / timings[name].best}
+        n, p = variant.shape
+        own = {"rcmd": times[label], "first": times[name]}
         row = {"data": label, "n": n, "p": p, "batch": 1}
-        labels, columns = [label, f"{n:,}", f"{p:,}"], ["rcmd", "to first"]
-        add_timed(section, labels, columns, row, {"rcmd": timings[label]}, ratios)
+        add_timed(section, [label, f"{n:,}", f"{p:,}"], ["rcmd", "rcmd/first"], row, own)
     return section
 
 
-def dense(settings: Settings, tell: Tell) -> Section:
+def dense(settings: Settings) -> Section:
     """Dense rows in both precisions, beside NumPy reading the same rows once."""
     n, p = settings.dense
     title = f"Time per stochastic gradient: dense rows, n = {n:,}, p = {p:,}"
@@ -153,14 +130,16 @@ def dense(settings: Settings, tell: Tell) -> Section:
     columns = cells("float64 | float32 | float32/float64 | X.sum() | float64/X.sum()")
     notes = ["X.sum() in float64 is NumPy reading all rows once, on one core"]
     section = Section("dense", title, cells(words), notes=notes)
-    data = workloads.dense(n, p, np.random.default_rng(settings.seed))
+    rng = np.random.default_rng(settings.seed)
+    # Rows like gisette's, scaled to [−1, 1].
+    data = workloads.Data(rng.uniform(-1.0, 1.0, (n, p)), np.where(rng.random(n) < 0.5, 1.0, -1.0))
     narrow = workloads.Data(data.X.astype(np.float32), data.y)
-    for label, oracle in (("l1 ball", L1Ball(RADIUS)), ("ridge", Ridge(STRENGTH))):
+    for label, oracle in REGULARIZERS.items():
         for batch in _batches(n):
             tell(f"{label}, batch {batch}")
             contenders = [
-                stepping("float64", settings.engine(data, oracle, batch)),
-                stepping("float32", settings.engine(narrow, oracle, batch)),
+                stepping("float64", settings.engine(data, oracle, batch), batch),
+                stepping("float32", settings.engine(narrow, oracle, batch), batch),
                 calling("X.sum()", data.X.sum, gradients=n),
             ]
             row = {"regularizer": label, "n": n, "p": p, "batch": batch}
@@ -173,12 +152,19 @@ def _batches(n: int) -> list[int]:
     return list(dict.fromkeys((max(1, round(0.01 * n)), 1)))
 
 
-SECTIONS: dict[str, Callable[[Settings, Tell], Section]] = {
-    "gradients": gradients,
-    "growth": growth,
-    "ridge": ridge,
-    "dense": dense,
-    "start": costs.starting,
-    "memory": costs.memory,
-    "drift": costs.drift,
-}
+SECTIONS = (gradients, growth, ridge, dense, costs.start, costs.memory, costs.drift)
+
+
+def bench_engine(
+    settings: Settings,
+    sections: Sequence[Callable[[Settings], Section]] = SECTIONS,
+    show: Callable[[Section], None] = lambda section: None,
+) -> Report:
+    """Measure ``sections``; ``show`` is called with each table when it is done."""
+    done = []
+    for section in sections:
+        done.append(section(settings))
+        tell("")
+        show(done[-1])
+    settings_used = asdict(settings)
+    return Report(done, about(settings_used.pop("seed"), compiler_version(), **settings_used))

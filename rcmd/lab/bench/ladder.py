@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd import L1Ball, L1Penalty, Logistic, Problem
-from rcmd.lab.bench.timing import Absent, Timing, clocked
+from rcmd.lab.bench.timing import Absent, as_json, clocked
 from rcmd.model.certificate import certify
+from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.rows.validation import Array
 from rcmd.theory.parallel import run_each
 
@@ -85,11 +86,10 @@ class Task:
 
 
 class Step(NamedTuple):
-    """One run: its effort, its times as in ``Clocked``, and the certified gap."""
+    """One run: its effort, its time and the certified gap."""
 
     effort: Any
     seconds: float
-    wall: float
     gap: float
 
 
@@ -150,112 +150,87 @@ class Racer:
         did it all in less. A package that fails ends it with its ``fault``.
         """
         for effort in self.peer.efforts:
-            step = self.attempt(effort)
-            if step is None:
+            if not self.attempt(effort, self.steps):
                 return
-            self.steps.append(step)
-            spent = sum(done.seconds for done in self.steps)
+            step, spent = self.steps[-1], sum(done.seconds for done in self.steps)
             reached = step.gap <= self.peer.targets[-1]
             if reached or step.seconds > beaten_after or spent > budget:
                 return
 
     def repeat(self, budget: float) -> None:
         """Run once more each effort that first reached a target, unless ``budget`` is spent."""
-        first = [self.reaching(target) for target in self.peer.targets]
-        for effort in dict.fromkeys(step.effort for step in first if step is not None):
+        first = filter(None, map(self.reaching, self.peer.targets))
+        for effort in dict.fromkeys(step.effort for step in first):
             if sum(done.seconds for done in self.repeats) < budget:
-                step = self.attempt(effort)
-                self.repeats += [] if step is None else [step]
+                self.attempt(effort, self.repeats)
 
-    def attempt(self, effort: Any) -> Step | None:
-        """One run from scratch, or None and a ``fault`` where the package fails."""
+    def attempt(self, effort: Any, done: list[Step]) -> bool:
+        """Append one run from scratch to ``done``; False and a ``fault`` if the package fails."""
         assert self.run is not None
         try:
-            answer, seconds, wall = clocked(self.run, effort)
+            answer, seconds = clocked(self.run, effort)
         except Exception as error:  # other people's code may fail in any way
             self.fault = f"failed at {effort:g}: {error!r}"
-            return None
+            return False
         gap = self.task.gap(*answer, penalised=self.peer.penalised)
-        return Step(effort, seconds, wall, gap)
+        done.append(Step(effort, seconds, gap))
+        return True
 
     def reaching(self, target: float) -> Step | None:
         """The first step of the ladder whose gap is at most ``target``."""
         return next((step for step in self.steps if step.gap <= target), None)
 
-    def timing(self, target: float) -> Timing | None:
-        """All runs with the effort that first reached ``target``, those that missed it left out."""
+    def times(self, target: float) -> list[float]:
+        """Nanoseconds of all runs with the effort that first reached ``target``, and reached it."""
         first = self.reaching(target)
         if first is None:
-            return None
-        again = (step for step in self.repeats if step.effort == first.effort)
-        runs = [first, *(step for step in again if step.gap <= target)]
-        samples, wall = zip(*((1e9 * run.seconds, 1e9 * run.wall) for run in runs), strict=True)
-        return Timing(samples, wall)
+            return []
+        again = (run for run in self.repeats if run.effort == first.effort and run.gap <= target)
+        return [1e9 * run.seconds for run in (first, *again)]
 
     def as_dict(self) -> dict[str, Any]:
         problem = "penalised" if self.peer.penalised else "ball"
         row = {"contender": self.peer.name, "team": self.peer.line, "problem": problem}
-        if self.run is None:
+        if self.absent is not None:
             return {**row, "absent": self.absent, "reached": {}, "ladder": []}
-        reached = {}
-        for target in self.peer.targets:
-            first, timing = self.reaching(target), self.timing(target)
-            if first and timing:
-                entry = {"effort": first.effort, "gap": first.gap, **timing.as_dict()}
-                reached[f"{target:.0e}"] = entry
         return {
             **row,
             "setup_seconds": self.setup,
             "first_call_seconds": self.first_call,
             "fault": self.fault,
-            "reached": reached,
+            "reached": {
+                f"{target:.0e}": {**first._asdict(), **as_json(self.times(target))}
+                for target in self.peer.targets
+                if (first := self.reaching(target))
+            },
             "ladder": [step._asdict() for step in self.steps],
         }
 
 
-class Best(NamedTuple):
-    """The best time of a team, in seconds, and whose it is."""
-
-    seconds: float
-    name: str
-
-
-def best(racers: Sequence[Racer], line: str, target: float) -> Best | None:
-    """The best time of a team to ``target``, if any of it got there."""
-    found = [
-        Best(timing.best / 1e9, racer.peer.name)
-        for racer in racers
-        if racer.peer.line == line and (timing := racer.timing(target)) is not None
-    ]
-    return min(found, default=None)
+def best(racers: Sequence[Racer], target: float) -> Racer | None:
+    """The racer with the best time to ``target``, if any got there."""
+    there = [racer for racer in racers if racer.times(target)]
+    return min(there, key=lambda racer: min(racer.times(target)), default=None)
 
 
-def at_least(racers: Sequence[Racer], line: str) -> float | None:
-    """Seconds that a team needs at least for what none of it reached: its longest run."""
-    sound = [r for r in racers if r.peer.line == line and r.absent is None and not r.fault]
-    longest = (max((step.seconds for step in racer.steps), default=0.0) for racer in sound)
-    return min(longest, default=None)
-
-
-def compete(
-    task: Task, peers: Sequence[Peer], repeats: int, tell: Callable[[str], None]
-) -> list[Racer]:
+def compete(task: Task, peers: Sequence[Peer], repeats: int) -> list[Racer]:
     """Let everybody climb within the task's budget, then repeat by turns, each on one thread."""
     racers = []
     for peer in peers:
         tell(f"{peer.name} prepares")
         try:
-            run, setup, _ = clocked(peer.prepare, task)
+            racers.append(Racer(peer, task, *clocked(peer.prepare, task)))
         except Absent as reason:
             racers.append(Racer(peer, task, absent=str(reason)))
-        else:
-            racers.append(Racer(peer, task, run, setup))
 
     def climb(racer: Racer) -> None:
-        rival = best(racers, racer.peer.line, racer.peer.targets[-1])
-        first = racer.attempt(racer.peer.efforts[0])
-        racer.first_call = first.seconds if first else 0.0
-        racer.climb(task.budget, BEATEN * rival.seconds if rival else math.inf)
+        target = racer.peer.targets[-1]
+        rival = best([other for other in racers if other.peer.line == racer.peer.line], target)
+        first: list[Step] = []
+        if racer.attempt(racer.peer.efforts[0], first):
+            racer.first_call = first[0].seconds
+        beaten_after = BEATEN * min(rival.times(target)) / 1e9 if rival else math.inf
+        racer.climb(task.budget, beaten_after)
 
     present = [(racer,) for racer in racers if racer.absent is None]
     names = [racer.peer.name for (racer,) in present]

@@ -10,10 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,14 +40,13 @@ COMPARED_STEPS = 64
 """Steps after which iterates are compared."""
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """One way to run: p columns, z entries a row, batches of b, and the exchange."""
 
     columns: int
     row_entries: int
     batch: int
-    exchange: str
+    exchange: Any
 
 
 BATCHES = (256, 512, 1024, 2048, 4096, 8192)
@@ -58,11 +56,11 @@ CASES = [
 ]
 
 
-def run_mpi(ranks: Sequence[int], seconds: float, seed: int, json_target: str | None) -> int:
+def run(ranks: Sequence[int], seconds: float, seed: int, json: str | None) -> int:
     """The command: print the table and write the JSON file; returns the exit status."""
     measured = {count: _measured(count, seconds, seed) for count in sorted(set(ranks))}
     settings = {"ranks": list(measured), "seconds": seconds, "cores": os.cpu_count() or 1}
-    Report([_table(measured)], about(seed, None, **settings)).tell(json_target)
+    Report([_table(measured)], about(seed, None, **settings)).tell(json)
     return 0
 
 
@@ -86,8 +84,7 @@ def mpirun(ranks: int, arguments: Sequence[str]) -> list[str]:
 
 def _measured(ranks: int, seconds: float, seed: int) -> list[dict[str, Any]]:
     """What ``measure`` says of each case, from processes that mpirun starts."""
-    arguments = map(str, (seconds, seed))
-    command = mpirun(ranks, ["-m", "rcmd.lab.bench.mpi", *arguments])
+    command = mpirun(ranks, ["-m", "rcmd.lab.bench.mpi", str(seconds), str(seed)])
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
@@ -104,31 +101,29 @@ def _table(measured: dict[int, list[dict[str, Any]]]) -> Section:
 
     The least of several slices counts: other work on the machine only adds to them.
     """
-    ranked = " | ".join(f"{ranks} rank{'s' * (ranks > 1)}" for ranks in measured)
-    header = cells(f"p | z | batch | exchange | one process | {ranked} | max |Δs|")
+    ranked = [f"{ranks} rank{'s' * (ranks > 1)}" for ranks in measured]
+    header = [*cells("p | z | batch | exchange | one process"), *ranked, "max |Δs|"]
     section = Section("one_process", "Beside the engine of one process, µs a step", header)
     for case, *found in zip(CASES, *measured.values(), strict=True):
         samples = {ranks: row["times"] for ranks, row in zip(measured, found, strict=True)}
         times = {ranks: min(own) for ranks, own in samples.items()}
         process = next((min(row["one_process"]) for row in found if "one_process" in row), None)
         difference = max(row["difference"] for row in found)
-        alone = "" if process is None else f"{1e6 * process:,.0f}"
-        shown = " | ".join(f"{1e6 * seconds:,.0f}" for seconds in times.values())
-        named = f"{case.columns:,} | {case.row_entries} | {case.batch:,} | {case.exchange}"
-        line = cells(f"{named} | {alone} | {shown} | {difference:.1e}")
+        line = [f"{case.columns:,}", str(case.row_entries), f"{case.batch:,}", case.exchange]
+        line += [
+            "" if time is None else f"{1e6 * time:,.0f}" for time in (process, *times.values())
+        ]
         row = {"ranks": times, "one_process": process, "difference": difference}
-        section.add(line, **asdict(case), **row, samples=samples)
+        section.add([*line, f"{difference:.1e}"], **case._asdict(), **row, samples=samples)
     return section
 
 
 def measure(group: Group, case: Case, seconds: float, seed: int) -> dict[str, Any]:
     """Seconds for a step on the ranks, and in one process, of several slices of a run each."""
-    exchange: Any = case.exchange
     X, y = generated(case, seed)
     own = slice(*block(group, ROWS))
-    problem = ShardedProblem(
-        X[own], y[own], Logistic(), L1Ball(5.0), group=group, exchange=exchange
-    )
+    options = {"group": group, "exchange": case.exchange}
+    problem = ShardedProblem(X[own], y[own], Logistic(), L1Ball(5.0), **options)
     engine = ShardedEngine(problem, *_schedule_and_sampler(case, seed))
     engine.advance(COMPARED_STEPS)
     parts = group.collect(engine.s.copy())
@@ -172,14 +167,9 @@ def _timed(group: Group, engine: CompiledEngine, case: Case, seconds: float) -> 
     return times
 
 
-def main(seconds: float, seed: int) -> None:
-    """Measure all cases on this rank; rank 0 prints a line of JSON for each."""
+if __name__ == "__main__":
     group = world()
     for case in CASES:
-        found = measure(group, case, seconds, seed)
+        found = measure(group, case, float(sys.argv[1]), int(sys.argv[2]))
         if group.rank == 0:
             print(json.dumps(found), flush=True)
-
-
-if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]))

@@ -4,7 +4,6 @@ For each oracle the pass is one that its formula cannot avoid, which its class n
 with ``argmin`` and ``minimum`` (see ``timing``).
 """
 
-import importlib.util
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd import LinearMinOracle
-from rcmd.lab.bench.timing import add_timed, calling, cells, race
+from rcmd.lab.bench.timing import add_timed, calling, cells, race, threads
 from rcmd.model.specs import ORACLES
 from rcmd.reporting.progress import one_thread
 from rcmd.reporting.tables import Report, Section, Target, about
@@ -22,7 +21,6 @@ REPEATS, SECONDS = 25, 0.04
 """Turns of each contender, and about how long one may last."""
 
 LEAST_P = 100
-TARGET = Target(3)
 
 
 class Case(NamedTuple):
@@ -95,30 +93,22 @@ def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:
     section = Section("oracles", title, cells("oracle | pass | time | argmin |  | minimum | "))
     section.notes = [
         f"best of {REPEATS} turns, {calls // REPEATS} calls or about {1e3 * SECONDS:g} ms each",
-        "on one thread"
-        if importlib.util.find_spec("threadpoolctl")
-        else "with all threads, which makes a dot product slow where one of them has just written "
-        "the vector: install threadpoolctl, or set OMP_NUM_THREADS=1, to compare on one",
+        threads(),
     ]
+    columns = cells("pass | argmin/pass |  | minimum/pass | ")
+    targets = {"argmin/pass": Target(3), "minimum/pass": Target(3)}
     with one_thread():
         for name, case in cases(p, rng).items():
-            _add(section, name, case, c, calls)
+            oracle = case.oracle
+            work = {"pass": case.numpy_pass(), "argmin": oracle.argmin, "minimum": oracle.minimum}
+            contenders = [calling(who, work[who], c, limit=calls // REPEATS) for who in work]
+            times = race(contenders, repeats=REPEATS, seconds=SECONDS)
+            row = {"oracle": name, "pass": case.words}
+            add_timed(section, [name, case.words], columns, row, times, targets)
     return Report([section], about(seed, None, p=p, calls=calls))
 
 
-def run_oracles(p: int, calls: int, json_path: str | None) -> int:
+def run(p: int, calls: int, json: str | None) -> int:
     """The command: print the table and write the JSON file; returns the exit status."""
-    bench_oracles(p, calls).tell(json_path)
+    bench_oracles(p, calls).tell(json)
     return 0
-
-
-def _add(section: Section, name: str, case: Case, c: Array, calls: int) -> None:
-    """One line: the pass, argmin and minimum, by turns."""
-    oracle, most = case.oracle, calls // REPEATS
-    functions = {"pass": case.numpy_pass(), "argmin": oracle.argmin, "minimum": oracle.minimum}
-    contenders = [calling(who, work, c, limit=most) for who, work in functions.items()]
-    timings = race(contenders, repeats=REPEATS, seconds=SECONDS)
-    ratios = {who: timings[who].best / timings["pass"].best for who in ("argmin", "minimum")}
-    columns, targets = cells("pass | argmin |  | minimum | "), dict.fromkeys(ratios, TARGET)
-    row = {"oracle": name, "pass": case.words}
-    add_timed(section, [name, case.words], columns, row, timings, ratios, targets)

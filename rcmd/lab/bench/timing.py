@@ -1,8 +1,8 @@
 """Contenders timed against each other in one run; times and ratios as cells of a table."""
 
+import importlib.util
 import json
 import math
-import statistics
 import subprocess
 import sys
 import time
@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcmd.reporting.tables import Section, Target, nanoseconds
 
@@ -45,48 +45,18 @@ def calling(
     return Contender(name, work, **limit)
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Nanoseconds per stochastic gradient, one number for each repeat.
+def clocked(work: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+    """What some work returns, without its warnings, and its seconds.
 
-    ``samples`` are the smaller of wall-clock time and of the processors' time: what a busy machine
-    gives to others does not count, and threads that work side by side count once. ``wall`` is
-    wall-clock time.
+    They are the smaller of wall-clock time and of the processors' time: what a busy machine gives
+    to others does not count, and threads that work side by side count once.
     """
-
-    samples: tuple[float, ...]
-    wall: tuple[float, ...]
-
-    @property
-    def best(self) -> float:
-        """The least disturbed repeat."""
-        return min(self.samples)
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "best_ns": self.best,
-            "median_ns": statistics.median(self.samples),
-            "samples_ns": list(self.samples),
-            "wall_best_ns": min(self.wall),
-        }
-
-
-class Clocked(NamedTuple):
-    """What some work returned, the smaller of wall-clock and processor seconds, the former."""
-
-    outcome: Any
-    seconds: float
-    wall: float
-
-
-def clocked(work: Callable[..., Any], *arguments: Any) -> Clocked:
-    """Do the work once, without its warnings, such as that it has not converged."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begun, busy = time.perf_counter(), time.process_time()
         outcome = work(*arguments)
         busy, wall = time.process_time() - busy, time.perf_counter() - begun
-    return Clocked(outcome, min(busy, wall), wall)
+    return outcome, min(busy, wall)
 
 
 def run_module(
@@ -102,29 +72,27 @@ def run_module(
 
 def race(
     contenders: Sequence[Contender], *, repeats: int, seconds: float, budget: float = math.inf
-) -> dict[str, Timing]:
-    """Time all contenders by turns, so that whatever else the machine does affects all of them.
+) -> dict[str, list[float]]:
+    """Nanoseconds per stochastic gradient, one number for each turn of a contender.
 
-    A turn lasts about ``seconds``; a contender that has used up ``budget`` seconds sits out
-    the turns after its second.
+    All take turns, so that whatever else the machine does affects all of them. A turn lasts about
+    ``seconds``; a contender that has used up ``budget`` seconds sits out the turns after its
+    second.
 
-    >>> timings = race([Contender("sum", lambda k: sum(range(k)) and k)], repeats=3, seconds=1e-3)
-    >>> timings["sum"].best > 0, len(timings["sum"].samples)
+    >>> times = race([Contender("sum", lambda k: sum(range(k)) and k)], repeats=3, seconds=1e-3)
+    >>> min(times["sum"]) > 0, len(times["sum"])
     (True, 3)
     """
     amounts = [_amount(contender, seconds) for contender in contenders]
-    turns: list[list[Clocked]] = [[] for _ in contenders]
+    times: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    spent = dict.fromkeys(times, 0.0)
     for turn in range(repeats):
-        for contender, amount, own in zip(contenders, amounts, turns, strict=True):
-            if turn < 2 or sum(done.seconds for done in own) < budget:
-                own.append(clocked(contender.work, amount))
-    return {
-        contender.name: Timing(
-            samples=tuple(turn.seconds / turn.outcome * 1e9 for turn in own),
-            wall=tuple(turn.wall / turn.outcome * 1e9 for turn in own),
-        )
-        for contender, own in zip(contenders, turns, strict=True)
-    }
+        for contender, amount in zip(contenders, amounts, strict=True):
+            if turn < 2 or spent[contender.name] < budget:
+                gradients, elapsed = clocked(contender.work, amount)
+                times[contender.name].append(elapsed / gradients * 1e9)
+                spent[contender.name] += elapsed
+    return times
 
 
 def _amount(contender: Contender, seconds: float) -> int:
@@ -133,7 +101,7 @@ def _amount(contender: Contender, seconds: float) -> int:
     contender.work(amount)
     while True:
         # Twice, so that one hiccup of the machine does not pass for much work.
-        elapsed = min(clocked(contender.work, amount).seconds for _ in range(2))
+        elapsed = min(clocked(contender.work, amount)[1] for _ in range(2))
         if elapsed >= seconds / 2 or amount == contender.limit:
             return amount
         growth = min(8.0, max(1.5, seconds / max(elapsed, 1e-9)))
@@ -141,11 +109,7 @@ def _amount(contender: Contender, seconds: float) -> int:
 
 
 def cells(line: str) -> list[str]:
-    """The cells of a line of a table.
-
-    >>> cells("a9a | 1 |  | 3.2 s")
-    ['a9a', '1', '', '3.2 s']
-    """
+    """The cells of a line of a table, such as ``a9a | 1 |  | 3.2 s``."""
     return line.split(" | ")
 
 
@@ -154,49 +118,49 @@ def add_timed(
     labels: Sequence[str],
     columns: Sequence[str],
     row: Mapping[str, Any],
-    timings: Mapping[str, Timing],
-    ratios: Mapping[str, float] = MappingProxyType({}),
+    times: Mapping[str, Sequence[float]],
     targets: Mapping[str, Target] = MappingProxyType({}),
 ) -> None:
-    """Append a line: ``labels``, then the time or the ratio that each of ``columns`` names.
+    """Append a line: ``labels``, then the best time or the ratio that each of ``columns`` names.
 
     A column ``rcmd/C`` is the ratio of two times, and an empty one says whether the ratio before
     it meets its target. What was not measured is a dash. ``row`` goes to the JSON file, with all
     times.
     """
-    ratios = dict(ratios)
-    for name in columns:
-        one, _, other = name.partition("/")
-        if one in timings and other in timings:
-            ratios[name] = timings[one].best / timings[other].best
-    line, last = list(labels), ""
+    best = {name: min(samples) for name, samples in times.items()}
+    line, ratios, verdict = list(labels), {}, ""
     for column in columns:
-        last = column or last
-        if column in timings and column not in ratios:
-            line.append(nanoseconds(timings[column].best))
+        one, _, other = column.partition("/")
+        if not column:
+            line.append(verdict)
+        elif column in best:
+            line.append(nanoseconds(best[column]))
+        elif one in best and other in best:
+            ratios[column] = value = best[one] / best[other]
+            verdict = targets[column].shown(value) if column in targets else ""
+            line.append(f"{value:{'.0f' if value >= 10 else '.2f' if value >= 0.1 else '.1g'}}")
         else:
-            value, verdict = shown_ratio(ratios, last, targets)
-            line.append(value if column else verdict)
-    times = {name: timing.as_dict() for name, timing in timings.items()}
-    section.add(line, **row, times=times, ratios=ratios, targets=verdicts(targets, ratios))
+            line.append("–")
+            verdict = ""
+    shown = {name: as_json(samples) for name, samples in times.items()}
+    section.add(line, **row, times=shown, ratios=ratios, targets=verdicts(targets, ratios))
 
 
-def verdicts(targets: Mapping[str, Target], ratios: Mapping[str, float]) -> dict[str, Any]:
-    """Which targets the ratios meet, for the JSON file."""
-    return {name: t.as_dict(ratios[name]) for name, t in targets.items() if name in ratios}
+def as_json(samples: Sequence[float]) -> dict[str, object]:
+    """The nanoseconds of all turns; the least disturbed one is what counts."""
+    return {"best_ns": min(samples), "samples_ns": samples}
 
 
-def shown_ratio(
-    ratios: Mapping[str, float], name: str, targets: Mapping[str, Target]
-) -> tuple[str, str]:
-    """A ratio and its target, two cells."""
-    if name not in ratios:
-        return "–", ""
-    value, target = ratios[name], targets.get(name)
-    digits = ".0f" if value >= 10 else ".2f" if value >= 0.1 else ".1g"
-    return f"{value:{digits}}", target.shown(value) if target else ""
+def verdicts(targets: Mapping[str, Target], values: Mapping[str, float]) -> dict[str, Any]:
+    """Which targets the values meet, for the JSON file."""
+    return {name: t.as_dict(values[name]) for name, t in targets.items() if name in values}
 
 
-def prefixed(name: str, tell: Callable[[str], None]) -> Callable[[str], None]:
-    """``tell`` with the name of what is being measured."""
-    return lambda text: tell(f"{name}: {text}" if text else "")
+def threads() -> str:
+    """A note on what ``one_thread`` can do here."""
+    if importlib.util.find_spec("threadpoolctl"):
+        return "on one thread"
+    return (
+        "with all threads that BLAS takes: install threadpoolctl, or set OMP_NUM_THREADS=1, to "
+        "compare on one"
+    )

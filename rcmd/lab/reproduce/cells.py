@@ -73,11 +73,9 @@ class Cell:
 
     def settings(self) -> dict[str, Any]:
         """What must agree for a finished cell to be used again."""
-        fixed: dict[str, Any] = {"radius": RADIUS, "target": TARGET}
-        fixed |= {"records": [COARSE, FINE, NEAR], "run": repr(RUNS.get(self.method))}
-        mine = asdict(self)
+        mine = asdict(self) | {"radius": RADIUS, "target": TARGET}
         del mine["path"]
-        return mine | fixed
+        return mine | {"records": [COARSE, FINE, NEAR], "run": repr(RUNS.get(self.method))}
 
 
 Found = dict[str, dict[str, list[dict[str, Any]]]]
@@ -143,15 +141,10 @@ def finished(cell: Cell, folder: Path) -> dict[str, Any] | None:
 
 
 def store(cell: Cell, folder: Path, found: dict[str, Any]) -> None:
-    """Write the cell's file."""
-    write_whole(folder / cell.file, json.dumps({"settings": cell.settings(), "found": found}))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace ``path`` in one move, so that no reader finds half a file."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text + "\n")
-    part.replace(path)
+    """Write the cell's file, which comes in one move, so that no reader finds half of it."""
+    part = folder / f"{cell.file}.{os.getpid()}.part"
+    part.write_text(json.dumps({"settings": cell.settings(), "found": found}) + "\n")
+    part.replace(folder / cell.file)
 
 
 @cache

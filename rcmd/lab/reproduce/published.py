@@ -65,9 +65,8 @@ Of a dozen rules tried on the three data sets, γ_t from 1/(t+8) to 2/(t+2), ρ_
 8/(t+8)^{2/3}, batches drawn anew or from a shuffled pass, it comes closest to all three.
 """
 
-TABLE_METHODS = ("fw", "rcmd", "scgm", FITTED)
+METHODS = ("fw", "rcmd", "scgm", FITTED, "sfw", "scgs", "svrf")
 FIGURE_METHODS = ("rcmd", "sfw", "scgm", "scgs", "svrf")
-METHODS = tuple(dict.fromkeys((*TABLE_METHODS, *FIGURE_METHODS)))
 
 RUNS = {name: Entrant(name, method_named(name)) for name in METHODS if name != FITTED}
 RUNS[FITTED] = Entrant(FITTED, SCGM(pace=2.0, weight=1.0, decay=0.5))
