@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcmd import DenseAtom, LinearMinOracle, Problem, SeparableConjugate
-from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
+from rcmd.engine.accounting import Step
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay
 from rcmd.model.schedules import LinearSchedule, Schedule
@@ -29,11 +29,8 @@ class Path:
 
     def __init__(self, problem: Problem, schedule: Schedule, kind: type[ReferenceEngine]) -> None:
         self.problem = problem
-        self.beta = PrimalAverage(schedule, problem.rows.zero())
-        self.w_average = DualAverage(schedule, problem.n, problem.rows.number_type)
         self.steps: list[Step] = []
-        accounting = (self.beta, self.w_average, self)
-        self.engine = kind(problem, schedule, Replay([[0]]), accounting=accounting)
+        self.engine = kind(problem, schedule, Replay([[0]]), accounting=(self,))
 
     def record(self, step: Step) -> None:
         self.steps.append(step)
@@ -47,11 +44,10 @@ class Path:
 
     def gap(self, averaged: bool) -> Any:
         """P(β̄) − D(w̄) if ``averaged``, else P(β̄) − D(w)."""
-        return self.problem.primal(self.beta.value()) - self.dual(averaged)
+        return self.problem.primal(self.engine.averages()[0]) - self.dual(averaged)
 
     def dual(self, averaged: bool) -> Any:
-        w = self.engine.w
-        return self.problem.dual(self.w_average.value(w) if averaged else w)
+        return self.problem.dual(self.engine.averages()[1] if averaged else self.engine.w)
 
 
 def levels(

@@ -3,8 +3,8 @@
 ``ShardedProblem`` is a ``Problem`` whose sums run over all ranks; every rank calls
 ``rcmd.solve(problem)``. ``world()`` is the group of ranks that ``mpirun`` started,
 ``rehearse`` simulates one with threads, ``read_shard`` and ``shard`` distribute the rows. Inside,
-``engine`` takes the steps, ``exchange`` communicates changes of d, ``oracle`` atoms,
-and ``watch`` notices when a rank dies.
+``engine`` takes the steps, ``exchange`` communicates changes of d, and ``watch`` notices when a
+rank dies.
 """
 
 from rcmd.distributed.groups import rehearse, world

@@ -1,49 +1,16 @@
-"""The contract of an engine, and what all engines share: refreshes and faults."""
+"""What all engines share: refreshes and faults."""
 
 import math
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from rcmd.engine.sampling import Sampler
 from rcmd.model.problem import Problem
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
+from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.atoms import Atom
-from rcmd.rows.validation import Array
 
 EngineName = Literal["auto", "compiled", "reference"]
 
 REFRESH_PASSES = 16
 """Passes over the data between two refreshes, once a run is under way."""
-
-
-class Engine(Protocol):
-    """What a run needs of an engine; a step costs a batch of gradients and one oracle call.
-
-    s is the mirror variable, w = ∇L(s) the dual one, d = Xᵀw/n the substitute gradient.
-    """
-
-    iteration: int
-    sampler: Sampler
-
-    @property
-    def s(self) -> Array: ...
-
-    @property
-    def w(self) -> Array: ...
-
-    @property
-    def d(self) -> Array: ...
-
-    def advance(self, steps: int) -> None:
-        """Take ``steps`` iterations."""
-
-    def averages(self) -> tuple[Array, Array]:
-        """β̄ and w̄."""
-
-    def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Continue exactly as the engine that gave ``state`` would have."""
 
 
 def next_refresh(iteration: int, n: int, batch: int) -> int:
@@ -80,17 +47,6 @@ def checked_atom(oracle: LinearMinOracle, d: Any) -> Atom:
             "entries; expected an atom of the length of c"
         )
     return atom
-
-
-def refuse_infeasible_atoms(oracle: LinearMinOracle, d: Any, zero: Any) -> None:
-    """Raise where P is infinite because the oracle's atoms lie outside dom R."""
-    miss = oracle.violation(checked_atom(oracle, d).dense(zero))
-    if not miss <= FEASIBILITY:
-        raise ValueError(
-            f"argmin of {oracle!r} returned a point that misses dom R by {float(miss):.3g} of its "
-            "size, by the oracle's own violation; expected a point of dom R: "
-            "rcmd.testing.check_oracle shows which of the two is wrong"
-        )
 
 
 def not_finite(problem: Problem, iteration: int) -> str:

@@ -48,7 +48,7 @@ CHUNK_SAMPLES, CHUNK_ENTRIES = 16384, 2**20
 
 
 class CompiledEngine(Stateful):
-    """The contract of ``AveragingReference``: same batches in, same iterates out.
+    """The contract of ``ReferenceEngine``: same batches in, same iterates out.
 
     Raises
     ------
@@ -280,10 +280,7 @@ class OracleLoop(SummingLoop):
         return out
 
 
-Loop = VertexLoop | CoordinateLoop | OracleLoop
-
-
-def loop_for(problem: Problem, batch: int, rows: Any) -> Loop:
+def loop_for(problem: Problem, batch: int, rows: Any) -> VertexLoop | CoordinateLoop | OracleLoop:
     """The fastest loop that fits the oracle."""
     dense = len(rows) == 2
     oracle = problem.oracle

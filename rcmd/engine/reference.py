@@ -23,10 +23,11 @@ from rcmd.rows.validation import Array
 
 
 class ReferenceEngine(Stateful):
-    """The dual method, one step at a time; it never uses β.
+    """The dual method, one step at a time; it never uses β, whose average is accounting.
 
-    It starts from the prox centre, or from the predictions of a given β, ``start``; s, w and d are
-    those of ``Engine``.
+    s is the mirror variable, w = ∇L(s) the dual one, d = Xᵀw/n the substitute gradient. It starts
+    from the prox centre, or from the predictions of a given β, ``start``. A step costs a batch of
+    gradients and one oracle call.
     """
 
     changing = ("s", "w", "d", "iteration", "sampler", "accounting", "_refresh_at")
@@ -41,7 +42,11 @@ class ReferenceEngine(Stateful):
         accounting: Sequence[Accounting] = (),
     ) -> None:
         self.problem, self.schedule, self.sampler = problem, schedule, sampler
-        self.prox, self.accounting = prox or ConjugateProx(), tuple(accounting)
+        self.prox = prox or ConjugateProx()
+        past = problem.rows.zero() if start is None else start.copy()
+        self._beta = PrimalAverage(schedule, past)
+        self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
+        self.accounting: tuple[Accounting, ...] = (self._beta, self._w, *accounting)
         if start is None:
             self.s = self.prox.centre(self._prox_losses, problem.prediction_bounds)
         else:
@@ -57,6 +62,7 @@ class ReferenceEngine(Stateful):
         return self.prox.losses(self.problem)
 
     def advance(self, steps: int) -> None:
+        """Take ``steps`` iterations."""
         for _ in range(steps):
             self.step()
 
@@ -85,26 +91,8 @@ class ReferenceEngine(Stateful):
         for listener in self.accounting:
             listener.record(Step(i, atom, batch, change))
 
-
-class AveragingReference(ReferenceEngine):
-    """The reference engine with both averages, as a run needs it."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        schedule: Schedule,
-        sampler: Sampler,
-        prox: BregmanProx,
-        start: Any = None,
-        accounting: Sequence[Accounting] = (),
-    ) -> None:
-        past = problem.rows.zero() if start is None else start.copy()
-        self._beta = PrimalAverage(schedule, past)
-        self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
-        listeners: tuple[Accounting, ...] = (self._beta, self._w, *accounting)
-        super().__init__(problem, schedule, sampler, prox, start, listeners)
-
     def averages(self) -> tuple[Array, Array]:
+        """β̄ and w̄."""
         return self._beta.value(), self._w.value(self.w)
 
 

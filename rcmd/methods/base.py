@@ -8,27 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.engine.base import refuse_infeasible_atoms
+from rcmd.engine.base import checked_atom
 from rcmd.engine.state import load_attribute, plain
 from rcmd.model.bounds import Kind
 from rcmd.model.certificate import BestPair
 from rcmd.model.problem import Problem
+from rcmd.oracles.base import FEASIBILITY
 from rcmd.rows.atoms import Atom, DenseAtom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
 
 
 class Batches:
-    """Batches of the rows of a problem whose β is a vector of floats.
-
-    Examples
-    --------
-    >>> from rcmd import L1Ball, LeastSquares, Problem
-    >>> problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(1.0))
-    >>> rows = Batches(problem)
-    >>> rows.derivatives(np.array([1.0, 1.0]), np.array([1]))
-    array([2.])
-    """
+    """Batches of the rows of a problem whose β is a vector of floats."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -192,7 +184,13 @@ class Progress(ABC):
         beta, w_average = self.averages()
         oracle = self.problem.oracle
         if math.isinf(oracle.value(beta)):
-            refuse_infeasible_atoms(oracle, self.d, self.problem.rows.zero())
+            miss = oracle.violation(checked_atom(oracle, self.d).dense(self.problem.rows.zero()))
+            if not miss <= FEASIBILITY:
+                raise ValueError(
+                    f"argmin of {oracle!r} returned a point that misses dom R by {float(miss):.3g} "
+                    "of its size, by the oracle's own violation; expected a point of dom R: "
+                    "rcmd.testing.check_oracle shows which of the two is wrong"
+                )
         return beta, w_average
 
     def offer_responses(self, best: BestPair, predictions: Array) -> None:

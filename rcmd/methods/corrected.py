@@ -244,13 +244,10 @@ def worth_correcting(
     gradients, gap = now
     if not gap > tol > 0:
         return False
+    pace = 1.0
+    if before is not None and not math.isinf(before[1]) and gradients > before[0] > 0:
+        fall = math.log(float(before[1]) / float(gap))
+        pace = max(fall / math.log(gradients / before[0]), SLOWEST_PACE)
     # By logarithms: a slow pace and a small tolerance overflow.
-    farther = math.log(float(gap) / tol) / _pace(before, now)
+    farther = math.log(float(gap) / tol) / pace
     return farther > 300 or gradients / n * math.expm1(farther) > CORRECTION_PASSES
-
-
-def _pace(before: tuple[int, Any] | None, now: tuple[int, Any]) -> float:
-    if before is None or math.isinf(before[1]) or not now[0] > before[0] > 0:
-        return 1.0
-    fall = math.log(float(before[1]) / float(now[1]))
-    return max(fall / math.log(now[0] / before[0]), SLOWEST_PACE)

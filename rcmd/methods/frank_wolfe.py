@@ -28,7 +28,7 @@ class FullGradient(Progress):
             )
         super().__init__(problem, rng)
         self.method = method
-        self._rule: Any = rule_named(method.rule, problem)
+        self._rule = rule_named(method.rule, problem)
         self.predictions = problem.rows.matvec(self.beta)
         self._dearest = problem.n
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, get_args
 
 import numpy as np
 
 from rcmd.engine.accounting import Accounting
-from rcmd.engine.base import Engine, EngineName
-from rcmd.engine.reference import AveragingReference
+from rcmd.engine.base import EngineName
+from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
@@ -30,6 +30,11 @@ from rcmd.model.schedules import (
     default_schedule,
 )
 from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
+
+if TYPE_CHECKING:
+    from rcmd.engine.compiled import CompiledEngine
+
+    Engine: TypeAlias = ReferenceEngine | CompiledEngine
 
 COUNTED_PAST = 0.25
 """Share of an earlier run's passes that a warm start counts as done.
@@ -232,7 +237,7 @@ def make_engine(
             if name == "compiled":
                 raise
             warn_caller(f"running on the slower reference engine, because {reason}")
-    return AveragingReference(problem, schedule, sampler, prox, start, accounting)
+    return ReferenceEngine(problem, schedule, sampler, prox, start, accounting)
 
 
 def checked_start(problem: Problem, warm_start: Any) -> Any:

@@ -1,7 +1,6 @@
 """How far to go along a segment: the step rules that Frank–Wolfe methods share."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
@@ -89,15 +88,7 @@ class Segment:
         return self.limit if self.gap >= self.limit * curvature else self.gap / curvature
 
 
-class Rule(Stateful, ABC):
-    """A step rule, with its state in a run."""
-
-    @abstractmethod
-    def share(self, segment: Segment) -> Any:
-        """α for this segment."""
-
-
-class ShortStep(Rule):
+class ShortStep(Stateful):
     """α = min(gap/(L‖d‖²), limit), with L = λ_max(Xᵀ diag(γ_j) X)/n the smoothness of f."""
 
     def __init__(self, problem: Problem) -> None:
@@ -105,10 +96,11 @@ class ShortStep(Rule):
         self.smoothness = (Fraction(energy) if problem.exact else energy) / problem.n
 
     def share(self, segment: Segment) -> Any:
+        """α for this segment."""
         return segment.lowest_of_parabola(self.smoothness * segment.square_length)
 
 
-class ExactSearch(Rule):
+class ExactSearch(Stateful):
     """The root of φ', by Newton's method kept in a bracket that bisection shrinks."""
 
     def share(self, segment: Segment) -> Any:
@@ -137,7 +129,7 @@ class ExactSearch(Rule):
         return low
 
 
-class Adaptive(Rule):
+class Adaptive(Stateful):
     """Short steps with an estimate M of L (Pedregosa, Negiar, Askari & Jaggi 2020).
 
     M begins at 9/10 of the last estimate and doubles until
@@ -147,9 +139,7 @@ class Adaptive(Rule):
     """
 
     changing = ("estimate",)
-
-    def __init__(self) -> None:
-        self.estimate: Any = None
+    estimate: Any = None
 
     def share(self, segment: Segment) -> Any:
         length, most = segment.square_length, segment.largest_curvature
@@ -166,13 +156,11 @@ class Adaptive(Rule):
             self.estimate = 2 * self.estimate
 
 
-def rule_named(name: StepRule, problem: Problem) -> Rule | None:
-    """The rule called ``name``, at the beginning of a run; ``None`` for open-loop steps."""
+def rule_named(name: StepRule, problem: Problem) -> Any:
+    """The rule called ``name``, with its state in a run; ``None`` for open-loop steps."""
     if name == "short-step":
         return ShortStep(problem)
-    if name == "open-loop":
-        return None
-    return ExactSearch() if name == "exact" else Adaptive()
+    return {"open-loop": None, "exact": ExactSearch(), "adaptive": Adaptive()}[name]
 
 
 def check_rule(method: Any, names: Any) -> None:

@@ -27,7 +27,7 @@ from rcmd import (
 )
 from rcmd.applications.completion import Completion, complete
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
-from rcmd.engine.reference import AveragingReference
+from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay
 from rcmd.methods.rcmd import make_engine
 from rcmd.model import truth
@@ -201,7 +201,7 @@ def test_a_resumed_schedule_is_the_later_part_of_its_schedule(schedule: Any, don
 def test_a_run_starts_at_the_predictions_of_the_start() -> None:
     exact = exact_problem("box")
     beta = np.array([F(1), F(-1, 2), F(0), F(2)], object)
-    engine = AveragingReference(
+    engine = ReferenceEngine(
         exact, Resumed(SublinearSchedule(F(2)), 3), Replay([[0, 1]]), ConjugateProx(), beta
     )
     assert engine.s.tolist() == exact.rows.matvec(beta).tolist()

@@ -31,7 +31,7 @@ from rcmd.cli.tasks import fitting_labels
 from rcmd.distributed import Alone, ShardedProblem, SharedError, read_shard, rehearse, shard
 from rcmd.distributed.engine import ShardedEngine, ShardLoop, confirm_lockstep
 from rcmd.distributed.exchange import DenseExchange, sum_rows, sum_terms
-from rcmd.distributed.oracle import AtFirst
+from rcmd.distributed.problem import AtFirst
 from rcmd.distributed.shards import block
 from rcmd.engine.accounting import PrimalAverage
 from rcmd.engine.kernels.layout import rows_tuple

@@ -42,7 +42,7 @@ from rcmd import (
 from rcmd.engine.compiled import CompiledEngine, CoordinateLoop, OracleLoop, VertexLoop
 from rcmd.engine.kernels import coordinatewise, vertex
 from rcmd.engine.kernels.layout import rows_tuple
-from rcmd.engine.reference import AveragingReference
+from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.jit.scalars import CannotCompile, method_scalar
 from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
@@ -249,7 +249,7 @@ def engine(
 
 
 def both(problem: Problem, **options: Any) -> list[Any]:
-    return [engine(kind, problem, **options) for kind in (CompiledEngine, AveragingReference)]
+    return [engine(kind, problem, **options) for kind in (CompiledEngine, ReferenceEngine)]
 
 
 def iterates(engine: Any) -> dict[str, Any]:
@@ -381,7 +381,7 @@ def test_number_and_index_types_are_kept(layout: str) -> None:
 def test_penalty_takes_both_kinds_of_atoms() -> None:
     """The threshold of the penalty lies where atoms are sometimes zero."""
     problem = make_problem(oracle="l1-penalty", p=600)
-    plain = engine(AveragingReference, problem)
+    plain = engine(ReferenceEngine, problem)
     atoms = []
     for _ in range(100):
         atoms.append(problem.oracle.argmin(plain.d))
@@ -392,7 +392,7 @@ def test_penalty_takes_both_kinds_of_atoms() -> None:
 @pytest.mark.parametrize("oracle", ["ridge-free", "ridge-cut"])
 def test_ridge_is_where_its_name_says(oracle: str) -> None:
     problem = make_problem(oracle=oracle)
-    atom = problem.oracle.argmin(engine(AveragingReference, problem).d).vector
+    atom = problem.oracle.argmin(engine(ReferenceEngine, problem).d).vector
     inside = bool(np.linalg.norm(atom) < 0.999 * problem.oracle.radius)
     assert inside == (oracle == "ridge-free")
 
@@ -626,7 +626,7 @@ def agree_as(X: Any, tidy: Any, oracle: LinearMinOracle, y: Any = None) -> None:
     """The compiled engine on X, the reference engine on the same numbers as one writes them."""
     fast = Problem(X, labels() if y is None else y, Logistic(), oracle)
     plain = Problem(tidy, labels(), Logistic(), oracle)
-    agree(engine(CompiledEngine, fast), engine(AveragingReference, plain))
+    agree(engine(CompiledEngine, fast), engine(ReferenceEngine, plain))
 
 
 def test_unsorted_and_duplicate_entries() -> None:

@@ -11,7 +11,7 @@ from rcmd.engine import compiled
 from rcmd.engine.base import next_refresh
 from rcmd.engine.compiled import CompiledEngine, CoordinateLoop
 from rcmd.engine.kernels.coordinatewise import MASS
-from rcmd.engine.reference import AveragingReference
+from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import UniformSampler
 from rcmd.model.schedules import default_schedule
 
@@ -60,7 +60,7 @@ def test_when_sums_are_computed_anew() -> None:
         assert all(next_refresh(at - 1, n, batch) == at for at in wanted)
 
 
-@pytest.mark.parametrize("kind", [AveragingReference, CompiledEngine])
+@pytest.mark.parametrize("kind", [ReferenceEngine, CompiledEngine])
 @pytest.mark.parametrize("oracle", [L1Ball(1.0), Ridge(0.1, 1.0)], ids=["vertex", "ridge"])
 def test_an_error_of_d_lasts_until_the_next_refresh(kind: Any, oracle: Any) -> None:
     rng = np.random.default_rng(0)

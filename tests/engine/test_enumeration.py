@@ -34,7 +34,7 @@ LEFT_SIDES = {
     ),
     "E[P(β̄^{k−1}) − D(w^k)]": lambda paths: mean(path.gap(False) for path in paths),
     "P(E β̄^{k−1}) − E D(w^k)": lambda paths: (
-        paths[0].problem.primal(mean(path.beta.value() for path in paths))
+        paths[0].problem.primal(mean(path.engine.averages()[0] for path in paths))
         - mean(path.dual(False) for path in paths)
     ),
     "E[D* − D(w^k)]": lambda paths: (
@@ -220,11 +220,11 @@ def two_sides(path: Path) -> tuple[Any, Any]:
     c_i = (2n+i)(2n+i+1)/2.
     """
     problem, n = path.problem, path.problem.n
-    response = problem.response(path.beta.value())
+    response = problem.response(path.engine.averages()[0])
     start = w = problem.losses.derivative(0 * problem.losses.y)
     left, right = 0, n * (2 * n - 1) * dual_distance(response, start, problem)
     for i, step in enumerate(path.steps):
-        atom, after = step.atom.dense(0 * path.beta.value()), w.copy()
+        atom, after = step.atom.dense(0 * path.engine.averages()[0]), w.copy()
         after[step.batch] += step.change
         left += (2 * n + i) * (problem.saddle(atom, response) - problem.dual(w))
         right += F((2 * n + i) * (2 * n + i + 1), 2) * dual_distance(w, after, problem)

@@ -12,7 +12,7 @@ from enumeration import averaging_weight
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, dense, exact_problem, problem
 
 from rcmd import LeastSquares, Problem
-from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
+from rcmd.engine.accounting import Step
 from rcmd.engine.base import next_refresh
 from rcmd.engine.reference import ReferenceEngine, gsfw
 from rcmd.engine.sampling import Replay, UniformSampler
@@ -65,14 +65,11 @@ def algorithm_1(problem: Problem, schedule: Schedule, batches: Any) -> Iterator[
 
 
 def engine(problem: Problem, schedule: Schedule, batches: Any) -> Iterator[Moment]:
-    beta = PrimalAverage(schedule, problem.rows.zero())
-    w = DualAverage(schedule, problem.n, problem.rows.number_type)
-    runner = ReferenceEngine(problem, schedule, Replay(batches), accounting=(beta, w))
+    runner = ReferenceEngine(problem, schedule, Replay(batches))
     for _ in batches:
         runner.step()
-        yield Moment(
-            beta.value(), runner.s.copy(), runner.d.copy(), runner.w.copy(), w.value(runner.w)
-        )
+        beta, w_average = runner.averages()
+        yield Moment(beta, runner.s.copy(), runner.d.copy(), runner.w.copy(), w_average)
 
 
 def same(left: Any, right: Any, exactly: bool) -> None:
@@ -176,6 +173,7 @@ def test_accounting_does_not_touch_the_method(loss: str, oracle: str) -> None:
     batches, schedule = drawn(real, 2, 30), schedules(real, 2)[0]
     *_, counted = engine(real, schedule, batches)
     bare = ReferenceEngine(real, schedule, Replay(batches))
+    bare.accounting = ()
     bare.advance(30)
     for name in ("s", "w", "d"):
         assert np.array_equal(getattr(bare, name), getattr(counted, name))

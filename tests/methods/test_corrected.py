@@ -48,7 +48,7 @@ from rcmd.methods.corrections.columns import (
     gram,
     single_entries,
 )
-from rcmd.methods.corrections.hull import AtomWeights, correction_for
+from rcmd.methods.corrections.hull import HullCorrection, correction_for
 from rcmd.methods.corrections.newton import solve_definite
 from rcmd.model import truth
 from rcmd.rows import as_rows
@@ -224,7 +224,7 @@ def test_gradients_of_rounds_are_not_understated(
         monkeypatch.setattr(owner, name, lambda *a: looks.append(name) or honest(*a))
 
     counted(SampleLosses, "expansion")
-    counted(AtomWeights, "_between")
+    counted(HullCorrection, "_between")
     for columns in (EntryColumns, PredictedColumns):
         counted(columns, "gram")
         counted(columns, "own_slopes")
@@ -468,7 +468,7 @@ def test_single_entries_are_told_from_others() -> None:
 
 def test_atoms_that_are_held_are_not_taken_twice() -> None:
     problem = Problem(*data(0), LeastSquares(), Box(-1.0, 1.0))
-    hull = AtomWeights(problem, [(1.0, DenseAtom(np.ones(4)))])
+    hull = HullCorrection(problem, np.ones(4), np.ones(4))
     assert hull.add([DenseAtom(np.ones(4))]) == 1
     assert hull.add([SparseAtom((1,), (0.5,)), DenseAtom(-np.ones(4))]) == 1
     assert hull.add([SparseAtom((1,), (0.5,)), SparseAtom((2,), (0.5,))]) == 3

@@ -98,14 +98,10 @@ class BallCorrection(Correction):
         before, beta, value = self.here, self.here.beta, self._value(self.here)
         products = int(min(MOST_PRODUCTS, len(beta), max(passes / SYSTEMS, 1)))
         step, multiplier = self._direction(products)
-
-        def point(share: float) -> Array:
-            return self._inside(beta + share * step, multiplier > 0)
-
         tried = [before]
 
         def fallen(share: float) -> bool:
-            tried.append(self._point_at(point(share)))
+            tried.append(self._point_at(self._inside(beta + share * step, multiplier > 0)))
             return falls(self._value(tried[-1]), value, 0.0)
 
         share = self.longest(fallen)
@@ -137,7 +133,10 @@ class BallCorrection(Correction):
         """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
         damping = (self._unit_strength + multiplier) * self._in_norm
         damping += self.damping * self._curvature
-        moving = self._moving()
+        moving = np.ones(self.problem.p)
+        if self.bound is not None:  # an intercept does not leave its interval
+            end, pull = self.here.beta[-1], -self.here.slope[-1]
+            moving[-1] = abs(end) < self.bound or end * pull < 0
         right = moving * right
         if self._matrix is not None:
             matrix = self._formed() * np.outer(moving, moving) + np.diag(damping)
@@ -154,14 +153,6 @@ class BallCorrection(Correction):
         operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
         accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
         return cg(operator, right, rtol=accuracy, maxiter=products)[0]
-
-    def _moving(self) -> Array:
-        """1 for every entry that may move, 0 for an intercept at an end that it would leave."""
-        moving = np.ones(self.problem.p)
-        if self.bound is not None:
-            end, pull = self.here.beta[-1], -self.here.slope[-1]
-            moving[-1] = abs(end) < self.bound or end * pull < 0
-        return moving
 
     def _formed(self) -> Array:
         """∇²f at the present point, computed once for it."""

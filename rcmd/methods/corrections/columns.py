@@ -17,12 +17,9 @@ from rcmd.rows.validation import Array
 
 def beside(left: Any, kept: Array, right: Any) -> Any:
     """The columns ``kept`` of ``left``, and then those of ``right``; sparse where both are."""
-    if sp.issparse(left) and sp.issparse(right):
-        return _joined(left, kept, right)
-    return np.hstack([_dense(left)[:, kept], _dense(right)])
-
-
-def _joined(left: Any, kept: Array, right: Any) -> Any:
+    if not (sp.issparse(left) and sp.issparse(right)):
+        left, right = (m.toarray() if sp.issparse(m) else m for m in (left, right))
+        return np.hstack([left[:, kept], right])
     from rcmd.rows.sparse_kernels import count, join
 
     places = np.full(left.shape[1], -1, dtype=left.indices.dtype)
@@ -34,10 +31,6 @@ def _joined(left: Any, kept: Array, right: Any) -> Any:
     join(*parts, places, places.dtype.type(len(kept)), values, columns, offsets)
     shape = (left.shape[0], len(kept) + right.shape[1])
     return sp.csr_array((values[:size], columns[:size], offsets), shape=shape)
-
-
-def _dense(columns: Any) -> Array:
-    return columns.toarray() if sp.issparse(columns) else columns
 
 
 def gram(columns: Any, curvatures: Array) -> Array:

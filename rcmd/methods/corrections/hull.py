@@ -35,18 +35,23 @@ SHARE_OF_ERROR, MOST_ROUNDS = 0.5, 8
 """It is solved until its gap is this share of a standard error of P, in at most so many rounds."""
 
 
-class AtomWeights(Correction):
-    """min over λ in the simplex of (1/n) Σ_j l_j((Zλ)_j) + Σ_i λ_i R(a_i), with Z = X(a_1 … a_m).
+class HullCorrection(Correction):
+    """Fully corrective Frank–Wolfe with second-order steps, from a point β of dom R on.
 
-    By convexity that is at least P(Σ λ_i a_i), with equality for the indicator of a set and
-    wherever R is linear between the atoms, as for the l1 norm; where it is not, the point
-    reached is decomposed again.
+    The steps are for min over λ in the simplex of (1/n) Σ_j l_j((Zλ)_j) + Σ_i λ_i R(a_i), with
+    Z = X(a_1 … a_m). By convexity that is at least P(Σ λ_i a_i), with equality for the indicator
+    of a set and wherever R is linear between the atoms, as for the l1 norm; where it is not, the
+    point reached is decomposed again.
+
+    The atoms of another point, ``average``, are there from the beginning; ``costs`` are the
+    gradients and oracle calls of finding both.
     """
 
     changing = (*Correction.changing, "atoms", "weights", "_penalties", "_idle")
 
-    def __init__(self, problem: Problem, parts: Sequence[tuple[Any, Atom]], *costs: int) -> None:
+    def __init__(self, problem: Problem, beta: Any, average: Any, *costs: int) -> None:
         super().__init__(problem, *costs)
+        parts, others = (_parts(problem, point) for point in (beta, average))
         self.atoms: list[Atom] = []
         self.weights: Array = np.zeros(0)
         self._columns: EntryColumns | PredictedColumns = EntryColumns([])
@@ -56,6 +61,7 @@ class AtomWeights(Correction):
         weights = np.array([float(weight) for weight, _ in parts])
         self.weights = weights / np.sum(weights)
         self.here = self._point_at(self.weights)
+        self.add([atom for _, atom in others[: _most_atoms(problem) - len(parts)]])
 
     def state(self) -> dict[str, Any]:
         """With the predictions, whose last bits would differ if computed again."""
@@ -159,19 +165,6 @@ class AtomWeights(Correction):
             self.weights = np.zeros(len(self.atoms))
             self.weights[-len(parts) :] = [weight for weight, _ in parts]
             self.here = self._point_at(self.weights)
-
-
-class HullCorrection(AtomWeights):
-    """Fully corrective Frank–Wolfe with second-order steps, from a point of dom R on.
-
-    The atoms of another point, ``average``, are there from the beginning; ``costs`` are the
-    gradients and oracle calls of finding both.
-    """
-
-    def __init__(self, problem: Problem, beta: Any, average: Any, *costs: int) -> None:
-        parts, others = (_parts(problem, point) for point in (beta, average))
-        super().__init__(problem, parts, *costs)
-        self.add([atom for _, atom in others[: _most_atoms(problem) - len(parts)]])
 
     def round(self, passes: float, enough: float) -> None:
         """Add the atoms that the oracle offers at this point, take a Newton step, and repeat.
