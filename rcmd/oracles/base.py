@@ -35,9 +35,6 @@ ZERO = SparseAtom((), ())
 
 IRRATIONAL, IN_FLOATS = "needs irrational numbers", "computes with floats"
 
-TRAILING_BITS = 9
-"""Of a double's 52 bits, how many do not count when keys are compared."""
-
 
 class Late:
     """A package that is imported when it is first used."""
@@ -51,28 +48,6 @@ class Late:
 
 cp = Late("cvxpy")
 """CVXPY, which takes a second to import and is needed for ground truth alone."""
-
-
-def first_largest(keys: Array) -> int:
-    """The first k with the largest key, keys alike in their leading 43 bits being equal.
-
-    Sums that are equal on paper differ in their last digits by the order of summation; so
-    most of such ties are broken alike on every engine. The answer is the largest key to 2⁻⁴³
-    of itself. Fractions are compared exactly. ``keys`` are overwritten: the bits that do not
-    count are cleared.
-    """
-    if keys.dtype == float:
-        bits = keys.view(np.int64)
-        bits &= -(1 << TRAILING_BITS)
-    return int(keys.argmax())
-
-
-def largest_first(keys: Array, count: int) -> Array:
-    """The places of the ``count`` largest keys, the largest first."""
-    places = np.arange(len(keys))
-    if count < len(keys):
-        places = np.argpartition(-keys, count - 1)[:count]
-    return places[np.argsort(-keys[places], kind="stable")]
 
 
 class VertexRule(NamedTuple):

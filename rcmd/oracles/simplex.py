@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import (
-    FEASIBILITY,
-    IRRATIONAL,
-    Array,
-    LinearMinOracle,
-    VertexRule,
-    cp,
-    first_largest,
-    largest_first,
-)
-from rcmd.oracles.vectors import atom_on, largest
+from rcmd.oracles.base import FEASIBILITY, IRRATIONAL, Array, LinearMinOracle, VertexRule, cp
+from rcmd.oracles.vectors import atom_on, first_largest, largest, largest_first
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import positive
