@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule, positive_counts
+from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule
 from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows, cut
-from rcmd.rows.validation import check_kind, checked_numbers, in_number_type, positive
+from rcmd.rows.validation import check_kind, in_number_type, positive, positive_counts
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
@@ -229,8 +229,7 @@ class Translated(Decorated):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shift = checked_numbers("shift of Translated", np.array(self.shift))
-        object.__setattr__(self, "shift", shift)
+        self.own_array("shift")
 
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Translated:
         if self.shift.shape != (rows.p,):
@@ -360,7 +359,7 @@ class Product(LinearMinOracle):
     oracles: tuple[LinearMinOracle, ...]
     sizes: tuple[int, ...]
     short_formula = "Σ_k R_k(β_k), in blocks"
-    spec, section = "product:ORACLES", "decorators"
+    spec, section, sized_by = "product:ORACLES", "decorators", "sizes"
     bound_words, mu_words, cost = "Σ_k M_k", "min_k μ_k", "sum of all"
 
     @classmethod
@@ -399,9 +398,8 @@ class Product(LinearMinOracle):
         """The blocks of a vector."""
         return [vector[start:stop] for start, stop in self.ends]
 
-    def declared_size(self) -> tuple[int, str]:
-        total = sum(self.sizes)
-        return total, f"sizes of Product is {self.sizes}, {total} variables together"
+    def declared_size(self) -> int:
+        return sum(self.sizes)
 
     def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Product:
         self.check_rows(rows)

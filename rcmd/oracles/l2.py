@@ -44,28 +44,6 @@ class OnL2Ball(NormBall, Coordinatewise):
         scaled = beta / self.radius
         return max(scaled @ scaled - 1, 0) / 2
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
-        """An open radius becomes the smaller of two that no optimum leaves.
-
-        Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
-        """
-        if self.radius is not None:
-            return self
-        start = 0 * losses.y if offset is None else offset
-        slope = self.thresholded(rows.rmatvec(losses.derivative(start)) / rows.n)
-        by_slope = norm(slope.astype(float)) / self.mu
-        by_descent = self.radius_by_descent(losses.largest_descent(offset))
-        radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
-        return replace(self, radius=Fraction(radius) if rows.exact else radius)  # type: ignore[type-var]
-
-    def thresholded(self, c: Array) -> Array:
-        """c less what the kink of R at 0 takes away."""
-        return c
-
-    def radius_by_descent(self, descent: Any) -> Any:
-        """The largest ‖β‖₂ of an optimum, at which −∇f(β)ᵀβ ≤ descent; for penalties alone."""
-        raise NotImplementedError
-
     def boundary_slack(self, beta: Array, atom: Array) -> Any:
         """1 − atomᵀβ/radius² for an atom on the sphere, as a sum of non-negative terms."""
         # In units of the radius, whose square may overflow or vanish.
@@ -102,34 +80,37 @@ class L2Ball(OnL2Ball):
         return norm(c) * self.radius * self.boundary_slack(beta, self.argmin(c).vector)
 
 
-@dataclass(frozen=True)
-class Ridge(OnL2Ball):
-    """R(β) = (strength/2)·‖β‖₂² on the ball ‖β‖₂ ≤ radius; μ = strength.
-
-    Left open, the radius is the smaller of √((1/n)Σ_j sup_s −s·l_j'(s) / strength) and
-    ‖∇f(0)‖/strength, neither of which an optimum leaves: at one,
-    strength·‖β‖₂² = −∇f(β)ᵀβ ≤ −∇f(0)ᵀβ.
-
-    Examples
-    --------
-    >>> ridge = Ridge(0.5, radius=2.0)
-    >>> ridge.mu, ridge.argmin(np.array([0.25, 0.0])).dense(np.zeros(2))
-    (0.5, array([-0.5,  0. ]))
-    """
+class OnRidge(OnL2Ball):
+    """(strength/2)·‖β‖₂² on ‖β‖₂ ≤ radius, and what a penalty with a kink at 0 adds to it."""
 
     strength: Any
-    radius: Any = None
-    positive_fields = "strength", "radius"
     indicator = False
-    formula = "½·{strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
-    spec, mu_words = "ridge:STRENGTH[:RADIUS]", "strength"
 
     @property
     def mu(self) -> Any:
         return self.strength
 
+    def thresholded(self, c: Array) -> Array:
+        """c less what the kink of R at 0 takes away."""
+        return c
+
     def radius_by_descent(self, descent: Any) -> Any:
+        """The largest ‖β‖₂ of an optimum, at which −∇f(β)ᵀβ ≤ descent."""
         return math.sqrt(descent / self.strength)
+
+    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+        """An open radius becomes the smaller of two that no optimum leaves.
+
+        Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.
+        """
+        if self.radius is not None:
+            return self
+        start = 0 * losses.y if offset is None else offset
+        slope = self.thresholded(rows.rmatvec(losses.derivative(start)) / rows.n)
+        by_slope = norm(slope.astype(float)) / self.mu
+        by_descent = self.radius_by_descent(losses.largest_descent(offset))
+        radius = float(min(by_descent, by_slope)) * (1 + 1e-12) or 1.0
+        return replace(self, radius=Fraction(radius) if rows.exact else radius)  # type: ignore[type-var]
 
     def scale(self, total: Any) -> Any:
         # A running sum of squares may round below zero, where the atom is free.
@@ -140,7 +121,7 @@ class Ridge(OnL2Ball):
         return DenseAtom(self.minimizer(c))
 
     def minimizer(self, c: Array, out: Array | None = None) -> Array:
-        """The atom's vector, in the memory of ``out`` where that may be used."""
+        """The atom's vector without a kink, in the memory of ``out`` where that may be used."""
         if not self._free(c):
             return direction(c, -self.radius, out)
         # One division is cheaper than p; of fractions and of the smallest numbers p are safer.
@@ -168,7 +149,7 @@ class Ridge(OnL2Ball):
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """(strength/2)‖β − β̃‖², plus the slack of the sphere where β̃ lies on it."""
-        atom = self.argmin(c).vector
+        atom = self.minimizer(c)
         gap = beta - atom
         curved = (self.strength * gap) @ gap / 2
         if self._free(c):
@@ -182,15 +163,37 @@ class Ridge(OnL2Ball):
 
 
 @dataclass(frozen=True)
-class ElasticNet(OnL2Ball):
+class Ridge(OnRidge):
+    """R(β) = (strength/2)·‖β‖₂² on the ball ‖β‖₂ ≤ radius; μ = strength.
+
+    Left open, the radius is the smaller of √((1/n)Σ_j sup_s −s·l_j'(s) / strength) and
+    ‖∇f(0)‖/strength, neither of which an optimum leaves: at one,
+    strength·‖β‖₂² = −∇f(β)ᵀβ ≤ −∇f(0)ᵀβ.
+
+    Examples
+    --------
+    >>> ridge = Ridge(0.5, radius=2.0)
+    >>> ridge.mu, ridge.argmin(np.array([0.25, 0.0])).dense(np.zeros(2))
+    (0.5, array([-0.5,  0. ]))
+    """
+
+    strength: Any
+    radius: Any = None
+    positive_fields = "strength", "radius"
+    formula = "½·{strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
+    spec, mu_words = "ridge:STRENGTH[:RADIUS]", "strength"
+
+
+@dataclass(frozen=True)
+class ElasticNet(OnRidge):
     """R(β) = l1_strength·‖β‖₁ + (l2_strength/2)·‖β‖₂² on ‖β‖₂ ≤ radius; μ = l2_strength.
 
     cᵀβ + l1_strength·‖β‖₁ ≥ tᵀβ for the soft-thresholded t = sign(c)(|c| − l1_strength)₊, with
     equality where β is against t: minimizing is ridge at t.
 
     Left open, the radius is the smaller of the r with l2_strength·r² + l1_strength·r =
-    (1/n)Σ_j sup_s −s·l_j'(s) and ‖soft-thresholded ∇f(0)‖/l2_strength, neither of which an
-    optimum leaves: at one, l2_strength·‖β‖₂² + l1_strength·‖β‖₁ = −∇f(β)ᵀβ ≤ −∇f(0)ᵀβ.
+    (1/n)Σ_j sup_s −s·l_j'(s) and ‖soft-thresholded ∇f(0)‖/l2_strength, for the reason that
+    ``Ridge`` gives.
 
     Examples
     --------
@@ -202,12 +205,12 @@ class ElasticNet(OnL2Ball):
     l2_strength: Any
     radius: Any = None
     positive_fields = "l1_strength", "l2_strength", "radius"
-    indicator = False
     formula = "{l1_strength}·‖β‖₁ + ½·{l2_strength}·‖β‖₂² on ‖β‖₂ ≤ {radius}"
     spec, mu_words = "elastic-net:L1_STRENGTH:L2_STRENGTH[:RADIUS]", "l2_strength"
 
     @property
-    def mu(self) -> Any:
+    def strength(self) -> Any:
+        """That of the ridge."""
         return self.l2_strength
 
     def radius_by_descent(self, descent: Any) -> Any:
@@ -224,37 +227,28 @@ class ElasticNet(OnL2Ball):
         over = abs(c) - self.l1_strength
         return over * over if over > 0.0 else 0.0
 
-    def scale(self, total: Any) -> Any:
-        # A running sum of squares may round below zero, where the atom is free.
-        size = math.sqrt(total) if total > 0.0 else 0.0
-        reach = self.l2_strength * self.radius
-        return 1.0 / self.l2_strength if size <= reach else self.radius / size
-
-    def argmin(self, c: Array) -> DenseAtom:
-        thresholded = self.thresholded(c)
-        return DenseAtom(self._ridge().minimizer(thresholded, out=thresholded))
-
-    def minimum(self, c: Array) -> Any:
-        return self._ridge().minimum(self.thresholded(c))
-
-    def penalty(self, beta: Array) -> Any:
-        return self.l1_strength * abs(beta).sum() + self._ridge().penalty(beta)
-
-    def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """That of ridge at the soft-thresholded t, plus Σ_j |β_j| l1_strength + (c_j − t_j) β_j."""
-        curved = self._ridge().fenchel_young(beta, self.thresholded(c))
-        clipped = np.clip(c, -self.l1_strength, self.l1_strength)
-        return curved + np.maximum(self.l1_strength * abs(beta) + clipped * beta, 0).sum()
-
-    def _ridge(self) -> Ridge:
-        return Ridge(self.l2_strength, self.radius)
-
     def thresholded(self, c: Array) -> Array:
         clipped = np.clip(c, -self.l1_strength, self.l1_strength)
         return np.subtract(c, clipped, out=clipped)
 
+    def argmin(self, c: Array) -> DenseAtom:
+        thresholded = self.thresholded(c)
+        return DenseAtom(self.minimizer(thresholded, out=thresholded))
+
+    def minimum(self, c: Array) -> Any:
+        return super().minimum(self.thresholded(c))
+
+    def penalty(self, beta: Array) -> Any:
+        return self.l1_strength * abs(beta).sum() + super().penalty(beta)
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """That of ridge at the soft-thresholded t, plus Σ_j |β_j| l1_strength + (c_j − t_j) β_j."""
+        curved = super().fenchel_young(beta, self.thresholded(c))
+        clipped = np.clip(c, -self.l1_strength, self.l1_strength)
+        return curved + np.maximum(self.l1_strength * abs(beta) + clipped * beta, 0).sum()
+
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
-        penalty, inside = self._ridge().cvxpy_form(beta)
+        penalty, inside = super().cvxpy_form(beta)
         return float(self.l1_strength) * cp.norm1(beta) + penalty, inside
 
 
@@ -276,7 +270,7 @@ class Ellipsoid(NormBall):
 
     matrix: DiagonalOrMatrix
     radius: Any = 1.0
-    refuses_exact = IRRATIONAL
+    refuses_exact, sized_by = IRRATIONAL, "matrix"
     formula = "indicator of βᵀA⁻¹β ≤ {radius}²"
     short_formula = "βᵀA⁻¹β ≤ radius², A a matrix or its diagonal"
     spec, bound_words = "ellipsoid:MATRIX[:RADIUS]", "radius·√(xᵀAx)"
@@ -292,9 +286,6 @@ class Ellipsoid(NormBall):
         super().__post_init__()
         self.own_array("matrix")
         _ = self.factor, self.distortion  # refuse what is not positive definite, or nearly not
-
-    def declared_size(self) -> tuple[int, str]:
-        return len(self.matrix), f"matrix of Ellipsoid has shape {self.matrix.shape}"
 
     @cached_property
     def factor(self) -> Array:

@@ -39,8 +39,7 @@ class LpBall(NormBall):
 
     radius: Any
     order: Any
-    formula = "indicator of ‖β‖ ≤ {radius} in the norm of order {order}"
-    short_formula = "‖β‖_order ≤ radius"
+    formula = "indicator of ‖β‖_{order} ≤ {radius}"
     spec, bound_words = "lp:RADIUS:ORDER", "radius·‖x‖_q, 1/q = 1 − 1/order"
     numpy_pass = "np.power(abs(c), 1.7)"
     refuses_exact = IRRATIONAL

@@ -50,7 +50,7 @@ class Polytope(OnProgramme):
 
     formula = "indicator of a polytope with {m} inequalities and {m_equal} equations"
     short_formula = "Aβ ≤ b"
-    spec, section = "polytope:A:B", "files"
+    spec, section, sized_by = "polytope:A:B", "files", "A"
 
     @classmethod
     def example(cls, draw: Any) -> Polytope:
@@ -100,8 +100,8 @@ class Polytope(OnProgramme):
     def __repr__(self) -> str:
         return f"Polytope(m={self.m}, m_equal={self.m_equal}, p={self.p})"
 
-    def declared_size(self) -> tuple[int, str]:
-        return self.p, f"A of Polytope has {self.p} columns"
+    def declared_size(self) -> int:
+        return self.p
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(self.programme.vertex(c))
@@ -242,10 +242,9 @@ class Hull(LinearMinOracle):
     """
 
     vertices: Matrix
-    formula = "indicator of the convex hull of {count} points"
-    short_formula = "convex hull of m vertices v"
+    formula = "indicator of the convex hull of {count} points v"
     spec, bound_words, cost = "hull:VERTICES", "max_v |xᵀv|", "O(m·p)"
-    section = "files"
+    section, sized_by = "files", "vertices"
 
     @classmethod
     def example(cls, draw: Any) -> Hull:
@@ -269,12 +268,8 @@ class Hull(LinearMinOracle):
     def __repr__(self) -> str:
         return f"Hull({self.count} points in {self.vertices.shape[1]} variables)"
 
-    def describe(self) -> str:
-        return self.formula.format(count=self.count)
-
-    def declared_size(self) -> tuple[int, str]:
-        width = self.vertices.shape[1]
-        return width, f"vertices of Hull has {width} columns"
+    def declared_size(self) -> int:
+        return int(self.vertices.shape[1])
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(self.vertices[first_largest(-(self.vertices @ c))])
