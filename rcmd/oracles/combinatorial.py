@@ -1,12 +1,10 @@
 """Polytopes of combinatorial problems: assignments (Birkhoff) and paths (flows)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from numbers import Rational
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -117,7 +115,7 @@ class FlowPolytope(LinearMinOracle):
     spec, cost, section = "flow:EDGES:SOURCE:SINK[:FLOW]", "O(edges)", "files"
 
     @classmethod
-    def example(cls, draw: Any) -> FlowPolytope:
+    def example(cls, draw: Any) -> Self:
         """Paths of two edges beside each other, and one of one edge where p is odd."""
         middles = range(2, 2 + draw.p // 2)
         edges = [edge for middle in middles for edge in ((0, middle), (middle, 1))]

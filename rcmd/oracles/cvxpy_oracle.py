@@ -1,13 +1,11 @@
 """Any set or regularizer that CVXPY can express."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -68,7 +66,7 @@ class CvxpyOracle(LinearMinOracle):
     spec, cost, section = "cvxpy:FORM", "CLARABEL", "files"
 
     @classmethod
-    def example(cls, draw: Any) -> CvxpyOracle:
+    def example(cls, draw: Any) -> Self:
         return cls(HalfDisc(draw.magnitude(), draw.magnitude()), draw.p)
 
     def __init__(self, form: Callable[[Any], tuple[Any, list[Any]]], p: int) -> None:

@@ -1,11 +1,9 @@
 """The lp balls between l1 and l∞, the l∞ ball, and boxes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -45,7 +43,7 @@ class LpBall(NormBall):
     refuses_exact = IRRATIONAL
 
     @classmethod
-    def example(cls, draw: Any) -> LpBall:
+    def example(cls, draw: Any) -> Self:
         return cls(draw.magnitude(), 1.05 + draw.magnitude(1.0))
 
     def __post_init__(self) -> None:
@@ -168,7 +166,7 @@ class Box(LinearMinOracle, Coordinatewise):
     numpy_pass = "abs(c).argmax()"
 
     @classmethod
-    def example(cls, draw: Any) -> Box:
+    def example(cls, draw: Any) -> Self:
         reach = draw.magnitude()
         if draw.chance(50):
             return cls(-reach, reach * draw.magnitude())

@@ -1,9 +1,7 @@
 """Polytopes given by their inequalities, which are linear programmes, or by their vertices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,7 +51,7 @@ class Polytope(OnProgramme):
     spec, section, sized_by = "polytope:A:B", "files", "A"
 
     @classmethod
-    def example(cls, draw: Any) -> Polytope:
+    def example(cls, draw: Any) -> Self:
         """Some half-spaces around a point, within a box."""
         sides = draw.numbers(draw.whole(1, 4), draw.p)
         inside, reach = draw.numbers(draw.p), draw.magnitude()
@@ -247,7 +245,7 @@ class Hull(LinearMinOracle):
     section, sized_by = "files", "vertices"
 
     @classmethod
-    def example(cls, draw: Any) -> Hull:
+    def example(cls, draw: Any) -> Self:
         return cls(draw.whole_numbers(-2, 2, draw.whole(1, 7), draw.p) * draw.magnitude())
 
     def __post_init__(self) -> None:

@@ -1,9 +1,7 @@
 """The simplex, the capped simplex, and negative entropy on the simplex."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -87,7 +85,7 @@ class CappedSimplex(LinearMinOracle):
     numpy_pass = "np.argpartition(c, {k})"
 
     @classmethod
-    def example(cls, draw: Any) -> CappedSimplex:
+    def example(cls, draw: Any) -> Self:
         cap = draw.magnitude()
         return cls(cap * draw.p * draw.whole(5, 100) / 100, cap)
 

@@ -1,10 +1,8 @@
 """Balls whose atoms are sparse: hulls of vectors with k nonzeros, and the sorted l1 norm."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -169,7 +167,7 @@ class OWLBall(NormBall):
     cost, numpy_pass, sized_by = "O(p log p)", "np.sort(c)", "weights"
 
     @classmethod
-    def example(cls, draw: Any) -> OWLBall:
+    def example(cls, draw: Any) -> Self:
         weights = np.sort(draw.whole_numbers(0, 3, draw.p) * draw.magnitude())[::-1]
         weights[0] = max(weights[0], 1.0)
         return cls(weights, draw.magnitude())
