@@ -11,7 +11,7 @@ from rcmd.methods.base import Method, Progress
 from rcmd.methods.frank_wolfe import FullGradient
 from rcmd.methods.step_rules import SearchRule, Segment, check_rule
 from rcmd.model.problem import Problem
-from rcmd.oracles.base import first_largest
+from rcmd.oracles.vectors import first_largest
 from rcmd.rows.atoms import Atom, atom_key
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from importlib import import_module
-from numbers import Rational
+from string import Formatter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -35,9 +35,6 @@ ZERO = SparseAtom((), ())
 
 IRRATIONAL, IN_FLOATS = "needs irrational numbers", "computes with floats"
 
-TRAILING_BITS = 9
-"""Of a double's 52 bits, how many do not count when keys are compared."""
-
 
 class Late:
     """A package that is imported when it is first used."""
@@ -51,28 +48,6 @@ class Late:
 
 cp = Late("cvxpy")
 """CVXPY, which takes a second to import and is needed for ground truth alone."""
-
-
-def first_largest(keys: Array) -> int:
-    """The first k with the largest key, keys alike in their leading 43 bits being equal.
-
-    Sums that are equal on paper differ in their last digits by the order of summation; so
-    most of such ties are broken alike on every engine. The answer is the largest key to 2⁻⁴³
-    of itself. Fractions are compared exactly. ``keys`` are overwritten: the bits that do not
-    count are cleared.
-    """
-    if keys.dtype == float:
-        bits = keys.view(np.int64)
-        bits &= -(1 << TRAILING_BITS)
-    return int(keys.argmax())
-
-
-def largest_first(keys: Array, count: int) -> Array:
-    """The places of the ``count`` largest keys, the largest first."""
-    places = np.arange(len(keys))
-    if count < len(keys):
-        places = np.argpartition(-keys, count - 1)[:count]
-    return places[np.argsort(-keys[places], kind="stable")]
 
 
 class VertexRule(NamedTuple):
@@ -156,6 +131,9 @@ class LinearMinOracle(ABC):
 
     square: ClassVar[bool] = False
     """Whether the variables are a square matrix."""
+
+    sized_by: ClassVar[str] = ""
+    """The field that says how many variables there are, if one does."""
 
     positive_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that are positive numbers, or ``None`` where that is their default."""
@@ -255,17 +233,20 @@ class LinearMinOracle(ABC):
     def check_rows(self, rows: Rows) -> None:
         """Refuse rows of another length, and fractions where R cannot use them."""
         declared = self.declared_size()
-        if declared is not None and declared[0] != rows.p:
-            raise ValueError(f"{declared[1]}; expected p = {rows.p}, one for each variable")
+        if declared is not None and declared != rows.p:
+            raise ValueError(
+                f"{self.sized_by} of {type(self).__name__} is for {declared} variables; expected "
+                f"p = {rows.p}, the columns of X"
+            )
         if rows.exact and self.refuses_exact:
             raise ValueError(
                 f"{type(self).__name__} {self.refuses_exact} while X holds fractions; expected an "
                 "oracle of rational functions, such as L1Ball or Hull, or floats: X.astype(float)"
             )
 
-    def declared_size(self) -> tuple[int, str] | None:
-        """How many variables there must be, and which field says so; ``None`` for any number."""
-        return None
+    def declared_size(self) -> int | None:
+        """How many variables there must be; ``None`` for any number."""
+        return len(getattr(self, self.sized_by)) if self.sized_by else None
 
     def reset(self) -> None:  # noqa: B027 (most oracles remember nothing)
         """Forget what earlier calls left behind (warm starts, counts): a run begins.
@@ -291,7 +272,8 @@ class LinearMinOracle(ABC):
         """The formula with this object's numbers in it; the object itself where it has none."""
         if not self.formula:
             return repr(self)
-        return self.formula.format(**{name: _shown(v) for name, v in vars(self).items()})
+        names = [name for _, name, _, _ in Formatter().parse(self.formula) if name]
+        return self.formula.format(**{name: _shown(getattr(self, name)) for name in names})
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         """R as a CVXPY expression (0 for a set) and the constraints β ∈ dom R."""
@@ -423,19 +405,3 @@ class Coordinatewise(ABC):
     def scale(self, total: Any) -> Any:
         """The common factor."""
         return 1.0
-
-
-def positive_counts(
-    name: str, values: Any, owner: str, meaning: str, count: int = 1
-) -> tuple[int, ...]:
-    """So many positive whole numbers, or a sentence that says what they are the numbers of.
-
-    Fractions without a denominator are among them: exact problems turn whole numbers into
-    fractions.
-    """
-    found: list[Any] = np.atleast_1d(np.asarray(values, dtype=object)).ravel().tolist()
-    whole = all(isinstance(n, Rational) and not isinstance(n, bool) for n in found)
-    if not whole or len(found) != count or any(n.denominator != 1 or n < 1 for n in found):
-        words = "a positive whole number" if count == 1 else f"{count} positive whole numbers"
-        raise ValueError(f"{name} of {owner} is {values!r}; expected {words}, {meaning}")
-    return tuple(int(n) for n in found)

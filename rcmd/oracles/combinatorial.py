@@ -1,19 +1,17 @@
 """Polytopes of combinatorial problems: assignments (Birkhoff) and paths (flows)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from numbers import Rational
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, Pairs, cp, positive_counts
+from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, Pairs, cp
 from rcmd.rows.atoms import SparseAtom
-from rcmd.rows.validation import as_array, positive
+from rcmd.rows.validation import as_array, positive, positive_counts
 
 
 @dataclass(frozen=True)
@@ -30,19 +28,17 @@ class Birkhoff(LinearMinOracle):
 
     order: int
     refuses_exact = IN_FLOATS
-    formula = "indicator of β ≥ 0 with rows and columns summing to 1, {order} × {order}"
-    short_formula = "β ≥ 0, rows and columns sum to 1"
+    formula = "indicator of β ≥ 0, rows and columns sum to 1, {order} × {order}"
     spec, cost, section = "birkhoff:ORDER", "O(order³)", "matrices"
-    square = True
+    square, sized_by = True, "order"
 
     def __post_init__(self) -> None:
         rows = "the rows of the square matrix β"
         (order,) = positive_counts("order", self.order, "Birkhoff", rows)
         object.__setattr__(self, "order", order)
 
-    def declared_size(self) -> tuple[int, str]:
-        size = self.order**2
-        return size, f"order of Birkhoff is {self.order}, {size} entries"
+    def declared_size(self) -> int:
+        return self.order**2
 
     def _assigned(self, c: Array) -> tuple[Array, Array]:
         """The costs as a matrix, and the column of each row in a cheapest assignment."""
@@ -115,11 +111,11 @@ class FlowPolytope(LinearMinOracle):
     sink: int
     flow: Any = 1
     formula = "indicator of flows of size {flow} from node {source} to node {sink}"
-    short_formula = "flows from source to sink"
+    sized_by = "edges"
     spec, cost, section = "flow:EDGES:SOURCE:SINK[:FLOW]", "O(edges)", "files"
 
     @classmethod
-    def example(cls, draw: Any) -> FlowPolytope:
+    def example(cls, draw: Any) -> Self:
         """Paths of two edges beside each other, and one of one edge where p is odd."""
         middles = range(2, 2 + draw.p // 2)
         edges = [edge for middle in middles for edge in ((0, middle), (middle, 1))]
@@ -180,9 +176,6 @@ class FlowPolytope(LinearMinOracle):
             for edges, starts, nodes in self._levels
             for node, group in zip(nodes, np.split(edges, starts[1:]), strict=True)
         }
-
-    def declared_size(self) -> tuple[int, str]:
-        return len(self.edges), f"edges of FlowPolytope holds {len(self.edges)} edges"
 
     def _distances(self, c: Array) -> Array:
         """The length of a shortest path to every node from the source; 0 where there is none."""

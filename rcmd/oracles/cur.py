@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import Array, cp, positive_counts
+from rcmd.oracles.base import Array, cp
 from rcmd.oracles.linear_programmes import DUAL, PRIMAL, TOLERANCE, HighsModel, OnProgramme
 from rcmd.rows import BilinearRows, Rows
 from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import positive_counts
 
 
 class Splitting(HighsModel):
@@ -91,7 +92,7 @@ class CurSet(OnProgramme):
     formula = "indicator of Σ_i ‖β_i·‖_∞ ≤ {radius}, Σ_j ‖β_·j‖_∞ ≤ {radius} for {shape} matrices"
     short_formula = "Σ_i ‖β_i·‖_∞ ≤ radius, Σ_j ‖β_·j‖_∞ ≤ radius"
     spec, bound_words = "cur:SHAPE:RADIUS", "≤ radius·(row or column sum of |x|)"
-    section = "matrices"
+    section, sized_by = "matrices", "shape"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,9 +100,8 @@ class CurSet(OnProgramme):
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "programme", Splitting(*self.shape))
 
-    def declared_size(self) -> tuple[int, str]:
-        size = self.shape[0] * self.shape[1]
-        return size, f"shape of CurSet is {self.shape}, {size} entries"
+    def declared_size(self) -> int:
+        return self.shape[0] * self.shape[1]
 
     def argmin(self, c: Array) -> DenseAtom:
         levels, height = self.programme.vertex(c), self.shape[0]

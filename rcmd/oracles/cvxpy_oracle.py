@@ -1,19 +1,18 @@
 """Any set or regularizer that CVXPY can express."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, cp, positive_counts
+from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, cp
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.validation import positive_counts
 
 TOLERANCES = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
 INSIDE = 1e-12
@@ -62,13 +61,12 @@ class CvxpyOracle(LinearMinOracle):
     array([0., 2.])
     """
 
-    exact_atoms = False
-    refuses_exact = IN_FLOATS
+    exact_atoms, refuses_exact, sized_by = False, IN_FLOATS, "p"
     short_formula = "the function's own"
     spec, cost, section = "cvxpy:FORM", "CLARABEL", "files"
 
     @classmethod
-    def example(cls, draw: Any) -> CvxpyOracle:
+    def example(cls, draw: Any) -> Self:
         return cls(HalfDisc(draw.magnitude(), draw.magnitude()), draw.p)
 
     def __init__(self, form: Callable[[Any], tuple[Any, list[Any]]], p: int) -> None:
@@ -93,8 +91,8 @@ class CvxpyOracle(LinearMinOracle):
     def indicator(self) -> bool:  # type: ignore[override]
         return isinstance(self._expression, int)
 
-    def declared_size(self) -> tuple[int, str]:
-        return self.p, f"p of CvxpyOracle is {self.p}"
+    def declared_size(self) -> int:
+        return self.p
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(self._inside(self._whole.solve(c)[0]))

@@ -17,7 +17,7 @@ class OnGroupBall(NormBall):
 
     groups: Groups
     weights: Any
-    refuses_exact = IRRATIONAL
+    refuses_exact, sized_by = IRRATIONAL, "groups"
     bound_words, numpy_pass = "radius·max_g ‖x_g‖₂", "-2.0 * c, c @ c"
 
     def __post_init__(self) -> None:
@@ -37,10 +37,6 @@ class OnGroupBall(NormBall):
             )
         if not (weights > 0).all():
             raise ValueError(f"weights of {owner} holds {weights.min()}; expected positive numbers")
-
-    def declared_size(self) -> tuple[int, str]:
-        count = len(self.groups)
-        return count, f"groups of {type(self).__name__} divide {count} variables"
 
     @cached_property
     def order(self) -> Array | None:
@@ -176,7 +172,6 @@ class GroupLasso(NormPenalty, OnGroupBall):
     weights: Any = None
     formula = "{strength}·Σ_g v_g‖β_g‖₂ on Σ_g v_g‖β_g‖₂ ≤ {radius}"
     spec = "group-lasso:GROUPS:STRENGTH[:RADIUS]"
-    short_formula = "strength·Σ_g ‖β_g‖₂ on Σ_g ‖β_g‖₂ ≤ radius"
 
 
 def _labels(groups: Any, owner: str) -> Array:

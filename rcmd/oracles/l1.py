@@ -5,16 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import (
-    ZERO,
-    Array,
-    NormBall,
-    NormPenalty,
-    VertexRule,
-    cp,
-    first_largest,
-    largest_first,
-)
+from rcmd.oracles.base import ZERO, Array, NormBall, NormPenalty, VertexRule, cp
+from rcmd.oracles.vectors import first_largest, largest_first
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, SparseAtom
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import ZERO, Array, LinearMinOracle, NormBall, NormPenalty, cp
+from rcmd.oracles.base import IRRATIONAL, ZERO, Array, LinearMinOracle, NormBall, NormPenalty, cp
 from rcmd.oracles.leading import EPSILON, Spectrum, gram, symmetric
 from rcmd.rows import MatrixEntries, Rows
 from rcmd.rows.atoms import Atom, RankOneAtom
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import checked_shape
+from rcmd.rows.validation import positive_counts
 
 if TYPE_CHECKING:
     from rcmd.conjugates.samples import SampleLosses
@@ -34,15 +34,15 @@ class OnMatrices(LinearMinOracle):
     runs of one ``Problem`` share it, and differ a little from runs one after the other.
     """
 
-    exact_atoms = False
-    takes_matrices = True
-    section = "matrices"
-    cost = "Lanczos"
+    exact_atoms, refuses_exact, takes_matrices = False, IRRATIONAL, True
+    section, cost, sized_by = "matrices", "Lanczos", "shape"
     shape: tuple[int, int]
     _last: list[Array]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", checked_shape(self.shape, type(self).__name__))
+        sides = "the rows and columns of β"
+        shape = positive_counts("shape", self.shape, type(self).__name__, sides, 2)
+        object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "_last", [])
         super().__post_init__()
 
@@ -50,9 +50,8 @@ class OnMatrices(LinearMinOracle):
         super().bind(rows, losses, offset)
         return replace(self)  # type: ignore[type-var] # with a warm start of its own
 
-    def declared_size(self) -> tuple[int, str]:
-        size = math.prod(self.shape)
-        return size, f"shape of {type(self).__name__} is {self.shape}, {size} entries"
+    def declared_size(self) -> int:
+        return math.prod(self.shape)
 
     def reset(self) -> None:
         self._last.clear()
@@ -228,8 +227,7 @@ class Spectrahedron(OnMatrices):
     order: int
     trace: Any = 1.0
     positive_fields = ("trace",)
-    formula = "indicator of β ⪰ 0, tr β = {trace} for matrices of order {order}"
-    short_formula = "β ⪰ 0, tr β = trace"
+    formula = "indicator of β ⪰ 0, tr β = {trace}, {order} × {order}"
     spec, bound_words = "spectrahedron:ORDER[:TRACE]", "trace·max |λ(x)|"
     square = True
 

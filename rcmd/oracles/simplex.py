@@ -1,23 +1,12 @@
 """The simplex, the capped simplex, and negative entropy on the simplex."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from rcmd.oracles.base import (
-    FEASIBILITY,
-    IRRATIONAL,
-    Array,
-    LinearMinOracle,
-    VertexRule,
-    cp,
-    first_largest,
-    largest_first,
-)
-from rcmd.oracles.vectors import atom_on, largest
+from rcmd.oracles.base import FEASIBILITY, IRRATIONAL, Array, LinearMinOracle, VertexRule, cp
+from rcmd.oracles.vectors import atom_on, first_largest, largest, largest_first
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import positive
@@ -96,7 +85,7 @@ class CappedSimplex(LinearMinOracle):
     numpy_pass = "np.argpartition(c, {k})"
 
     @classmethod
-    def example(cls, draw: Any) -> CappedSimplex:
+    def example(cls, draw: Any) -> Self:
         cap = draw.magnitude()
         return cls(cap * draw.p * draw.whole(5, 100) / 100, cap)
 

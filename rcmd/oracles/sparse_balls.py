@@ -1,11 +1,8 @@
 """Balls whose atoms are sparse: hulls of vectors with k nonzeros, and the sorted l1 norm."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Rational
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +10,7 @@ from rcmd.oracles.base import IRRATIONAL, Array, NormBall, Vector, cp
 from rcmd.oracles.vectors import atom_on, direction, largest, largest_of_rows, reaching, row_norms
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom
+from rcmd.rows.validation import positive_counts
 
 
 class OnSparseVectors(NormBall):
@@ -23,13 +21,8 @@ class OnSparseVectors(NormBall):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        owner = type(self).__name__
-        # Beside fractions it has become one.
-        if isinstance(self.k, bool) or not isinstance(self.k, Rational) or self.k.denominator != 1:
-            raise TypeError(f"k of {owner} is {self.k!r}; expected a whole number of nonzeros")
-        if self.k < 1:
-            raise ValueError(f"k of {owner} is {self.k}; expected at least one nonzero")
-        object.__setattr__(self, "k", int(self.k.numerator))
+        (k,) = positive_counts("k", self.k, type(self).__name__, "the nonzeros of an atom")
+        object.__setattr__(self, "k", k)
 
     def check_rows(self, rows: Rows) -> None:
         super().check_rows(rows)
@@ -171,10 +164,10 @@ class OWLBall(NormBall):
     radius: Any
     formula = "indicator of Σ_i w_i|β|_(i) ≤ {radius}"
     spec, bound_words = "owl:WEIGHTS:RADIUS", "radius·max_k Σ_{i≤k}|x|_(i) / Σ_{i≤k}w_i"
-    cost, numpy_pass = "O(p log p)", "np.sort(c)"
+    cost, numpy_pass, sized_by = "O(p log p)", "np.sort(c)", "weights"
 
     @classmethod
-    def example(cls, draw: Any) -> OWLBall:
+    def example(cls, draw: Any) -> Self:
         weights = np.sort(draw.whole_numbers(0, 3, draw.p) * draw.magnitude())[::-1]
         weights[0] = max(weights[0], 1.0)
         return cls(weights, draw.magnitude())
@@ -201,9 +194,6 @@ class OWLBall(NormBall):
     def sums(self) -> Array:
         """W_k, the sums of the first weights."""
         return self.weights.cumsum()
-
-    def declared_size(self) -> tuple[int, str]:
-        return len(self.weights), f"weights of OWLBall has length {len(self.weights)}"
 
     def argmin(self, c: Array) -> Atom:
         keys = abs(c)

@@ -13,6 +13,9 @@ from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 SMALL, LARGE = 1e-200, 1e200
 """Sums of squares between them have neither overflowed nor lost terms that count."""
 
+TRAILING_BITS = 9
+"""Of a double's 52 bits, how many do not count when keys are compared."""
+
 FEW = 32
 """Entries up to which a list of pairs is cheaper than a vector: its loops are Python's."""
 
@@ -89,6 +92,28 @@ def row_norms(entries: Array, order: float) -> Array:
     sizes **= order
     norms: Array = scales * sizes.sum(axis=1) ** (1 / order)
     return norms
+
+
+def first_largest(keys: Array) -> int:
+    """The first k with the largest key, keys alike in their leading 43 bits being equal.
+
+    Sums that are equal on paper differ in their last digits by the order of summation; so
+    most of such ties are broken alike on every engine. The answer is the largest key to 2⁻⁴³
+    of itself. Fractions are compared exactly. ``keys`` are overwritten: the bits that do not
+    count are cleared.
+    """
+    if keys.dtype == float:
+        bits = keys.view(np.int64)
+        bits &= -(1 << TRAILING_BITS)
+    return int(keys.argmax())
+
+
+def largest_first(keys: Array, count: int) -> Array:
+    """The places of the ``count`` largest keys, the largest first."""
+    places = np.arange(len(keys))
+    if count < len(keys):
+        places = np.argpartition(-keys, count - 1)[:count]
+    return places[np.argsort(-keys[places], kind="stable")]
 
 
 def largest(keys: Array, count: int) -> Array:

@@ -20,14 +20,17 @@ SMALL_SIDE = 500
 
 
 class Rows(ABC):
-    """n rows of length p, touched a batch at a time or all at once."""
+    """n rows of length p, touched a batch at a time or all at once.
+
+    A layout needs products and rows; it has the other methods anew where it has a faster way.
+    """
 
     n: int
     p: int
 
-    @abstractmethod
     def predict(self, batch: Array, atom: Atom) -> Array:
         """x_jᵀβ̃ for the rows of ``batch``, in time proportional to their nonzeros."""
+        return self.matvec(atom.dense(self.zero()))[batch]
 
     def predict_at(self, atoms: Sequence[Atom]) -> Any:
         """X(a_1 … a_m), a column of predictions for each atom, dense or sparse."""
@@ -38,9 +41,11 @@ class Rows(ABC):
         """The rows 0, stride, 2·stride, …, where the layout has a cheap way to them."""
         return None
 
-    @abstractmethod
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         """``total += Σ_j coefficients_j x_j`` over the batch, in place."""
+        w = np.zeros(self.n, dtype=self.number_type)
+        np.add.at(w, batch, coefficients)
+        total += self.rmatvec(w)
 
     @abstractmethod
     def matvec(self, beta: Array) -> Array:
@@ -50,17 +55,20 @@ class Rows(ABC):
     def rmatvec(self, w: Array) -> Array:
         """Xᵀw."""
 
-    @abstractmethod
     def square_norms(self) -> Array:
         """‖x_j‖₂² for every row."""
+        return np.array([x @ x for x in map(self.row, range(self.n))])
 
-    @abstractmethod
     def entry_range(self) -> tuple[Array, Array]:
         """Smallest and largest entry of every row."""
+        ends = np.array([(x.min(), x.max()) for x in map(self.row, range(self.n))])
+        return ends[:, 0], ends[:, 1]
 
-    @abstractmethod
     def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """Smallest and largest x_jᵀβ over lower ≤ β ≤ upper, for every row."""
+        products = ((x * lower, x * upper) for x in map(self.row, range(self.n)))
+        ends = np.array([(np.minimum(*p).sum(), np.maximum(*p).sum()) for p in products])
+        return ends[:, 0], ends[:, 1]
 
     def max_norms(self) -> Array:
         """‖x_j‖_∞ for every row."""
@@ -86,9 +94,9 @@ class Rows(ABC):
     def row(self, j: int) -> Array:
         """x_j as a dense vector."""
 
-    @abstractmethod
     def as_matrix(self) -> Any:
         """X as a float array or a SciPy sparse matrix, for solvers that need one."""
+        return np.array([self.row(j) for j in range(self.n)], dtype=float)
 
     def zero(self) -> Any:
         """β = 0, in the form in which atoms are added up."""

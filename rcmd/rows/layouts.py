@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.rows.atoms import Atom
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.disk import DiskRows
 from rcmd.rows.operator import OperatorRows
@@ -146,24 +145,5 @@ class InnerRows(Rows):
     def rmatvec(self, w: Array) -> Array:
         return self.factor * self.rows.rmatvec(w) if self.alone else np.full(self.p, np.inf)
 
-    def square_norms(self) -> Array:
-        return self.factor * self.factor * self.rows.square_norms()
-
-    def entry_range(self) -> tuple[Array, Array]:
-        low, high = self.rows.entry_range()
-        return self.factor * low, self.factor * high
-
-    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        return self.rows.box_range(self.factor * lower, self.factor * upper)
-
     def row(self, j: int) -> Array:
         return self.factor * self.rows.row(j)
-
-    def predict(self, batch: Array, atom: Atom) -> Array:
-        return self.factor * self.rows.predict(batch, atom)
-
-    def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
-        self.rows.scatter(batch, self.factor * coefficients, total)
-
-    def as_matrix(self) -> Any:
-        return float(self.factor) * self.rows.as_matrix()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.rows.validation import Array, checked_shape
+from rcmd.rows.validation import Array, positive_counts
 
 DROPPED = 1e-13
 """Share of the nuclear norm that a recompression may drop, small singular values first."""
@@ -36,8 +36,8 @@ class LowRank:
     (2.0, 2.828427)
     """
 
-    def __init__(self, shape: tuple[int, int]) -> None:
-        self.shape = checked_shape(shape, "LowRank")
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = positive_counts("shape", shape, "LowRank", "the rows and columns", 2)
         self.terms = 0
         self._left = np.empty((self.shape[0], FIRST_ROOM))
         self._right = np.empty((self.shape[1], FIRST_ROOM))

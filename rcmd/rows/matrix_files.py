@@ -36,8 +36,6 @@ def read_numbers(path: str | os.PathLike[str]) -> Array:
     name = os.fspath(path)
     try:
         array = np.load(name, allow_pickle=False) if name.endswith(".npy") else _text(name)
-    except DataError:
-        raise
     except OSError as fault:
         raise DataError(f"{name} cannot be read: {fault.strerror or fault}") from fault
     except (ValueError, EOFError) as fault:
@@ -79,6 +77,6 @@ def _text(name: str) -> Array:
     with open(name, encoding="utf-8") as lines:
         first = next((line for line in lines if line.partition("#")[0].strip()), None)
         if first is None:
-            raise DataError(f"{name} holds no numbers")
+            raise ValueError("it holds no numbers")
         between = "," if "," in first else None
         return np.loadtxt(chain([first], lines), delimiter=between, ndmin=2)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from rcmd.rows.atoms import Atom, RankOneAtom, SparseAtom
 from rcmd.rows.base import Rows
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import Array, as_array, checked_numbers, checked_shape
+from rcmd.rows.validation import Array, as_array, checked_numbers, positive_counts
 
 LARGEST_MATRIX = 10**7
 """Entries up to which X itself is formed, for solvers that need it."""
@@ -32,7 +32,8 @@ class MatrixEntries(Rows):
     number_type = np.dtype(float)
 
     def __init__(self, rows: Any, columns: Any, shape: tuple[int, int]) -> None:
-        self.shape = checked_shape(shape, "MatrixEntries")
+        sides = "the rows and columns of the matrix"
+        self.shape = positive_counts("shape", shape, "MatrixEntries", sides, 2)
         self.rows = _checked_index("rows", rows, self.shape[0])
         self.columns = _checked_index("columns", columns, self.shape[1])
         if len(self.rows) != len(self.columns):

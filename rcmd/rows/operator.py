@@ -80,36 +80,20 @@ class OperatorRows(Rows):
 
     def predict(self, batch: Array, atom: Atom) -> Array:
         if self._row is None:
-            return self.matvec(atom.dense(self.zero()))[batch]
+            return super().predict(batch, atom)
         return atom.predict(self._block(batch))
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
-        if self._row is not None:
+        if self._row is None:
+            super().scatter(batch, coefficients, total)
+        else:
             total += coefficients @ self._block(batch)
-            return
-        w = np.zeros(self.n)
-        np.add.at(w, batch, coefficients)
-        total += self.rmatvec(w)
 
     def matvec(self, beta: Array) -> Array:
         return np.asarray(self.operator.matvec(beta), dtype=float)
 
     def rmatvec(self, w: Array) -> Array:
         return np.asarray(self.operator.rmatvec(w), dtype=float)
-
-    def square_norms(self) -> Array:
-        return np.array([x @ x for x in map(self.row, range(self.n))])
-
-    def entry_range(self) -> tuple[Array, Array]:
-        ends = np.array([(x.min(), x.max()) for x in map(self.row, range(self.n))])
-        return ends[:, 0], ends[:, 1]
-
-    def box_range(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        def ends(x: Array) -> tuple[Any, Any]:
-            return np.minimum(x * lower, x * upper).sum(), np.maximum(x * lower, x * upper).sum()
-
-        both = np.array([ends(x) for x in map(self.row, range(self.n))])
-        return both[:, 0], both[:, 1]
 
     def row(self, j: int) -> Array:
         if self._row is None:
@@ -125,6 +109,3 @@ class OperatorRows(Rows):
 
     def _block(self, batch: Array) -> Array:
         return np.array([self.row(int(j)) for j in batch])
-
-    def as_matrix(self) -> Array:
-        return self._block(np.arange(self.n))

@@ -129,21 +129,20 @@ def as_array(name: str, values: Any) -> Array:
         ) from error
 
 
-def checked_shape(shape: Any, owner: str) -> tuple[int, int]:
-    """The two sides of a matrix, or a ``ValueError``."""
-    if isinstance(shape, np.ndarray) and shape.dtype == object:
-        raise ValueError(
-            f"{owner} cannot be used with fractions: singular vectors are irrational; exact runs "
-            "need an oracle without roots (l1 ball, box, simplex)"
-        )
-    sides = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else ()
-    whole = all(isinstance(side, Integral) and not isinstance(side, bool) for side in sides)
-    if len(sides) != 2 or not whole or min(sides) < 1:
-        raise ValueError(
-            f"shape of {owner} is {shape!r}; expected the numbers of rows and columns, two "
-            "positive whole numbers"
-        )
-    return int(sides[0]), int(sides[1])
+def positive_counts(
+    name: str, values: Any, owner: str, meaning: str, count: int = 1
+) -> tuple[int, ...]:
+    """So many positive whole numbers, or a sentence that says what they are the numbers of.
+
+    Fractions without a denominator are among them: exact problems turn whole numbers into
+    fractions.
+    """
+    found: list[Any] = np.atleast_1d(np.asarray(values, dtype=object)).ravel().tolist()
+    whole = all(isinstance(n, Rational) and not isinstance(n, bool) for n in found)
+    if not whole or len(found) != count or any(n.denominator != 1 or n < 1 for n in found):
+        words = "a positive whole number" if count == 1 else f"{count} positive whole numbers"
+        raise ValueError(f"{name} of {owner} is {values!r}; expected {words}, {meaning}")
+    return tuple(int(n) for n in found)
 
 
 def check_kind(name: str, value: Any, kind: Any, expected: str) -> None:

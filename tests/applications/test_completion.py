@@ -155,7 +155,7 @@ def test_no_matrix_is_ever_formed() -> None:
         (([0, 1], [0, 1], [1.0]), (2, 2), "y has shape"),
         (([0], [5], [1.0]), (2, 2), "columns of MatrixEntries runs from 5 to 5"),
         (([0], [0], [np.nan]), (2, 2), "y holds nan"),
-        (([0], [0], [1.0]), 4, "shape of MatrixEntries is 4; expected the numbers of rows"),
+        (([0], [0], [1.0]), 4, "shape of MatrixEntries is 4; expected 2 positive whole"),
     ],
 )
 def test_refusals(entries: Any, shape: Any, message: str) -> None:

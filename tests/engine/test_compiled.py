@@ -46,7 +46,7 @@ from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.jit.scalars import CannotCompile, method_scalar
 from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
-from rcmd.oracles.base import first_largest
+from rcmd.oracles.vectors import first_largest
 
 N = 40
 

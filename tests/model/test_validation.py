@@ -151,6 +151,7 @@ RUNS: list[Row] = [
 ]
 SEED = "expected a whole number ≥ 0, or a numpy.random.Generator"
 OPTIONS: list[Row] = [
+    (lambda: KSparseBall(1.5, 1.0), "k of KSparseBall is 1.5", "whole"),  # type: ignore[arg-type]
     (
         lambda: path(
             Problem(X, Y, Logistic(), UntouchableRidge(1.0)), [1.0, -1.0], parameter="strength"
@@ -250,7 +251,6 @@ WRONG_TYPES: list[Row] = [
         "SublinearSchedule(…)",
     ),
     (lambda: Resumed(3, 1), "schedule of Resumed is 3", "expected a Schedule"),  # type: ignore[arg-type]
-    (lambda: KSparseBall(1.5, 1.0), "k of KSparseBall is 1.5", "whole"),  # type: ignore[arg-type]
 ]
 TABLE = [
     *((ValueError, *row) for row in [*DATA, *MATRICES, *PARTS, *OTHER_PARTS, *RUNS, *OPTIONS]),

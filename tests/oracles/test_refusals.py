@@ -113,7 +113,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("radius of NuclearBall is 0.0; expected a positive", lambda: NuclearBall((2, 3), 0.0)),
     ("radius of NuclearBall is infinite", lambda: NuclearBall((2, 3), math.inf)),
     (r"shape of NuclearBall is \(2, 0\)", lambda: NuclearBall((2, 0), 1.0)),
-    ("shape of NuclearBall is 6; expected the numbers of rows", lambda: NuclearBall(6, 1.0)),
+    ("shape of NuclearBall is 6; expected 2 positive whole numbers", lambda: NuclearBall(6, 1.0)),
     ("strength of NuclearPenalty is -1.0", lambda: NuclearPenalty(-1.0, (2, 3))),
     ("radius of NuclearPenalty is -1.0", lambda: NuclearPenalty(1.0, (2, 3), -1.0)),
     (r"shape of Spectrahedron is \(2.5, 2.5\)", lambda: Spectrahedron(2.5)),
@@ -126,7 +126,7 @@ REFUSED: list[tuple[str, Any]] = [
         lambda: NuclearBall((2, 3), 1.0).violation(LowRank((3, 2))),
     ),
     (
-        "NuclearBall cannot be used with fractions: singular vectors are irrational",
+        "NuclearBall needs irrational numbers while X holds fractions",
         lambda: Problem(
             np.array([[Fraction(1)] * 6]), [Fraction(1)], LeastSquares(), NuclearBall((2, 3), 1)
         ),
@@ -135,6 +135,9 @@ REFUSED: list[tuple[str, Any]] = [
         r"matrix of Ellipsoid is not symmetric; expected A = Aᵀ",
         lambda: Ellipsoid([[2.0, 1.0], [1.0 + 1e-10, 2.0]]),
     ),
+    (r"k of KSupportBall is 2.0; expected a positive whole", lambda: KSupportBall(2.0, 1.0)),
+    (r"k of KSparseBall is True; expected a positive whole", lambda: KSparseBall(True, 1.0)),
+    (r"k of KSparseBall is Fraction\(1, 2\); expected a pos", lambda: KSparseBall(F(1, 2), 1.0)),
 ]
 MISTYPED: list[tuple[str, Any]] = [
     ("form of CvxpyOracle is 3; expected a function", lambda: CvxpyOracle(3, 2)),
@@ -145,9 +148,6 @@ MISTYPED: list[tuple[str, Any]] = [
     (r"oracles of Product is \(\); expected a sequence", lambda: Product((), ())),
     ("expected a sequence of LinearMinOracles", lambda: Product((BALL, 2), (1, 1))),
     (r"order of LpBall is '3'; expected a positive number", lambda: LpBall(1.0, "3")),
-    (r"k of KSupportBall is 2.0; expected a whole number", lambda: KSupportBall(2.0, 1.0)),
-    (r"k of KSparseBall is True; expected a whole number", lambda: KSparseBall(True, 1.0)),
-    (r"k of KSparseBall is Fraction\(1, 2\); expected a whole", lambda: KSparseBall(F(1, 2), 1.0)),
 ]
 
 
@@ -163,15 +163,15 @@ def test_refusals(kind: type[Exception], words: str, make: Any) -> None:
 # What does not fit X with two columns.
 MISFITS: list[tuple[str, Any]] = [
     (r"k of KSupportBall is 3 while X has p = 2 columns", KSupportBall(3, 1.0)),
-    (r"groups of GroupLasso divide 1 variables; expected", GroupLasso([0], 1.0)),
-    (r"weights of OWLBall has length 3; expected p = 2, one", OWLBall(np.ones(3), 1.0)),
-    (r"matrix of Ellipsoid has shape \(3,\); expected p = 2, one", Ellipsoid(np.ones(3))),
-    ("order of Birkhoff is 3, 9 entries; expected p = 2, one", CASES["birkhoff"][0]),
-    ("vertices of Hull has 4 columns; expected p = 2", CASES["hull"][0]),
-    ("A of Polytope has 3 columns; expected p = 2", CASES["polytope"][0]),
-    ("edges of FlowPolytope holds 10 edges; expected p = 2", CASES["flow"][0]),
-    (r"shape of CurSet is \(2, 3\), 6 entries; expected p = 2, one", CASES["cur"][0]),
-    ("p of CvxpyOracle is 3; expected p = 2, one", CASES["cvxpy slice"][0]),
+    (r"groups of GroupLasso is for 1 variables; expected", GroupLasso([0], 1.0)),
+    (r"weights of OWLBall is for 3 variables; expected p = 2, the", OWLBall(np.ones(3), 1.0)),
+    ("matrix of Ellipsoid is for 3 variables; expected p = 2, the", Ellipsoid(np.ones(3))),
+    ("order of Birkhoff is for 9 variables; expected p = 2", CASES["birkhoff"][0]),
+    ("vertices of Hull is for 4 variables; expected p = 2", CASES["hull"][0]),
+    ("A of Polytope is for 3 variables; expected p = 2", CASES["polytope"][0]),
+    ("edges of FlowPolytope is for 10 variables; expected p = 2", CASES["flow"][0]),
+    ("shape of CurSet is for 6 variables; expected p = 2", CASES["cur"][0]),
+    ("p of CvxpyOracle is for 3 variables; expected p = 2", CASES["cvxpy slice"][0]),
     (
         r"upper of Box has shape \(3,\); expected a number or",
         Product((BALL, Box(0.0, np.ones(3))), (1, 1)),

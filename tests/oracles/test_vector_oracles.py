@@ -633,6 +633,6 @@ def test_descriptions_show_numbers() -> None:
     assert "vector of length 5" in VECTORS["box"].describe()
     moved = Translated(L1Ball(5.0), SHIFT)
     assert moved.describe() == "R(β − shift) with R = indicator of ‖β‖₁ ≤ 5"
-    assert LpBall(5.0, 1.5).describe() == "indicator of ‖β‖ ≤ 5 in the norm of order 1.5"
+    assert LpBall(5.0, 1.5).describe() == "indicator of ‖β‖_1.5 ≤ 5"
     assert KSupportBall(3, 2.5).describe() == "indicator of ‖β‖ ≤ 2.5 in the 3-support norm"
     assert all(oracle.describe() != repr(oracle) for oracle in VECTORS.values())

@@ -25,7 +25,7 @@ number that is *at least* its largest key:
 So an update costs one comparison, against log2(p) for a plain tournament tree, and only blocks
 that claim to hold the maximum are ever looked at again.
 
-Keys count in their leading bits (`rcmd.oracles.base.first_largest` says why). They, and the
+Keys count in their leading bits (`rcmd.oracles.vectors.first_largest` says why). They, and the
 bounds themselves, are masks on the bits of a double: `BOTH_SIGNS`, `POSITIVE`, (`ALL_BITS`,
 `NO_BITS`), each a pair (keep, flip) for `instructions.masked`.
 """
@@ -47,7 +47,7 @@ from rcmd.engine.kernels.layout import (
 )
 from rcmd.jit.caching import kernel
 from rcmd.jit.instructions import coded_highest_of_64, first_of_64, highest_of_64, larger, masked
-from rcmd.oracles.base import TRAILING_BITS
+from rcmd.oracles.vectors import TRAILING_BITS
 
 SHIFT = np.uint64(6)
 FANOUT = np.uint64(64)
