@@ -17,8 +17,8 @@ from rcmd.model.constants import Constants, describe, refuse_huge_labels, refuse
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.oracles.decorators import Product
 from rcmd.oracles.l1 import L1Ball
+from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
 from rcmd.rows.layouts import with_ones
 from rcmd.rows.lowrank import LowRank

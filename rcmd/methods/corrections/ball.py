@@ -8,9 +8,9 @@ from rcmd.methods.corrections.columns import gram
 from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.oracles.decorators import Product
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.l2 import L2Ball, Ridge
+from rcmd.oracles.product import Product
 from rcmd.oracles.vectors import norm
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.processes import check_cancelled
