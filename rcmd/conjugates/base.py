@@ -12,7 +12,6 @@ import numpy as np
 
 from rcmd.conjugates import numeric
 
-
 SIGNS, REAL = "±1", "real"
 
 

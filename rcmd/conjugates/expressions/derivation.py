@@ -125,11 +125,6 @@ class End:
     conjugate: float
     attained: Any = None
 
-    @property
-    def finite(self) -> bool:
-        """Whether the domain ends here."""
-        return bool(self.slope.is_finite)
-
 
 @dataclass(frozen=True)
 class Core:
