@@ -104,7 +104,8 @@ def _statements(expression: Any) -> list[str]:
 
 def module_text(title: str, cores: Sequence[Core], gamma: float, reach: float) -> str:
     """The source of the loss; ``reach`` says up to which distance l'' is integrated for gaps."""
-    parts, bodies = [], []
+    parts: list[str] = []
+    bodies: list[dict[str, str]] = []
     for core in cores:
         suffix = {0: "", 1: "_plus", -1: "_minus"}[core.frame.side]
         own = partial(re.sub, r"\bcore_\w+", rf"\g<0>{suffix}")
