@@ -12,6 +12,8 @@ import numpy as np
 
 from rcmd.conjugates import numeric
 
+SIGNS, REAL = "±1", "real"
+
 
 class NumericConjugateWarning(UserWarning):
     """A class of losses leaves some of its functions to root finding."""
@@ -63,6 +65,9 @@ class SeparableConjugate(ABC):
 
     strictly_convex: ClassVar[bool] = True
     """Whether l is strictly convex, which Assumption 1.1 (1) asks for."""
+
+    labels: ClassVar[str] = REAL
+    """The labels the loss is for: ``"±1"`` or ``"real"``."""
 
     formula: ClassVar[str] = "l(s; y)"
     """The loss in one line, for people."""
@@ -196,12 +201,17 @@ class SeparableConjugate(ABC):
         return self.value(0 * y, y) + self.conjugate(0 * y, y)
 
     def label_fault(self, y: Any) -> str | None:
-        """What is wrong with the labels ``y``, as a sentence, or ``None``.
-
-        A loss for labels ±1 says so here, with
-        ``return rcmd.conjugates.base.sign_fault(y, "the loss's name")``.
-        """
-        return None
+        """What is wrong with the labels ``y``, as a sentence, or ``None``."""
+        if self.labels == REAL or (np.abs(y) == 1.0).all():
+            return None
+        values = np.unique(np.asarray(y, dtype=float))
+        shown = ", ".join(f"{value:g}" for value in values[:5])
+        name = self.spec.partition("[")[0].replace("-", " ")
+        return (
+            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the "
+            f"{f'{name} loss' if name else f'loss {self.formula}'} "
+            "expects -1 and +1: map two classes with numpy.where(y == y.max(), 1.0, -1.0)"
+        )
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         """The vector of values l(s_j; y_j) as a CVXPY expression in ``predictions``."""
@@ -209,19 +219,6 @@ class SeparableConjugate(ABC):
             f"{type(self).__name__} has no CVXPY form; define cvxpy_form(predictions, y) "
             "to compare it with ground truth"
         )
-
-
-def sign_fault(y: Any, name: str) -> str | None:
-    """What is wrong with labels that should all be −1 or +1, as a sentence, or ``None``."""
-    labels = np.asarray(y, dtype=float)
-    if (abs(labels) == 1.0).all():
-        return None
-    values = np.unique(labels)
-    shown = ", ".join(f"{value:g}" for value in values[:5])
-    return (
-        f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; {name} "
-        "expects -1 and +1: map two classes with numpy.where(y == y.max(), 1.0, -1.0)"
-    )
 
 
 def numeric_parts(cls: type[SeparableConjugate]) -> list[str]:

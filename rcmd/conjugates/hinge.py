@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rcmd.conjugates.base import SeparableConjugate, sign_fault
+from rcmd.conjugates.base import SIGNS, SeparableConjugate
+from rcmd.conjugates.huber import Smoothed
 from rcmd.conjugates.scalars import (
     clipped_curvature,
     clipped_descent,
@@ -18,11 +19,10 @@ from rcmd.conjugates.scalars import (
     outside,
     softplus,
 )
-from rcmd.rows.validation import positive
 
 
 @dataclass(frozen=True)
-class SmoothedHinge(SeparableConjugate):
+class SmoothedHinge(Smoothed):
     """0 for z ≥ 1, (1 − z)²/(2 width) down to z = 1 − width, then linear; γ = 1/width.
 
     l*(w) = width·v²/2 − v on 0 ≤ v ≤ 1; runs in any number type.
@@ -34,21 +34,13 @@ class SmoothedHinge(SeparableConjugate):
     """
 
     width: Any = 1.0
-    strictly_convex = False
+    labels = SIGNS
     formula = "(1 − ys)₊ with its kink replaced by a parabola of the given width"
     spec = "smoothed-hinge[:WIDTH]"
-    gamma_words = "1/width"
     note = (
         "not strictly convex: where l is flat (w = 0) or straight (yw = −1) it does not determine "
         "s, and conjugate_derivative returns the end of that stretch, z = 1 or z = 1 − width"
     )
-
-    def __post_init__(self) -> None:
-        positive("width", self.width, "SmoothedHinge", bounded=False)
-
-    @property
-    def gamma(self) -> Any:
-        return 1 / self.width
 
     def value(self, s: Any, y: Any) -> Any:
         return clipped_value(1 - y * s, 0, 1, self.width)
@@ -89,9 +81,6 @@ class SmoothedHinge(SeparableConjugate):
         """1/(4 width) for width ≥ 1/2, then 1 − width."""
         return clipped_descent(1, 1, self.width)
 
-    def label_fault(self, y: Any) -> str | None:
-        return sign_fault(y, "the smoothed hinge loss")
-
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp
 
@@ -111,6 +100,7 @@ class SquaredHinge(SeparableConjugate):
 
     strictly_convex = False
     gamma = 1
+    labels = SIGNS
     formula = "½(1 − ys)₊²"
     spec = "squared-hinge"
     note = (
@@ -151,9 +141,6 @@ class SquaredHinge(SeparableConjugate):
         """sup_z z(1 − z) = 1/4, in the number type of y."""
         return y * y / 4
 
-    def label_fault(self, y: Any) -> str | None:
-        return sign_fault(y, "the squared hinge loss")
-
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp
 
@@ -161,7 +148,7 @@ class SquaredHinge(SeparableConjugate):
 
 
 @dataclass(frozen=True)
-class SoftplusHinge(SeparableConjugate):
+class SoftplusHinge(Smoothed):
     """width·log(1 + exp((1 − z)/width)), strictly convex, γ = 1/(4 width).
 
     l*(w) = width·[v log v + (1−v) log(1−v)] − v on 0 ≤ v ≤ 1.
@@ -173,12 +160,11 @@ class SoftplusHinge(SeparableConjugate):
     """
 
     width: float = 1.0
+    strictly_convex = True
+    labels = SIGNS
     formula = "width·log(1 + exp((1 − ys)/width))"
     spec = "softplus-hinge[:WIDTH]"
     gamma_words = "1/(4·width)"
-
-    def __post_init__(self) -> None:
-        positive("width", self.width, "SoftplusHinge", bounded=False)
 
     @property
     def gamma(self) -> Any:
@@ -226,9 +212,6 @@ class SoftplusHinge(SeparableConjugate):
     def descent_bound(self, y: Any) -> Any:
         """width·W(exp(1/width − 1)) with Lambert's W, rounded up."""
         return self.width * lambert_of_exp(1.0 / self.width - 1.0) * (1.0 + 1e-14)
-
-    def label_fault(self, y: Any) -> str | None:
-        return sign_fault(y, "the softplus-smoothed hinge loss")
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any
 
@@ -121,8 +121,24 @@ class Huber(SmoothAbsolute):
         return cp.huber(predictions - y, float(self.width)) / 2
 
 
+class Smoothed(SeparableConjugate):
+    """A loss with kinks that parabolas of a ``width`` replace, so that γ = 1/width."""
+
+    width: Any
+    strictly_convex = False
+    gamma_words = "1/width"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            positive(field.name, getattr(self, field.name), type(self).__name__, bounded=False)
+
+    @property
+    def gamma(self) -> Any:
+        return 1 / self.width
+
+
 @dataclass(frozen=True)
-class SmoothedQuantile(SeparableConjugate):
+class SmoothedQuantile(Smoothed):
     """The pinball loss with its kink replaced by a parabola; γ = 1/width; any number type.
 
     With r = s − y it is r²/(2 width) between −level·width and (1−level)·width, and beyond
@@ -136,10 +152,8 @@ class SmoothedQuantile(SeparableConjugate):
 
     level: Any = 0.5
     width: Any = 1.0
-    strictly_convex = False
     formula = "pinball loss of r = s − y at a level, smoothed over a width"
     spec = "quantile:LEVEL[:WIDTH]"
-    gamma_words = "1/width"
     note = (
         "not strictly convex: at w = −level and w = 1 − level it does not determine s, and "
         "conjugate_derivative returns y + width·w, the nearest of many"
@@ -150,7 +164,6 @@ class SmoothedQuantile(SeparableConjugate):
         return cls(draw.whole(5, 95) / 100, draw.magnitude(1.0))
 
     def __post_init__(self) -> None:
-        positive("width", self.width, "SmoothedQuantile", bounded=False)
         if isinstance(self.level, bool) or not isinstance(self.level, Real):
             raise TypeError(
                 f"level of SmoothedQuantile is {self.level!r}; expected a number between 0 and 1"
@@ -160,10 +173,7 @@ class SmoothedQuantile(SeparableConjugate):
                 f"level of SmoothedQuantile is {self.level!r}; expected a number strictly between "
                 "0 and 1, such as 0.9 for the upper decile"
             )
-
-    @property
-    def gamma(self) -> Any:
-        return 1 / self.width
+        super().__post_init__()
 
     def value(self, s: Any, y: Any) -> Any:
         return clipped_value(s - y, -self.level, 1 - self.level, self.width)
@@ -209,7 +219,7 @@ class SmoothedQuantile(SeparableConjugate):
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(SeparableConjugate):
+class EpsilonInsensitive(Smoothed):
     """(|r| − tolerance)₊ with its kinks replaced by parabolas; r = s − y, γ = 1/width.
 
     l*(w) = width·w²/2 + tolerance·|w| + wy on |w| ≤ 1; runs in any number type.
@@ -222,22 +232,12 @@ class EpsilonInsensitive(SeparableConjugate):
 
     tolerance: Any = 0.1
     width: Any = 1.0
-    strictly_convex = False
     formula = "(|s − y| − tolerance)₊, smoothed over a width"
     spec = "insensitive:TOLERANCE[:WIDTH]"
-    gamma_words = "1/width"
     note = (
         "not strictly convex: at w = 0 and w = ±1 it does not determine s; conjugate_derivative "
         "returns y at w = 0 and the nearest s to y at w = ±1"
     )
-
-    def __post_init__(self) -> None:
-        positive("tolerance", self.tolerance, "EpsilonInsensitive", bounded=False)
-        positive("width", self.width, "EpsilonInsensitive", bounded=False)
-
-    @property
-    def gamma(self) -> Any:
-        return 1 / self.width
 
     def value(self, s: Any, y: Any) -> Any:
         return clipped_value(max(abs(s - y) - self.tolerance, 0), 0, 1, self.width)

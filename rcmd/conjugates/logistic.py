@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.conjugates.base import SeparableConjugate, sign_fault
+from rcmd.conjugates.base import SIGNS, SeparableConjugate
 from rcmd.conjugates.scalars import (
     entropy_gap,
     expit,
@@ -191,6 +191,7 @@ class Logistic(SeparableConjugate):
     """
 
     gamma = 0.25
+    labels = SIGNS
     formula = "log(1 + exp(−ys))"
     spec = "logistic"
     gamma_words = "1/4"
@@ -234,9 +235,6 @@ class Logistic(SeparableConjugate):
     def descent_bound(self, y: Any) -> Any:
         """sup_z z/(1 + exp z) = W(1/e)."""
         return LARGEST_DESCENT
-
-    def label_fault(self, y: Any) -> str | None:
-        return sign_fault(y, "the logistic loss")
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp

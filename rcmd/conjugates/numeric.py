@@ -5,15 +5,12 @@ The functions take l and l' at one label, as functions of s that ``guarded`` giv
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
 
 Scalar = Callable[[Any], Any]
-
-FAR = 2.0**50
-"""Where a slope counts as having reached its limit."""
 
 LIMIT_TOLERANCE = 1e-9
 """A slope that moves by less, relatively, over its last two doublings of s has a limit."""
@@ -39,21 +36,18 @@ def inverse_slope(slope: Scalar, w: Any) -> Any:
 
     +inf or −inf where the slope stays below or above w as far as it can be evaluated.
     """
-    start = slope(0.0) - w
-    if start == 0.0:
+    near, f_near = 0.0, slope(0.0) - w
+    if f_near == 0.0:
         return 0.0
-    direction = 1.0 if start < 0.0 else -1.0
-    near, f_near = 0.0, start
-    far = direction
-    f_far = slope(far) - w
-    while f_far * direction < 0.0 and abs(far) < FAR:
+    direction = 1.0 if f_near < 0.0 else -1.0
+    far, f_far = direction, slope(direction) - w
+    while f_far * direction < 0.0 and abs(far) < 2.0**50:
         near, f_near = far, f_far
-        far *= 2.0
-        f_far = slope(far) - w
+        far, f_far = 2.0 * far, slope(2.0 * far) - w
     if f_far == 0.0:
         return far
     if not f_far * direction > 0.0:
-        # Still on this side at FAR, or not a number any more.
+        # Still on this side so far out, or not a number any more.
         return direction * math.inf
     return _bracketed_root(slope, w, near, f_near, far, f_far)
 
@@ -88,23 +82,17 @@ def conjugate(value: Scalar, slope: Scalar, w: Any) -> Any:
     limit = slope_limit(slope, direction)
     if not abs(w - limit) <= LIMIT_TOLERANCE * (1.0 + abs(w)):
         return math.inf
-    return _limit_of_supremum(value, w, direction)
-
-
-def _limit_of_supremum(value: Scalar, w: Any, direction: Any) -> Any:
-    """lim ws − value(s) as s → ±inf; infinite if it still grows at 2^30."""
+    # lim ws − value(s) as s → ±inf; infinite if it still grows at 2^30.
     best = -value(0.0)
-    s = direction
-    for _ in range(30):
+    for k in range(30):
+        s = direction * 2.0**k
         here = w * s - value(s)
         if math.isnan(here):
             return best
-        growth = here - best
-        if abs(s) > 1024.0 and growth <= 2.0**-50 * abs(w * s):
+        if abs(s) > 1024.0 and here - best <= 2.0**-50 * abs(w * s):
             # Increments that halve add up to no more than the last of them.
             return best
         best = max(best, here)
-        s *= 2.0
     return math.inf
 
 
@@ -114,19 +102,13 @@ def slope_limit(slope: Scalar, direction: Any) -> Any:
     It has a limit if it stands still between a quarter of the way and the farthest s up to
     2⁵⁰ at which it can be evaluated.
     """
-    slopes = []
-    s = direction
-    while abs(s) <= FAR:
-        here = slope(s)
-        if math.isnan(here) or math.isinf(here):
-            break
-        slopes.append(here)
-        s *= 2.0
+    steps = (direction * 2.0**k for k in range(51))
+    slopes = list(takewhile(math.isfinite, map(slope, steps)))
     if len(slopes) < 8:
         # Too little could be evaluated: no limit is known, and none is claimed.
         return direction * math.inf
-    last, before = slopes[-1], slopes[-3]
-    settled = abs(last - before) <= LIMIT_TOLERANCE * (1.0 + abs(last))
+    last = slopes[-1]
+    settled = abs(last - slopes[-3]) <= LIMIT_TOLERANCE * (1.0 + abs(last))
     return last if settled else direction * math.inf
 
 
@@ -140,8 +122,8 @@ def largest_slope(slope: Scalar, y: Any) -> float:
     for length in (2.0**-4, 2.0**-10, 2.0**-16):
         cuts = round((right - left) / length)
         slopes = [slope(left + k * length) for k in range(cuts + 1)]
-        rises = [b - a for a, b in pairwise(slopes)]
-        rise, k = max((rise, k) for k, rise in enumerate(rises) if not math.isnan(rise))
+        rises = ((b - a, k) for k, (a, b) in enumerate(pairwise(slopes)))
+        rise, k = max(pair for pair in rises if not math.isnan(pair[0]))
         steepest = max(steepest, rise / length)
         left, right = left + (k - 1) * length, left + (k + 2) * length
     return steepest * (1.0 + 1e-4)

@@ -91,14 +91,9 @@ def _implementation(function: FunctionType) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class RecordType:
-    """What ``self`` looks like to compiled code: named numbers, and the methods of a class.
+    """What ``self`` looks like to compiled code: the methods of a class, and named numbers.
 
-    Attributes
-    ----------
-    owner
-        The user's class.
-    fields
-        Pairs of a name and bool, int or float.
+    A field is a name and bool, int or float.
     """
 
     owner: type
@@ -115,14 +110,6 @@ class RecordType:
         names = sorted(name for name in dir(self.owner) if not name.startswith("__"))
         found = ((name, getattr(self.owner, name)) for name in names)
         return {name: value for name, value in found if isinstance(value, FunctionType)}
-
-    def check(self) -> None:
-        """Refuse a class that is no longer what was compiled (a global or helper changed)."""
-        if RecordType(self.owner, self.fields).fingerprint != self.fingerprint:
-            raise CannotCompile(
-                f"what {self.owner.__name__} reads or calls has changed since it was compiled; "
-                "define the class anew"
-            )
 
     @functools.cached_property
     def _record(self) -> Any:
@@ -153,10 +140,9 @@ def _allow_method(name: str) -> None:
 
     def resolve(self: Any, *arguments: Any) -> Any:
         record = _RECORDS.get(self.instance_class)
-        method = record.methods.get(name) if record is not None else None
-        if method is None:
+        if record is None or name not in record.methods:
             return None
-        function = jittable(method)
+        function = jittable(record.methods[name])
         return lambda self, *arguments: function(self, *arguments)
 
     overload_method(types.BaseNamedTuple, name, strict=False)(resolve)
@@ -183,7 +169,11 @@ def record_of(instance: Any) -> tuple[RecordType, list[float]]:
     fields = tuple((name, kind) for name, (kind, _) in found.items())
     owner: Any = type(instance)  # which mypy takes for unhashable
     kind = _record_type(owner, fields)
-    kind.check()
+    if RecordType(owner, fields).fingerprint != kind.fingerprint:
+        raise CannotCompile(
+            f"what {owner.__name__} reads or calls has changed since it was compiled; define the "
+            "class anew"
+        )
     return kind, [value for _, value in found.values()]
 
 
@@ -279,16 +269,10 @@ def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
     function, arity = jittable(method), contract.__code__.co_argcount - 1
 
     def make(read: Any, table: int) -> Any:
-        def of_one(theta: Any, a: Any, b: Any, c: Any) -> Any:
-            return plain(function(read(theta), a))
+        def entry(theta: Any, a: Any, b: Any, c: Any) -> Any:
+            return plain(function(read(theta), *(a, b, c)[:arity]))
 
-        def of_two(theta: Any, a: Any, b: Any, c: Any) -> Any:
-            return plain(function(read(theta), a, b))
-
-        def of_three(theta: Any, a: Any, b: Any, c: Any) -> Any:
-            return plain(function(read(theta), a, b, c))
-
-        return (of_one, of_two, of_three)[arity - 1]
+        return entry
 
     return make
 

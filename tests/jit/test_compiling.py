@@ -372,7 +372,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
         if len(found) == 1:
             # numba adds to an index without a lock, and processes that share one may swap code.
             for kind in ("nbi", "nbc"):
-                assert len(list((folder / "cache").rglob(f"*of_two*.{kind}"))) == 15
+                assert len(list((folder / "cache").rglob(f"*entry*.{kind}"))) == 15
     return found
 
 

@@ -7,7 +7,7 @@ and numbers decide.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -348,9 +348,6 @@ class Piece:
             found = None if far is None else sp.Float(far, 100)
         return found
 
-    def __contains__(self, point: Any) -> bool:
-        return bool(number(self.low) < number(point) < number(self.high))
-
 
 def pieces_of(core: Any) -> list[Piece]:
     """The smooth pieces of ``core`` from left to right, equal neighbours joined.
@@ -368,16 +365,16 @@ def pieces_of(core: Any) -> list[Piece]:
             continue
         if len(waiting) + len(done) > MAX_PIECES:
             raise ExpressionError(f"the loss has more than {MAX_PIECES} pieces; expected fewer")
-        points = [point for point in _switching_points(switch) if point in piece]
+        first, last = number(piece.low), number(piece.high)
+        points = [at for at in _switching_points(switch) if first < number(at) < last]
         ends = [piece.low, *points, piece.high]
         for low, high in zip(ends[-2::-1], ends[:0:-1], strict=True):
             chosen = _branch(switch, _sample(low, high))
             waiting.append(Piece(low, high, piece.value.subs(switch, chosen)))
-    joined = done[:1]
-    for piece in done[1:]:
-        last = joined[-1]
-        if sp.expand(last.value - piece.value) == 0:
-            joined[-1] = Piece(last.low, piece.high, last.value)
+    joined: list[Piece] = []
+    for piece in done:
+        if joined and sp.expand(joined[-1].value - piece.value) == 0:
+            joined[-1] = replace(joined[-1], high=piece.high)
         else:
             joined.append(piece)
     return joined

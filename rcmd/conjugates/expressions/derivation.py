@@ -14,10 +14,10 @@ from typing import Any
 import mpmath
 import sympy as sp
 
+from rcmd.conjugates.base import REAL, SIGNS
 from rcmd.conjugates.expressions.algebra import Piece, far_limit, pieces_of, quotient_of, solutions
 from rcmd.conjugates.expressions.curvature import finite, probes, smoothness
 from rcmd.conjugates.expressions.language import FUNCTIONS, Counterexample, ExpressionError
-from rcmd.conjugates.expressions.loss import REAL, SIGNS
 from rcmd.conjugates.expressions.symbolic import (
     SWITCHES,
     R,
@@ -124,11 +124,6 @@ class End:
     slope: Any
     conjugate: float
     attained: Any = None
-
-    @property
-    def finite(self) -> bool:
-        """Whether the domain ends here."""
-        return bool(self.slope.is_finite)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any
 
 import mpmath
 
+from rcmd.conjugates.base import SIGNS
 from rcmd.conjugates.expressions.derivation import Core, derive, frames_of
 from rcmd.conjugates.expressions.language import ExpressionError
-from rcmd.conjugates.expressions.loss import SIGNS
 from rcmd.conjugates.expressions.recipes import checked_recipe
 from rcmd.conjugates.expressions.source import Unusable, module_text
 from rcmd.conjugates.expressions.symbolic import S, Y, expression_of, in_many_digits, number

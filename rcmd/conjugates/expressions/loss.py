@@ -10,12 +10,10 @@ from numbers import Real
 from types import ModuleType
 from typing import Any, ClassVar
 
-from rcmd.conjugates.base import SeparableConjugate, sign_fault
+from rcmd.conjugates.base import REAL, SIGNS, SeparableConjugate
 from rcmd.conjugates.expressions import cache
 from rcmd.conjugates.expressions.language import RESERVED, ExpressionError, names_in, parse
 
-SIGNS = "±1"
-REAL = "real"
 _LABELS = {None: None, SIGNS: SIGNS, "+-1": SIGNS, REAL: REAL}
 
 METHODS = {
@@ -35,9 +33,6 @@ class ExpressionLoss(SeparableConjugate):
 
     expression: ClassVar[str]
     """The expression, as it was written."""
-
-    labels: ClassVar[str]
-    """The labels the loss is for: ``"±1"`` or ``"real"``."""
 
     gamma_origin: ClassVar[str]
     """``"proved"`` by algebra, or ``"numerical"``: the largest l'' at many points."""
@@ -83,10 +78,6 @@ class ExpressionLoss(SeparableConjugate):
         if self.lost_digits:
             lines.append(f"accurate in absolute terms only: {self.lost_digits}")
         return "\n".join(lines)
-
-    def label_fault(self, y: Any) -> str | None:
-        signs = self.labels == SIGNS
-        return sign_fault(y, f"the loss {self.expression}") if signs else None
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         if self._module.RECIPES is None:

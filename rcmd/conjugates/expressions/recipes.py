@@ -7,7 +7,7 @@ entries are plain numbers, so that a recipe can be stored.
 import math
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -20,25 +20,22 @@ from rcmd.conjugates.scalars import softplus
 Recipe = list[tuple[str, float, float, float, float]]
 
 
-class Term(NamedTuple):
-    """A function of (x, extra), for numbers and, given cvxpy first, for CVXPY."""
-
-    number: Callable[[float, float], float]
-    form: Callable[[Any, Any, float], Any]
-
-
-TERMS = {
-    "line": Term(lambda x, _: x, lambda cp, x, _: x),
-    "square": Term(lambda x, _: x * x, lambda cp, x, _: cp.square(x)),
-    "half_square": Term(lambda x, _: max(x, 0.0) ** 2, lambda cp, x, _: cp.square(cp.pos(x))),
-    "huber": Term(
-        lambda x, width: x * x if abs(x) <= width else width * (2 * abs(x) - width),
-        lambda cp, x, width: cp.huber(x, width),
-    ),
-    "softplus": Term(lambda x, _: softplus(x), lambda cp, x, _: cp.logistic(x)),
-    "norm": Term(
-        math.hypot, lambda cp, x, c: cp.norm(cp.vstack([x, np.full(x.shape, c)]), 2, axis=0)
-    ),
+# Functions of (x, extra) for numbers, and for CVXPY.
+NUMBERS: dict[str, Callable[[float, float], float]] = {
+    "line": lambda x, _: x,
+    "square": lambda x, _: x * x,
+    "half_square": lambda x, _: max(x, 0.0) ** 2,
+    "huber": lambda x, width: x * x if abs(x) <= width else width * (2 * abs(x) - width),
+    "softplus": lambda x, _: softplus(x),
+    "norm": math.hypot,
+}
+FORMS: dict[str, Callable[[Any, Any, float], Any]] = {
+    "line": lambda cp, x, _: x,
+    "square": lambda cp, x, _: cp.square(x),
+    "half_square": lambda cp, x, _: cp.square(cp.pos(x)),
+    "huber": lambda cp, x, width: cp.huber(x, width),
+    "softplus": lambda cp, x, _: cp.logistic(x),
+    "norm": lambda cp, x, c: cp.norm(cp.vstack([x, np.full(x.shape, c)]), 2, axis=0),
 }
 
 
@@ -57,7 +54,7 @@ def loss_form(module: ModuleType, predictions: Any, y: Any) -> Any:
         r = (cp.multiply(y, predictions) if module.BY_LABEL else predictions) - offset
         total = cp.multiply(tilt, r) + constant
         for name, factor, slope, shift, extra in recipe:
-            total = total + factor * TERMS[name].form(cp, slope * r + shift, extra)
+            total = total + factor * FORMS[name](cp, slope * r + shift, extra)
         return total
 
     if len(module.RECIPES) == 1:
@@ -72,7 +69,7 @@ def loss_form(module: ModuleType, predictions: Any, y: Any) -> Any:
 
 def evaluate(recipe: Recipe, r: float) -> float:
     """The number a recipe stands for."""
-    return sum(k * TERMS[name].number(a * r + b, extra) for name, k, a, b, extra in recipe)
+    return sum(k * NUMBERS[name](a * r + b, extra) for name, k, a, b, extra in recipe)
 
 
 def checked_recipe(core: Core) -> Recipe | None:

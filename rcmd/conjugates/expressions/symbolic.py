@@ -141,12 +141,9 @@ _BOUNDED = {
 }
 
 
-def in_many_digits(arguments: Any, expression: Any) -> Callable[..., Any]:
+def in_many_digits(arguments: Any, expression: Any) -> Any:
     """``expression`` as a function that works in mpmath's current precision."""
-    function: Callable[..., Any] = sp.lambdify(
-        arguments, expression, [_BOUNDED, "mpmath"], cse=True
-    )
-    return function
+    return sp.lambdify(arguments, expression, [_BOUNDED, "mpmath"], cse=True)
 
 
 # ---- forms that keep their digits --------------------------------------------------------------
