@@ -38,15 +38,20 @@ from rcmd.conjugates import scalars
 from rcmd.conjugates.expressions import (
     ExpressionError,
     ExpressionLoss,
+    algebra,
     cache,
     derivation,
     generation,
     language,
     loss_from_expression,
+    recipes,
     symbolic,
 )
 from rcmd.conjugates.expressions import loss as loss_module
+from rcmd.conjugates.expressions.algebra import Piece
 from rcmd.conjugates.expressions.loss import _KNOWN
+from rcmd.conjugates.expressions.source import Unusable, code, literal
+from rcmd.conjugates.expressions.symbolic import R, W, stable
 from rcmd.jit.scalars import method_scalar
 
 mp = mpmath.mp.clone()
@@ -246,6 +251,32 @@ def test_agrees_with_the_form_by_hand(name: str) -> None:
     assert loss.strictly_convex == (name not in flat)
 
 
+def cubic_root(w: Any) -> Any:
+    """The real r with r³ + r = w, |w| ≤ 2."""
+    return mp.polyroots([1, 0, 1, -w], maxsteps=200, extraprec=200)[0].real
+
+
+OTHER_WORDS = [
+    shipped("(s - y)**p/2", LeastSquares(), p=2.0),
+    shipped("(s - y)**2*2**-1", LeastSquares()),
+    shipped("square(s - y)/2", LeastSquares()),
+    shipped("(1 + (s - y)**2)**(1/2) - 1", PseudoHuber(1.0)),
+    Hand(
+        "where(abs(s - y) <= 1, (s - y)**4/4 + (s - y)**2/2, 2*abs(s - y) - 5/4)",
+        lambda r: r**4 / 4 + r * r / 2 if abs(r) <= 1 else 2 * abs(r) - mp.mpf(5) / 4,
+        lambda r: r**3 + r if abs(r) <= 1 else 2 * mp.sign(r),
+        lambda w: w * cubic_root(w) - cubic_root(w) ** 4 / 4 - cubic_root(w) ** 2 / 2,
+    ),
+]
+
+
+@pytest.mark.parametrize("hand", OTHER_WORDS, ids=lambda hand: hand.text)
+def test_exponents_in_other_words_and_a_cubic_slope(hand: Hand) -> None:
+    loss = hand.loss()
+    check_against_hand(loss, hand, 10.0)
+    assert loss.conjugate_origin == "closed form"
+
+
 @pytest.mark.parametrize("name", HANDS)
 def test_fenchel_young_keeps_its_digits(name: str) -> None:
     """Where l(s) + l*(w) − ws cancels to 1e-13 of its terms, five digits are still right."""
@@ -320,6 +351,10 @@ def test_a_measured_gamma_lies_a_margin_above_the_supremum() -> None:
 
     peak = mp.findroot(lambda x: mp.diff(curvature, x), 2.5)
     assert 5e-10 < HANDS["squared-softplus"].loss().gamma / curvature(peak) - 1 < 2e-9
+    # Curvature that falls as slowly as 1/log s has no limit far out, and does not grow.
+    slow = loss_from_expression("s**2/log(10 + s**2)")
+    assert 5e-10 < slow.gamma * mp.log(10) / 2 - 1 < 2e-9
+    assert slow.gamma_origin == "numerical"
 
 
 @pytest.mark.parametrize("t", ["s", "(-s)"])
@@ -357,6 +392,8 @@ def test_from_sympy_is_from_text() -> None:
         loss_from_expression(sp.erf(s))
     with pytest.raises(ExpressionError, match=r"'z' at position .* is unknown"):
         loss_from_expression((s - sp.Symbol("z")) ** 2)
+    with pytest.raises(ExpressionError, match="is undefined for some s; expected a case with True"):
+        loss_from_expression(sp.Piecewise((s**2, s < 0)))
     with pytest.raises(TypeError, match=r"is a float; expected a text or a SymPy expression"):
         loss_from_expression(3.5)
 
@@ -378,11 +415,21 @@ def test_object() -> None:
 FORMS = [name for name in HANDS if name not in ("fair", "arctan", "arsinh", "squared-softplus")]
 
 
-@pytest.mark.parametrize("name", FORMS)
+MORE_FORMS = {
+    "softplus(s - y) + (s - y)/2 + 3": None,
+    "max(0, s)**2/2": None,
+    "(3 + y)/2*log(1 + exp(-y*s))": "±1",
+}
+
+
+@pytest.mark.parametrize("name", [*FORMS, *MORE_FORMS])
 def test_cvxpy_form(name: str) -> None:
     import cvxpy as cp
 
-    loss = HANDS[name].loss()
+    if name in HANDS:
+        loss = HANDS[name].loss()
+    else:
+        loss = loss_from_expression(name, labels=MORE_FORMS[name])
     s = np.array([0.3, 2.0, -30.0, 0.0, 0.6])
     y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     form = loss.cvxpy_form(cp.Constant(s), y)
@@ -394,6 +441,13 @@ def test_cvxpy_form(name: str) -> None:
 def test_cvxpy_form_that_is_not_found_says_so() -> None:
     with pytest.raises(NotImplementedError, match="no CVXPY form was found"):
         HANDS["fair"].loss().cvxpy_form(None, None)
+
+
+def test_a_recipe_that_is_another_function_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = recipes._recipe
+    wrong = ("line", 1.0, 0.0, 1e-8, 0.0)
+    monkeypatch.setattr(recipes, "_recipe", lambda core: [*(right(core) or ()), wrong])
+    assert "RECIPES = None" in generated("(s - y)**2/2")[0]
 
 
 # ---- what is not a loss ------------------------------------------------------------------------
@@ -419,13 +473,29 @@ NOT_LOSSES = {
     "s*y": "l'' is 0 everywhere",
     "exp(y)*s**2": "y enters in a way that cannot be separated",
     "log(-1) + s**2": "expected a finite real number",
+    "where(s <= 0, -sqrt(-s), s)": "no finite slope at s = 0, y = 0",
+    "where(s <= 0, s**2, log(s))": "no finite value at s = 0, y = 0",
+    "cosh(s)": "not γ-smooth",
+    "cosh(s/1e7)": "not γ-smooth",
+    "s**2 - log(s + pi)": "the loss is not a finite real number at s = -3.25, y = 0",
+    "abs(abs(abs(abs(abs(s) - 16) - 8) - 4) - 2)": "more than 24 pieces",
 }
 
 
 @pytest.mark.parametrize("text", NOT_LOSSES)
 def test_not_a_loss(text: str) -> None:
     with pytest.raises(ExpressionError, match=NOT_LOSSES[text]):
-        loss_from_expression(text)
+        SeparableConjugate.from_expression(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["log(1 + exp(-y*s))", "s**2/2 + s*log(y)", "s**2/2 + y*(cosh(s)**2 - sinh(s)**2)"],
+)
+def test_real_labels_that_cannot_be_separated(text: str) -> None:
+    """A product, a tilt without a value at y = 0, and one that hides in an identity."""
+    with pytest.raises(ExpressionError, match="separated from s for real labels"):
+        loss_from_expression(text, labels="real")
 
 
 # ---- what is not in the language ---------------------------------------------------------------
@@ -486,6 +556,8 @@ MALICIOUS = {
     "9**99999999*s**2": "exponent '99999999' at position 4 is too large",
     "s**s": "is not a plain number",
     "((((s + 1)**64)**64)**64)**64": "too large to work with",
+    "square(" + "+".join(["s"] * 77) + ")": "too large to work with",
+    "s**(1/0)": "exponent '1/0' at position 5 is too large",
     "(1 + s + y + exp(s) + exp(y) + tanh(s))**30": "too large to work with",
     "log(" + "*".join(f"cosh({k}*s)" for k in range(1, 40)) + ")": "too large to work with",
     "1e999*s**2": "out of range",
@@ -580,6 +652,107 @@ def test_scalar_code_and_slope_are_what_the_table_says(name: str) -> None:
             assert abs(sp.N(slope.subs(x, sp.Float(at, 60)), 40) - wanted) <= 1e-20
 
 
+# ---- algebra -----------------------------------------------------------------------------------
+
+oo = sp.oo
+
+
+@pytest.mark.parametrize(
+    ("function", "zeros"),
+    [
+        (sp.exp(2 * R) - 3 * sp.exp(R) + 2, [0, sp.log(2)]),
+        (sp.exp(2 * R) + 3 * sp.exp(R) + 2, []),
+        ((R**2 - 2) * sp.asinh(R - 1), [-sp.sqrt(2), sp.sqrt(2), 1]),
+        (1 / sp.sqrt(R**2 + 1), []),
+        (R**2 + sp.pi * R + 1, [(-sp.pi + a * sp.sqrt(sp.pi**2 - 4)) / 2 for a in (1, -1)]),
+        (R**2 + sp.pi, []),
+        (sp.Integer(3), []),
+        (sp.asinh(sp.cosh(R)) - 2, [sp.acosh(sp.sinh(2)), -sp.acosh(sp.sinh(2))]),
+    ],
+    ids=str,
+)
+def test_real_zeros_are_all_of_them(function: Any, zeros: list[Any]) -> None:
+    found = sorted(sp.N(zero, 40) for zero in algebra.real_zeros(function))
+    assert found == pytest.approx(sorted(sp.N(zero, 40) for zero in zeros), abs=1e-35)
+
+
+def test_zeros_that_are_not_found_are_said() -> None:
+    with pytest.raises(ExpressionError, match=r"where r \+ asinh\(r\) - 1 changes sign was not f"):
+        algebra.real_zeros(R + sp.asinh(R) - 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "end", "wanted"),
+    [
+        ((3 * R**2 + 1) / (R**2 + R), -oo, 3),
+        (R**3 / (R**2 + 1), -oo, -oo),
+        (sp.sqrt(R), -oo, None),
+        (R * (R - sp.sqrt(1 + R**2)), oo, None),
+        ((sp.pi * R**2 + 1) / (R**2 + 1), oo, None),
+    ],
+    ids=str,
+)
+def test_limits_are_exact_or_none(function: Any, end: Any, wanted: Any) -> None:
+    assert algebra.exact_limit(function, end) == wanted
+
+
+def test_limits_by_numbers() -> None:
+    line = Piece(-oo, oo, R)
+    assert abs(line.limit((sp.pi * R**2 + 1) / (R**2 + 1), oo) - sp.pi) <= 1e-30
+    assert abs(line.limit(R * (R - sp.sqrt(1 + R**2)), oo) + 0.5) <= 1e-30
+    assert algebra.far_limit(sp.log(R), -oo, 1) is None
+
+
+def test_what_rules_do_not_reach_is_left() -> None:
+    assert algebra.quotient_of(sp.exp(R) + sp.exp(sp.sqrt(2) * R)) is None
+    assert list(algebra.solutions((R + 1) / sp.sqrt(R**2 + 2), W)) == []
+
+
+@pytest.mark.parametrize(
+    ("candidate", "right"),
+    [
+        (W, True),
+        (W + sp.Float("1e-9"), False),
+        (R, False),
+        (sp.I * W, False),
+        (sp.exp(W * 10**305), False),
+    ],
+)
+def test_an_inverse_must_pass_the_round_trip(candidate: Any, right: bool) -> None:
+    assert derivation.is_inverse(candidate, Piece(sp.S.Zero, oo, R**2 / 2)) is right
+
+
+@pytest.mark.parametrize(
+    ("plain", "kept"),
+    [
+        (1 / (2 + 3 * sp.exp(R)), stable.expit(sp.log(2) - sp.log(3) - R) / 2),
+        (sp.exp(R) / (1 + sp.exp(R)), stable.expit(R)),
+        (R / (1 + sp.exp(R)), R * stable.expit(-R)),
+        (sp.exp(R) - 1, stable.expm1(R)),
+        (5 - 2 * sp.exp(3 * R), 5 - 2 * sp.exp(3 * R)),
+        (1 / (1 + sp.exp(R) + sp.exp(2 * R)), 1 / (1 + sp.exp(R) + sp.exp(2 * R))),
+    ],
+    ids=str,
+)
+def test_forms_that_keep_digits(plain: Any, kept: Any) -> None:
+    assert symbolic.stabilised(plain) == kept
+
+
+@pytest.mark.parametrize("expression", [2**R, sp.zeta(R), sp.I * R], ids=str)
+def test_code_that_cannot_be_written(expression: Any) -> None:
+    with pytest.raises(Unusable):
+        code(expression)
+    assert (literal(-oo), literal(sp.Rational(1, 3))) == ("-math.inf", repr(1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("v", "wanted"),
+    [(1 + 4e-16, 1.0), (1 + 4e-15, 1 + 4e-15), (-2 - 9e-16, -2.0), (-2.1, -2.1), (0.3, 0.3)],
+)
+def test_numbers_that_miss_an_end_by_rounding_are_moved_there(v: float, wanted: float) -> None:
+    assert scalars.nudged(v, -2.0, 1.0, 0.5) == wanted
+
+
 # ---- planted bugs, caught when the code is generated -------------------------------------------
 
 
@@ -616,6 +789,50 @@ def test_lost_digits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     _, known = generated("log(1 + exp(-y*s))")
     assert "value(" in known["lost_digits"]
     assert "keeps few digits" in known["lost_digits"]
+    assert "keeps few" not in HANDS["logistic"].loss().describe()
+    # The difference that stands for a slope at a kink of l' is not 0, as the slope is.
+    assert "terms only: derivative(0.0" in loss_from_expression("max(0, s)**2/2").describe()
+
+
+def test_gaps_that_lose_digits_at_any_reach_are_by_definition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def near() -> bool:
+        return "abs(r - q)" in generated("log(cosh(s - y))")[0]
+
+    assert near()
+    monkeypatch.setattr(generation.Verification, "gap_is_accurate", lambda self, reach: False)
+    assert not near()
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ("math.nan", r"conjugate\(-1.0, 1.0\) is nan, near an end -1.0"),
+        ("-math.inf", r"conjugate\(-1.0, 1.0\) is -inf, near an end -1.0"),
+        ("1e-5", r"conjugate jumps from -?\d.* to 1e-05 at -1.0"),
+    ],
+)
+def test_an_end_that_is_wrong_is_caught(last: str, said: str) -> None:
+    text = "log(1 + exp(-y*s))"
+    source, _ = generated(text)
+    expression = symbolic.expression_of(text, language.parse(text), {})
+    generation.Verification(source, expression, "±1", [])._ends(1.0)
+    head = "def core_conjugate(w):\n"
+    wrong = source.replace(head, f"{head}    if w == -1.0:\n        return {last}\n")
+    with pytest.raises(Unusable, match=said):
+        generation.Verification(wrong, expression, "±1", [])._ends(1.0)
+
+
+def test_algebra_that_fails_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(frame: Any) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(generation, "derive", fail)
+    with pytest.raises(
+        ExpressionError, match=r"could not work .* \(RecursionError\); expected a s"
+    ):
+        generated("s**2")
 
 
 @pytest.mark.parametrize("name", ["softplus", "expit", "negative_entropy"])
@@ -762,6 +979,15 @@ def test_labels_asked_for_are_remembered_apart(fresh: Path) -> None:
     assert len(list(fresh.glob("*.py"))) == 3
 
 
+def test_a_file_is_read_and_nothing_generated(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = loss_from_expression("(s - y)**2/2")
+    _KNOWN.clear()
+    monkeypatch.setattr(generation, "generate", None)
+    again = loss_from_expression("(s - y)**2/2")
+    assert type(again) is not type(first)
+    assert again.source == first.source
+
+
 def test_an_edit_of_any_file_makes_new_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     """The files of the folder, and the functions that generated code calls."""
     read, folder = Path.read_text, Path(cache.__file__).parent
@@ -785,3 +1011,6 @@ def test_folder_without_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
     assert cache.folder() == tmp_path / "local" / "rcmd" / "expressions"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert cache.folder() == tmp_path / "Library" / "Caches" / "rcmd" / "expressions"

@@ -37,6 +37,7 @@ from rcmd import (
     conjugates,
     solve,
 )
+from rcmd.conjugates import numeric, scalars
 from rcmd.conjugates.base import NumericConjugateWarning
 from rcmd.jit.scalars import method_scalar
 from rcmd.model import truth
@@ -553,6 +554,40 @@ def test_a_slope_that_cannot_be_evaluated_far_out_has_no_limit() -> None:
     assert loss.conjugate_domain(0.0) == (-math.inf, math.inf)
     assert loss.conjugate_derivative(1e6, 0.0) == math.inf
     assert loss.conjugate(3.0, 0.0) == pytest.approx(4.5, rel=1e-12)
+
+
+def test_a_slope_that_is_known_near_by_only_has_no_limit() -> None:
+    """It stands still up to 64, and cannot be evaluated at 128: seven doublings are too few."""
+
+    def slope(s: float) -> float:
+        return 1.0 if s < 100.0 else math.nan
+
+    assert numeric.slope_limit(slope, 1.0) == math.inf
+    assert numeric.slope_limit(slope, -1.0) == 1.0
+
+
+@pytest.mark.parametrize("edge", [0.0, 1.0, 3.7, -1e-9])
+def test_a_slope_that_jumps_over_w_is_inverted_at_the_jump(edge: float) -> None:
+    """To the last digit, or at 0 by a hundred halvings at least."""
+    for low, high in ((-1.0, 1.0), (-1e-200, 1e3), (-1e6, 1e-300)):
+        found = numeric.inverse_slope(lambda s: low if s <= edge else high, 0.0)  # noqa: B023
+        assert abs(found - edge) <= 2.0**-51 * abs(edge) + 2.0**-100, (low, high)
+
+
+def test_conjugates_at_the_ends_are_limits() -> None:
+    """An end that w misses by one rounding; l* finite, infinite, and l that overflows far out."""
+    above, root = math.nextafter(1.0, 2.0), PseudoHuber(1.0)
+    value, slope = (numeric.guarded(f, 0.0) for f in (root.value, root.derivative))
+    for w in (above, -above):
+        assert numeric.inverse_slope(slope, w) == math.copysign(math.inf, w)
+        assert numeric.conjugate(value, slope, w) == pytest.approx(1.0, abs=1e-6)
+    # r·atan r − log(1 + r²)/2 falls behind its asymptote by a logarithm: l*(π/2) is infinite.
+    end = math.pi / 2
+    assert numeric.conjugate(
+        lambda r: r * math.atan(r) - math.log1p(r * r) / 2, math.atan, end
+    ) == (math.inf)
+    naive = numeric.guarded(lambda s, y: math.log(1.0 + math.exp(s)), 0.0)
+    assert numeric.conjugate(naive, scalars.expit, above) == pytest.approx(0.0, abs=1e-12)
 
 
 # ---- any number type ---------------------------------------------------------------------------
