@@ -1,6 +1,5 @@
 """The pairs of a data set on arrays, with weights and in fractions; what the contract gives."""
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 
 from rcmd import LeastSquares, Logistic, SampleLosses, SeparableConjugate
-from rcmd.conjugates.samples import COMPILE_FROM
 
 F = Fraction
 LOSSES: list[SeparableConjugate] = [LeastSquares(), Logistic()]
@@ -63,26 +61,6 @@ def test_batch_takes_its_own_labels_and_weights() -> None:
     s = np.array([0.3, -2.0, 4.0])
     batch = np.array([2, 0])
     np.testing.assert_array_equal(losses.derivative(s[batch], batch), losses.derivative(s)[batch])
-
-
-def test_some_of_the_pairs_are_theirs() -> None:
-    losses = weighted_samples(Logistic())
-    s = np.array([0.3, -2.0, 4.0])
-    for places in (slice(None, None, 2), np.array([2, 1])):
-        np.testing.assert_array_equal(losses.some(places).value(s[places]), losses.value(s)[places])
-    assert SampleLosses(Logistic(), losses.y).some(slice(1)).weights is None
-
-
-def test_what_does_not_compile_runs_as_python() -> None:
-    """However long the arrays are, and asked again."""
-
-    class Foreign(LeastSquares):
-        value: Any = math.hypot
-
-    s = np.linspace(-1.0, 1.0, COMPILE_FROM)
-    losses = SampleLosses(Foreign(), np.full(COMPILE_FROM, 0.5))
-    for _ in range(2):
-        assert losses.value(s).tolist() == [math.hypot(each, 0.5) for each in s]
 
 
 def test_second_derivatives_stay_between_0_and_gamma() -> None:
