@@ -134,7 +134,7 @@ TUBE = (
 HANDS = {
     "least-squares": shipped("(s - y)**2/2", LeastSquares()),
     "weighted-square": Hand(
-        "a*(s - y)**2/2",
+        "a*square(s - y)/2",
         lambda r: 3 * r * r / 2,
         lambda r: 3 * r,
         lambda w: w * w / 6,
@@ -156,11 +156,11 @@ HANDS = {
         lambda w: (xlogx(1 + w) + xlogx(1 - w)) / 2,
     ),
     "log-cosh-scaled": Hand(
-        "log(cosh(c*(s - y)))/c**2",
+        "log(cosh(c*(s - y)))*c**-p",
         lambda r: mp.log(mp.cosh(2.5 * r)) / 6.25,
         lambda r: mp.tanh(2.5 * r) / 2.5,
         lambda w: (xlogx(1 + 2.5 * w) + xlogx(1 - 2.5 * w)) / 12.5,
-        (("c", 2.5),),
+        (("c", 2.5), ("p", 2.0)),
     ),
     "fair": shipped("c**2*(abs(s - y)/c - log(1 + abs(s - y)/c))", Fair(2.0), c=2.0),
     "softplus-hinge": Hand(
@@ -182,7 +182,7 @@ HANDS = {
         lambda w: -mp.log(mp.cos(w)),
     ),
     "square-root": Hand(
-        "sqrt(c + (s - y)**2)",
+        "(c + (s - y)**2)**(1/2)",
         lambda r: mp.sqrt(2 + r * r),
         lambda r: r / mp.sqrt(2 + r * r),
         lambda w: -mp.sqrt(2) * mp.sqrt(max(1 - w * w, 0)),
@@ -251,18 +251,10 @@ def test_agrees_with_the_form_by_hand(name: str) -> None:
     assert loss.strictly_convex == (name not in flat)
 
 
-OTHER_WORDS = [
-    shipped("(s - y)**p/2", LeastSquares(), p=2.0),
-    shipped("(s - y)**2*2**-1", LeastSquares()),
-    shipped("square(s - y)/2", LeastSquares()),
-    shipped("(1 + (s - y)**2)**(1/2) - 1", PseudoHuber(1.0)),
-]
 CUBIC = "where(abs(s - y) <= 1, (s - y)**4/4 + (s - y)**2/2, 2*abs(s - y) - 5/4)"
 
 
-def test_exponents_in_other_words_and_a_cubic_slope() -> None:
-    for hand in OTHER_WORDS:
-        check_against_hand(hand.loss(), hand, 10.0)
+def test_a_cubic_slope_is_inverted() -> None:
     loss = loss_from_expression(CUBIC)
     assert (loss.gamma, loss.conjugate_origin) == (4.0, "closed form")
     for r in (-1.0, -0.625, 0.25, 0.875):  # in binary r³ + r and the conjugate are exact
@@ -661,13 +653,6 @@ def test_limits_are_exact_or_by_numbers() -> None:
         assert abs(Piece(-sp.oo, sp.oo, R).limit(function, sp.oo) - limit) <= 1e-30
     assert algebra.quotient_of(sp.exp(R) + sp.exp(sp.sqrt(2) * R)) is None
     assert not list(algebra.solutions((R + 1) / sp.sqrt(R**2 + 2), W))
-
-
-def test_an_inverse_must_pass_the_round_trip() -> None:
-    parabola = Piece(sp.S.Zero, sp.oo, R**2 / 2)
-    assert derivation.is_inverse(W, parabola)
-    for wrong in (W + sp.Float("1e-9"), R, sp.I * W, sp.exp(W * 10**305)):
-        assert not derivation.is_inverse(wrong, parabola)
 
 
 def test_forms_that_keep_digits_or_cannot_be_code() -> None:
