@@ -395,7 +395,7 @@ FORMS = [name for name in HANDS if name not in ("fair", "arctan", "arsinh", "squ
 
 
 SIDES = "(3 + y)/2*log(1 + exp(-y*s))"
-FORMS += ["softplus(s - y) + (s - y)/2 + 3", "max(0, s)**2/2", SIDES]
+FORMS += ["softplus(s - y) + (s - y)/2 + 3", "max(0, s - 1)**2/2", SIDES]
 
 
 @pytest.mark.parametrize("name", FORMS)
