@@ -117,12 +117,7 @@ def fractions(values: Any, denominator: int = 12) -> Any:
 
 
 def exact_problem(
-    oracle: str | LinearMinOracle,
-    *,
-    n: int = 4,
-    p: int = 4,
-    seed: int = 0,
-    weighted: bool = False,
+    oracle: str | LinearMinOracle, *, n: int = 4, p: int = 4, seed: int = 0, weighted: bool = False
 ) -> Problem:
     """A least-squares problem in fractions."""
     X, y, weights = data(n, p, seed)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rcmd import RCMD, Corrected, L1Ball, Logistic, Problem, SampleLosses, solve
+from rcmd.conjugates import logistic
 from rcmd.conjugates.logistic import LogisticArrays
 from rcmd.conjugates.samples import BLOCK
 from rcmd.testing import ContractError, check_conjugate
@@ -67,8 +68,13 @@ def test_a_wrong_form_is_found(bug: str) -> None:
         check_conjugate(with_forms(forms(**{bug.split()[0]: PLANTED[bug]})))
 
 
-def test_several_at_once_are_the_same_numbers() -> None:
-    """Short arrays, for which nothing is compiled, go the other way."""
+@pytest.mark.parametrize("compiled", [True, False])
+def test_several_at_once_are_the_same_numbers(
+    compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Short arrays go the other way; what is compiled says the same as Python."""
+    if not compiled:
+        monkeypatch.setattr(logistic, "_compiled", lambda function: function)
     rng = np.random.default_rng(0)
     s = np.concatenate([rng.standard_normal(3000) * 5, [0.0, -0.0, 800.0, -800.0]])
     y = np.where(rng.random(len(s)) < 0.5, 1.0, -1.0)

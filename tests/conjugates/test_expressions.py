@@ -38,6 +38,7 @@ from rcmd.conjugates import scalars
 from rcmd.conjugates.expressions import (
     ExpressionError,
     ExpressionLoss,
+    algebra,
     cache,
     derivation,
     generation,
@@ -47,6 +48,8 @@ from rcmd.conjugates.expressions import (
 )
 from rcmd.conjugates.expressions import loss as loss_module
 from rcmd.conjugates.expressions.loss import _KNOWN
+from rcmd.conjugates.expressions.source import Unusable, code
+from rcmd.conjugates.expressions.symbolic import R, stable
 from rcmd.jit.scalars import method_scalar
 
 mp = mpmath.mp.clone()
@@ -129,7 +132,7 @@ TUBE = (
 HANDS = {
     "least-squares": shipped("(s - y)**2/2", LeastSquares()),
     "weighted-square": Hand(
-        "a*(s - y)**2/2",
+        "a*square(s - y)/2",
         lambda r: 3 * r * r / 2,
         lambda r: 3 * r,
         lambda w: w * w / 6,
@@ -151,11 +154,11 @@ HANDS = {
         lambda w: (xlogx(1 + w) + xlogx(1 - w)) / 2,
     ),
     "log-cosh-scaled": Hand(
-        "log(cosh(c*(s - y)))/c**2",
+        "log(cosh(c*(s - y)))*c**-p",
         lambda r: mp.log(mp.cosh(2.5 * r)) / 6.25,
         lambda r: mp.tanh(2.5 * r) / 2.5,
         lambda w: (xlogx(1 + 2.5 * w) + xlogx(1 - 2.5 * w)) / 12.5,
-        (("c", 2.5),),
+        (("c", 2.5), ("p", 2.0)),
     ),
     "fair": shipped("c**2*(abs(s - y)/c - log(1 + abs(s - y)/c))", Fair(2.0), c=2.0),
     "softplus-hinge": Hand(
@@ -177,7 +180,7 @@ HANDS = {
         lambda w: -mp.log(mp.cos(w)),
     ),
     "square-root": Hand(
-        "sqrt(c + (s - y)**2)",
+        "(c + (s - y)**2)**(1/2)",
         lambda r: mp.sqrt(2 + r * r),
         lambda r: r / mp.sqrt(2 + r * r),
         lambda w: -mp.sqrt(2) * mp.sqrt(max(1 - w * w, 0)),
@@ -198,17 +201,11 @@ HANDS = {
         origin="newton",
     ),
 }
-GAMMAS = {
-    **dict.fromkeys(HANDS, 1.0),
-    "weighted-square": 3.0,
-    "logistic": 0.25,
-    "softplus-hinge": 5 / 6,
-    "smoothed-hinge": 2.0,
-    "smoothed-pinball": 2.0,
-    "smoothed-insensitive": 10.0,
-    "square-root": 1 / math.sqrt(2),
+GAMMAS = dict.fromkeys(HANDS, 1.0) | {
+    "weighted-square": 3.0, "logistic": 0.25, "softplus-hinge": 5 / 6, "smoothed-hinge": 2.0,
+    "smoothed-pinball": 2.0, "smoothed-insensitive": 10.0, "square-root": 1 / math.sqrt(2),
     "squared-softplus": 1.0453333916694674,
-}
+}  # fmt: skip
 
 
 def check_against_hand(loss: ExpressionLoss, hand: Hand, step: float = 2.5) -> None:
@@ -244,6 +241,19 @@ def test_agrees_with_the_form_by_hand(name: str) -> None:
     assert loss.quadratic == (name in ("least-squares", "weighted-square"))
     flat = ("huber", "squared-hinge", "smoothed-hinge", "smoothed-pinball", "smoothed-insensitive")
     assert loss.strictly_convex == (name not in flat)
+
+
+CUBIC = "where(abs(s - y) <= 1, (s - y)**4/4 + (s - y)**2/2, 2*abs(s - y) - 5/4)"
+
+
+def test_a_cubic_slope_is_inverted() -> None:
+    loss = loss_from_expression(CUBIC)
+    assert (loss.gamma, loss.conjugate_origin) == (4.0, "closed form")
+    for r in (-1.0, -0.625, 0.25, 0.875):  # in binary r³ + r and the conjugate are exact
+        w, conjugate = r**3 + r, 3 * r**4 / 4 + r * r / 2
+        assert loss.derivative(r, 0.0) == w
+        assert loss.conjugate_derivative(w, 0.0) == pytest.approx(r, rel=1e-14)
+        assert loss.conjugate(w, 0.0) == pytest.approx(conjugate, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", HANDS)
@@ -290,7 +300,7 @@ def test_label_inside_a_tilt_and_two_cores() -> None:
             assert abs(cross.conjugate(end, y)) <= 1e-14
         w = cross.derivative(0.4, y)
         assert cross.conjugate(w, y) == pytest.approx(float(entropy(mp.mpf(w) + y)), abs=1e-14)
-    costs = loss_from_expression("(3 + y)/2*log(1 + exp(-y*s))", labels="±1")
+    costs = loss_from_expression(SIDES, labels="±1")
     assert (costs.gamma, costs.conjugate_domain(1.0)) == (0.5, (-2.0, 0.0))
     assert costs.conjugate_domain(-1.0) == (0.0, 1.0)
     assert costs.value(0.7, 1.0) == pytest.approx(2 * math.log1p(math.exp(-0.7)), rel=1e-15)
@@ -320,6 +330,10 @@ def test_a_measured_gamma_lies_a_margin_above_the_supremum() -> None:
 
     peak = mp.findroot(lambda x: mp.diff(curvature, x), 2.5)
     assert 5e-10 < HANDS["squared-softplus"].loss().gamma / curvature(peak) - 1 < 2e-9
+    # Curvature that falls as slowly as 1/log s has no limit far out, and does not grow.
+    slow = loss_from_expression("s**2/log(10 + s**2)")
+    assert 5e-10 < slow.gamma * mp.log(10) / 2 - 1 < 2e-9
+    assert slow.gamma_origin == "numerical"
 
 
 @pytest.mark.parametrize("t", ["s", "(-s)"])
@@ -357,6 +371,8 @@ def test_from_sympy_is_from_text() -> None:
         loss_from_expression(sp.erf(s))
     with pytest.raises(ExpressionError, match=r"'z' at position .* is unknown"):
         loss_from_expression((s - sp.Symbol("z")) ** 2)
+    with pytest.raises(ExpressionError, match="is undefined for some s; expected a case with True"):
+        loss_from_expression(sp.Piecewise((s**2, s < 0)))
     with pytest.raises(TypeError, match=r"is a float; expected a text or a SymPy expression"):
         loss_from_expression(3.5)
 
@@ -378,11 +394,16 @@ def test_object() -> None:
 FORMS = [name for name in HANDS if name not in ("fair", "arctan", "arsinh", "squared-softplus")]
 
 
+SIDES = "(3 + y)/2*log(1 + exp(-y*s))"
+FORMS += ["softplus(s - y) + (s - y)/2 + 3", "max(0, s - 1)**2/2", SIDES]
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_cvxpy_form(name: str) -> None:
     import cvxpy as cp
 
-    loss = HANDS[name].loss()
+    labels = "±1" if name == SIDES else None
+    loss = HANDS[name].loss() if name in HANDS else loss_from_expression(name, labels=labels)
     s = np.array([0.3, 2.0, -30.0, 0.0, 0.6])
     y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     form = loss.cvxpy_form(cp.Constant(s), y)
@@ -419,13 +440,26 @@ NOT_LOSSES = {
     "s*y": "l'' is 0 everywhere",
     "exp(y)*s**2": "y enters in a way that cannot be separated",
     "log(-1) + s**2": "expected a finite real number",
+    "where(s <= 0, -sqrt(-s), s)": "no finite slope at s = 0, y = 0",
+    "where(s <= 0, s**2, log(s))": "no finite value at s = 0, y = 0",
+    "cosh(s)": "not γ-smooth",
+    "cosh(s/1e7)": "not γ-smooth",
+    "s**2 - log(s + pi)": "the loss is not a finite real number at s = -3.25, y = 0",
+    "abs(abs(abs(abs(abs(s) - 16) - 8) - 4) - 2)": "more than 24 pieces",
 }
 
 
 @pytest.mark.parametrize("text", NOT_LOSSES)
 def test_not_a_loss(text: str) -> None:
     with pytest.raises(ExpressionError, match=NOT_LOSSES[text]):
-        loss_from_expression(text)
+        SeparableConjugate.from_expression(text)
+
+
+def test_real_labels_that_cannot_be_separated() -> None:
+    """A product, a tilt without a value at y = 0, and one that hides in an identity."""
+    for part in ("log(1 + exp(-y*s))", "s*log(y)", "y*(cosh(s)**2 - sinh(s)**2)"):
+        with pytest.raises(ExpressionError, match="separated from s for real labels"):
+            loss_from_expression(f"s**2/2 + {part}", labels="real")
 
 
 # ---- what is not in the language ---------------------------------------------------------------
@@ -486,6 +520,8 @@ MALICIOUS = {
     "9**99999999*s**2": "exponent '99999999' at position 4 is too large",
     "s**s": "is not a plain number",
     "((((s + 1)**64)**64)**64)**64": "too large to work with",
+    "square(" + "+".join(["s"] * 77) + ")": "too large to work with",
+    "s**(1/0)": "exponent '1/0' at position 5 is too large",
     "(1 + s + y + exp(s) + exp(y) + tanh(s))**30": "too large to work with",
     "log(" + "*".join(f"cosh({k}*s)" for k in range(1, 40)) + ")": "too large to work with",
     "1e999*s**2": "out of range",
@@ -580,6 +616,42 @@ def test_scalar_code_and_slope_are_what_the_table_says(name: str) -> None:
             assert abs(sp.N(slope.subs(x, sp.Float(at, 60)), 40) - wanted) <= 1e-20
 
 
+# ---- algebra -----------------------------------------------------------------------------------
+
+ZEROS = {
+    "exp(2*r) - 3*exp(r) + 2": "0, log(2)",
+    "(r**2 - 2)*asinh(r - 1)": "-sqrt(2), sqrt(2), 1",
+    "r**2 + pi*r + 1": "(sqrt(pi**2 - 4) - pi)/2, -(sqrt(pi**2 - 4) + pi)/2",
+    "asinh(cosh(r)) - 2": "acosh(sinh(2)), -acosh(sinh(2))",
+} | dict.fromkeys(("exp(2*r) + 3*exp(r) + 2", "1/sqrt(r**2 + 1)", "r**2 + pi", "3"), "")
+
+
+def test_zeros_are_all_found_or_it_is_said() -> None:
+    for function, wanted in ZEROS.items():
+        found = {sp.N(zero, 40) for zero in algebra.real_zeros(sp.sympify(function, {"r": R}))}
+        assert found == {sp.N(sp.sympify(zero), 40) for zero in wanted.split(",") if zero}
+    with pytest.raises(ExpressionError, match=r"where r \+ asinh\(r\) - 1 changes sign was not f"):
+        algebra.real_zeros(R + sp.asinh(R) - 1)
+
+
+def test_forms_that_keep_digits_or_cannot_be_code() -> None:
+    for plain, kept in (
+        (1 / (2 + 3 * sp.exp(R)), stable.expit(sp.log(2) - sp.log(3) - R) / 2),
+        (sp.exp(R) / (1 + sp.exp(R)), stable.expit(R)),
+        (R / (1 + sp.exp(R)), R * stable.expit(-R)),
+        (sp.exp(R) - 1, stable.expm1(R)),
+    ):
+        assert symbolic.stabilised(plain) == kept
+    for expression in (2**R, sp.zeta(R), sp.I * R):
+        with pytest.raises(Unusable):
+            code(expression)
+
+
+def test_numbers_that_miss_an_end_by_rounding_are_moved_there() -> None:
+    for v, wanted in ((1 + 4e-16, 1.0), (-2 - 9e-16, -2.0), (1 + 4e-15, 1 + 4e-15), (0.3, 0.3)):
+        assert scalars.nudged(v, -2.0, 1.0, 0.5) == wanted
+
+
 # ---- planted bugs, caught when the code is generated -------------------------------------------
 
 
@@ -616,6 +688,18 @@ def test_lost_digits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     _, known = generated("log(1 + exp(-y*s))")
     assert "value(" in known["lost_digits"]
     assert "keeps few digits" in known["lost_digits"]
+    # The difference that stands for a slope at a kink of l' is not 0, as the slope is.
+    assert "terms only: derivative(0.0" in loss_from_expression("max(0, s)**2/2").describe()
+
+
+def test_an_end_that_is_wrong_is_caught() -> None:
+    text, head = "log(1 + exp(-y*s))", "def core_conjugate(w):\n"
+    source, expression = generated(text)[0], symbolic.expression_of(text, language.parse(text), {})
+    generation.Verification(source, expression, "±1", [])._ends(1.0)
+    for last, said in (("math.nan", "is nan, near"), ("-math.inf", "is -inf, near"), ("1", "jump")):
+        wrong = source.replace(head, f"{head}    if w == -1.0:\n        return {last}\n")
+        with pytest.raises(Unusable, match=said):
+            generation.Verification(wrong, expression, "±1", [])._ends(1.0)
 
 
 @pytest.mark.parametrize("name", ["softplus", "expit", "negative_entropy"])
@@ -754,12 +838,19 @@ def test_name_depends_on_everything() -> None:
     assert len(names) == 4
 
 
-def test_labels_asked_for_are_remembered_apart(fresh: Path) -> None:
+def test_labels_asked_for_are_remembered_apart(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = {}
     for labels in (None, "±1", "real"):
         loss = loss_from_expression("s**2/2 - y*s", labels=labels)
         assert loss.labels == (labels or "real")
         assert pickle.loads(pickle.dumps(loss)) == loss
+        sources[labels] = loss.source
     assert len(list(fresh.glob("*.py"))) == 3
+    _KNOWN.clear()
+    monkeypatch.setattr(generation, "generate", None)  # as the file is there
+    assert loss_from_expression("s**2/2 - y*s").source == sources[None]
 
 
 def test_an_edit_of_any_file_makes_new_modules(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -785,3 +876,6 @@ def test_folder_without_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
     assert cache.folder() == tmp_path / "local" / "rcmd" / "expressions"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert cache.folder() == tmp_path / "Library" / "Caches" / "rcmd" / "expressions"

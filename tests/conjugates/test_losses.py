@@ -37,6 +37,7 @@ from rcmd import (
     conjugates,
     solve,
 )
+from rcmd.conjugates import numeric, scalars
 from rcmd.conjugates.base import NumericConjugateWarning
 from rcmd.jit.scalars import method_scalar
 from rcmd.model import truth
@@ -44,18 +45,10 @@ from rcmd.model.specs import LOSSES, parse_loss
 from rcmd.testing import ContractError, check_conjugate, check_prox, inspect_conjugate
 
 SHIPPED: list[SeparableConjugate] = [
-    LeastSquares(),
-    Logistic(),
-    Huber(0.7),
-    PseudoHuber(1.5),
-    LogCosh(0.8),
-    Fair(1.4),
-    SmoothedHinge(0.6),
-    SquaredHinge(),
-    SoftplusHinge(0.4),
-    SmoothedQuantile(0.8, 0.5),
+    LeastSquares(), Logistic(), Huber(0.7), PseudoHuber(1.5), LogCosh(0.8), Fair(1.4),
+    SmoothedHinge(0.6), SquaredHinge(), SoftplusHinge(0.4), SmoothedQuantile(0.8, 0.5),
     EpsilonInsensitive(0.3, 0.5),
-]
+]  # fmt: skip
 SIGNS = (Logistic, SmoothedHinge, SquaredHinge, SoftplusHinge)
 EPS = 2.0**-52
 
@@ -554,17 +547,36 @@ def test_a_slope_that_cannot_be_evaluated_far_out_has_no_limit() -> None:
     assert loss.conjugate(3.0, 0.0) == pytest.approx(4.5, rel=1e-12)
 
 
+def test_slopes_that_end_or_jump() -> None:
+    """One that cannot be evaluated from 100 on has no known limit; one may jump over w."""
+    assert numeric.slope_limit(lambda s: 1.0 if s < 100.0 else math.nan, 1.0) == math.inf
+    for edge, (low, high) in itertools.product((0.0, 1.0, 3.7), ((-1.0, 1.0), (-1e-200, 1e3))):
+        found = numeric.inverse_slope(lambda s: low if s <= edge else high, 0.0)  # noqa: B023
+        # To the last digit, or at 0 by a hundred halvings at least.
+        assert abs(found - edge) <= 2.0**-51 * edge + 2.0**-100, (edge, low, high)
+
+
+def test_conjugates_at_the_ends_are_limits() -> None:
+    """An end that w misses by one rounding; l* finite, infinite, and l that overflows far out."""
+    above, root = math.nextafter(1.0, 2.0), PseudoHuber(1.0)
+    value, slope = (numeric.guarded(f, 0.0) for f in (root.value, root.derivative))
+    for w in (above, -above):
+        assert numeric.inverse_slope(slope, w) == math.copysign(math.inf, w)
+        assert numeric.conjugate(value, slope, w) == pytest.approx(1.0, abs=1e-6)
+    # r·atan r − log(1 + r²)/2 falls behind its asymptote by a logarithm: l*(π/2) is infinite.
+    value = lambda r: r * math.atan(r) - math.log1p(r * r) / 2  # noqa: E731
+    assert numeric.conjugate(value, math.atan, math.pi / 2) == math.inf
+    naive = numeric.guarded(lambda s, y: math.log(1.0 + math.exp(s)), 0.0)
+    assert numeric.conjugate(naive, scalars.expit, above) == pytest.approx(0.0, abs=1e-12)
+
+
 # ---- any number type ---------------------------------------------------------------------------
 
 F = Fraction
 RATIONAL = [
-    LeastSquares(),
-    Huber(F(2, 3)),
-    SmoothedHinge(F(3, 5)),
-    SquaredHinge(),
-    SmoothedQuantile(F(4, 5), F(1, 2)),
-    EpsilonInsensitive(F(1, 3), F(1, 2)),
-]
+    LeastSquares(), Huber(F(2, 3)), SmoothedHinge(F(3, 5)), SquaredHinge(),
+    SmoothedQuantile(F(4, 5), F(1, 2)), EpsilonInsensitive(F(1, 3), F(1, 2)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("loss", RATIONAL, ids=lambda loss: type(loss).__name__)
@@ -661,15 +673,11 @@ def test_descent_bound_of_the_contract_is_an_upper_bound() -> None:
     assert SeparableConjugate.descent_bound(LeastSquares(), F(3)) == F(9, 2)
 
 
-def test_logistic_descent_is_lamberts_number_rounded_up() -> None:
+def test_descents_are_lamberts_numbers_rounded_up() -> None:
     with mpmath.workdps(50):
         wanted = mpmath.lambertw(mpmath.exp(-1)).real
         assert wanted <= Logistic().descent_bound(1.0) <= wanted * (1 + EPS)
-
-
-def test_softplus_descent_is_lamberts_number() -> None:
-    for width in (0.02, 0.4, 1.0, 7.0):
-        with mpmath.workdps(50):
+        for width in (0.02, 0.4, 1.0, 7.0):
             wanted = mp(width) * mpmath.lambertw(mpmath.exp(1 / mp(width) - 1)).real
             found = SoftplusHinge(width).descent_bound(1.0)
             assert wanted <= found <= wanted * (1 + mp(10) ** -13)

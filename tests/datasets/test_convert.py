@@ -102,10 +102,7 @@ def test_the_numbers_of_the_reader_bit_for_bit(source, tmp_path, cut, pack, bloc
     assert same(tmp_path / "some.rows", source)
 
 
-@pytest.mark.parametrize(
-    "name",
-    data_files.each(*data_files.NAMES, slow=("gisette_scale.t",)),
-)
+@pytest.mark.parametrize("name", data_files.each(*data_files.NAMES, slow=("gisette_scale.t",)))
 def test_published_files(tmp_path, name):
     path = data_files.path(name)
     convert_libsvm(path, tmp_path / "published.rows")

@@ -9,12 +9,7 @@ from enumeration import levels, mean
 from scipy.special import xlogy
 
 from rcmd import EuclideanProx, L1Ball, LeastSquares, Problem
-from rcmd.lab.demos import (
-    new_loss,
-    substitute_gradient,
-    the_bound,
-    two_geometries,
-)
+from rcmd.lab.demos import new_loss, substitute_gradient, the_bound, two_geometries
 from rcmd.lab.demos.page import Frame, Scene
 from rcmd.model.schedules import SublinearSchedule
 

@@ -379,8 +379,7 @@ def test_no_overflow_and_no_lost_digits(name, t, size):
         growth, sigma = mpmath.expm1(log_growth), digits(size / n)
         noise = (1 - mpmath.mpf(1) / n) / (sigma - 1)
         least = min(
-            digits(size) / growth,
-            (mpmath.sqrt((1 + 1 / sigma) / growth) + mpmath.sqrt(noise)) ** 2,
+            digits(size) / growth, (mpmath.sqrt((1 + 1 / sigma) / growth) + mpmath.sqrt(noise)) ** 2
         )
         expected = {
             "theorem-3.2-first": 4 / growth,

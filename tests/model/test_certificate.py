@@ -21,16 +21,7 @@ from small_problems import (
     problem,
 )
 
-from rcmd import (
-    Huber,
-    L1Ball,
-    LeastSquares,
-    Problem,
-    SeparableConjugate,
-    Simplex,
-    certify,
-    solve,
-)
+from rcmd import Huber, L1Ball, LeastSquares, Problem, SeparableConjugate, Simplex, certify, solve
 from rcmd.model import truth
 from rcmd.model.certificate import BestPair, PrimalPoint
 

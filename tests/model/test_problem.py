@@ -239,10 +239,7 @@ def test_open_radii_hold_every_optimum(loss: str) -> None:
         for narrow, wide in (
             (L1Penalty(0.05), L1Penalty(0.05, 1e3)),
             (Ridge(0.25), Ridge(0.25, 1e3)),
-            (
-                Translated(Ridge(0.25), np.ones(4)),
-                Translated(Ridge(0.25, 1e3), np.ones(4)),
-            ),
+            (Translated(Ridge(0.25), np.ones(4)), Translated(Ridge(0.25, 1e3), np.ones(4))),
         ):
             left = truth.solve(problem(loss, narrow, seed=seed)).primal
             right = truth.solve(problem(loss, wide, seed=seed)).primal

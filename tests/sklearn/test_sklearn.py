@@ -395,8 +395,7 @@ def test_unknown_parameters_are_refused(oracle: str, key: str, words: str) -> No
 
 
 @pytest.mark.parametrize(
-    "oracle",
-    ["group-l2:2:3", L1Ball(2.0), Hull(np.eye(5)), GroupL2Ball([0, 0, 1, 1, 1], 2.0)],
+    "oracle", ["group-l2:2:3", L1Ball(2.0), Hull(np.eye(5)), GroupL2Ball([0, 0, 1, 1, 1], 2.0)]
 )
 @pytest.mark.parametrize("loss", ["logistic", SeparableConjugate.from_expression("(s - y)**2/2")])
 def test_clones_and_pickles_are_the_same_model(loss: Any, oracle: Any) -> None:

@@ -64,8 +64,6 @@ class ScalarPrinter(PythonCodePrinter):  # type: ignore[misc]
             raise Unusable(str(expr))
         if exponent.is_negative:
             return f"1.0 / {self.parenthesize(base**-exponent, PRECEDENCE['Pow'])}"
-        if exponent == 1:
-            return self._print(base)
         if exponent == 2:
             return f"square({self._print(base)})"
         root = f"math.sqrt({self._print(base)})"
