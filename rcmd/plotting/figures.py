@@ -25,8 +25,6 @@ AXES: dict[str, tuple[str, str]] = {
     "seconds": ("seconds", "seconds"),
 }
 """What a run spends: the column of the history, and how it is called."""
-MOST_LABELS = 8
-"""Names that fit beside the axes; more of them are in a legend."""
 
 NAMED = 7
 """Coefficients that get a colour and a name: the largest at the end."""
@@ -69,7 +67,7 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
 
     def panel(y_label: str, curves: dict[str, str], **look: Any) -> Panel:
         lines = [Line(name, xs, history.column(of)) for name, of in curves.items()]
-        return Panel("", label, lines, y_label, band=band, label_ends=True, **look)
+        return Panel("", label, lines, y_label, band=band, **look)
 
     curves = {"certified gap": "gap", "bound on E[gap]": "bound"}
     gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
@@ -122,8 +120,7 @@ def compare(
                 )
             history = result.history
             lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
-    panel = Panel("", label, lines, y_label="certified gap", label_ends=len(results) <= MOST_LABELS)
-    return shown([panel], axes)
+    return shown([Panel("", label, lines, y_label="certified gap")], axes)
 
 
 def _corrections(history: History, column: str) -> tuple[float, float, str] | None:
@@ -213,8 +210,7 @@ def coefficients(
         lines.append(Line(name, xs, table[:, i]))
     y_label, levels = ("singular values", ()) if matrices else ("coefficients", (0.0,))
     note = "" if lines else "all zero"
-    look: dict[str, Any] = {"log": log, "levels": levels, "note": note, "label_ends": True}
-    values = Panel("", x_label, lines, y_label, **look)
+    values = Panel("", x_label, lines, y_label, log=log, levels=levels, note=note)
     support = (table != 0).sum(axis=1)
     what = "rank" if matrices else f"nonzero coefficients of {count}"
     counted = Line("", xs, support, {"color": "black", "linewidth": 1.2, "marker": "o"})

@@ -100,8 +100,6 @@ class Panel:
         A grey strip from x = start to x = end, with its name at the top: (start, end, name).
     note
         A few words above the axes, at the left.
-    label_ends
-        Names at the ends of the curves; without it they are in the legend.
     """
 
     title: str
@@ -112,7 +110,6 @@ class Panel:
     log: str = "xy"
     band: tuple[float, float, str] | None = None
     note: str = ""
-    label_ends: bool = False
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
@@ -150,7 +147,7 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
     require_matplotlib()
     from matplotlib import rc_context
 
-    from rcmd.plotting.axes import Figure, label_ends
+    from rcmd.plotting.axes import Figure
 
     rows = -(-len(panels) // columns)
     shared = columns > 1 and len({panel.y_label for panel in panels}) == 1
@@ -162,13 +159,8 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
         names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
         chosen = _looks(names)
         handles: dict[str, Any] = {}
-        labelled = []
         for place, (axes, panel) in enumerate(zip(every_axes, panels, strict=False)):
-            found = draw(axes, panel, chosen)
-            if panel.label_ends:
-                labelled.append((axes, found))
-            else:
-                handles = found | handles
+            handles = draw(axes, panel, chosen) | handles
             if shared and place % columns:
                 axes.set_ylabel("")
         for axes in every_axes[len(panels) :]:
@@ -181,7 +173,6 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
             curves = [handles[name] for name in shown]
             below: Any = {"loc": "outside lower center", "ncols": across}
             figure.legend(curves, shown, frameon=False, **below)
-        label_ends(figure, labelled)
     return figure
 
 
@@ -189,13 +180,9 @@ def shown(panels: Sequence[Panel], axes: Any, alone: int = 0) -> Any:
     """A figure with the panels side by side, or one ``alone`` in the user's axes and style."""
     if axes is None:
         return drawn(panels, columns=len(panels))
-    from rcmd.plotting.axes import label_ends
-
     panel = panels[alone]
     handles = draw(axes, panel, _looks(line.name for line in panel.lines))
-    if panel.label_ends:
-        label_ends(axes.figure, [(axes, handles)])
-    elif handles:
+    if handles:
         axes.legend(list(handles.values()), list(handles), frameon=False)
     return axes.figure
 
