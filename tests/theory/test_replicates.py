@@ -207,7 +207,7 @@ def test_order_progress_and_what_is_finished():
         return seconds
 
     def finished(place, found):
-        done.append((place, found.result))
+        done.append((place, found))
 
     tasks = [(0.3,), (0.0,), (0.1,)]
     results = run_each(sleepy, tasks, "abc", jobs=2, tell=told.append, finished=finished)
@@ -225,7 +225,7 @@ def test_known_tasks_are_not_run_again():
         ran.append(number)
         return -number
 
-    known = {1: parallel.Done(-2, 0.5)}
+    known = {1: -2}
     assert run_each(noted, [(1,), (2,), (3,)], "abc", known=known) == [-1, -2, -3]
     assert ran == [1, 3]
 

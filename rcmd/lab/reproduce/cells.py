@@ -20,7 +20,7 @@ from rcmd.lab.racing import CORRECTED, Point, trace
 from rcmd.lab.reproduce.published import EXPERIMENTS, METHODS, RADIUS, RUNS, TARGET, hundredth
 from rcmd.model.problem import Problem
 from rcmd.oracles import L1Ball
-from rcmd.theory.parallel import Done, run_each
+from rcmd.theory.parallel import run_each
 
 COARSE, FINE, NEAR = 1.03, 1.001, 1.3
 """Records are 3 % apart, and 0.1 % once P − P* is within 1.3 targets, until it is reached."""
@@ -121,11 +121,10 @@ def _finish(
     cells: list[Cell] = [task[0] for task in tasks]
     names = [f"{cell.experiment} {cell.method} seed {cell.seed}" for cell in cells]
     there = [finished(cell, folder) for cell in cells]
-    known = {place: Done(found, found["seconds"]) for place, found in enumerate(there) if found}
+    known = {place: found for place, found in enumerate(there) if found}
 
-    def keep(place: int, done: Done) -> None:
-        done.result["seconds"] = done.seconds
-        store(cells[place], folder, done.result)
+    def keep(place: int, found: dict[str, Any]) -> None:
+        store(cells[place], folder, found)
 
     return run_each(work, tasks, names, jobs=jobs, tell=tell, finished=keep, known=known)
 
