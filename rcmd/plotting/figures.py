@@ -78,7 +78,7 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
 def compare(
     results: Mapping[str, Result | Sequence[Result]], x: Axis = "gradients", axes: Any = None
 ) -> Any:
-    """The certified gaps of several runs in one picture.
+    """A figure with the certified gaps of several runs.
 
     Parameters
     ----------
@@ -90,11 +90,6 @@ def compare(
         ``"seconds"``.
     axes
         Axes to draw into; without them, a figure of its own as wide as a journal's column.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, with its own ``savefig``.
 
     Examples
     --------
@@ -152,7 +147,7 @@ def coefficients(
     names: Sequence[str] | None = None,
     axes: Any = None,
 ) -> Any:
-    """Coefficients against x, and how many of them are not zero.
+    """A figure with coefficients against x, and how many of them are not zero.
 
     The largest at the end have names, the others are grey. For matrices (``LowRank``) singular
     values and rank are shown instead.
@@ -169,11 +164,6 @@ def coefficients(
         Names of the coefficients; β₁, β₂, … without them.
     axes
         Axes for the coefficients alone; without them, a figure with both panels.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
 
     Examples
     --------
@@ -228,7 +218,7 @@ def _singular_values(betas: Sequence[LowRank]) -> Array:
 
 
 def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
-    """The dual variables w against margins or residuals, and sorted.
+    """A figure with the dual variables w against margins or residuals, and sorted.
 
     For labels ±1 both signs are folded into one curve: y·w against the margin y·xᵀβ; otherwise w
     against the residual xᵀβ − y. A pair with gap 0 lies on the curve w = l'(xᵀβ), which is drawn
@@ -237,17 +227,10 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
 
     Parameters
     ----------
-    problem
-        What was solved.
-    result
-        Its solution.
+    problem, result
+        What was solved, and its solution.
     axes
         Axes for the first panel alone; without them, a figure with both.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
 
     Examples
     --------
