@@ -156,23 +156,20 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
         figure = Figure(figsize=(width, ROW_HEIGHT * rows), layout="constrained")
         grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if shared else False)
         every_axes = grid.ravel()
-        names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
-        chosen = _looks(names)
+        chosen = _looks(line.name for panel in panels for line in panel.lines)
         handles: dict[str, Any] = {}
         for place, (axes, panel) in enumerate(zip(every_axes, panels, strict=False)):
-            handles = draw(axes, panel, chosen) | handles
+            handles |= draw(axes, panel, chosen)
             if shared and place % columns:
                 axes.set_ylabel("")
         for axes in every_axes[len(panels) :]:
             axes.set_visible(False)
-        shown = [name for name in names if name in handles]
-        if shown:
-            longest = max(map(len, shown))
-            across = max(1, min(len(shown), int(width / (0.5 + INCHES_A_LETTER * longest))))
-            figure.set_figheight(ROW_HEIGHT * rows + 0.2 * -(-len(shown) // across) + 0.1)
-            curves = [handles[name] for name in shown]
+        if handles:
+            longest = max(map(len, handles))
+            across = max(1, min(len(handles), int(width / (0.5 + INCHES_A_LETTER * longest))))
+            figure.set_figheight(ROW_HEIGHT * rows + 0.2 * -(-len(handles) // across) + 0.1)
             below: Any = {"loc": "outside lower center", "ncols": across}
-            figure.legend(curves, shown, frameon=False, **below)
+            figure.legend(list(handles.values()), list(handles), frameon=False, **below)
     return figure
 
 
