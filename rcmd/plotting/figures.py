@@ -9,12 +9,12 @@ import numpy as np
 
 from rcmd.plotting.panels import Line, Panel, plain, shown
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, check_kind
+from rcmd.solver.result import Result
 
 if TYPE_CHECKING:
     from rcmd.model.problem import Problem
     from rcmd.solver.history import History
-    from rcmd.solver.result import Result
 
 Axis = Literal["gradients", "iterations", "oracle_calls", "seconds"]
 
@@ -57,11 +57,7 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
     'iterations'
     """
     column, label = _axis(x)
-    if not hasattr(result, "history"):
-        raise TypeError(
-            f"result is of type {type(result).__name__}; expected the Result of a run, such as "
-            "solve(problem)"
-        )
+    check_kind("result", result, Result, "the Result of a run, such as solve(problem)")
     history = result.history
     xs, band = history.column(column), _corrections(history, column)
 
@@ -107,12 +103,9 @@ def compare(
         )
     lines = []
     for name, given in results.items():
-        for result in given if isinstance(given, list | tuple) else [given]:
-            if not hasattr(result, "history"):
-                raise TypeError(
-                    f"results holds {name!r}: an object of type {type(result).__name__}; expected "
-                    "a Result, or a list of them"
-                )
+        runs: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+        for result in runs:
+            check_kind(f"results[{name!r}]", result, Result, "a Result, or a list of them")
             history = result.history
             lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
     return shown([Panel("", label, lines, y_label="certified gap")], axes)
