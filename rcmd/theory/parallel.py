@@ -9,13 +9,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from functools import cache
 from importlib import import_module
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any
 
 from rcmd.reporting.progress import duration, one_thread
@@ -33,8 +32,6 @@ def run_each(
     *,
     jobs: int = 1,
     tell: Callable[[str], None] = lambda text: None,
-    finished: Callable[[int, Any], None] = lambda place, result: None,
-    known: Mapping[int, Any] = MappingProxyType({}),
 ) -> list[Any]:
     """``work(*task)`` for every task, ``jobs`` at a time, each on one thread.
 
@@ -48,10 +45,6 @@ def run_each(
         Processes; −1 for as many as there are cores. One runs here, without joblib.
     tell
         Called with a line on what is done and what is under way.
-    finished
-        Called in this process with the place of a task that has ended, and its result.
-    known
-        Results of an earlier call, by place; these tasks are not run again.
 
     Returns
     -------
@@ -66,28 +59,26 @@ def run_each(
     Traceback (most recent call last):
     rcmd.theory.parallel.RunFailed: first failed: ZeroDivisionError: ...
     """
-    missing = [place for place in range(len(tasks)) if place not in known]
-    jobs = min(_checked_jobs(jobs), len(missing))
-    results, begun = dict(known), time.perf_counter()
+    jobs = min(_checked_jobs(jobs), len(tasks))
+    results, begun = dict[int, Any](), time.perf_counter()
 
     def unfinished() -> list[str]:
-        return [names[place] for place in missing if place not in results]
+        return [name for place, name in enumerate(names) if place not in results]
 
     def say() -> None:
-        ahead, past = unfinished(), len(results) - len(known)
+        ahead, past = unfinished(), len(results)
         pace = (time.perf_counter() - begun) / max(past, 1)
         left = f", about {duration(pace * len(ahead))} left" if past else ""
         now = ", ".join(ahead[:jobs])
-        tell(f"{len(results)} of {len(tasks)} done{left}; {now}" if now else "")
+        tell(f"{past} of {len(tasks)} done{left}; {now}" if now else "")
 
     say()
-    calls = [(place, work, tasks[place], names[place]) for place in missing]
+    calls = [(place, work, *call) for place, call in enumerate(zip(tasks, names, strict=True))]
     outcomes = (_here(*call) for call in calls) if jobs <= 1 else _elsewhere(calls, jobs)
     try:
         with closing(outcomes):
             for place, result in outcomes:
                 results[place] = result
-                finished(place, result)
                 say()
     except BrokenProcessPool as fault:
         raise RunFailed(

@@ -147,7 +147,7 @@ def test_records_are_dense_only_near_the_target():
 def test_finished_cells_are_taken_only_whole_and_with_the_same_settings(tmp_path, monkeypatch):
     folder, cell = tmp_path, cell_of(tmp_path, "scgm")
     assert finished(cell, folder) is None
-    cells.store(cell, folder, {"reached": None})
+    cells.run_and_store(lambda cell: {"reached": None}, folder, cell)
     assert finished(cell, folder) == {"reached": None}
     assert finished(replace(cell, path="elsewhere"), folder) == {"reached": None}
     for change in ({"passes": 7}, {"oracle_calls": 7}, {"data": "other"}, {"version": "0"}):
@@ -168,7 +168,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path.write_text("old")
     monkeypatch.setattr(cells.Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
-        cells.store(cell, tmp_path, {})
+        cells.run_and_store(lambda cell: {}, tmp_path, cell)
     assert path.read_text() == "old"
 
 
@@ -233,7 +233,7 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(folder, ran, tmp_path):
     settings, told = replace(SMALL, data=str(folder)), []
     resumed = run_all(settings, cells_folder, told.append)
     assert all(path.read_bytes() == text for path, text in kept.items())
-    assert f"{len(kept) - 1} of 13 done; " in "".join(told)
+    assert f"0 of {14 - len(kept)} done; " in "".join(told)
     whole = run_all(settings, ran[0] / "cells", lambda text: None)
     assert resumed == whole
     assert table(resumed).text() == table(whole).text()
