@@ -23,13 +23,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rcmd.datasets.libsvm import Array, LibsvmData, libsvm_parts, read_libsvm
+from rcmd.datasets.libsvm import LibsvmData, libsvm_parts, read_libsvm
 from rcmd.rows.base import DenseRows
 from rcmd.rows.disk import ArrayFile, DenseFiles, DiskRows, RowFiles, SparseFiles
 from rcmd.rows.layouts import as_rows
 from rcmd.rows.matrix_files import DataError
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import as_array, checked_numbers
+from rcmd.rows.validation import Array, as_array, checked_numbers
 
 FORMAT, VERSION = "rcmd rows", 1
 META = "meta.json"

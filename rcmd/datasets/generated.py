@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.datasets.libsvm import Array
 from rcmd.rows.matrix_files import DataError
-from rcmd.rows.validation import check_seed
+from rcmd.rows.validation import Array, check_seed
 
 Pair = tuple[Any, Array]
 Rng = np.random.Generator | int  # a generator, or a seed for one

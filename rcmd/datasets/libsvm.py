@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rcmd.rows.matrix_files import DataError
-
-Array = NDArray[Any]
+from rcmd.rows.validation import Array
 
 _BLOCK = 1 << 20  # bytes of text parsed at a time; much larger blocks fall out of the cache
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
@@ -40,9 +39,7 @@ class LibsvmData(NamedTuple):
     y: Array
 
 
-def read_libsvm(
-    path: str | os.PathLike[str], *, features: int | None = None, _block: int = _BLOCK
-) -> LibsvmData:
+def read_libsvm(path: str | os.PathLike[str], *, features: int | None = None) -> LibsvmData:
     r"""Read a LIBSVM text file; its first bytes, not its name, tell gzip, bzip2 and xz.
 
     A line is ``label index:value index:value ... # comment``. Indices count from 1, as in
@@ -65,7 +62,7 @@ def read_libsvm(
     (array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]]), array([ 1., -1.]))
     """
-    rows, labels, _ = zip(*libsvm_parts(path, features=features, _block=_block), strict=True)
+    rows, labels, _ = zip(*libsvm_parts(path, features=features), strict=True)
     x = sp.vstack(rows, format="csr")
     x.resize(x.shape[0], x.indices.max(initial=-1) + 1 if features is None else features)
     return LibsvmData(x, np.concatenate(labels))
@@ -101,14 +98,14 @@ class LibsvmPart(NamedTuple):
 
 
 def libsvm_parts(
-    path: str | os.PathLike[str], *, features: int | None = None, _block: int = _BLOCK
+    path: str | os.PathLike[str], *, features: int | None = None
 ) -> Generator[LibsvmPart, None, None]:
     """Yield a file in parts of some megabytes; options and errors are those of read_libsvm."""
     limit = 2**31 - 1 if features is None else features
     if not 0 <= limit < 2**31:
         raise DataError(f"features is {limit}; expected an integer from 0 to {2**31 - 1}")
     name, line, found = os.fspath(path), 1, False
-    with closing(_blocks(name, _block)) as blocks:
+    with closing(_blocks(name)) as blocks:
         for block, share in blocks:
             text = re.sub(rb"#[^\n]*", b"", block) if b"#" in block else block
             try:
@@ -122,7 +119,7 @@ def libsvm_parts(
         raise DataError(f"{name} holds no rows; expected lines 'label index:value ...'")
 
 
-def _blocks(name: str, size: int) -> Generator[tuple[bytes, float], None, None]:
+def _blocks(name: str) -> Generator[tuple[bytes, float], None, None]:
     """Yield blocks of whole lines and the share of the file read, itself reading ahead."""
     try:
         with open(name, "rb") as raw, ThreadPoolExecutor(1) as pool:
@@ -131,7 +128,7 @@ def _blocks(name: str, size: int) -> Generator[tuple[bytes, float], None, None]:
             length = os.fstat(raw.fileno()).st_size if raw.seekable() else 0  # 0 for a pipe
 
             def read() -> tuple[bytes, float]:
-                block = stream.read(size) + stream.readline()
+                block = stream.read(_BLOCK) + stream.readline()
                 return block, raw.tell() / length if length else math.nan
 
             ahead = pool.submit(read)

@@ -9,12 +9,12 @@ import numpy as np
 
 from rcmd.plotting.panels import Line, Panel, plain, shown
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, check_kind
+from rcmd.solver.result import Result
 
 if TYPE_CHECKING:
     from rcmd.model.problem import Problem
     from rcmd.solver.history import History
-    from rcmd.solver.result import Result
 
 Axis = Literal["gradients", "iterations", "oracle_calls", "seconds"]
 
@@ -25,8 +25,6 @@ AXES: dict[str, tuple[str, str]] = {
     "seconds": ("seconds", "seconds"),
 }
 """What a run spends: the column of the history, and how it is called."""
-MOST_LABELS = 8
-"""Names that fit beside the axes; more of them are in a legend."""
 
 NAMED = 7
 """Coefficients that get a colour and a name: the largest at the end."""
@@ -59,17 +57,13 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
     'iterations'
     """
     column, label = _axis(x)
-    if not hasattr(result, "history"):
-        raise TypeError(
-            f"result is of type {type(result).__name__}; expected the Result of a run, such as "
-            "solve(problem)"
-        )
+    check_kind("result", result, Result, "the Result of a run, such as solve(problem)")
     history = result.history
     xs, band = history.column(column), _corrections(history, column)
 
     def panel(y_label: str, curves: dict[str, str], **look: Any) -> Panel:
         lines = [Line(name, xs, history.column(of)) for name, of in curves.items()]
-        return Panel("", label, lines, y_label, band=band, label_ends=True, **look)
+        return Panel("", label, lines, y_label, band=band, **look)
 
     curves = {"certified gap": "gap", "bound on E[gap]": "bound"}
     gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
@@ -80,7 +74,7 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
 def compare(
     results: Mapping[str, Result | Sequence[Result]], x: Axis = "gradients", axes: Any = None
 ) -> Any:
-    """The certified gaps of several runs in one picture.
+    """A figure with the certified gaps of several runs.
 
     Parameters
     ----------
@@ -92,11 +86,6 @@ def compare(
         ``"seconds"``.
     axes
         Axes to draw into; without them, a figure of its own as wide as a journal's column.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, with its own ``savefig``.
 
     Examples
     --------
@@ -114,16 +103,12 @@ def compare(
         )
     lines = []
     for name, given in results.items():
-        for result in given if isinstance(given, list | tuple) else [given]:
-            if not hasattr(result, "history"):
-                raise TypeError(
-                    f"results holds {name!r}: an object of type {type(result).__name__}; expected "
-                    "a Result, or a list of them"
-                )
+        runs: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+        for result in runs:
+            check_kind(f"results[{name!r}]", result, Result, "a Result, or a list of them")
             history = result.history
             lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
-    panel = Panel("", label, lines, y_label="certified gap", label_ends=len(results) <= MOST_LABELS)
-    return shown([panel], axes)
+    return shown([Panel("", label, lines, y_label="certified gap")], axes)
 
 
 def _corrections(history: History, column: str) -> tuple[float, float, str] | None:
@@ -155,7 +140,7 @@ def coefficients(
     names: Sequence[str] | None = None,
     axes: Any = None,
 ) -> Any:
-    """Coefficients against x, and how many of them are not zero.
+    """A figure with coefficients against x, and how many of them are not zero.
 
     The largest at the end have names, the others are grey. For matrices (``LowRank``) singular
     values and rank are shown instead.
@@ -172,11 +157,6 @@ def coefficients(
         Names of the coefficients; β₁, β₂, … without them.
     axes
         Axes for the coefficients alone; without them, a figure with both panels.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
 
     Examples
     --------
@@ -213,8 +193,7 @@ def coefficients(
         lines.append(Line(name, xs, table[:, i]))
     y_label, levels = ("singular values", ()) if matrices else ("coefficients", (0.0,))
     note = "" if lines else "all zero"
-    look: dict[str, Any] = {"log": log, "levels": levels, "note": note, "label_ends": True}
-    values = Panel("", x_label, lines, y_label, **look)
+    values = Panel("", x_label, lines, y_label, log=log, levels=levels, note=note)
     support = (table != 0).sum(axis=1)
     what = "rank" if matrices else f"nonzero coefficients of {count}"
     counted = Line("", xs, support, {"color": "black", "linewidth": 1.2, "marker": "o"})
@@ -232,7 +211,7 @@ def _singular_values(betas: Sequence[LowRank]) -> Array:
 
 
 def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
-    """The dual variables w against margins or residuals, and sorted.
+    """A figure with the dual variables w against margins or residuals, and sorted.
 
     For labels ±1 both signs are folded into one curve: y·w against the margin y·xᵀβ; otherwise w
     against the residual xᵀβ − y. A pair with gap 0 lies on the curve w = l'(xᵀβ), which is drawn
@@ -241,17 +220,10 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
 
     Parameters
     ----------
-    problem
-        What was solved.
-    result
-        Its solution.
+    problem, result
+        What was solved, and its solution.
     axes
         Axes for the first panel alone; without them, a figure with both.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
 
     Examples
     --------

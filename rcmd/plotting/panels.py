@@ -100,8 +100,6 @@ class Panel:
         A grey strip from x = start to x = end, with its name at the top: (start, end, name).
     note
         A few words above the axes, at the left.
-    label_ends
-        Names at the ends of the curves; without it they are in the legend.
     """
 
     title: str
@@ -112,7 +110,6 @@ class Panel:
     log: str = "xy"
     band: tuple[float, float, str] | None = None
     note: str = ""
-    label_ends: bool = False
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
@@ -150,7 +147,7 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
     require_matplotlib()
     from matplotlib import rc_context
 
-    from rcmd.plotting.axes import Figure, label_ends
+    from rcmd.plotting.axes import Figure
 
     rows = -(-len(panels) // columns)
     shared = columns > 1 and len({panel.y_label for panel in panels}) == 1
@@ -159,29 +156,20 @@ def drawn(panels: Sequence[Panel], columns: int) -> Any:
         figure = Figure(figsize=(width, ROW_HEIGHT * rows), layout="constrained")
         grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if shared else False)
         every_axes = grid.ravel()
-        names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
-        chosen = _looks(names)
+        chosen = _looks(line.name for panel in panels for line in panel.lines)
         handles: dict[str, Any] = {}
-        labelled = []
         for place, (axes, panel) in enumerate(zip(every_axes, panels, strict=False)):
-            found = draw(axes, panel, chosen)
-            if panel.label_ends:
-                labelled.append((axes, found))
-            else:
-                handles = found | handles
+            handles |= draw(axes, panel, chosen)
             if shared and place % columns:
                 axes.set_ylabel("")
         for axes in every_axes[len(panels) :]:
             axes.set_visible(False)
-        shown = [name for name in names if name in handles]
-        if shown:
-            longest = max(map(len, shown))
-            across = max(1, min(len(shown), int(width / (0.5 + INCHES_A_LETTER * longest))))
-            figure.set_figheight(ROW_HEIGHT * rows + 0.2 * -(-len(shown) // across) + 0.1)
-            curves = [handles[name] for name in shown]
+        if handles:
+            longest = max(map(len, handles))
+            across = max(1, min(len(handles), int(width / (0.5 + INCHES_A_LETTER * longest))))
+            figure.set_figheight(ROW_HEIGHT * rows + 0.2 * -(-len(handles) // across) + 0.1)
             below: Any = {"loc": "outside lower center", "ncols": across}
-            figure.legend(curves, shown, frameon=False, **below)
-        label_ends(figure, labelled)
+            figure.legend(list(handles.values()), list(handles), frameon=False, **below)
     return figure
 
 
@@ -189,13 +177,9 @@ def shown(panels: Sequence[Panel], axes: Any, alone: int = 0) -> Any:
     """A figure with the panels side by side, or one ``alone`` in the user's axes and style."""
     if axes is None:
         return drawn(panels, columns=len(panels))
-    from rcmd.plotting.axes import label_ends
-
     panel = panels[alone]
     handles = draw(axes, panel, _looks(line.name for line in panel.lines))
-    if panel.label_ends:
-        label_ends(axes.figure, [(axes, handles)])
-    elif handles:
+    if handles:
         axes.legend(list(handles.values()), list(handles), frameon=False)
     return axes.figure
 

@@ -24,19 +24,13 @@ from rcmd.solver.path import path
 
 
 class Sweep(NamedTuple):
-    """What is compared, and how: the oracle at each value of its strength or radius."""
+    """What is compared, and how; ``widest`` is the oracle with the largest solutions."""
 
     parameter: Literal["strength", "radius"]
     values: list[float]
-    oracles: list[Any]
+    widest: Any
     scorer: Any
     seed: int
-
-    @property
-    def widest(self) -> Any:
-        """The oracle with the largest solutions."""
-        pick = np.argmin if self.parameter == "strength" else np.argmax
-        return self.oracles[pick(self.values)]
 
 
 @dataclass(eq=False, repr=False)
@@ -58,9 +52,9 @@ class SweptModel(LinearModel):
         training = self._training(X, y, sample_weight)
         oracle = self._regularizer()
         parameter = swept_parameter(oracle)
-        oracles = [replace(oracle, **{parameter: value}) for value in values]
+        widest = replace(oracle, **{parameter: (min if parameter == "strength" else max)(values)})
         scorer = check_scoring(self, scoring=self.scoring)
-        sweep = Sweep(parameter, values, oracles, scorer, self._seed())
+        sweep = Sweep(parameter, values, widest, scorer, self._seed())
         counts = None if sample_weight is None else checked_weights(sample_weight, len(training.y))
         splits = check_cv(self.cv, training.y, classifier=is_classifier(self))
         folds = Parallel(n_jobs=self.n_jobs)(
@@ -75,8 +69,8 @@ class SweptModel(LinearModel):
                 "the scores of some folds are NaN, so that no value is the best; expected a "
                 "scoring that is defined on every fold: give folds more samples, or another scoring"
             )
-        best = int(means.argmax())
-        self.value_, self.oracle_ = values[best], oracles[best]
+        self.value_ = values[int(means.argmax())]
+        self.oracle_ = replace(oracle, **{parameter: self.value_})
         last = self._solve(training.normalized(), self.oracle_, sweep.seed)
         every = np.append(reached, [result.success for result in last]).astype(bool)
         self._warn_unless(every, max(self.gaps_.max(), self.duality_gap_))

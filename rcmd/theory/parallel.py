@@ -9,15 +9,13 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from functools import cache
 from importlib import import_module
 from numbers import Integral
-from statistics import mean
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcmd.reporting.progress import duration, one_thread
 from rcmd.rows.validation import pip_install
@@ -27,13 +25,6 @@ class RunFailed(ValueError):
     """One of several runs failed; the message says which, and why."""
 
 
-class Done(NamedTuple):
-    """A task's result, and the seconds it took."""
-
-    result: Any
-    seconds: float
-
-
 def run_each(
     work: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
@@ -41,8 +32,6 @@ def run_each(
     *,
     jobs: int = 1,
     tell: Callable[[str], None] = lambda text: None,
-    finished: Callable[[int, Done], None] = lambda place, done: None,
-    known: Mapping[int, Done] = MappingProxyType({}),
 ) -> list[Any]:
     """``work(*task)`` for every task, ``jobs`` at a time, each on one thread.
 
@@ -56,10 +45,6 @@ def run_each(
         Processes; −1 for as many as there are cores. One runs here, without joblib.
     tell
         Called with a line on what is done and what is under way.
-    finished
-        Called in this process with the place of a task that has ended, and its ``Done``.
-    known
-        Tasks that an earlier call finished, by place; they are not run again.
 
     Returns
     -------
@@ -74,27 +59,26 @@ def run_each(
     Traceback (most recent call last):
     rcmd.theory.parallel.RunFailed: first failed: ZeroDivisionError: ...
     """
-    missing = [place for place in range(len(tasks)) if place not in known]
-    jobs = min(_checked_jobs(jobs), len(missing))
-    results = dict(known)
+    jobs = min(_checked_jobs(jobs), len(tasks))
+    results, begun = dict[int, Any](), time.perf_counter()
 
     def unfinished() -> list[str]:
-        return [names[place] for place in missing if place not in results]
+        return [name for place, name in enumerate(names) if place not in results]
 
     def say() -> None:
-        ahead, past = unfinished(), [(names[k], done.seconds) for k, done in results.items()]
-        left = f", about {duration(seconds_left(past, ahead, jobs))} left" if past else ""
+        ahead, past = unfinished(), len(results)
+        pace = (time.perf_counter() - begun) / max(past, 1)
+        left = f", about {duration(pace * len(ahead))} left" if past else ""
         now = ", ".join(ahead[:jobs])
-        tell(f"{len(results)} of {len(tasks)} done{left}; {now}" if now else "")
+        tell(f"{past} of {len(tasks)} done{left}; {now}" if now else "")
 
     say()
-    calls = [(place, work, tasks[place], names[place]) for place in missing]
+    calls = [(place, work, *call) for place, call in enumerate(zip(tasks, names, strict=True))]
     outcomes = (_here(*call) for call in calls) if jobs <= 1 else _elsewhere(calls, jobs)
     try:
         with closing(outcomes):
-            for place, done in outcomes:
-                results[place] = done
-                finished(place, done)
+            for place, result in outcomes:
+                results[place] = result
                 say()
     except BrokenProcessPool as fault:
         raise RunFailed(
@@ -103,26 +87,7 @@ def run_each(
         ) from fault
     finally:
         tell("")
-    return [results[place].result for place in range(len(tasks))]
-
-
-def seconds_left(past: Sequence[tuple[str, float]], ahead: Sequence[str], jobs: int) -> float:
-    """An estimate: a task takes as long as those whose names share most words with its own did.
-
-    Examples
-    --------
-    >>> past = [("a9a fw seed 0", 2.0), ("a9a scgm seed 0", 10.0), ("w8a scgm seed 0", 30.0)]
-    >>> [seconds_left(past, [name], 1) for name in ("a9a scgm seed 1", "gisette scgm seed 0")]
-    [10.0, 20.0]
-    """
-
-    def expected(name: str) -> float:
-        shared = [len(set(name.split()) & set(other.split())) for other, _ in past]
-        most = max(shared)
-        return mean(past[k][1] for k, count in enumerate(shared) if count == most)
-
-    each = [expected(name) for name in ahead]
-    return max([sum(each) / max(jobs, 1), *each])
+    return [results[place] for place in range(len(tasks))]
 
 
 def _elsewhere(calls: Sequence[tuple[Any, ...]], jobs: int) -> Any:
@@ -145,7 +110,7 @@ def _end_with_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _in_worker(parent: int, *call: Any) -> tuple[int, Done]:
+def _in_worker(parent: int, *call: Any) -> tuple[int, Any]:
     _end_with_parent(parent)
     # The terminal sends Ctrl-C to all processes; the first one decides, and ends the others.
     if threading.current_thread() is threading.main_thread():
@@ -153,11 +118,10 @@ def _in_worker(parent: int, *call: Any) -> tuple[int, Done]:
     return _here(*call)
 
 
-def _here(place: int, work: Callable[..., Any], task: Any, name: str) -> tuple[int, Done]:
+def _here(place: int, work: Callable[..., Any], task: Any, name: str) -> tuple[int, Any]:
     try:
         with one_thread():
-            begun = time.perf_counter()
-            return place, Done(work(*task), time.perf_counter() - begun)
+            return place, work(*task)
     except Exception as fault:
         raise RunFailed(f"{name} failed: {type(fault).__name__}: {fault}") from fault
 

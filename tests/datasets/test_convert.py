@@ -12,7 +12,6 @@ import sys
 import time
 import tracemalloc
 import zlib
-from functools import partial
 
 import data_files
 import numpy as np
@@ -24,13 +23,13 @@ from rcmd.datasets import (
     DataError,
     RowsWriter,
     convert_libsvm,
+    libsvm,
     open_rows,
     read,
     read_libsvm,
 )
 from rcmd.datasets import folder as folder_module
 from rcmd.datasets.folder import META
-from rcmd.datasets.libsvm import libsvm_parts
 
 
 def text(rows=200, features=30, seed=0):
@@ -86,7 +85,7 @@ def cut(monkeypatch):
     """Cut texts into blocks of so many bytes."""
 
     def blocks(size):
-        monkeypatch.setattr(folder_module, "libsvm_parts", partial(libsvm_parts, _block=size))
+        monkeypatch.setattr(libsvm, "_BLOCK", size)
 
     return blocks
 

@@ -15,7 +15,14 @@ from numpy.testing import assert_array_equal
 from small_problems import as_text
 
 from rcmd import L1Ball, LeastSquares, Logistic, Problem, solve
-from rcmd.datasets import DataError, make_classification, make_regression, map_labels, read_libsvm
+from rcmd.datasets import (
+    DataError,
+    libsvm,
+    make_classification,
+    make_regression,
+    map_labels,
+    read_libsvm,
+)
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
@@ -131,11 +138,13 @@ def test_numbers_are_rounded_like_float(write):
     ("size", "kind"),
     [(1, "plain"), (7, "gz"), (7, "bz2"), (64, "xz"), (64, "plain"), (1000, "bz2")],
 )
-def test_blocks_do_not_matter(write, kind, size):
+def test_blocks_do_not_matter(write, monkeypatch, kind, size):
     x, y = random_problem(np.random.default_rng(3))
     text = b"# head\n\n" + as_text(x, y) + b"\n\n# tail"
     packed = write(COMPRESSIONS[kind](text))
-    assert_same(read_libsvm(packed, _block=size), read_libsvm(packed))
+    whole = read_libsvm(packed)
+    monkeypatch.setattr(libsvm, "_BLOCK", size)
+    assert_same(read_libsvm(packed), whole)
     assert_same(read_libsvm(packed, features=40), (x, y))
 
 
@@ -216,11 +225,12 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("case", UNREADABLE)
 @pytest.mark.parametrize("size", [100, 1 << 20])
-def test_unreadable_content(write, case, size):
+def test_unreadable_content(write, monkeypatch, case, size):
     content, message = UNREADABLE[case]
     path = write(content)
+    monkeypatch.setattr(libsvm, "_BLOCK", size)
     with pytest.raises(DataError, match=re.escape(str(path)) + ",? " + message) as caught:
-        read_libsvm(path, _block=size)
+        read_libsvm(path)
     assert "\n" not in str(caught.value)
 
 
@@ -251,7 +261,8 @@ def careful(text):
     return rows
 
 
-def test_random_edits_against_a_careful_reader(write):
+def test_random_edits_against_a_careful_reader(write, monkeypatch):
+    monkeypatch.setattr(libsvm, "_BLOCK", 20)
     rng = np.random.default_rng(5)
     start = "1 1:0.5 3:-2 12:1e3\n-1 2:.5 10:7\n\n+1 # none\n2.5 4:1 1:3 9:-0.25\n"
     outcomes = []
@@ -267,9 +278,9 @@ def test_random_edits_against_a_careful_reader(write):
         outcomes.append(isinstance(expected, int))
         if isinstance(expected, int):
             with pytest.raises(DataError, match=f", line {expected}: found"):
-                read_libsvm(path, _block=20)
+                read_libsvm(path)
         else:
-            x, y = read_libsvm(path, _block=20)
+            x, y = read_libsvm(path)
             assert_array_equal(y, [label for label, _ in expected])
             assert_array_equal(x.indices + 1, [j for _, row in expected for j, _ in row])
             assert_array_equal(x.data, [v for _, row in expected for _, v in row])

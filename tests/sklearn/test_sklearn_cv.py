@@ -117,7 +117,7 @@ def test_the_intercept_is_free_at_every_value(monkeypatch: pytest.MonkeyPatch) -
     free = GSFWRegressorCV(**options, random_state=0).fit(X, y).scores_
     single = GSFWRegressor(oracle="l1:3", tol=1e-8, random_state=0).fit(X[30:], y[30:])
     assert free[0, 1] == pytest.approx(single.score(X[:30], y[:30]), abs=1e-4)
-    monkeypatch.setattr(Sweep, "widest", property(lambda sweep: sweep.oracles[0]))
+    monkeypatch.setattr(Sweep, "widest", property(lambda sweep: L1Ball(0.01)))
     held = GSFWRegressorCV(**options, random_state=0).fit(X, y).scores_
     assert abs(held[0, 1] - free[0, 1]) > 1e-3, "an interval for the smallest set must be noticed"
 

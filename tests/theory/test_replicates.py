@@ -199,35 +199,18 @@ def test_without_joblib(problem, monkeypatch):
 # ---- the machinery ------------------------------------------------------------------------------
 
 
-def test_order_progress_and_what_is_finished():
-    told, done = [], []
+def test_order_and_progress():
+    told = []
 
     def sleepy(seconds):
         time.sleep(seconds)
         return seconds
 
-    def finished(place, found):
-        done.append((place, found.result))
-
     tasks = [(0.3,), (0.0,), (0.1,)]
-    results = run_each(sleepy, tasks, "abc", jobs=2, tell=told.append, finished=finished)
-    assert results == [0.3, 0.0, 0.1]
-    assert sorted(done) == [(0, 0.3), (1, 0.0), (2, 0.1)]
+    assert run_each(sleepy, tasks, "abc", jobs=2, tell=told.append) == [0.3, 0.0, 0.1]
     assert told[0] == "0 of 3 done; a, b"
     assert told[1].startswith("1 of 3 done, about ")
     assert told[-1] == ""
-
-
-def test_known_tasks_are_not_run_again():
-    ran = []
-
-    def noted(number):
-        ran.append(number)
-        return -number
-
-    known = {1: parallel.Done(-2, 0.5)}
-    assert run_each(noted, [(1,), (2,), (3,)], "abc", known=known) == [-1, -2, -3]
-    assert ran == [1, 3]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -20,7 +20,7 @@ from rcmd.lab.racing import CORRECTED, Point, trace
 from rcmd.lab.reproduce.published import EXPERIMENTS, METHODS, RADIUS, RUNS, TARGET, hundredth
 from rcmd.model.problem import Problem
 from rcmd.oracles import L1Ball
-from rcmd.theory.parallel import Done, run_each
+from rcmd.theory.parallel import run_each
 
 COARSE, FINE, NEAR = 1.03, 1.001, 1.3
 """Records are 3 % apart, and 0.1 % once P − P* is within 1.3 targets, until it is reached."""
@@ -117,20 +117,14 @@ def _finish(
     jobs: int,
     tell: Callable[[str], None],
 ) -> list[dict[str, Any]]:
-    """What each task found, in order; each is stored as soon as it is finished."""
-    cells: list[Cell] = [task[0] for task in tasks]
-    names = [f"{cell.experiment} {cell.method} seed {cell.seed}" for cell in cells]
-    there = [finished(cell, folder) for cell in cells]
-    known = {place: Done(found, found["seconds"]) for place, found in enumerate(there) if found}
-
-    def keep(place: int, done: Done) -> None:
-        done.result["seconds"] = done.seconds
-        store(cells[place], folder, done.result)
-
-    return run_each(work, tasks, names, jobs=jobs, tell=tell, finished=keep, known=known)
+    """What each task found, in order; those without a file of it are run."""
+    missing = [(work, folder, *task) for task in tasks if finished(task[0], folder) is None]
+    names = [f"{cell.experiment} {cell.method} seed {cell.seed}" for _, _, cell, *_ in missing]
+    run_each(run_and_store, missing, names, jobs=jobs, tell=tell)
+    return [finished(cell, folder) for cell, *_ in tasks]
 
 
-def finished(cell: Cell, folder: Path) -> dict[str, Any] | None:
+def finished(cell: Cell, folder: Path) -> Any:
     """What an earlier run found with the same settings; ``None`` without a whole file of it."""
     try:
         stored = json.loads((folder / cell.file).read_text())
@@ -140,8 +134,9 @@ def finished(cell: Cell, folder: Path) -> dict[str, Any] | None:
     return stored["found"] if same else None
 
 
-def store(cell: Cell, folder: Path, found: dict[str, Any]) -> None:
-    """Write the cell's file, which comes in one move, so that no reader finds half of it."""
+def run_and_store(work: Callable[..., Any], folder: Path, cell: Cell, *further: Any) -> None:
+    """Run a cell and write its file, which comes in one move: no reader finds half of it."""
+    found = work(cell, *further)
     part = folder / f"{cell.file}.{os.getpid()}.part"
     part.write_text(json.dumps({"settings": cell.settings(), "found": found}) + "\n")
     part.replace(folder / cell.file)
