@@ -11,8 +11,7 @@ from rcmd.cli.options import add_command, add_json_option
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and
-COPT's LF variant where available; cost as n and p grow; start, memory, drift.
-Ratios of one run.
+COPT's LF variant where available; cost as n and p grow. Ratios of one run.
 
     rcmd bench engine --data ~/libsvm --json engine.json
 """
@@ -54,12 +53,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     benchmarks = parser.add_subparsers(
         title="benchmarks", required=True, metavar="WHAT", dest="benchmark"
     )
-    engine = add_command(
-        benchmarks, "engine", "time per gradient and per step, start, memory, drift", ENGINE_HELP
-    )
+    engine = add_command(benchmarks, "engine", "time per gradient and per step", ENGINE_HELP)
     engine.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, mushrooms")
     engine.add_argument("--quick", action="store_true", help="a reduced set, about a minute")
-    engine.add_argument("--drift", type=float, metavar="UPDATES", help="for example 1e9")
 
     oracles = add_command(
         benchmarks, "oracles", "every closed-form oracle beside a pass of NumPy", ORACLES_HELP

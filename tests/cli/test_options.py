@@ -225,7 +225,7 @@ HANDED = {
         "--quick: oracle_calls 50000, passes 1000, seeds 1",
     ],
     ("bench engine", "rcmd.lab.bench.engine.run"): [
-        "--data D: data D", "--quick: quick True", "--drift 9: drift 9.0", "--seed 3: seed 3",
+        "--data D: data D", "--quick: quick True", "--seed 3: seed 3",
     ],
     ("bench oracles", "rcmd.lab.bench.oracles.run"): [
         "--p 200: p 200", "--calls 9: calls 9",

@@ -1,7 +1,7 @@
 """``rcmd bench``: speed and memory on this machine, a module for each measurement.
 
-- ``engine``: time per gradient and step, with ``costs`` (``start``, memory, drift), beside the
-  ``contenders``: a plain C loop (``baseline.c``) and COPT
+- ``engine``: time per gradient and step, beside the ``contenders``: a plain C loop
+  (``baseline.c``) and COPT
 - ``oracles``: argmin and minimum beside a pass of NumPy
 - ``peers``: time to a certified gap beside other ``packages``, by the ``ladder``
 - ``disk``: data larger than the memory; ``mpi``: rows on several ranks

@@ -19,7 +19,7 @@ import numpy as np
 from rcmd import L1Ball, LinearMinOracle, Logistic, Problem, Ridge
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import UniformSampler
-from rcmd.lab.bench import packages, start, workloads
+from rcmd.lab.bench import packages, workloads
 from rcmd.lab.bench.timing import Absent, Contender, race
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule
@@ -44,10 +44,6 @@ class Settings:
     peers_up_to: int = 10**6  # the largest p for the others, whose steps walk over all of p
     dense: tuple[int, int] = (2000, 5000)  # rows and columns of the dense problem
     empty: int = 10**5  # empty features to append
-    starts: int = 7  # processes started
-    start_problems: tuple[str, ...] = start.PROBLEMS
-    memory: tuple[int, int] = (10**5, 10**5)  # rows and columns where memory is measured
-    drift: float = 2e7  # coordinate updates after which the drift of d is measured
 
     def quick(self) -> Settings:
         """Less of everything: under a minute."""
@@ -58,10 +54,6 @@ class Settings:
             zipf_n=(10**4, 10**5),
             peers_up_to=10**5,
             dense=(500, 5000),
-            starts=2,
-            start_problems=start.PROBLEMS[:1],
-            memory=(40_000, 40_000),
-            drift=min(self.drift, 1e6),
         )
 
     def timed(self, contenders: list[Contender], turns: int = 0) -> dict[str, list[float]]:

@@ -6,13 +6,13 @@ refreshing sums.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd import L1Ball
-from rcmd.lab.bench import costs, workloads
+from rcmd.lab.bench import workloads
 from rcmd.lab.bench.contenders import (
     NONZEROS,
     RADIUS,
@@ -29,12 +29,10 @@ from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.reporting.tables import Report, Section, Target, about, say, write_json
 
 
-def run(data: str | None, json: str | None, quick: bool, drift: float | None, seed: int = 0) -> int:
+def run(data: str | None, json: str | None, quick: bool, seed: int) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
     settings = Settings(data=data, seed=seed)
     settings = settings.quick() if quick else settings
-    if drift is not None:
-        settings = replace(settings, drift=drift)
     # Minutes of work: whoever reads a pipe sees each table as soon as it is there.
     report = bench_engine(settings, show=lambda section: say(f"{section.text()}\n", json))
     say(report.head(), json)
@@ -152,7 +150,7 @@ def _batches(n: int) -> list[int]:
     return list(dict.fromkeys((max(1, round(0.01 * n)), 1)))
 
 
-SECTIONS = (gradients, growth, ridge, dense, costs.start, costs.memory, costs.drift)
+SECTIONS = (gradients, growth, ridge, dense)
 
 
 def bench_engine(

@@ -143,17 +143,13 @@ def add_timed(
             line.append("–")
             verdict = ""
     shown = {name: as_json(samples) for name, samples in times.items()}
-    section.add(line, **row, times=shown, ratios=ratios, targets=verdicts(targets, ratios))
+    met = {name: t.as_dict(ratios[name]) for name, t in targets.items() if name in ratios}
+    section.add(line, **row, times=shown, ratios=ratios, targets=met)
 
 
 def as_json(samples: Sequence[float]) -> dict[str, object]:
     """The nanoseconds of all turns; the least disturbed one is what counts."""
     return {"best_ns": min(samples), "samples_ns": samples}
-
-
-def verdicts(targets: Mapping[str, Target], values: Mapping[str, float]) -> dict[str, Any]:
-    """Which targets the values meet, for the JSON file."""
-    return {name: t.as_dict(values[name]) for name, t in targets.items() if name in values}
 
 
 def threads() -> str:
