@@ -49,27 +49,19 @@ def zipf(n: int, p: int, nonzeros: int, rng: np.random.Generator) -> Data:
     >>> X.shape, set(np.diff(X.indptr).tolist()), X.has_canonical_format
     ((4, 1000), {50}, True)
     """
+    if p < 2 * nonzeros:
+        raise ValueError(f"p is {p}; expected at least twice the {nonzeros} nonzeros of a row")
     shuffled = rng.permutation(p).astype(np.int32)
-    columns = np.empty((n, nonzeros), np.int32)
+    columns = np.zeros((n, nonzeros), np.int32)
     for block in np.split(columns, range(BLOCK, n, BLOCK)):
-        block[:] = zipf_columns(len(block), shuffled, rng, nonzeros)
+        repeated = np.ones(block.shape, np.bool_)
+        while repeated.any():  # a repeated column is drawn again
+            rank = np.exp(rng.random(np.count_nonzero(repeated)) * math.log(p + 1)) - 1
+            block[repeated] = shuffled[np.minimum(rank.astype(np.int64), p - 1)]
+            block.sort(axis=1)
+            repeated[:, 1:] = block[:, 1:] == block[:, :-1]
+            repeated[:, 0] = False
     values = rng.standard_normal(n * nonzeros) / math.sqrt(nonzeros)
     offsets = np.arange(0, n * nonzeros + 1, nonzeros, dtype=np.int32)
     X = sp.csr_array((values, columns.reshape(-1), offsets), shape=(n, p))
     return Data(X, np.where(rng.random(n) < 0.5, 1.0, -1.0))
-
-
-def zipf_columns(rows: int, shuffled: Array, rng: np.random.Generator, nonzeros: int) -> Array:
-    """Columns drawn one after the other, a repeated one drawn again; sorted."""
-    p = len(shuffled)
-    if p < 2 * nonzeros:
-        raise ValueError(f"p is {p}; expected at least twice the {nonzeros} nonzeros of a row")
-    columns = np.zeros((rows, nonzeros), np.int32)
-    repeated = np.ones((rows, nonzeros), np.bool_)
-    while repeated.any():
-        rank = np.exp(rng.random(np.count_nonzero(repeated)) * math.log(p + 1)) - 1
-        columns[repeated] = shuffled[np.minimum(rank.astype(np.int64), p - 1)]
-        columns.sort(axis=1)
-        repeated[:, 1:] = columns[:, 1:] == columns[:, :-1]
-        repeated[:, 0] = False
-    return columns
