@@ -113,7 +113,7 @@ def test_every_size_and_data_set_is_there(report):
 
 def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(Settings, "quick", lambda self: TINY)
-    monkeypatch.setattr(bench.bench_engine, "__defaults__", ((bench.ridge,), None))
+    monkeypatch.setattr(bench, "SECTIONS", (bench.ridge,))
     monkeypatch.delenv("RCMD_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     path = tmp_path / "out.json"

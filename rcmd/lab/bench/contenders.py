@@ -61,15 +61,6 @@ class Settings:
         turns, seconds = turns or self.repeats, self.seconds
         return race(contenders, repeats=turns, seconds=seconds, budget=3 * turns * seconds)
 
-    def real_data(self) -> tuple[str, workloads.Data, list[str]]:
-        """The first named data set, or generated ones and why."""
-        found, notes = workloads.available(workloads.NAMED[:1], self.data)
-        if not found:
-            rng = np.random.default_rng(self.seed)
-            found = {"zipf": workloads.zipf(self.zipf_n[0], self.zipf_p[0], NONZEROS, rng)}
-        [(name, data)] = found.items()
-        return name, data, notes
-
     def engine(self, data: workloads.Data, oracle: LinearMinOracle, batch: int) -> CompiledEngine:
         """The compiled engine on the logistic loss, with the theorem's schedule."""
         problem = Problem(data.X, data.y, Logistic(), oracle)

@@ -5,7 +5,6 @@ Times are the best of several repeats. What is compared is timed by turns in one
 refreshing sums.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -26,17 +25,13 @@ from rcmd.lab.bench.contenders import (
 )
 from rcmd.lab.bench.timing import add_timed, calling, cells
 from rcmd.reporting.progress import tell_on_terminal as tell
-from rcmd.reporting.tables import Report, Section, Target, about, say, write_json
+from rcmd.reporting.tables import Report, Section, Target, about
 
 
 def run(data: str | None, json: str | None, quick: bool, seed: int) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
     settings = Settings(data=data, seed=seed)
-    settings = settings.quick() if quick else settings
-    # Minutes of work: whoever reads a pipe sees each table as soon as it is there.
-    report = bench_engine(settings, show=lambda section: say(f"{section.text()}\n", json))
-    say(report.head(), json)
-    write_json(report.as_dict(), json)
+    bench_engine(settings.quick() if quick else settings).tell(json)
     return 0
 
 
@@ -100,7 +95,12 @@ def ridge(settings: Settings) -> Section:
     """Ridge-logistic at batch 1 with Theorem 3.2's schedule, with and without empty features."""
     title = f"Time per step at batch 1: ridge {STRENGTH:g}, logistic loss, Theorem 3.2's schedule"
     section = Section("ridge", title, cells("data | n | p | rcmd | to first"))
-    name, data, section.notes = settings.real_data()
+    found, section.notes = workloads.available(workloads.NAMED[:1], settings.data)
+    if not found:
+        rng = np.random.default_rng(settings.seed)
+        sizes = settings.zipf_n[0], settings.zipf_p[0]
+        found = {"zipf": workloads.zipf(*sizes, NONZEROS, rng)}
+    [(name, data)] = found.items()
     X = data.X
     wider = sp.csr_array(
         (X.data, X.indices, X.indptr), shape=(X.shape[0], X.shape[1] + settings.empty)
@@ -153,16 +153,9 @@ def _batches(n: int) -> list[int]:
 SECTIONS = (gradients, growth, ridge, dense)
 
 
-def bench_engine(
-    settings: Settings,
-    sections: Sequence[Callable[[Settings], Section]] = SECTIONS,
-    show: Callable[[Section], None] = lambda section: None,
-) -> Report:
-    """Measure ``sections``; ``show`` is called with each table when it is done."""
-    done = []
-    for section in sections:
-        done.append(section(settings))
-        tell("")
-        show(done[-1])
+def bench_engine(settings: Settings) -> Report:
+    """Measure all sections."""
+    done = [section(settings) for section in SECTIONS]
+    tell("")
     settings_used = asdict(settings)
     return Report(done, about(settings_used.pop("seed"), compiler_version(), **settings_used))
