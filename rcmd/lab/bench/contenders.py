@@ -25,8 +25,8 @@ from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule
 from rcmd.rows.validation import Array
 
-RADIUS, STRENGTH = 5.0, 1e-3
-REGULARIZERS = {"l1 ball": L1Ball(RADIUS), "ridge": Ridge(STRENGTH)}
+RADIUS = 5.0
+REGULARIZERS = {"l1 ball": L1Ball(RADIUS), "ridge": Ridge(1e-3)}
 NONZEROS = 50
 
 
@@ -43,7 +43,6 @@ class Settings:
     zipf_n: tuple[int, ...] = (10**4, 10**5, 10**6)
     peers_up_to: int = 10**6  # the largest p for the others, whose steps walk over all of p
     dense: tuple[int, int] = (2000, 5000)  # rows and columns of the dense problem
-    empty: int = 10**5  # empty features to append
 
     def quick(self) -> Settings:
         """Less of everything: under a minute."""

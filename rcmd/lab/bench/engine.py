@@ -6,9 +6,9 @@ refreshing sums.
 """
 
 from dataclasses import asdict
+from itertools import product
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd import L1Ball
 from rcmd.lab.bench import workloads
@@ -16,7 +16,6 @@ from rcmd.lab.bench.contenders import (
     NONZEROS,
     RADIUS,
     REGULARIZERS,
-    STRENGTH,
     Settings,
     absent_contenders,
     compiler_version,
@@ -63,7 +62,7 @@ def gradients(settings: Settings) -> Section:
 def growth(settings: Settings) -> Section:
     """Time per step as p and n grow."""
     title = f"Time per step at batch 1: Zipf-sparse rows with {NONZEROS} nonzeros"
-    header = cells("n | p | rcmd | to first |  | plain C | COPT LF | rcmd/C | COPT/rcmd")
+    header = cells("R | n | p | rcmd | to first |  | plain C | COPT LF | rcmd/C | COPT/rcmd")
     columns = cells("rcmd | rcmd/first |  | C | COPT | rcmd/C | COPT/rcmd")
     section = Section("growth", title, header, notes=absent_contenders())
     section.notes.append("plain C and COPT walk over all p coordinates in every step")
@@ -75,48 +74,21 @@ def growth(settings: Settings) -> Section:
     for n, p in sizes:
         tell(f"making n = {n}, p = {p}")
         data = workloads.zipf(n, p, NONZEROS, rng)
-        mine.append(stepping(f"{n}×{p}", settings.engine(data, L1Ball(RADIUS), 1), 1))
+        for label, oracle in REGULARIZERS.items():
+            mine.append(stepping(f"{label} {n}×{p}", settings.engine(data, oracle, 1), 1))
         if n == first_n and p <= settings.peers_up_to:
             tell(f"others at p = {p}")
             walking = other_contenders(data, 1, part=True)
-            others[n, p] = settings.timed(walking, min(3, settings.repeats))
+            others["l1 ball", n, p] = settings.timed(walking, min(3, settings.repeats))
     tell("all sizes by turns")
     times = settings.timed(mine)
-    targets = {(first_n, 10**6): Target(4), (10**6, first_p): Target(2)}
-    for n, p in sizes:
-        own = {"rcmd": times[f"{n}×{p}"], "first": times[mine[0].name], **others.get((n, p), {})}
-        target = {"rcmd/first": targets[n, p]} if (n, p) in targets else {}
-        row = {"n": n, "p": p, "batch": 1}
-        add_timed(section, [f"{n:,}", f"{p:,}"], columns, row, own, target)
-    return section
-
-
-def ridge(settings: Settings) -> Section:
-    """Ridge-logistic at batch 1 with Theorem 3.2's schedule, with and without empty features."""
-    title = f"Time per step at batch 1: ridge {STRENGTH:g}, logistic loss, Theorem 3.2's schedule"
-    section = Section("ridge", title, cells("data | n | p | rcmd | to first"))
-    found, section.notes = workloads.available(workloads.NAMED[:1], settings.data)
-    if not found:
-        rng = np.random.default_rng(settings.seed)
-        sizes = settings.zipf_n[0], settings.zipf_p[0]
-        found = {"zipf": workloads.zipf(*sizes, NONZEROS, rng)}
-    [(name, data)] = found.items()
-    X = data.X
-    wider = sp.csr_array(
-        (X.data, X.indices, X.indptr), shape=(X.shape[0], X.shape[1] + settings.empty)
-    )
-    variants = {name: X, f"{name} + {settings.empty:,} empty features": wider}
-    contenders = []
-    for label, variant in variants.items():
-        tell(label)
-        engine = settings.engine(workloads.Data(variant, data.y), REGULARIZERS["ridge"], 1)
-        contenders.append(stepping(label, engine, 1))
-    times = settings.timed(contenders)
-    for label, variant in variants.items():
-        n, p = variant.shape
-        own = {"rcmd": times[label], "first": times[name]}
-        row = {"data": label, "n": n, "p": p, "batch": 1}
-        add_timed(section, [label, f"{n:,}", f"{p:,}"], ["rcmd", "rcmd/first"], row, own)
+    targets = {("l1 ball", first_n, 10**6): Target(4), ("l1 ball", 10**6, first_p): Target(2)}
+    for label, (n, p) in product(REGULARIZERS, sizes):
+        own = {"rcmd": times[f"{label} {n}×{p}"], "first": times[f"{label} {first_n}×{first_p}"]}
+        own |= others.get((label, n, p), {})
+        target = {"rcmd/first": targets[label, n, p]} if (label, n, p) in targets else {}
+        row = {"regularizer": label, "n": n, "p": p, "batch": 1}
+        add_timed(section, [label, f"{n:,}", f"{p:,}"], columns, row, own, target)
     return section
 
 
@@ -150,7 +122,7 @@ def _batches(n: int) -> list[int]:
     return list(dict.fromkeys((max(1, round(0.01 * n)), 1)))
 
 
-SECTIONS = (gradients, growth, ridge, dense)
+SECTIONS = (gradients, growth, dense)
 
 
 def bench_engine(settings: Settings) -> Report:
