@@ -41,7 +41,6 @@ class Settings:
     # Sizes of the generated sparse problems; p grows at the first n, n at the first p.
     zipf_p: tuple[int, ...] = (10**3, 10**4, 10**5, 10**6)
     zipf_n: tuple[int, ...] = (10**4, 10**5, 10**6)
-    peers_up_to: int = 10**6  # the largest p for the others, whose steps walk over all of p
     dense: tuple[int, int] = (2000, 5000)  # rows and columns of the dense problem
 
     def quick(self) -> Settings:
@@ -51,7 +50,6 @@ class Settings:
             repeats=6,
             seconds=0.02,
             zipf_n=(10**4, 10**5),
-            peers_up_to=10**5,
             dense=(500, 5000),
         )
 

@@ -1,17 +1,15 @@
 """The problems to measure on: files of the user's, and generated ones."""
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd import datasets
-from rcmd.datasets import DataError, map_labels
+from rcmd.datasets import map_labels
 from rcmd.rows.validation import Array
 
-NAMED = ("a9a", "w8a", "mushrooms")
 BLOCK = 20_000
 
 
@@ -26,18 +24,6 @@ def load(name: str, folder: str | None) -> Data:
     """The LIBSVM file ``name``, found as ``rcmd.datasets.locate`` says."""
     X, y = datasets.load(name, folder)
     return Data(X, map_labels(y)[0])
-
-
-def available(names: Sequence[str], folder: str | None) -> tuple[dict[str, Data], list[str]]:
-    """The data sets that are there, and a sentence for each that is not."""
-    found: dict[str, Data] = {}
-    missing = []
-    for name in names:
-        try:
-            found[name] = load(name, folder)
-        except DataError as reason:
-            missing.append(f"{name} is left out: {reason}")
-    return found, missing
 
 
 def zipf(n: int, p: int, nonzeros: int, rng: np.random.Generator) -> Data:
