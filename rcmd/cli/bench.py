@@ -33,8 +33,7 @@ problem takes minutes.
 
 MPI_HELP = """\
 Time of a step with the rows on 1, 2 and 4 ranks of this machine, beside one
-process, and how far their iterates differ. A quarter of an hour. Needs mpirun
-and mpi4py.
+process. A quarter of an hour. Needs mpirun and mpi4py.
 
     rcmd bench mpi --ranks 1 2 8 --json mpi.json
 """
