@@ -1,5 +1,5 @@
-"""Measure speed and memory on this machine; the help of each benchmark has an
-example.
+"""Measure speed on this machine, beside other packages; the help of each
+benchmark has an example.
 
     rcmd bench engine --quick
 """
@@ -11,8 +11,7 @@ from rcmd.cli.options import add_command, add_json_option
 
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and
-COPT's LF variant where available; cost as n and p grow; start, memory, drift.
-Ratios of one run.
+COPT's LF variant where available; cost as n and p grow. Ratios of one run.
 
     rcmd bench engine --data ~/libsvm --json engine.json
 """
@@ -32,18 +31,9 @@ problem takes minutes.
     rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
 """
 
-DISK_HELP = """\
-Generate sparse rows on disk, solve them in a process of its own, and measure
-its largest resident memory: 5 GB within 1 GB by default. Status 1 where the
-memory or the gap is missed.
-
-    rcmd bench disk --gigabytes 0.5 --limit 0.5 --folder /scratch
-"""
-
 MPI_HELP = """\
 Time of a step with the rows on 1, 2 and 4 ranks of this machine, beside one
-process, and how far their iterates differ. A quarter of an hour. Needs mpirun
-and mpi4py.
+process. A quarter of an hour. Needs mpirun and mpi4py.
 
     rcmd bench mpi --ranks 1 2 8 --json mpi.json
 """
@@ -54,12 +44,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     benchmarks = parser.add_subparsers(
         title="benchmarks", required=True, metavar="WHAT", dest="benchmark"
     )
-    engine = add_command(
-        benchmarks, "engine", "time per gradient and per step, start, memory, drift", ENGINE_HELP
-    )
+    engine = add_command(benchmarks, "engine", "time per gradient and per step", ENGINE_HELP)
     engine.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, mushrooms")
     engine.add_argument("--quick", action="store_true", help="a reduced set, about a minute")
-    engine.add_argument("--drift", type=float, metavar="UPDATES", help="for example 1e9")
 
     oracles = add_command(
         benchmarks, "oracles", "every closed-form oracle beside a pass of NumPy", ORACLES_HELP
@@ -74,22 +61,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
     peers.add_argument("--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …")
 
-    disk = add_command(benchmarks, "disk", "solve data larger than the memory", DISK_HELP)
-    disk.add_argument("--gigabytes", type=float, default=5.0, help="(default: %(default)s)")
-    disk.add_argument("--limit", type=float, default=1.0, help="in GB (default: %(default)s)")
-    disk.add_argument("--tol", type=float, default=1e-3, help="(default: %(default)s)")
-    disk.add_argument("--batch", default="1%", help="(default: 1%%)")
-    disk.add_argument("--float32", action="store_true", help="single precision on disk")
-    disk.add_argument("--folder", metavar="DIR", help="where to put the data meanwhile")
-
     mpi = add_command(benchmarks, "mpi", "rows on several ranks beside one process", MPI_HELP)
     add = mpi.add_argument
     add("--ranks", type=int, nargs="+", default=[1, 2, 4], help="(default: 1 2 4)", metavar="R")
     add("--seconds", type=float, default=0.5, help="for each measurement (default: %(default)s)")
 
-    for benchmark in (engine, disk, mpi):
+    for benchmark in (engine, mpi):
         benchmark.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
-    for benchmark in (engine, oracles, peers, disk, mpi):
+    for benchmark in (engine, oracles, peers, mpi):
         add_json_option(benchmark)
 
 

@@ -12,7 +12,7 @@ import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
 
-from rcmd.lab.demos import SUMMARIES, check_name, make_page, write_page
+from rcmd.lab.demos import SUMMARIES, make_page, write_page
 from rcmd.reporting.tables import say, write_json
 from rcmd.rows.validation import pip_install
 from rcmd.solver.saved_results import check_folder
@@ -20,7 +20,9 @@ from rcmd.solver.saved_results import check_folder
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``rcmd demo``."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which page; without it, the list")
+    parser.add_argument(
+        "name", nargs="?", choices=SUMMARIES, metavar="NAME", help="which page; else the list"
+    )
     parser.add_argument("--out", metavar="FILE", help="where to write it (default: NAME.html)")
     parser.add_argument("--no-open", action="store_true", help="write the file without opening it")
     parser.add_argument("--seed", type=int, default=0, help="of the runs (default: %(default)s)")
@@ -36,7 +38,6 @@ def run(options: argparse.Namespace) -> int:
         say("\n".join(f"{page:{width}}  {what}" for page, what in SUMMARIES.items()), json)
         write_json({"pages": SUMMARIES}, json)
         return 0
-    check_name(name)
     if seed < 0:
         raise ValueError(f"--seed is {seed}; expected a whole number from 0 on")
     path = Path(out or f"{name}.html")

@@ -25,7 +25,7 @@ COMMANDS = {
     "fuzz": "random problems, compared with CVXPY",
     "convert": "LIBSVM text to rows on disk",
     "reproduce": "the experiments of the paper, beside the published numbers",
-    "bench": "measure speed and memory on this machine",
+    "bench": "measure speed on this machine",
 }
 """The modules of ``rcmd.cli`` that are commands, each with a line for the help."""
 

@@ -7,7 +7,6 @@ and not repeated.
 
 import argparse
 from dataclasses import asdict, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from rcmd.cli.options import given
@@ -25,7 +24,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="DIR", default="reproduction", help="(default: %(default)s)"
     )
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="a9a, w8a, …")
+    names = tuple(EXPERIMENTS)
+    parser.add_argument(
+        "--only", nargs="+", choices=names, default=names, metavar="NAME", help="a9a, w8a, …"
+    )
     parser.add_argument("--seeds", type=int, help="runs of each random method (default: 3)")
     parser.add_argument("--jobs", type=int, help="processes (default: 2)")
     parser.add_argument("--quick", action="store_true", help="one seed, small budgets")
@@ -49,17 +51,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    for name in options.only:
-        if name not in EXPERIMENTS:
-            near = get_close_matches(name, EXPERIMENTS, n=1, cutoff=0.5)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(
-                f"--only names {name!r}; expected some of {', '.join(EXPERIMENTS)}{meant}"
-            )
     counts = given(options, ("seeds", "jobs"))
     for name, value in counts.items():
         if value < 1:
             raise ValueError(f"--{name} is {value}; expected at least 1")
     settings = Settings(data=options.data)
     settings = settings.quick() if options.quick else settings
-    return replace(settings, names=tuple(dict.fromkeys(options.only)) or settings.names, **counts)
+    return replace(settings, names=tuple(dict.fromkeys(options.only)), **counts)

@@ -35,7 +35,14 @@ class Poisson(Refused):
 
 
 class Exponential(Refused):
-    """exp(−ys), whose second derivative has no upper bound."""
+    """exp(−ys), whose second derivative has no upper bound.
+
+    Examples
+    --------
+    >>> Exponential()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: the Exponential loss is refused: exp(−ys) is not γ-smooth ...
+    """
 
     formula = "exp(−ys)"
     spec = "exponential"

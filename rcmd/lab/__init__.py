@@ -4,6 +4,6 @@
 ``rcmd.theory.parallel`` queues the runs, in one process or several.
 
 - ``reproduce``: the table and the figures of the paper's Section 4
-- ``bench``: speed and memory on this machine, beside other packages
+- ``bench``: speed on this machine, beside other packages
 - ``demos``: the teaching pages
 """

@@ -227,11 +227,6 @@ class Problem:
 
         return problem_html(summarize(self, 1))
 
-    def _repr_latex_(self) -> str:
-        from rcmd.plotting.notebook import summary_latex
-
-        return summary_latex(summarize(self, 1))
-
     @cached_property
     def prediction_bounds(self) -> Array:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""

@@ -6,7 +6,7 @@ whose ``savefig`` writes .pdf, .svg (text as text) and .png, or draws into given
 those of a journal's columns, 3.3 and 6.9 inches.
 
 ``figures`` builds them from ``panels``, which sets colours and fonts; ``axes`` sets ticks;
-``notebook`` shows problems and results as HTML and LaTeX.
+``notebook`` shows problems and results as HTML.
 """
 
 from rcmd.plotting.figures import coefficients, compare, duals, run

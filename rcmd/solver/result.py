@@ -119,11 +119,6 @@ class Result:
 
         return result_html(self)
 
-    def _repr_latex_(self) -> str | None:
-        from rcmd.plotting.notebook import summary_latex
-
-        return None if self.about is None else summary_latex(self.about)
-
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"

@@ -291,7 +291,7 @@ for words in ([], ["list"], ["solve"]):
 
 
 SPEAKING = [[name] for name in COMMANDS if name != "bench"]
-SPEAKING += [["bench", what] for what in ("engine", "oracles", "peers", "disk", "mpi")]
+SPEAKING += [["bench", what] for what in ("engine", "oracles", "peers", "mpi")]
 
 
 @pytest.mark.parametrize("words", SPEAKING)

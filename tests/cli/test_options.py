@@ -225,17 +225,13 @@ HANDED = {
         "--quick: oracle_calls 50000, passes 1000, seeds 1",
     ],
     ("bench engine", "rcmd.lab.bench.engine.run"): [
-        "--data D: data D", "--quick: quick True", "--drift 9: drift 9.0", "--seed 3: seed 3",
+        "--data D: data D", "--quick: quick True", "--seed 3: seed 3",
     ],
     ("bench oracles", "rcmd.lab.bench.oracles.run"): [
         "--p 200: p 200", "--calls 9: calls 9",
     ],
     ("bench peers", "rcmd.lab.bench.peers.run"): [
         "--data D: data D", "--quick: quick True", "--problem a9a: problem ['a9a']",
-    ],
-    ("bench disk", "rcmd.lab.bench.disk.run"): [
-        "--gigabytes 2: gigabytes 2.0", "--limit 3: limit 3.0", "--tol 4: tol 4.0",
-        "--batch 5: batch 5", "--float32: float32 True", "--folder D: folder D", "--seed 3: seed 3",
     ],
     ("bench mpi", "rcmd.lab.bench.mpi.run"): [
         "--ranks 1 3: ranks [1, 3]", "--seconds 7: seconds 7.0", "--seed 3: seed 3",

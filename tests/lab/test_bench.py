@@ -1,6 +1,5 @@
 import json
 import math
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,17 +13,15 @@ from rcmd import ConjugateProx, L1Ball, Logistic, Problem
 from rcmd.datasets import DataError
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.lab.bench import contenders, costs, packages, start, workloads
+from rcmd.lab.bench import contenders, packages, workloads
 from rcmd.lab.bench import engine as bench
 from rcmd.lab.bench.contenders import RADIUS, Settings
-from rcmd.lab.bench.costs import drift_of
-from rcmd.lab.bench.timing import Absent, Contender, race, run_module
+from rcmd.lab.bench.timing import Absent, Contender, race
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.reporting.tables import write_json
 
-FEW = {"repeats": 2, "seconds": 1e-4, "starts": 1, "start_problems": ("l1-sparse",), "drift": 200.0}
-SMALL = {"zipf_p": (120, 700), "zipf_n": (60, 90), "dense": (20, 70), "memory": (60, 120)}
-TINY = Settings(**FEW, **SMALL, empty=500)
+SMALL = {"zipf_p": (120, 700), "zipf_n": (60, 90), "dense": (20, 70)}
+TINY = Settings(repeats=2, seconds=1e-4, **SMALL)
 
 needs_compiler = pytest.mark.skipif(
     contenders.compiler_version() is None, reason="no C compiler on this machine"
@@ -46,10 +43,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def report(folder):
-    heard, quick = [], [section for section in bench.SECTIONS if section is not costs.start]
+    heard = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bench, "tell", heard.append)
-        report = bench.bench_engine(replace(TINY, data=str(folder)), quick)
+        report = bench.bench_engine(replace(TINY, data=str(folder)))
     assert "a9a, batch 1" in heard
     assert heard[-1] == ""
     return report
@@ -74,7 +71,7 @@ def test_json_says_where_and_how_it_was_made_and_tables_fit_the_page(report, tmp
     assert {"cpu", "cores", "system", "load"} == set(read["machine"])
     assert read["versions"]["numba"] is not None
     assert read["settings"]["repeats"] == TINY.repeats
-    names = [section.__name__ for section in bench.SECTIONS if section is not costs.start]
+    names = [section.__name__ for section in bench.SECTIONS]
     assert [s["name"] for s in read["sections"]] == names
     assert all(s["rows"] and s["title"] for s in read["sections"])
     lines = report.text().splitlines()
@@ -97,8 +94,9 @@ def test_ratios_are_those_of_the_times(report):
             assert target["value"] == row["ratios"][name]
             limit = target.get("at_most", math.inf)
             assert target["met"] == (target.get("at_least", 0) <= target["value"] <= limit)
-    for name in ("growth", "ridge"):
-        rows = made[name]["rows"]
+    grown = made["growth"]["rows"]
+    for regularizer in ("l1 ball", "ridge"):
+        rows = [row for row in grown if row["regularizer"] == regularizer]
         first = rows[0]["times"]["rcmd"]["best_ns"]
         for row in rows:
             assert row["ratios"]["rcmd/first"] == row["times"]["rcmd"]["best_ns"] / first
@@ -109,51 +107,23 @@ def test_every_size_and_data_set_is_there(report):
     batches = [(row["data"], row["batch"]) for row in made["gradients"]["rows"]]
     assert batches == [("a9a", 1), ("mushrooms", 1)]  # 1 % of 120 rows is one row
     assert any("w8a is left out" in note for note in made["gradients"]["notes"])
-    assert [(r["n"], r["p"]) for r in made["growth"]["rows"]] == [(60, 120), (60, 700), (90, 120)]
-    assert [row["p"] for row in made["ridge"]["rows"]] == [30, 530]
+    sizes = [(row["n"], row["p"]) for row in made["growth"]["rows"]]
+    assert sizes == 2 * [(60, 120), (60, 700), (90, 120)]
     assert len(made["dense"]["rows"]) == 2
-    assert all(row["vectors"] > 0 for row in made["memory"]["rows"])
-    for row in made["drift"]["rows"]:
-        assert row["drift"] < 1e-10
-        assert row["updates"] >= TINY.drift
-
-
-def test_start_is_the_first_with_an_empty_cache_and_the_least_of_later_ones(monkeypatch):
-    times, caches = iter([9.0, 0.4, 0.3]), []
-
-    def planted(module, problem, what, environment):
-        cache = environment["NUMBA_CACHE_DIR"]
-        caches.append((problem, cache, os.path.isdir(cache)))
-        return next(times)
-
-    monkeypatch.setattr(costs, "run_module", planted)
-    section = costs.start(replace(TINY, starts=2))
-    (_, cache, _), *_ = caches
-    assert caches == [("l1-sparse", cache, True)] * 3
-    [first] = section.rows
-    assert (first["cold"], first["later"]) == (9.0, 0.3)
-    assert [target["met"] for target in first["targets"].values()] == [True, True]
-
-
-def test_a_start_is_measured_in_a_process_of_its_own():
-    assert run_module(costs.START, "l1-sparse", what="it") > 0
-    assert start.first_step("l1-sparse") > 0
-    with pytest.raises(RuntimeError, match=r"(?s)it failed: .*not enough val"):
-        run_module(costs.START, "l1", what="it")
 
 
 def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(Settings, "quick", lambda self: TINY)
-    monkeypatch.setattr(bench.bench_engine, "__defaults__", ((bench.ridge,), None))
+    monkeypatch.setattr(bench, "SECTIONS", (bench.gradients,))
     monkeypatch.delenv("RCMD_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     path = tmp_path / "out.json"
-    assert bench.run(None, str(path), True, None) == 0
+    assert bench.run(None, str(path), True, 0) == 0
     out, err = capsys.readouterr()
-    assert "Theorem 3.2's schedule" in out
+    assert "Time per stochastic gradient" in out
     assert "a9a is left out: a9a (plain, .bz2, .xz or .gz) is not in" in out
     assert err == ""
-    assert json.loads(path.read_text())["sections"][0]["name"] == "ridge"
+    assert json.loads(path.read_text())["sections"][0]["name"] == "gradients"
 
 
 @needs_compiler
@@ -246,14 +216,6 @@ def test_work_grows_to_the_time_asked_for_and_slow_contenders_sit_out():
     assert set(amounts) == {1}
     race([Contender("quick", work)], repeats=1, seconds=5e-2)
     assert amounts[-1] > 1
-
-
-def test_drift_sees_a_wrong_d(folder):
-    engine = Settings().engine(workloads.load("a9a", folder), L1Ball(5.0), 1)
-    engine.advance(50)
-    assert drift_of(engine) < 1e-13
-    engine.d[3] += 1e-6 * abs(engine.d).max()
-    assert drift_of(engine) == pytest.approx(1e-6, rel=1e-3)
 
 
 @pytest.mark.skipif(find_spec("copt") is None, reason="COPT is not installed")

@@ -273,8 +273,8 @@ def test_exact_ratios_meet_or_miss_their_targets():
         bench._compare(section, bench.Case("a9a", 5.0, 0.25, 0.5), racers)
     found, alone = section.cells
     middle, high = ["0.31", "≤ 0.25 MISSED"], ["0.47", "≤ 0.5 met"]
-    assert found == ["a9a:5", *middle, *high, "1.25", "≤ 1.2 MISSED"]
-    assert alone == ["a9a:5", "–", "", "–", "", "–", ""]
+    assert found == ["a9a:5", "0.31", *middle, *high, "1.25", "≤ 1.2 MISSED"]
+    assert alone == ["a9a:5", "–", "–", "", "–", "", "–", ""]
     assert section.rows[1]["ratios"] == {}
 
 

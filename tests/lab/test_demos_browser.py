@@ -113,7 +113,7 @@ def test_options_without_a_scene_cannot_be_picked(bound):
 def test_playing_goes_to_the_end_and_stops(bound):
     bound.evaluate("play.click()")
     bound.wait_for("slider.value === slider.max && play.textContent === 'Play' && !busy")
-    assert bound.evaluate("label.textContent") == "5 steps"
+    assert bound.evaluate("label.textContent") == "step 5"
     check_moving(bound, "Home")
     check_quiet(bound)
 

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 import numpy as np
-import pytest
 from small_problems import problem
 
 from rcmd import L1Ball, LeastSquares, Problem, Result, Ridge, solve
-from rcmd.cli.list import losses, oracles
-from rcmd.plotting.notebook import latex
 
 X, Y = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.0]]), np.array([1.0, -1.0, 1.0])
 
@@ -84,7 +81,6 @@ def test_a_result_shows_its_certificate_and_why_it_ended():
     assert "✗ the iteration budget is used up" in read(ended._repr_html_())
     alone = Result(ended.certificate, ended.history, ended.stop, ended.note)
     assert "what was solved" not in read(alone._repr_html_())
-    assert alone._repr_latex_() is None
 
 
 def test_what_users_write_is_escaped_and_pages_need_no_network_and_no_colour():
@@ -93,36 +89,3 @@ def test_what_users_write_is_escaped_and_pages_need_no_network_and_no_colour():
         assert not re.search(r"https?:|src=|href=|<script|<style|@import", html)
         assert set(re.findall(r"(?:color|background):([^;\"']+)", html)) == {"inherit", "none"}
         assert 'alert(1)</script> & "quoted" my_name {100% of $5} ~ \\end' in read(html)
-
-
-def test_latex_of_every_formula_is_plain_and_balanced():
-    formulas = [entry["formula"] for entry in (*losses(), *oracles())]
-    assert len(formulas) > 30
-    for formula in [*formulas, Odd.formula]:
-        text = latex(formula)
-        assert text.isascii(), formula
-        bare = re.sub(r"\\[{}$%&#_]", "", text)
-        assert bare.count("{") == bare.count("}")
-        assert not re.search(r"[$%&#]|(?<!\})_(?!\{)", bare.replace(r"\_", "")), formula
-
-
-@pytest.mark.parametrize(
-    ("formula", "text"),
-    [
-        ("‖β‖₁ ≤ 5", r"\| \beta \| _{1} \leq  5"),
-        ("‖β‖_∞ ≤ 2, m_equal", r"\| \beta \| _{\infty } \leq  2, m\_\text{equal}"),
-        ("½(1 − ys)₊²", r"\tfrac{1}{2}(1 -ys)_{+}^{2}"),
-        ("βᵀA⁻¹β", r"\beta ^TA^{-1}\beta "),
-        ("log(1 + exp(−ys))", r"\log (1 +\exp (-ys))"),
-    ],
-)
-def test_formulas_in_latex(formula, text):
-    assert latex(formula) == text
-
-
-def test_a_problem_in_latex():
-    text = Problem(X, Y, LeastSquares(), L1Ball(5.0))._repr_latex_()
-    assert text.startswith(r"$\displaystyle \begin{aligned}")
-    assert r"\frac{1}{3} \sum_{j=1}^{3} l(x_j^T\beta;\, y_j) + R(\beta)" in text
-    assert r"R(\beta) = \text{indicator of }\| \beta \| _{1} \leq  5" in text
-    assert solve(Problem(X, Y, LeastSquares(), L1Ball(5.0)), tol=1e-1)._repr_latex_() == text

@@ -1,10 +1,10 @@
-"""``rcmd bench``: speed and memory on this machine, a module for each measurement.
+"""``rcmd bench``: speed on this machine, a module for each measurement.
 
-- ``engine``: time per gradient and step, with ``costs`` (``start``, memory, drift), beside the
-  ``contenders``: a plain C loop (``baseline.c``) and COPT
+- ``engine``: time per gradient and step, beside the ``contenders``: a plain C loop
+  (``baseline.c``) and COPT
 - ``oracles``: argmin and minimum beside a pass of NumPy
 - ``peers``: time to a certified gap beside other ``packages``, by the ``ladder``
-- ``disk``: data larger than the memory; ``mpi``: rows on several ranks
+- ``mpi``: rows on several ranks
 
 ``timing`` times contenders in turn and shows times and ratios, ``workloads`` has the data.
 """

@@ -19,14 +19,14 @@ import numpy as np
 from rcmd import L1Ball, LinearMinOracle, Logistic, Problem, Ridge
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import UniformSampler
-from rcmd.lab.bench import packages, start, workloads
+from rcmd.lab.bench import packages, workloads
 from rcmd.lab.bench.timing import Absent, Contender, race
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import default_schedule
 from rcmd.rows.validation import Array
 
-RADIUS, STRENGTH = 5.0, 1e-3
-REGULARIZERS = {"l1 ball": L1Ball(RADIUS), "ridge": Ridge(STRENGTH)}
+RADIUS = 5.0
+REGULARIZERS = {"l1 ball": L1Ball(RADIUS), "ridge": Ridge(1e-3)}
 NONZEROS = 50
 
 
@@ -41,13 +41,7 @@ class Settings:
     # Sizes of the generated sparse problems; p grows at the first n, n at the first p.
     zipf_p: tuple[int, ...] = (10**3, 10**4, 10**5, 10**6)
     zipf_n: tuple[int, ...] = (10**4, 10**5, 10**6)
-    peers_up_to: int = 10**6  # the largest p for the others, whose steps walk over all of p
     dense: tuple[int, int] = (2000, 5000)  # rows and columns of the dense problem
-    empty: int = 10**5  # empty features to append
-    starts: int = 7  # processes started
-    start_problems: tuple[str, ...] = start.PROBLEMS
-    memory: tuple[int, int] = (10**5, 10**5)  # rows and columns where memory is measured
-    drift: float = 2e7  # coordinate updates after which the drift of d is measured
 
     def quick(self) -> Settings:
         """Less of everything: under a minute."""
@@ -56,27 +50,13 @@ class Settings:
             repeats=6,
             seconds=0.02,
             zipf_n=(10**4, 10**5),
-            peers_up_to=10**5,
             dense=(500, 5000),
-            starts=2,
-            start_problems=start.PROBLEMS[:1],
-            memory=(40_000, 40_000),
-            drift=min(self.drift, 1e6),
         )
 
     def timed(self, contenders: list[Contender], turns: int = 0) -> dict[str, list[float]]:
         """The contenders timed by turns; a slow one sits out."""
         turns, seconds = turns or self.repeats, self.seconds
         return race(contenders, repeats=turns, seconds=seconds, budget=3 * turns * seconds)
-
-    def real_data(self) -> tuple[str, workloads.Data, list[str]]:
-        """The first named data set, or generated ones and why."""
-        found, notes = workloads.available(workloads.NAMED[:1], self.data)
-        if not found:
-            rng = np.random.default_rng(self.seed)
-            found = {"zipf": workloads.zipf(self.zipf_n[0], self.zipf_p[0], NONZEROS, rng)}
-        [(name, data)] = found.items()
-        return name, data, notes
 
     def engine(self, data: workloads.Data, oracle: LinearMinOracle, batch: int) -> CompiledEngine:
         """The compiled engine on the logistic loss, with the theorem's schedule."""

@@ -1,10 +1,7 @@
 """Contenders timed against each other in one run; times and ratios as cells of a table."""
 
 import importlib.util
-import json
 import math
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -57,17 +54,6 @@ def clocked(work: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
         outcome = work(*arguments)
         busy, wall = time.process_time() - busy, time.perf_counter() - begun
     return outcome, min(busy, wall)
-
-
-def run_module(
-    module: str, *arguments: Any, what: str, environment: Mapping[str, str] | None = None
-) -> Any:
-    """What a module, run as a program, prints as JSON; ``what`` names the work if it fails."""
-    words = [sys.executable, "-m", module, *map(str, arguments)]
-    answer = subprocess.run(words, capture_output=True, text=True, env=environment)
-    if answer.returncode != 0:
-        raise RuntimeError(f"{what} failed: {answer.stderr.strip()[-500:]}")
-    return json.loads(answer.stdout)
 
 
 def race(
@@ -143,17 +129,13 @@ def add_timed(
             line.append("–")
             verdict = ""
     shown = {name: as_json(samples) for name, samples in times.items()}
-    section.add(line, **row, times=shown, ratios=ratios, targets=verdicts(targets, ratios))
+    met = {name: t.as_dict(ratios[name]) for name, t in targets.items() if name in ratios}
+    section.add(line, **row, times=shown, ratios=ratios, targets=met)
 
 
 def as_json(samples: Sequence[float]) -> dict[str, object]:
     """The nanoseconds of all turns; the least disturbed one is what counts."""
     return {"best_ns": min(samples), "samples_ns": samples}
-
-
-def verdicts(targets: Mapping[str, Target], values: Mapping[str, float]) -> dict[str, Any]:
-    """Which targets the values meet, for the JSON file."""
-    return {name: t.as_dict(values[name]) for name, t in targets.items() if name in values}
 
 
 def threads() -> str:

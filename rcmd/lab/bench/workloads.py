@@ -1,17 +1,15 @@
 """The problems to measure on: files of the user's, and generated ones."""
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd import datasets
-from rcmd.datasets import DataError, map_labels
+from rcmd.datasets import map_labels
 from rcmd.rows.validation import Array
 
-NAMED = ("a9a", "w8a", "mushrooms")
 BLOCK = 20_000
 
 
@@ -28,18 +26,6 @@ def load(name: str, folder: str | None) -> Data:
     return Data(X, map_labels(y)[0])
 
 
-def available(names: Sequence[str], folder: str | None) -> tuple[dict[str, Data], list[str]]:
-    """The data sets that are there, and a sentence for each that is not."""
-    found: dict[str, Data] = {}
-    missing = []
-    for name in names:
-        try:
-            found[name] = load(name, folder)
-        except DataError as reason:
-            missing.append(f"{name} is left out: {reason}")
-    return found, missing
-
-
 def zipf(n: int, p: int, nonzeros: int, rng: np.random.Generator) -> Data:
     """Sparse rows with ``nonzeros`` different columns each, the k-th commonest ∝ 1/k.
 
@@ -49,27 +35,19 @@ def zipf(n: int, p: int, nonzeros: int, rng: np.random.Generator) -> Data:
     >>> X.shape, set(np.diff(X.indptr).tolist()), X.has_canonical_format
     ((4, 1000), {50}, True)
     """
+    if p < 2 * nonzeros:
+        raise ValueError(f"p is {p}; expected at least twice the {nonzeros} nonzeros of a row")
     shuffled = rng.permutation(p).astype(np.int32)
-    columns = np.empty((n, nonzeros), np.int32)
+    columns = np.zeros((n, nonzeros), np.int32)
     for block in np.split(columns, range(BLOCK, n, BLOCK)):
-        block[:] = zipf_columns(len(block), shuffled, rng, nonzeros)
+        repeated = np.ones(block.shape, np.bool_)
+        while repeated.any():  # a repeated column is drawn again
+            rank = np.exp(rng.random(np.count_nonzero(repeated)) * math.log(p + 1)) - 1
+            block[repeated] = shuffled[np.minimum(rank.astype(np.int64), p - 1)]
+            block.sort(axis=1)
+            repeated[:, 1:] = block[:, 1:] == block[:, :-1]
+            repeated[:, 0] = False
     values = rng.standard_normal(n * nonzeros) / math.sqrt(nonzeros)
     offsets = np.arange(0, n * nonzeros + 1, nonzeros, dtype=np.int32)
     X = sp.csr_array((values, columns.reshape(-1), offsets), shape=(n, p))
     return Data(X, np.where(rng.random(n) < 0.5, 1.0, -1.0))
-
-
-def zipf_columns(rows: int, shuffled: Array, rng: np.random.Generator, nonzeros: int) -> Array:
-    """Columns drawn one after the other, a repeated one drawn again; sorted."""
-    p = len(shuffled)
-    if p < 2 * nonzeros:
-        raise ValueError(f"p is {p}; expected at least twice the {nonzeros} nonzeros of a row")
-    columns = np.zeros((rows, nonzeros), np.int32)
-    repeated = np.ones((rows, nonzeros), np.bool_)
-    while repeated.any():
-        rank = np.exp(rng.random(np.count_nonzero(repeated)) * math.log(p + 1)) - 1
-        columns[repeated] = shuffled[np.minimum(rank.astype(np.int64), p - 1)]
-        columns.sort(axis=1)
-        repeated[:, 1:] = columns[:, 1:] == columns[:, :-1]
-        repeated[:, 0] = False
-    return columns

@@ -214,8 +214,3 @@ def number(value: Any, digits: int = 3) -> str:
     if -3 <= power < 5:
         return f"{value:.{max(digits - 1 - power, 0)}f}".replace("-", "−")
     return f"{mantissa}·10{str(power).translate(SUPERSCRIPTS)}".replace("-", "−")
-
-
-def counted(count: int, what: str) -> str:
-    """1 step, 2 steps, …"""
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -93,5 +93,5 @@ def _scene(b: int, seed: int) -> Scene:
         moved = [line, *(draw.at(t, gap) for gap in now)]
         changes = [dict(enumerate(map(draw.through, paths), 2)), dict(enumerate(moved, 3))]
         readouts = *sigmas, *map(draw.number, now), draw.number(bound[t - 1])
-        frames.append(Frame(draw.counted(t, "step"), readouts, changes))
+        frames.append(Frame(f"step {t}", readouts, changes))
     return Scene(drawings, frames, start=5)

@@ -92,7 +92,7 @@ def _scene(n: int, b: int, steps: int, seed: int) -> Scene:
             dict(enumerate([_shares(gaps[:, i], ends), *lines])),
         ]
         readouts = sequences, *values, ratio, draw.number(low[i]), draw.number(high[i])
-        frames.append(Frame(draw.counted(i + 1, "step"), readouts, changes))
+        frames.append(Frame(f"step {i + 1}", readouts, changes))
     return Scene(drawings, frames, start=steps // 2)
 
 

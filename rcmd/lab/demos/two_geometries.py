@@ -86,7 +86,7 @@ def _scene(strength: float, seed: int) -> Scene:
             *(draw.number(gap[t - 1]) if t else "–" for gap in gaps),
             *(draw.number(w[t][0]) for w in ws.values()),
         )
-        frames.append(Frame(draw.counted(t, "step"), readouts, changes))
+        frames.append(Frame(f"step {t}", readouts, changes))
     return Scene(drawings, frames, start=3)
 
 
