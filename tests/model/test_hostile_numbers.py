@@ -279,7 +279,7 @@ def in_units(oracle: LinearMinOracle, unit: float) -> LinearMinOracle:
     changes = {
         name: getattr(oracle, name) * unit**power
         for name, power in powers.items()
-        if getattr(oracle, name, None) is not None
+        if vars(oracle).get(name) is not None
     }
     return replace(oracle, **changes)  # type: ignore[type-var]
 
