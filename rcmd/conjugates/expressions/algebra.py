@@ -50,9 +50,11 @@ def _limit_of_product(expression: Any, end: Any) -> Any:
     if _is_limit(found):
         return found
     factors = power_factors(expression) if not end.is_finite else None
-    if factors is None:
-        return None
-    value, powers = factors
+    return None if factors is None else _at_infinity(*factors, end)
+
+
+def _at_infinity(value: Any, powers: list[tuple[Any, Any]], end: Any) -> Any:
+    """The limit of value·Π p^e at ±∞ from the leading coefficients, or None if not real."""
     degree = sp.S.Zero
     for polynomial, exponent in powers:
         sign = -1 if end == -sp.oo and polynomial.degree() % 2 else 1
@@ -124,10 +126,7 @@ class Quotient:
         top, bottom = self.numerator, self.denominator
         if value.is_finite:
             return (top.as_expr() / bottom.as_expr()).subs(self.variable, value)
-        degree = top.degree() - bottom.degree() if not top.is_zero else -1
-        sign = -1 if value == -sp.oo and degree % 2 else 1
-        ratio = sign * top.LC() / bottom.LC()
-        return sp.S.Zero if degree < 0 else ratio * (sp.oo if degree > 0 else 1)
+        return _at_infinity(sp.S.One, [(top, 1), (bottom, -1)], value)
 
 
 def quotient_of(expression: Any) -> Quotient | None:
@@ -140,10 +139,7 @@ def quotient_of(expression: Any) -> Quotient | None:
             return None
     if not functions:
         return _fraction(expression, R, R, R)
-    expression = expression.replace(
-        lambda part: isinstance(part, sp.tanh | sp.sinh | sp.cosh),
-        lambda part: part.rewrite(sp.exp),
-    )
+    expression = expression.rewrite([sp.tanh, sp.sinh, sp.cosh], sp.exp)
     exponentials = [part for part in expression.atoms(sp.exp) if R in part.free_symbols]
     # A set has no order of its own, and the first one decides the form of what follows.
     exponentials.sort(key=str, reverse=True)
@@ -366,10 +362,14 @@ def pieces_of(core: Any) -> list[Piece]:
         if len(waiting) + len(done) > MAX_PIECES:
             raise ExpressionError(f"the loss has more than {MAX_PIECES} pieces; expected fewer")
         first, last = number(piece.low), number(piece.high)
-        points = [at for at in _switching_points(switch) if first < number(at) < last]
+        cases = switch.rewrite(sp.Piecewise)
+        comparisons = cases.atoms(sp.core.relational.Relational)
+        zeros = {zero for each in comparisons for zero in real_zeros(each.lhs - each.rhs)}
+        points = [at for at in sorted(zeros, key=number) if first < number(at) < last]
         ends = [piece.low, *points, piece.high]
         for low, high in zip(ends[-2::-1], ends[:0:-1], strict=True):
-            chosen = _branch(switch, _sample(low, high))
+            at = _sample(low, high)
+            chosen = next(value for value, case in cases.args if case.subs(R, at) == sp.true)
             waiting.append(Piece(low, high, piece.value.subs(switch, chosen)))
     joined: list[Piece] = []
     for piece in done:
@@ -380,19 +380,6 @@ def pieces_of(core: Any) -> list[Piece]:
     return joined
 
 
-def _switching_points(switch: Any) -> list[Any]:
-    if isinstance(switch, sp.Piecewise):
-        comparisons = switch.atoms(sp.core.relational.Relational)
-        functions = [c.lhs - c.rhs for c in comparisons]
-    elif isinstance(switch, sp.Max | sp.Min):
-        parts = switch.args
-        functions = [a - b for i, a in enumerate(parts) for b in parts[:i]]
-    else:
-        functions = [switch.args[0]]
-    points = {point for function in functions for point in real_zeros(function)}
-    return sorted(points, key=number)
-
-
 def _sample(low: Any, high: Any) -> Any:
     """A rational number inside (low, high)."""
     if not low.is_finite:
@@ -400,14 +387,3 @@ def _sample(low: Any, high: Any) -> Any:
     if not high.is_finite:
         return sp.ceiling(low) + 1
     return sp.Rational(str(sp.N((low + high) / 2, 40)))
-
-
-def _branch(switch: Any, at: Any) -> Any:
-    """What ``switch`` is around the point ``at``."""
-    if isinstance(switch, sp.Piecewise):
-        return next(value for value, condition in switch.args if condition.subs(R, at) == sp.true)
-    if isinstance(switch, sp.Max | sp.Min):
-        best = max if isinstance(switch, sp.Max) else min
-        return best(switch.args, key=lambda part: number(part.subs(R, at)))
-    sign = sp.S.One if number(switch.args[0].subs(R, at)) > 0 else -sp.S.One
-    return sign if isinstance(switch, sp.sign) else sign * switch.args[0]
