@@ -161,11 +161,11 @@ def derive(frame: Frame) -> Core:
     try:
         pieces = pieces_of(frame.core)
         gamma, proved = smoothness(pieces)
+        low, high = _end(pieces[0], pieces[0].low), _end(pieces[-1], pieces[-1].high)
+        return Core(frame, [_with_forms(piece) for piece in pieces], gamma, proved, low, high)
     except Counterexample as refusal:
-        label = float(frame.side or frame.by_label)
-        raise refusal.moved(float(frame.offset.subs(Y, 0)), label) from None
-    low, high = _end(pieces[0], pieces[0].low), _end(pieces[-1], pieces[-1].high)
-    return Core(frame, [_with_forms(piece) for piece in pieces], gamma, proved, low, high)
+        s, y = refusal.point + float(frame.offset.subs(Y, 0)), float(frame.side or frame.by_label)
+        raise ExpressionError(str(refusal).format(at=f"s = {s:.6g}, y = {y:g}")) from None
 
 
 def _with_forms(piece: Piece) -> Piece:

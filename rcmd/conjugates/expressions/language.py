@@ -28,17 +28,12 @@ class ExpressionError(ValueError):
     """An expression that is not a loss, or cannot be read; the message says where."""
 
 
-class Counterexample(ExpressionError):
-    """A refusal with the point that shows why; ``{at}`` in ``message`` stands for it."""
+class Counterexample(Exception):
+    """A refusal, and the point of a core that shows why; ``{at}`` in its text stands for that."""
 
-    def __init__(self, message: str, at: float, place: str = "s = {:.6g}") -> None:
-        self.message = message
+    def __init__(self, message: str, at: float) -> None:
+        super().__init__(message)
         self.point = float(at)
-        super().__init__(message.format(at=place.format(self.point)))
-
-    def moved(self, by: float, label: float) -> Counterexample:
-        """The same refusal in the loss's own s, at a label."""
-        return Counterexample(self.message, self.point + by, f"s = {{:.6g}}, y = {label:g}")
 
 
 # ---- the functions -----------------------------------------------------------------------------
@@ -125,6 +120,8 @@ def parse(text: str, parameters: Mapping[str, float] | None = None) -> ast.expr:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as fault:
         at = (fault.offset or 0) - 1
+        if "too many nested" in fault.msg:
+            raise _too_deep(at + 1) from None
         word = re.match(r"\w+|.", text[at:]) if at >= 0 else None
         place = f"{word[0][:40]!r} at position {at + 1}" if word else "the end of the expression"
         what = "was never closed" if "never closed" in fault.msg else "was not expected"
@@ -165,11 +162,6 @@ def _check_text(text: str) -> None:
             f"{unknown[0]!a} at position {unknown.start() + 1} has no meaning here; "
             + ("write ** for a power" if unknown[0] == "^" else hint)
         )
-    depth = 0
-    for position, character in enumerate(text, 1):
-        depth += (character == "(") - (character == ")")
-        if depth > MAX_DEPTH:
-            raise _too_deep(position)
 
 
 def _too_deep(position: int) -> ExpressionError:

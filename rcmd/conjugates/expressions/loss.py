@@ -117,7 +117,7 @@ def loss_from_expression(
     (1.0, 'proved', 'closed form', (-2.0, 2.0))
     >>> loss_from_expression("exp(s)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    rcmd.conjugates.expressions.language.Counterexample: the loss is not γ-smooth: l'' has no ...
+    rcmd.conjugates.expressions.language.ExpressionError: the loss is not γ-smooth: l'' has no ...
     """
     if labels not in _LABELS:
         raise ExpressionError(f"labels is {labels!r}; expected '±1', 'real' or None")
