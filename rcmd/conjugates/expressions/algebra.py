@@ -6,7 +6,6 @@ and numbers decide.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -68,7 +67,9 @@ def _at_infinity(value: Any, powers: list[tuple[Any, Any]], end: Any) -> Any:
 def power_factors(expression: Any) -> tuple[Any, list[tuple[Any, Any]]] | None:
     """(c, [(p, e), …]) with ``expression`` = c·Π p^e, p polynomials in r, e numbers; or None."""
     radicals = {p.base for p in expression.atoms(sp.Pow) if not p.exp.is_Integer}
-    if expression.atoms(sp.Function) or len(radicals) > 1 or not _small(expression, R):
+    if expression.atoms(sp.Function) or len(radicals) > 1:
+        return None
+    if max(_degrees(expression, R)) > _MAX_RAW_DEGREE:
         return None
     constant, powers = sp.S.One, []
     for factor in sp.Mul.make_args(sp.factor(sp.together(expression))):
@@ -161,7 +162,8 @@ def quotient_of(expression: Any) -> Quotient | None:
 
 
 def _fraction(expression: Any, variable: Any, inner: Any, outer: Any) -> Quotient | None:
-    if not expression.is_rational_function(variable) or not _small(expression, variable):
+    small = max(_degrees(expression, variable)) <= _MAX_RAW_DEGREE
+    if not small or not expression.is_rational_function(variable):
         return None
     top, bottom = sp.fraction(sp.cancel(sp.together(expression)))
     try:
@@ -171,11 +173,6 @@ def _fraction(expression: Any, variable: Any, inner: Any, outer: Any) -> Quotien
     if any(p.domain not in (sp.ZZ, sp.QQ) or p.degree() > MAX_DEGREE for p in polynomials):
         return None
     return Quotient(polynomials[0], polynomials[1], variable, inner, outer)
-
-
-def _small(expression: Any, variable: Any) -> bool:
-    """Whether bringing ``expression`` over one denominator can only give moderate degrees."""
-    return max(_degrees(expression, variable)) <= _MAX_RAW_DEGREE
 
 
 def _degrees(expression: Any, variable: Any) -> tuple[float, float]:
@@ -203,11 +200,10 @@ def roots(polynomial: Any) -> list[Any]:
 # ---- solutions ---------------------------------------------------------------------------------
 
 
-def solutions(function: Any, level: Any) -> Iterator[Any]:
+def solutions(function: Any, level: Any) -> list[Any]:
     """Candidates for r with function(r) = level; some may be wrong, and some missing."""
-    yield from _unwrapped(function, level)
-    yield from _rational_solutions(function, level)
-    yield from _radical_solutions(function, level)
+    rules = (_unwrapped, _rational_solutions, _radical_solutions)
+    return [found for rule in rules for found in rule(function, level)]
 
 
 def _unwrapped(function: Any, level: Any) -> list[Any]:

@@ -66,16 +66,19 @@ def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
         frame = _tilted(core, offset)
         if frame is not None:
             return [frame], labels or REAL
-    if labels == REAL:
-        raise _inseparable("real labels")
-    positive = expression.subs({S: R, Y: 1}, simultaneous=True)
-    mirrored = expression.subs({S: -R, Y: -1}, simultaneous=True)
-    if positive == mirrored or sp.expand(positive - mirrored) == 0:
-        return [Frame(positive, by_label=True)], SIGNS
-    if labels is None:
-        raise _inseparable("labels of an unknown kind")
-    negative = expression.subs({S: R, Y: -1}, simultaneous=True)
-    return [Frame(positive, side=1), Frame(negative, side=-1)], SIGNS
+    if labels != REAL:
+        positive = expression.subs({S: R, Y: 1}, simultaneous=True)
+        mirrored = expression.subs({S: -R, Y: -1}, simultaneous=True)
+        if positive == mirrored or sp.expand(positive - mirrored) == 0:
+            return [Frame(positive, by_label=True)], SIGNS
+    if labels == SIGNS:
+        negative = expression.subs({S: R, Y: -1}, simultaneous=True)
+        return [Frame(positive, side=1), Frame(negative, side=-1)], SIGNS
+    raise ExpressionError(
+        "y enters in a way that cannot be separated from s for "
+        f"{'real labels' if labels else 'labels of an unknown kind'}; expected a function of "
+        "s - y, of y*s with labels='±1', or f(s) + y*s, or labels='±1' given"
+    )
 
 
 def _offsets(expression: Any) -> list[Any]:
@@ -105,13 +108,6 @@ def _tilted(moved: Any, offset: Any) -> Frame | None:
     if R in tilt.free_symbols or sp.expand(rest - tilt * R - constant) != 0:
         return None
     return Frame(core, offset=offset, tilt=tilt, constant=constant)
-
-
-def _inseparable(labels: str) -> ExpressionError:
-    return ExpressionError(
-        f"y enters in a way that cannot be separated from s for {labels}; expected a function of "
-        "s - y, of y*s with labels='±1', or f(s) + y*s, or labels='±1' given"
-    )
 
 
 # ---- the core ----------------------------------------------------------------------------------

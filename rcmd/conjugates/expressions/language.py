@@ -20,7 +20,6 @@ MAX_EXPONENT = 64
 MAX_DIGITS = 4000
 MAX_TERMS = 3000
 
-CONSTANTS = ("pi",)
 VARIABLES = ("s", "y")
 
 
@@ -93,7 +92,7 @@ FUNCTIONS: dict[str, Function] = {
 }
 # Derivatives, conjugates and inverses are made of these; they are not for formulas.
 _INTERNAL = {"sech2", "negative_entropy", "cosh_entropy", "log1p_gap", "sqrt_gap", "tan", "atanh"}
-RESERVED = {*VARIABLES, *CONSTANTS, *FUNCTIONS, "w", "self"}
+RESERVED = {*VARIABLES, *FUNCTIONS, "pi", "w", "self"}
 NAMES = sorted(FUNCTIONS.keys() - _INTERNAL)
 # Functions that become sums of two exponentials when logarithms are rewritten.
 _TWO_TERMS = ("cosh", "sinh", "tanh", "softplus", "expit", "logcosh", "logaddexp", "expm1")
@@ -136,11 +135,6 @@ def parse(text: str, parameters: Mapping[str, float] | None = None) -> ast.expr:
         raise ExpressionError(f"the expression has {count} parts; expected at most {MAX_PARTS}")
     _Reader(text, parameters or {}).read(tree, 0)
     return tree
-
-
-def names_in(tree: ast.expr) -> set[str]:
-    """The names that occur in a tree."""
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def written(text: str, node: ast.expr) -> str:
@@ -190,7 +184,7 @@ class _Reader:
     def __init__(self, text: str, numbers: Mapping[str, float]) -> None:
         self.text = text
         self.numbers = numbers
-        self.known = sorted({*VARIABLES, *CONSTANTS, *numbers})
+        self.known = sorted({*VARIABLES, "pi", *numbers})
 
     def place(self, node: ast.expr) -> str:
         return f"{written(self.text, node)[:40]!r} at position {node.col_offset + 1}"
