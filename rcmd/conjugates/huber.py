@@ -164,12 +164,9 @@ class SmoothedQuantile(Smoothed):
         return cls(draw.whole(5, 95) / 100, draw.magnitude(1.0))
 
     def __post_init__(self) -> None:
-        if isinstance(self.level, bool) or not isinstance(self.level, Real):
-            raise TypeError(
-                f"level of SmoothedQuantile is {self.level!r}; expected a number between 0 and 1"
-            )
-        if not 0 < float(self.level) < 1:
-            raise ValueError(
+        number = isinstance(self.level, Real) and not isinstance(self.level, bool)
+        if not number or not 0 < float(self.level) < 1:
+            raise (ValueError if number else TypeError)(
                 f"level of SmoothedQuantile is {self.level!r}; expected a number strictly between "
                 "0 and 1, such as 0.9 for the upper decile"
             )

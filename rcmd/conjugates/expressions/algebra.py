@@ -258,20 +258,12 @@ def _rational_solutions(function: Any, level: Any) -> list[Any]:
 
 
 def _radical_solutions(function: Any, level: Any) -> list[Any]:
-    """For c·r/√(a·r² + b): r = level·√(b/(c² − a·level²))."""
-    factors = power_factors(function)
-    if factors is None:
+    """For r/√(a·r² + b): r = level·√(b/(1 − a·level²))."""
+    quotient = quotient_of((R / function) ** 2)
+    if quotient is None or quotient.denominator.degree() or quotient.numerator.degree() != 2:
         return []
-    constant, powers = factors
-    by_exponent = {exponent: polynomial for polynomial, exponent in powers}
-    half = -sp.Rational(1, 2)
-    if len(powers) != 2 or by_exponent.keys() != {sp.S.One, half}:
-        return []
-    line, parabola = by_exponent[sp.S.One].all_coeffs(), by_exponent[half].all_coeffs()
-    if len(line) != 2 or line[1] != 0 or len(parabola) != 3 or parabola[1] != 0:
-        return []
-    square = sp.factor(parabola[2] / ((constant * line[0]) ** 2 - parabola[0] * level**2))
-    return [level * sp.sqrt(square)]
+    a, linear, b = (each / quotient.denominator.LC() for each in quotient.numerator.all_coeffs())
+    return [level * sp.sqrt(sp.factor(b / (1 - a * level**2)))] if linear == 0 else []
 
 
 def real_zeros(function: Any) -> list[Any]:
