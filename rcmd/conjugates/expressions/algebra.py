@@ -31,9 +31,13 @@ def exact_limit(expression: Any, end: Any) -> Any:
 
     By continuity; at infinity, products of powers of polynomials by their leading coefficients.
     """
-    found = _limit_of_product(expression, end)
+    found = expression.subs(R, end)
+    if _is_limit(found):
+        return found
+    factors = power_factors(expression) if not end.is_finite else None
+    found = None if factors is None else _at_infinity(*factors, end)
     if found is None and expression.is_Add:
-        parts = [_limit_of_product(part, end) for part in expression.args]
+        parts = [exact_limit(part, end) for part in expression.args]
         total = sp.nan if None in parts else sp.Add(*parts)
         found = total if _is_limit(total) else None
     return found
@@ -42,14 +46,6 @@ def exact_limit(expression: Any, end: Any) -> Any:
 def _is_limit(found: Any) -> bool:
     real = found in (sp.oo, -sp.oo) or found.is_finite
     return bool(real) and not found.has(sp.nan, sp.zoo, sp.I)
-
-
-def _limit_of_product(expression: Any, end: Any) -> Any:
-    found = expression.subs(R, end)
-    if _is_limit(found):
-        return found
-    factors = power_factors(expression) if not end.is_finite else None
-    return None if factors is None else _at_infinity(*factors, end)
 
 
 def _at_infinity(value: Any, powers: list[tuple[Any, Any]], end: Any) -> Any:

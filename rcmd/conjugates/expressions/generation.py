@@ -29,7 +29,16 @@ _PLACES = (1e-6, 1e-3, 0.1, 0.25, 0.6, 1.0, 1.7, 3.0, 5.5, 9.0, 20.0, 37.0, 50.0
 def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: str | None) -> str:
     """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
     expression = expression_of(text, tree, numbers)
-    cores, kind = _derived(expression, labels)
+    try:
+        frames, kind = frames_of(expression, labels)
+        cores = [derive(frame) for frame in frames]
+    except ExpressionError:
+        raise
+    except Exception as fault:  # computer algebra fails in many ways, none of use to a reader
+        raise ExpressionError(
+            f"computer algebra could not work with the expression ({type(fault).__name__}); "
+            "expected a simpler one"
+        ) from fault
     gamma = max(_rounded_up(core.gamma) for core in cores)
     cores, source, lost = _verified(expression, kind, text, cores, gamma)
     pieces = [piece for core in cores for piece in core.pieces]
@@ -47,19 +56,6 @@ def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: st
         f"{source}\n\nKNOWN = {known!r}\nBY_LABEL = {cores[0].frame.by_label!r}\n"
         f"RECIPES = {None if None in recipes else recipes!r}\n"
     )
-
-
-def _derived(expression: Any, labels: str | None) -> tuple[list[Core], str]:
-    try:
-        frames, kind = frames_of(expression, labels)
-        return [derive(frame) for frame in frames], kind
-    except ExpressionError:
-        raise
-    except Exception as fault:  # computer algebra fails in many ways, none of use to a reader
-        raise ExpressionError(
-            f"computer algebra could not work with the expression ({type(fault).__name__}); "
-            "expected a simpler one"
-        ) from fault
 
 
 def _verified(
