@@ -108,7 +108,6 @@ class Huber(SmoothAbsolute):
         return w + y
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
-        """(r − w)²/2 on the parabola, a product of two non-negative factors beyond it."""
         return clipped_gap(s - y, w, -self.width, self.width, 1)
 
     def descent_bound(self, y: Any) -> Any:
@@ -195,7 +194,6 @@ class SmoothedQuantile(Smoothed):
         return (-self.level, 1 - self.level)
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
-        """A square on the parabola, a product of non-negative factors beside it."""
         return clipped_gap(s - y, w, -self.level, 1 - self.level, self.width)
 
     def bregman_radius(self, bound: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, make_dataclass
 from functools import partial
 from numbers import Real
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, ClassVar
 
 from rcmd.conjugates.base import REAL, SIGNS, SeparableConjugate
@@ -16,17 +16,6 @@ from rcmd.conjugates.expressions import cache
 from rcmd.conjugates.expressions.language import RESERVED, ExpressionError, parse
 
 _LABELS = {None: None, SIGNS: SIGNS, "+-1": SIGNS, REAL: REAL}
-
-METHODS = {
-    "value": "s, y",
-    "derivative": "s, y",
-    "second_derivative": "s, y",
-    "conjugate": "w, y",
-    "conjugate_derivative": "w, y",
-    "conjugate_domain": "y",
-    "fenchel_young": "s, w, y",
-}
-"""The methods that are generated, and what they take after self."""
 
 
 class ExpressionLoss(SeparableConjugate):
@@ -157,8 +146,9 @@ def _class(
     module.__file__ = str(cache.path(name)) if cache.load(name) == source else f"<{name}>"
     exec(compile(source, module.__file__, "exec"), module.__dict__)
     given = ", ".join(f"{name} = {value:g}" for name, value in values.items())
-    members = {method: getattr(module, method) for method in METHODS} | module.KNOWN
-    members |= {
+    functions = {key: f for key, f in vars(module).items() if isinstance(f, FunctionType)}
+    members = {key: f for key, f in functions.items() if hasattr(ExpressionLoss, key)}
+    members |= module.KNOWN | {
         "__module__": __name__,
         "gamma": property(module.gamma),
         "formula": text + (f" with {given}" if given else ""),
