@@ -67,7 +67,6 @@ class SmoothedHinge(Smoothed):
         return (-1 + 0 * y, 0 * y) if y > 0 else (0 * y, 1 + 0 * y)
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
-        """A square on the parabola, a product of non-negative factors beside it."""
         return clipped_gap(1 - y * s, -y * w, 0, 1, self.width)
 
     def bregman_radius(self, bound: Any) -> Any:

@@ -108,7 +108,6 @@ class Huber(SmoothAbsolute):
         return w + y
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
-        """(r − w)²/2 on the parabola, a product of two non-negative factors beyond it."""
         return clipped_gap(s - y, w, -self.width, self.width, 1)
 
     def descent_bound(self, y: Any) -> Any:
@@ -164,12 +163,9 @@ class SmoothedQuantile(Smoothed):
         return cls(draw.whole(5, 95) / 100, draw.magnitude(1.0))
 
     def __post_init__(self) -> None:
-        if isinstance(self.level, bool) or not isinstance(self.level, Real):
-            raise TypeError(
-                f"level of SmoothedQuantile is {self.level!r}; expected a number between 0 and 1"
-            )
-        if not 0 < float(self.level) < 1:
-            raise ValueError(
+        number = isinstance(self.level, Real) and not isinstance(self.level, bool)
+        if not number or not 0 < float(self.level) < 1:
+            raise (ValueError if number else TypeError)(
                 f"level of SmoothedQuantile is {self.level!r}; expected a number strictly between "
                 "0 and 1, such as 0.9 for the upper decile"
             )
@@ -198,7 +194,6 @@ class SmoothedQuantile(Smoothed):
         return (-self.level, 1 - self.level)
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
-        """A square on the parabola, a product of non-negative factors beside it."""
         return clipped_gap(s - y, w, -self.level, 1 - self.level, self.width)
 
     def bregman_radius(self, bound: Any) -> Any:

@@ -37,32 +37,27 @@ class LogisticArrays:
 
     @staticmethod
     def value(s: Array, y: Array) -> Array:
-        """log(1 + exp(−ys))."""
         q = -y * s
         return np.maximum(q, 0.0) + _tail(q)
 
     @staticmethod
     def derivative(s: Array, y: Array) -> Array:
-        """−y/(1 + exp(ys))."""
         q = -y * s
         tail = np.exp(-abs(q))
         return -y * (np.where(q < 0.0, tail, 1.0) / (1.0 + tail))
 
     @staticmethod
     def second_derivative(s: Array, y: Array) -> Array:
-        """exp(−|s|)/(1 + exp(−|s|))²."""
         tail = np.exp(-abs(s))
         return tail / ((1.0 + tail) * (1.0 + tail))
 
     @staticmethod
     def conjugate(w: Array, y: Array) -> Array:
-        """v log v + (1−v) log(1−v) with v = −yw, infinite outside 0 ≤ v ≤ 1."""
         v = -y * w
         return _inside(_negative_entropy(np.minimum(v, 1.0 - v)), v)
 
     @staticmethod
     def fenchel_young(s: Array, w: Array, y: Array) -> Array:
-        """The relative entropy of (v, 1−v) to the prediction's, from terms of order one."""
         v, q = -y * w, -y * s
         rest = 1.0 - v
         terms = abs(q) * np.where(q >= 0.0, rest, v)
@@ -97,7 +92,6 @@ class LogisticArrays:
 
     @staticmethod
     def bregman_radius(bound: Array) -> Array:
-        """ln 2 − H(expit(bound)), with its quadratic majorant where that cancels."""
         tail = np.exp(-bound)
         entropy = _negative_entropy(tail / (1.0 + tail))
         return np.where(bound < 1e-3, bound * bound / 8, np.log(2.0) + entropy)

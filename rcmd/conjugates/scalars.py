@@ -171,7 +171,10 @@ def clipped_curvature(q: Any, low: Any, high: Any, width: Any) -> Any:
 
 
 def clipped_gap(q: Any, v: Any, low: Any, high: Any, width: Any) -> Any:
-    """``clipped_value`` + width·v²/2 − vq, as a product or a square; infinite for other v."""
+    """``clipped_value`` + width·v²/2 − vq; infinite for other v.
+
+    A square on the parabola, a product of two non-negative factors beyond it.
+    """
     if outside(v, low, high):
         return math.inf
     if q > width * high:

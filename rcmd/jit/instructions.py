@@ -46,7 +46,6 @@ def call_step(typing_context, address, theta, s, gap, eta, y, j):
 def _call_of(arity):
     """Typing and code of a call by address with so many doubles."""
     double, pointer = ir.DoubleType(), ir.PointerType(ir.DoubleType())
-    signature = types.float64(types.intp, types.intp, *[types.float64] * arity)
 
     def generate(context, builder, signature, arguments):
         address, theta, *numbers = arguments
@@ -54,13 +53,12 @@ def _call_of(arity):
         target = builder.inttoptr(address, ir.PointerType(function))
         return builder.call(target, [builder.inttoptr(theta, pointer), *numbers])
 
-    return signature, generate
+    return types.float64(types.intp, types.intp, *[types.float64] * arity), generate
 
 
 @intrinsic
 def prefetch(typing_context, array, offset):
     """Ask for the cache line ``offset`` bytes into ``array``; never faults."""
-    signature = types.void(array, types.uint64)
 
     def generate(context, builder, signature, arguments):
         array_type = signature.args[0]
@@ -75,7 +73,7 @@ def prefetch(typing_context, array, offset):
         builder.call(function, [line, read, keep, data_cache])
         return context.get_dummy_value()
 
-    return signature, generate
+    return types.void(array, types.uint64), generate
 
 
 @intrinsic
@@ -88,26 +86,24 @@ def larger(typing_context, a, b):
 @intrinsic
 def masked(typing_context, x, keep, flip):
     """The double with the bits ``(bits of x & keep) ^ flip``: |x|, -x or x."""
-    signature = types.float64(types.float64, types.uint64, types.uint64)
 
     def generate(context, builder, signature, arguments):
         x, keep, flip = arguments
         bits = builder.bitcast(x, ir.IntType(64))
         return builder.bitcast(builder.xor(builder.and_(bits, keep), flip), ir.DoubleType())
 
-    return signature, generate
+    return types.float64(types.float64, types.uint64, types.uint64), generate
 
 
 @intrinsic
 def highest_of_64(typing_context, d, start, keep, flip):
     """The maximum of ``masked(d[k], keep, flip)`` over the 64 k from ``start`` on."""
-    signature = types.float64(d, types.uint64, types.uint64, types.uint64)
 
     def generate(context, builder, signature, arguments):
         keys = _masked_64(context, builder, signature.args[0], *arguments)
         return _highest(builder, keys)
 
-    return signature, generate
+    return types.float64(d, types.uint64, types.uint64, types.uint64), generate
 
 
 @intrinsic
@@ -116,7 +112,6 @@ def coded_highest_of_64(typing_context, d, start, keep, code):
 
     ``keep`` drops as many of the lowest bits as ``code`` needs.
     """
-    signature = types.uint64(d, types.uint64, types.uint64, types.uint64)
 
     def generate(context, builder, signature, arguments):
         array, start, keep, code = arguments
@@ -127,13 +122,12 @@ def coded_highest_of_64(typing_context, d, start, keep, code):
         coded = builder.or_(builder.bitcast(keys, codes.type), codes)
         return builder.bitcast(_highest(builder, builder.bitcast(coded, keys.type)), word)
 
-    return signature, generate
+    return types.uint64(d, types.uint64, types.uint64, types.uint64), generate
 
 
 @intrinsic
 def first_of_64(typing_context, d, start, keep, flip, wanted):
     """The first of these k with ``masked(d[k], keep, flip) == wanted``; 64 further if none has."""
-    signature = types.uint64(d, types.uint64, types.uint64, types.uint64, types.float64)
 
     def generate(context, builder, signature, arguments):
         *block, wanted = arguments
@@ -142,13 +136,12 @@ def first_of_64(typing_context, d, start, keep, flip, wanted):
         mask = builder.bitcast(same, ir.IntType(64))
         return builder.add(block[1], builder.cttz(mask, ir.IntType(1)(0)))
 
-    return signature, generate
+    return types.uint64(d, types.uint64, types.uint64, types.uint64, types.float64), generate
 
 
 @intrinsic
 def match_16(typing_context, columns, start, wanted):
     """Bit t of the answer is set where ``columns[start + t] == wanted``, t < 16."""
-    signature = types.uint64(columns, types.uint64, types.uint64)
 
     def generate(context, builder, signature, arguments):
         array, start, wanted = arguments
@@ -158,7 +151,7 @@ def match_16(typing_context, columns, start, wanted):
         same = builder.icmp_unsigned("==", block, _splat(builder, wanted, 16))
         return builder.zext(builder.bitcast(same, ir.IntType(16)), ir.IntType(64))
 
-    return signature, generate
+    return types.uint64(columns, types.uint64, types.uint64), generate
 
 
 @intrinsic

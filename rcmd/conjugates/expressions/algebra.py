@@ -6,7 +6,6 @@ and numbers decide.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,9 +31,13 @@ def exact_limit(expression: Any, end: Any) -> Any:
 
     By continuity; at infinity, products of powers of polynomials by their leading coefficients.
     """
-    found = _limit_of_product(expression, end)
+    found = expression.subs(R, end)
+    if _is_limit(found):
+        return found
+    factors = power_factors(expression) if not end.is_finite else None
+    found = None if factors is None else _at_infinity(*factors, end)
     if found is None and expression.is_Add:
-        parts = [_limit_of_product(part, end) for part in expression.args]
+        parts = [exact_limit(part, end) for part in expression.args]
         total = sp.nan if None in parts else sp.Add(*parts)
         found = total if _is_limit(total) else None
     return found
@@ -45,14 +48,8 @@ def _is_limit(found: Any) -> bool:
     return bool(real) and not found.has(sp.nan, sp.zoo, sp.I)
 
 
-def _limit_of_product(expression: Any, end: Any) -> Any:
-    found = expression.subs(R, end)
-    if _is_limit(found):
-        return found
-    factors = power_factors(expression) if not end.is_finite else None
-    if factors is None:
-        return None
-    value, powers = factors
+def _at_infinity(value: Any, powers: list[tuple[Any, Any]], end: Any) -> Any:
+    """The limit of value·Π p^e at ±∞ from the leading coefficients, or None if not real."""
     degree = sp.S.Zero
     for polynomial, exponent in powers:
         sign = -1 if end == -sp.oo and polynomial.degree() % 2 else 1
@@ -66,7 +63,9 @@ def _limit_of_product(expression: Any, end: Any) -> Any:
 def power_factors(expression: Any) -> tuple[Any, list[tuple[Any, Any]]] | None:
     """(c, [(p, e), …]) with ``expression`` = c·Π p^e, p polynomials in r, e numbers; or None."""
     radicals = {p.base for p in expression.atoms(sp.Pow) if not p.exp.is_Integer}
-    if expression.atoms(sp.Function) or len(radicals) > 1 or not _small(expression, R):
+    if expression.atoms(sp.Function) or len(radicals) > 1:
+        return None
+    if max(_degrees(expression, R)) > _MAX_RAW_DEGREE:
         return None
     constant, powers = sp.S.One, []
     for factor in sp.Mul.make_args(sp.factor(sp.together(expression))):
@@ -124,10 +123,7 @@ class Quotient:
         top, bottom = self.numerator, self.denominator
         if value.is_finite:
             return (top.as_expr() / bottom.as_expr()).subs(self.variable, value)
-        degree = top.degree() - bottom.degree() if not top.is_zero else -1
-        sign = -1 if value == -sp.oo and degree % 2 else 1
-        ratio = sign * top.LC() / bottom.LC()
-        return sp.S.Zero if degree < 0 else ratio * (sp.oo if degree > 0 else 1)
+        return _at_infinity(sp.S.One, [(top, 1), (bottom, -1)], value)
 
 
 def quotient_of(expression: Any) -> Quotient | None:
@@ -140,10 +136,7 @@ def quotient_of(expression: Any) -> Quotient | None:
             return None
     if not functions:
         return _fraction(expression, R, R, R)
-    expression = expression.replace(
-        lambda part: isinstance(part, sp.tanh | sp.sinh | sp.cosh),
-        lambda part: part.rewrite(sp.exp),
-    )
+    expression = expression.rewrite([sp.tanh, sp.sinh, sp.cosh], sp.exp)
     exponentials = [part for part in expression.atoms(sp.exp) if R in part.free_symbols]
     # A set has no order of its own, and the first one decides the form of what follows.
     exponentials.sort(key=str, reverse=True)
@@ -165,7 +158,8 @@ def quotient_of(expression: Any) -> Quotient | None:
 
 
 def _fraction(expression: Any, variable: Any, inner: Any, outer: Any) -> Quotient | None:
-    if not expression.is_rational_function(variable) or not _small(expression, variable):
+    small = max(_degrees(expression, variable)) <= _MAX_RAW_DEGREE
+    if not small or not expression.is_rational_function(variable):
         return None
     top, bottom = sp.fraction(sp.cancel(sp.together(expression)))
     try:
@@ -175,11 +169,6 @@ def _fraction(expression: Any, variable: Any, inner: Any, outer: Any) -> Quotien
     if any(p.domain not in (sp.ZZ, sp.QQ) or p.degree() > MAX_DEGREE for p in polynomials):
         return None
     return Quotient(polynomials[0], polynomials[1], variable, inner, outer)
-
-
-def _small(expression: Any, variable: Any) -> bool:
-    """Whether bringing ``expression`` over one denominator can only give moderate degrees."""
-    return max(_degrees(expression, variable)) <= _MAX_RAW_DEGREE
 
 
 def _degrees(expression: Any, variable: Any) -> tuple[float, float]:
@@ -207,11 +196,10 @@ def roots(polynomial: Any) -> list[Any]:
 # ---- solutions ---------------------------------------------------------------------------------
 
 
-def solutions(function: Any, level: Any) -> Iterator[Any]:
+def solutions(function: Any, level: Any) -> list[Any]:
     """Candidates for r with function(r) = level; some may be wrong, and some missing."""
-    yield from _unwrapped(function, level)
-    yield from _rational_solutions(function, level)
-    yield from _radical_solutions(function, level)
+    rules = (_unwrapped, _rational_solutions, _radical_solutions)
+    return [found for rule in rules for found in rule(function, level)]
 
 
 def _unwrapped(function: Any, level: Any) -> list[Any]:
@@ -266,20 +254,12 @@ def _rational_solutions(function: Any, level: Any) -> list[Any]:
 
 
 def _radical_solutions(function: Any, level: Any) -> list[Any]:
-    """For c·r/√(a·r² + b): r = level·√(b/(c² − a·level²))."""
-    factors = power_factors(function)
-    if factors is None:
+    """For r/√(a·r² + b): r = level·√(b/(1 − a·level²))."""
+    quotient = quotient_of((R / function) ** 2)
+    if quotient is None or quotient.denominator.degree() or quotient.numerator.degree() != 2:
         return []
-    constant, powers = factors
-    by_exponent = {exponent: polynomial for polynomial, exponent in powers}
-    half = -sp.Rational(1, 2)
-    if len(powers) != 2 or by_exponent.keys() != {sp.S.One, half}:
-        return []
-    line, parabola = by_exponent[sp.S.One].all_coeffs(), by_exponent[half].all_coeffs()
-    if len(line) != 2 or line[1] != 0 or len(parabola) != 3 or parabola[1] != 0:
-        return []
-    square = sp.factor(parabola[2] / ((constant * line[0]) ** 2 - parabola[0] * level**2))
-    return [level * sp.sqrt(square)]
+    a, linear, b = (each / quotient.denominator.LC() for each in quotient.numerator.all_coeffs())
+    return [level * sp.sqrt(sp.factor(b / (1 - a * level**2)))] if linear == 0 else []
 
 
 def real_zeros(function: Any) -> list[Any]:
@@ -366,10 +346,14 @@ def pieces_of(core: Any) -> list[Piece]:
         if len(waiting) + len(done) > MAX_PIECES:
             raise ExpressionError(f"the loss has more than {MAX_PIECES} pieces; expected fewer")
         first, last = number(piece.low), number(piece.high)
-        points = [at for at in _switching_points(switch) if first < number(at) < last]
+        cases = switch.rewrite(sp.Piecewise)
+        comparisons = cases.atoms(sp.core.relational.Relational)
+        zeros = {zero for each in comparisons for zero in real_zeros(each.lhs - each.rhs)}
+        points = [at for at in sorted(zeros, key=number) if first < number(at) < last]
         ends = [piece.low, *points, piece.high]
         for low, high in zip(ends[-2::-1], ends[:0:-1], strict=True):
-            chosen = _branch(switch, _sample(low, high))
+            at = _sample(low, high)
+            chosen = next(value for value, case in cases.args if case.subs(R, at) == sp.true)
             waiting.append(Piece(low, high, piece.value.subs(switch, chosen)))
     joined: list[Piece] = []
     for piece in done:
@@ -380,19 +364,6 @@ def pieces_of(core: Any) -> list[Piece]:
     return joined
 
 
-def _switching_points(switch: Any) -> list[Any]:
-    if isinstance(switch, sp.Piecewise):
-        comparisons = switch.atoms(sp.core.relational.Relational)
-        functions = [c.lhs - c.rhs for c in comparisons]
-    elif isinstance(switch, sp.Max | sp.Min):
-        parts = switch.args
-        functions = [a - b for i, a in enumerate(parts) for b in parts[:i]]
-    else:
-        functions = [switch.args[0]]
-    points = {point for function in functions for point in real_zeros(function)}
-    return sorted(points, key=number)
-
-
 def _sample(low: Any, high: Any) -> Any:
     """A rational number inside (low, high)."""
     if not low.is_finite:
@@ -400,14 +371,3 @@ def _sample(low: Any, high: Any) -> Any:
     if not high.is_finite:
         return sp.ceiling(low) + 1
     return sp.Rational(str(sp.N((low + high) / 2, 40)))
-
-
-def _branch(switch: Any, at: Any) -> Any:
-    """What ``switch`` is around the point ``at``."""
-    if isinstance(switch, sp.Piecewise):
-        return next(value for value, condition in switch.args if condition.subs(R, at) == sp.true)
-    if isinstance(switch, sp.Max | sp.Min):
-        best = max if isinstance(switch, sp.Max) else min
-        return best(switch.args, key=lambda part: number(part.subs(R, at)))
-    sign = sp.S.One if number(switch.args[0].subs(R, at)) > 0 else -sp.S.One
-    return sign if isinstance(switch, sp.sign) else sign * switch.args[0]

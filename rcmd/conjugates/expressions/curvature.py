@@ -31,14 +31,14 @@ def smoothness(pieces: list[Piece]) -> tuple[Any, bool]:
     """γ = sup f'' and whether it is proved; refused at a point where f is not convex or smooth."""
     for left, right in pairwise(pieces):
         _check_joint(left, right)
-    ranges = [_piece_range(piece) for piece in pieces]
-    gamma = max((high for _, high, _ in ranges), key=number)
+    suprema = [_supremum(piece) for piece in pieces]
+    gamma = max((supremum for supremum, _ in suprema), key=number)
     if number(gamma) == 0:
         raise ExpressionError(
             "l'' is 0 everywhere: the expression is linear in s, so γ = 0 and its conjugate lives "
             "on a single point; expected a loss with curvature somewhere"
         )
-    return gamma, all(proved for *_, proved in ranges)
+    return gamma, all(proved for _, proved in suprema)
 
 
 def _check_joint(left: Piece, right: Piece) -> None:
@@ -57,26 +57,21 @@ def _check_joint(left: Piece, right: Piece) -> None:
             )
 
 
-def _piece_range(piece: Piece) -> tuple[Any, Any, bool]:
-    """(inf f'', sup f'', proved) on a piece; refused where f is not convex or not smooth."""
+def _supremum(piece: Piece) -> tuple[Any, bool]:
+    """sup f'' on a piece, and whether it is proved; refused where f is not convex or smooth."""
     points = probes(piece)
     value, second = finite(piece.value, "the loss"), finite(piece.curvature, "l''")
     for at in sorted(points, key=abs):
         value(at)
         if second(at) > _UNBOUNDED:
             raise _not_smooth(second, [at])
-    if piece.curvature.is_number:
-        least = most = piece.curvature
-        exact = True
-    else:
-        found = _rational_extremes(piece) or _power_extremes(piece)
-        exact = found is not None
-        least, most = found if found is not None else _measured(piece, second, points)
+    proved = _rational_extremes(piece) or _power_extremes(piece)
+    least, most = proved or _measured(piece, second, points)
     if number(least) < -1e-30:
         _refuse_if_negative(second, points)
     if most == sp.oo:
         raise _not_smooth(second, points)
-    return least, most, exact
+    return most, proved is not None
 
 
 # ---- by algebra --------------------------------------------------------------------------------
@@ -84,6 +79,8 @@ def _piece_range(piece: Piece) -> tuple[Any, Any, bool]:
 
 def _rational_extremes(piece: Piece) -> tuple[Any, Any] | None:
     """(inf f'', sup f'') where f'' is rational in r or exp(r): critical points are roots."""
+    if piece.curvature.is_number:
+        return piece.curvature, piece.curvature
     quotient = quotient_of(piece.curvature)
     if quotient is None:
         return None
@@ -197,11 +194,9 @@ def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, A
 
 def _still_growing(second: Function, points: list[Any]) -> bool:
     """Whether f'' grows by a tenth over the last decades before an end of the piece."""
-    for last in (points[:3], points[-3:]):
-        values = [second(at) for at in last]
-        if max(values) > 1.1 * min(values) and max(values) >= max(map(second, points)):
-            return True
-    return False
+    ends = [[second(at) for at in last] for last in (points[:3], points[-3:])]
+    largest = max(map(second, points))
+    return any(max(end) > 1.1 * min(end) and max(end) >= largest for end in ends)
 
 
 def _refuse_if_negative(second: Function, points: list[Any]) -> None:

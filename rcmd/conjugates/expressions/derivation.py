@@ -66,16 +66,19 @@ def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
         frame = _tilted(core, offset)
         if frame is not None:
             return [frame], labels or REAL
-    if labels == REAL:
-        raise _inseparable("real labels")
-    positive = expression.subs({S: R, Y: 1}, simultaneous=True)
-    mirrored = expression.subs({S: -R, Y: -1}, simultaneous=True)
-    if positive == mirrored or sp.expand(positive - mirrored) == 0:
-        return [Frame(positive, by_label=True)], SIGNS
-    if labels is None:
-        raise _inseparable("labels of an unknown kind")
-    negative = expression.subs({S: R, Y: -1}, simultaneous=True)
-    return [Frame(positive, side=1), Frame(negative, side=-1)], SIGNS
+    if labels != REAL:
+        positive = expression.subs({S: R, Y: 1}, simultaneous=True)
+        mirrored = expression.subs({S: -R, Y: -1}, simultaneous=True)
+        if positive == mirrored or sp.expand(positive - mirrored) == 0:
+            return [Frame(positive, by_label=True)], SIGNS
+    if labels == SIGNS:
+        negative = expression.subs({S: R, Y: -1}, simultaneous=True)
+        return [Frame(positive, side=1), Frame(negative, side=-1)], SIGNS
+    raise ExpressionError(
+        "y enters in a way that cannot be separated from s for "
+        f"{'real labels' if labels else 'labels of an unknown kind'}; expected a function of "
+        "s - y, of y*s with labels='±1', or f(s) + y*s, or labels='±1' given"
+    )
 
 
 def _offsets(expression: Any) -> list[Any]:
@@ -105,13 +108,6 @@ def _tilted(moved: Any, offset: Any) -> Frame | None:
     if R in tilt.free_symbols or sp.expand(rest - tilt * R - constant) != 0:
         return None
     return Frame(core, offset=offset, tilt=tilt, constant=constant)
-
-
-def _inseparable(labels: str) -> ExpressionError:
-    return ExpressionError(
-        f"y enters in a way that cannot be separated from s for {labels}; expected a function of "
-        "s - y, of y*s with labels='±1', or f(s) + y*s, or labels='±1' given"
-    )
 
 
 # ---- the core ----------------------------------------------------------------------------------
@@ -161,11 +157,11 @@ def derive(frame: Frame) -> Core:
     try:
         pieces = pieces_of(frame.core)
         gamma, proved = smoothness(pieces)
+        low, high = _end(pieces[0], pieces[0].low), _end(pieces[-1], pieces[-1].high)
+        return Core(frame, [_with_forms(piece) for piece in pieces], gamma, proved, low, high)
     except Counterexample as refusal:
-        label = float(frame.side or frame.by_label)
-        raise refusal.moved(float(frame.offset.subs(Y, 0)), label) from None
-    low, high = _end(pieces[0], pieces[0].low), _end(pieces[-1], pieces[-1].high)
-    return Core(frame, [_with_forms(piece) for piece in pieces], gamma, proved, low, high)
+        s, y = refusal.point + float(frame.offset.subs(Y, 0)), float(frame.side or frame.by_label)
+        raise ExpressionError(str(refusal).format(at=f"s = {s:.6g}, y = {y:g}")) from None
 
 
 def _with_forms(piece: Piece) -> Piece:

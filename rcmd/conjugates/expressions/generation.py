@@ -6,7 +6,7 @@ expression, slopes from differences of it in 500 digits, conjugates from the def
 
 import ast
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import mpmath
@@ -29,9 +29,18 @@ _PLACES = (1e-6, 1e-3, 0.1, 0.25, 0.6, 1.0, 1.7, 3.0, 5.5, 9.0, 20.0, 37.0, 50.0
 def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: str | None) -> str:
     """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
     expression = expression_of(text, tree, numbers)
-    cores, kind = _derived(expression, labels)
+    try:
+        frames, kind = frames_of(expression, labels)
+        cores = [derive(frame) for frame in frames]
+    except ExpressionError:
+        raise
+    except Exception as fault:  # computer algebra fails in many ways, none of use to a reader
+        raise ExpressionError(
+            f"computer algebra could not work with the expression ({type(fault).__name__}); "
+            "expected a simpler one"
+        ) from fault
     gamma = max(_rounded_up(core.gamma) for core in cores)
-    cores, source, lost = _first_verified(expression, kind, text, cores, gamma)
+    cores, source, lost = _verified(expression, kind, text, cores, gamma)
     pieces = [piece for core in cores for piece in core.pieces]
     parabolas = len(pieces) == len(cores) and all(piece.curvature.is_number for piece in pieces)
     known = {
@@ -49,48 +58,32 @@ def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: st
     )
 
 
-def _derived(expression: Any, labels: str | None) -> tuple[list[Core], str]:
-    try:
-        frames, kind = frames_of(expression, labels)
-        return [derive(frame) for frame in frames], kind
-    except ExpressionError:
-        raise
-    except Exception as fault:  # computer algebra fails in many ways, none of use to a reader
-        raise ExpressionError(
-            f"computer algebra could not work with the expression ({type(fault).__name__}); "
-            "expected a simpler one"
-        ) from fault
-
-
-def _first_verified(
+def _verified(
     expression: Any, labels: str, title: str, cores: list[Core], gamma: float
 ) -> tuple[list[Core], str, str]:
-    """The most explicit of three versions of the code that passes its verification."""
+    """The most explicit of three versions of the code that passes, and where digits are lost.
+
+    Its gaps have the longest reach that keeps digits.
+    """
     fault: Exception = Unusable()
+    joints = [float(number(piece.high)) for core in cores for piece in core.pieces[:-1]]
+    quadratic = all(piece.curvature.is_number for core in cores for piece in core.pieces)
     for version in (cores, [c.by_definition() for c in cores], [c.by_newton() for c in cores]):
         try:
-            return version, *_verified(expression, labels, title, version, gamma)
+            text = module_text(title, version, gamma, 0.0)
+            lost = Verification(text, expression, labels).lost_digits(joints)
         except Unusable as found:
             fault = found
+            continue
+        for reach in (math.inf,) if quadratic else _REACHES:
+            better = module_text(title, version, gamma, reach)
+            if Verification(better, expression, labels).gap_is_accurate(min(reach, 2.0)):
+                return version, better, lost
+        return version, text, lost
     raise ExpressionError(
         f"the code generated for this loss failed its verification: {fault}; write the "
         "expression in stable words such as softplus, expit, logcosh, log1p or expm1"
     )
-
-
-def _verified(
-    expression: Any, labels: str, title: str, cores: list[Core], gamma: float
-) -> tuple[str, str]:
-    """The text with the longest reach that keeps digits, and where digits are lost."""
-    joints = [float(number(piece.high)) for core in cores for piece in core.pieces[:-1]]
-    text = module_text(title, cores, gamma, 0.0)
-    lost = Verification(text, expression, labels, joints).run()
-    quadratic = all(piece.curvature.is_number for core in cores for piece in core.pieces)
-    for reach in (math.inf,) if quadratic else _REACHES:
-        better = module_text(title, cores, gamma, reach)
-        if Verification(better, expression, labels, joints).gap_is_accurate(min(reach, 2.0)):
-            return better, lost
-    return text, lost
 
 
 def _rounded_up(gamma: Any) -> float:
@@ -105,13 +98,12 @@ def _rounded_up(gamma: Any) -> float:
 class Verification:
     """A generated module beside l and l' in ``DIGITS`` digits, from the formula as written."""
 
-    def __init__(self, text: str, expression: Any, labels: str, joints: list[float]) -> None:
+    def __init__(self, text: str, expression: Any, labels: str) -> None:
         self.code: dict[str, Any] = {"__name__": "generated_loss"}
         exec(compile(text, "<generated loss>", "exec"), self.code)
         self.function = in_many_digits((S, Y), expression)
         self.labels = (1.0, -1.0) if labels == SIGNS else (0.0, 1.5, -3.25)
-        self.joints = joints
-        self.lost: str = ""
+        self.lost = ""
 
     def value(self, s: Any, y: Any) -> Any:
         """l(s; y)."""
@@ -124,35 +116,23 @@ class Verification:
             step = mpmath.mpf(10) ** -100
             return (self.value(s + step, y) - self.value(s - step, y)) / (2 * step)
 
-    def run(self) -> str:
+    def lost_digits(self, joints: list[float]) -> str:
         """Where digits are lost, empty if nowhere; raises ``Unusable``."""
-        for s, y in self.points():
-            w = self._primal(s, y)
-            self._dual(s, w, y)
         for y in self.labels:
-            self._ends(y)
+            for s in (0.0, *(sign * place for place in _PLACES for sign in (1, -1))):
+                self._check_at(s, y)
+            for joint in joints:
+                for step in (0.0, 1e-3, -1e-3):
+                    self._check_at(joint + y + step, y)
+            self._check_ends(y)
         return self.lost
 
-    def points(self) -> Iterator[tuple[float, float]]:
-        """Predictions up to ±1000 for each label."""
-        for y in self.labels:
-            yield 0.0, y
-            for place in _PLACES:
-                yield place, y
-                yield -place, y
-            for joint in self.joints:
-                yield from ((joint + y, y), (joint + y + 1e-3, y), (joint + y - 1e-3, y))
-
-    def _primal(self, s: float, y: float) -> float:
+    def _check_at(self, s: float, y: float) -> None:
+        value, slope, gamma = self.value(s, y), self.slope(s, y), self.code["gamma"](None)
         spread = 8 * _EPS * (abs(s) + abs(y))
-        exact = self.slope(s, y)
-        w = self._compare("derivative", exact, (s, y), self.code["gamma"](None) * spread)
-        self._compare("value", self.value(s, y), (s, y), abs(float(exact)) * spread)
-        return w
-
-    def _dual(self, s: float, w: float, y: float) -> None:
+        w = self._compare("derivative", slope, (s, y), gamma * spread)
+        self._compare("value", value, (s, y), abs(float(slope)) * spread)
         # At w = l'(s) up to rounding, ws − l(s) is l*(w) up to the square of the rounding.
-        value = self.value(s, y)
         with mpmath.workdps(DIGITS):
             wanted = mpmath.mpf(w) * s - value
         slack = 8 * _EPS * (abs(w * s) + abs(float(value)) + abs(w * y))
@@ -160,14 +140,14 @@ class Verification:
         back = self._call("conjugate_derivative", (w, y))
         if math.isinf(back) and w in self._call("conjugate_domain", (y,)):
             return
-        slack = 8 * _EPS * self.code["gamma"](None) * (abs(back) + abs(y))
+        slack = 8 * _EPS * gamma * (abs(back) + abs(y))
         found = self.slope(back, y) if math.isfinite(back) else math.nan
         if not abs(found - w) <= TOLERANCE * max(1.0, abs(w)) + slack:
             raise Unusable(
                 f"conjugate_derivative({w!r}, {y!r}) is {back!r}, where l' is {float(found)!r}"
             )
 
-    def _ends(self, y: float) -> None:
+    def _check_ends(self, y: float) -> None:
         """Next to a finite end of dom l* everything is a number, and l* is continuous."""
         for end, inwards in zip(self._call("conjugate_domain", (y,)), (1, -1), strict=True):
             if math.isinf(end):

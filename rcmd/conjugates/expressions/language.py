@@ -20,7 +20,6 @@ MAX_EXPONENT = 64
 MAX_DIGITS = 4000
 MAX_TERMS = 3000
 
-CONSTANTS = ("pi",)
 VARIABLES = ("s", "y")
 
 
@@ -28,17 +27,12 @@ class ExpressionError(ValueError):
     """An expression that is not a loss, or cannot be read; the message says where."""
 
 
-class Counterexample(ExpressionError):
-    """A refusal with the point that shows why; ``{at}`` in ``message`` stands for it."""
+class Counterexample(Exception):
+    """A refusal, and the point of a core that shows why; ``{at}`` in its text stands for that."""
 
-    def __init__(self, message: str, at: float, place: str = "s = {:.6g}") -> None:
-        self.message = message
+    def __init__(self, message: str, at: float) -> None:
+        super().__init__(message)
         self.point = float(at)
-        super().__init__(message.format(at=place.format(self.point)))
-
-    def moved(self, by: float, label: float) -> Counterexample:
-        """The same refusal in the loss's own s, at a label."""
-        return Counterexample(self.message, self.point + by, f"s = {{:.6g}}, y = {label:g}")
 
 
 # ---- the functions -----------------------------------------------------------------------------
@@ -98,7 +92,7 @@ FUNCTIONS: dict[str, Function] = {
 }
 # Derivatives, conjugates and inverses are made of these; they are not for formulas.
 _INTERNAL = {"sech2", "negative_entropy", "cosh_entropy", "log1p_gap", "sqrt_gap", "tan", "atanh"}
-RESERVED = {*VARIABLES, *CONSTANTS, *FUNCTIONS, "w", "self"}
+RESERVED = {*VARIABLES, *FUNCTIONS, "pi", "w", "self"}
 NAMES = sorted(FUNCTIONS.keys() - _INTERNAL)
 # Functions that become sums of two exponentials when logarithms are rewritten.
 _TWO_TERMS = ("cosh", "sinh", "tanh", "softplus", "expit", "logcosh", "logaddexp", "expm1")
@@ -125,6 +119,8 @@ def parse(text: str, parameters: Mapping[str, float] | None = None) -> ast.expr:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as fault:
         at = (fault.offset or 0) - 1
+        if "too many nested" in fault.msg:
+            raise _too_deep(at + 1) from None
         word = re.match(r"\w+|.", text[at:]) if at >= 0 else None
         place = f"{word[0][:40]!r} at position {at + 1}" if word else "the end of the expression"
         what = "was never closed" if "never closed" in fault.msg else "was not expected"
@@ -139,11 +135,6 @@ def parse(text: str, parameters: Mapping[str, float] | None = None) -> ast.expr:
         raise ExpressionError(f"the expression has {count} parts; expected at most {MAX_PARTS}")
     _Reader(text, parameters or {}).read(tree, 0)
     return tree
-
-
-def names_in(tree: ast.expr) -> set[str]:
-    """The names that occur in a tree."""
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def written(text: str, node: ast.expr) -> str:
@@ -165,11 +156,6 @@ def _check_text(text: str) -> None:
             f"{unknown[0]!a} at position {unknown.start() + 1} has no meaning here; "
             + ("write ** for a power" if unknown[0] == "^" else hint)
         )
-    depth = 0
-    for position, character in enumerate(text, 1):
-        depth += (character == "(") - (character == ")")
-        if depth > MAX_DEPTH:
-            raise _too_deep(position)
 
 
 def _too_deep(position: int) -> ExpressionError:
@@ -198,7 +184,7 @@ class _Reader:
     def __init__(self, text: str, numbers: Mapping[str, float]) -> None:
         self.text = text
         self.numbers = numbers
-        self.known = sorted({*VARIABLES, *CONSTANTS, *numbers})
+        self.known = sorted({*VARIABLES, "pi", *numbers})
 
     def place(self, node: ast.expr) -> str:
         return f"{written(self.text, node)[:40]!r} at position {node.col_offset + 1}"

@@ -1,5 +1,6 @@
 """The class that an expression becomes: its arguments checked, its module loaded or generated."""
 
+import ast
 import keyword
 import math
 import sys
@@ -7,25 +8,14 @@ from collections.abc import Mapping
 from dataclasses import fields, make_dataclass
 from functools import partial
 from numbers import Real
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, ClassVar
 
 from rcmd.conjugates.base import REAL, SIGNS, SeparableConjugate
 from rcmd.conjugates.expressions import cache
-from rcmd.conjugates.expressions.language import RESERVED, ExpressionError, names_in, parse
+from rcmd.conjugates.expressions.language import RESERVED, ExpressionError, parse
 
 _LABELS = {None: None, SIGNS: SIGNS, "+-1": SIGNS, REAL: REAL}
-
-METHODS = {
-    "value": "s, y",
-    "derivative": "s, y",
-    "second_derivative": "s, y",
-    "conjugate": "w, y",
-    "conjugate_derivative": "w, y",
-    "conjugate_domain": "y",
-    "fenchel_young": "s, w, y",
-}
-"""The methods that are generated, and what they take after self."""
 
 
 class ExpressionLoss(SeparableConjugate):
@@ -117,7 +107,7 @@ def loss_from_expression(
     (1.0, 'proved', 'closed form', (-2.0, 2.0))
     >>> loss_from_expression("exp(s)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    rcmd.conjugates.expressions.language.Counterexample: the loss is not γ-smooth: l'' has no ...
+    rcmd.conjugates.expressions.language.ExpressionError: the loss is not γ-smooth: l'' has no ...
     """
     if labels not in _LABELS:
         raise ExpressionError(f"labels is {labels!r}; expected '±1', 'real' or None")
@@ -125,7 +115,8 @@ def loss_from_expression(
     values = _checked_numbers({**(parameters or {}), **numbers})
     text = " ".join(_as_text(expression).split())
     tree = parse(text, values)
-    unused = sorted(values.keys() - names_in(tree))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    unused = sorted(values.keys() - names)
     if unused:
         raise ExpressionError(
             f"the parameter {unused[0]!r} does not occur in {text!r}; expected only parameters "
@@ -139,7 +130,7 @@ def loss_from_expression(
             from rcmd.conjugates.expressions.generation import generate
 
             source = cache.store(name, generate(text, tree, values, asked))
-        _KNOWN[name] = _class(_module(name, source), source, text, asked, values)
+        _KNOWN[name] = _class(name, source, text, asked, values)
     return _KNOWN[name]()
 
 
@@ -147,11 +138,18 @@ _KNOWN: dict[str, type[ExpressionLoss]] = {}
 
 
 def _class(
-    module: ModuleType, source: str, text: str, asked: str | None, values: dict[str, float]
+    name: str, source: str, text: str, asked: str | None, values: dict[str, float]
 ) -> type[ExpressionLoss]:
+    # The functions name this module as theirs: compiled code that numba keeps on disk asks for the
+    # module its functions came from, and the file of a generated one may be gone by then.
+    module = ModuleType(__name__)
+    module.__file__ = str(cache.path(name)) if cache.load(name) == source else f"<{name}>"
+    exec(compile(source, module.__file__, "exec"), module.__dict__)
     given = ", ".join(f"{name} = {value:g}" for name, value in values.items())
-    members = {method: getattr(module, method) for method in METHODS} | module.KNOWN
-    members |= {
+    functions = {key: f for key, f in vars(module).items() if isinstance(f, FunctionType)}
+    members = {key: f for key, f in functions.items() if hasattr(ExpressionLoss, key)}
+    members |= module.KNOWN | {
+        "__module__": __name__,
         "gamma": property(module.gamma),
         "formula": text + (f" with {given}" if given else ""),
         "expression": text,
@@ -160,7 +158,7 @@ def _class(
         "_asked": asked,
         "_module": module,
     }
-    built = make_dataclass(
+    return make_dataclass(
         "Loss",
         [(field, float, value) for field, value in values.items()],
         bases=(ExpressionLoss,),
@@ -168,21 +166,6 @@ def _class(
         frozen=True,
         repr=False,
     )
-    built.__module__ = module.__name__
-    return built
-
-
-def _module(name: str, source: str) -> ModuleType:
-    """The generated module, with its file where there is one.
-
-    Its functions name this module as theirs: compiled code that numba keeps on disk asks for the
-    module its functions came from, and the file of a generated one may be gone by then.
-    """
-    module = ModuleType(__name__)
-    on_disk = cache.load(name) == source
-    module.__file__ = str(cache.path(name)) if on_disk else f"<{name}>"
-    exec(compile(source, module.__file__, "exec"), module.__dict__)
-    return module
 
 
 def _as_text(expression: Any) -> str:

@@ -74,23 +74,20 @@ def evaluate(recipe: Recipe, r: float) -> float:
 
 def checked_recipe(core: Core) -> Recipe | None:
     """A recipe for the core that agrees with it at a few points, or None."""
-    recipe = _recipe(core)
-    for piece in core.pieces if recipe is not None else ():
+    if all(piece.curvature.is_number for piece in core.pieces):
+        recipe = _piecewise_quadratic(core.pieces)
+    else:
+        found = [_term(part) for part in sp.Add.make_args(core.pieces[0].stable)]
+        if len(core.pieces) > 1 or None in found:
+            return None
+        recipe = [term for terms in found for term in terms or ()]
+    for piece in core.pieces:
         for at in (-30.0, -1.2, -0.4, 0.0, 0.3, 0.9, 1.6, 25.0):
             if piece.low <= at <= piece.high:
                 wanted = float(number(piece.value.subs(R, at)))
-                if abs(evaluate(recipe or [], at) - wanted) > 1e-9 * (1 + abs(wanted)):
+                if abs(evaluate(recipe, at) - wanted) > 1e-9 * (1 + abs(wanted)):
                     return None
     return recipe
-
-
-def _recipe(core: Core) -> Recipe | None:
-    if all(piece.curvature.is_number for piece in core.pieces):
-        return _piecewise_quadratic(core.pieces)
-    if len(core.pieces) > 1:
-        return None
-    found = [_term(part) for part in sp.Add.make_args(core.pieces[0].stable)]
-    return None if None in found else [term for terms in found for term in terms or ()]
 
 
 def _piecewise_quadratic(pieces: list[Piece]) -> Recipe:

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import sympy as sp
@@ -15,10 +16,10 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pycode import PythonCodePrinter
 
 from rcmd.conjugates import scalars
+from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.expressions.algebra import Piece
 from rcmd.conjugates.expressions.derivation import Core
 from rcmd.conjugates.expressions.language import FUNCTIONS
-from rcmd.conjugates.expressions.loss import METHODS
 from rcmd.conjugates.expressions.symbolic import R, W, stabilised
 
 # ---- expressions as code -----------------------------------------------------------------------
@@ -110,11 +111,12 @@ def module_text(title: str, cores: Sequence[Core], gamma: float, reach: float) -
         parts += map(own, _core_functions(core, reach))
         bodies.append({name: own(text) for name, text in _method_bodies(core).items()})
     parts.append(_function("gamma(self)", [f"return {gamma!r}"]))
-    for name, arguments in METHODS.items():
+    for name in bodies[0]:
+        arguments = ", ".join(signature(getattr(SeparableConjugate, name)).parameters)
         lines = bodies[0][name].splitlines()
         if len(bodies) == 2:
             lines = ["if y > 0.0:", *_indented(lines), *bodies[1][name].splitlines()]
-        parts.append(_function(f"{name}(self, {arguments})", lines))
+        parts.append(_function(f"{name}({arguments})", lines))
     body = "\n\n".join(parts)
     called = sorted(set(re.findall(r"(?<![\w.])(\w+)\(", body)) & vars(scalars).keys())
     imports = f"\nfrom {scalars.__name__} import {', '.join(called)}\n" if called else ""
@@ -217,8 +219,8 @@ def _until(edge: Any, name: str, block: list[str]) -> list[str]:
     return [f"if {name} <= {literal(edge)}:", *_indented(block)]
 
 
-def _function(signature: str, lines: list[str]) -> str:
-    return "\n".join([f"def {signature}:", *_indented(lines), ""])
+def _function(head: str, lines: list[str]) -> str:
+    return "\n".join([f"def {head}:", *_indented(lines), ""])
 
 
 def _indented(lines: list[str]) -> list[str]:

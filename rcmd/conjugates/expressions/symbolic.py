@@ -182,9 +182,7 @@ def _log(argument: Any, original: Any) -> Any:
 def _exponential_terms(total: Any) -> list[tuple[Any, Any]] | None:
     """(k, a) with ``total`` = Σ k·exp(a), all k > 0, at least one a not a number."""
     terms = []
-    wide = total.replace(
-        lambda part: isinstance(part, sp.cosh | sp.sinh), lambda part: part.rewrite(sp.exp)
-    )
+    wide = total.rewrite([sp.cosh, sp.sinh], sp.exp)
     for part in sp.Add.make_args(sp.expand(wide, power_exp=False)):
         factor, rest = part.as_coeff_Mul()
         factors = [] if rest == 1 else sp.Mul.make_args(rest)
