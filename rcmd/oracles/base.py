@@ -1,13 +1,11 @@
 """The contract of a regularizer R, reached only through min cᵀβ + R(β); balls of a norm."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from importlib import import_module
 from string import Formatter
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -15,9 +13,6 @@ from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import Array as Array
 from rcmd.rows.validation import as_array, checked_numbers, positive
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 Vector: TypeAlias = Annotated[Any, "vector"]
 Matrix: TypeAlias = Annotated[Any, "matrix"]
@@ -153,9 +148,9 @@ class LinearMinOracle(ABC):
         return array
 
     @classmethod
-    def example(cls, draw: Any) -> LinearMinOracle:
+    def example(cls, draw: Any) -> Self:
         """A random oracle for ``draw.p`` variables; see ``rcmd.testing.fuzzing.cases.Draw``."""
-        oracle: LinearMinOracle = draw.fields(cls)
+        oracle: Self = draw.fields(cls)
         return oracle
 
     @abstractmethod
@@ -220,12 +215,11 @@ class LinearMinOracle(ABC):
         highs = [-self.minimum(-rows.row(j)) for j in range(rows.n)]
         return np.array(lows, rows.number_type), np.array(highs, rows.number_type)
 
-    def bind(
-        self, rows: Rows, losses: SampleLosses, offset: Array | None = None
-    ) -> LinearMinOracle:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         """This oracle for given data: sizes checked, radii left open filled in.
 
-        ``offset`` is X·shift when the domain was translated by ``shift``.
+        ``losses`` are the ``SampleLosses`` of the problem; ``offset`` is X·shift when the domain
+        was translated by ``shift``.
         """
         self.check_rows(rows)
         return self
@@ -371,7 +365,7 @@ class NormPenalty(NormBall):
     def threshold(self) -> Any:
         return self.strength
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         bound: Any = super().bind(rows, losses, offset)
         if self.radius is not None:
             return bound

@@ -1,10 +1,8 @@
 """Oracles made of another: counted, scaled, translated, called lazily."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,9 +12,6 @@ from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import check_kind, positive, positive_counts
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 
 class Decorated(LinearMinOracle):
@@ -47,7 +42,7 @@ class Decorated(LinearMinOracle):
     def mu(self) -> Any:
         return self.oracle.mu
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         inner = self.oracle.bind(rows, losses, offset)
         return self if inner is self.oracle else replace(self, oracle=inner)  # type: ignore[type-var]
 
@@ -176,7 +171,7 @@ class Scaled(Decorated):
     def mu(self) -> Any:
         return self.oracle.mu / (self.factor * self.factor)
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Scaled:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         inner = self.oracle.bind(InnerRows(rows, self.factor), losses, offset)
         return replace(self, oracle=inner)
 
@@ -230,7 +225,7 @@ class Translated(Decorated):
         super().__post_init__()
         self.own_array("shift")
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Translated:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         if self.shift.shape != (rows.p,):
             raise ValueError(
                 f"shift of Translated has shape {self.shift.shape}; expected a vector of length "
@@ -294,7 +289,7 @@ class Caching(Decorated):
     cost, exact_atoms = "O(p) or as R", False
 
     @classmethod
-    def example(cls, draw: Any) -> Caching:
+    def example(cls, draw: Any) -> Self:
         return cls(draw.inner(draw.p), draw.magnitude() / 100)
 
     def __post_init__(self) -> None:

@@ -1,11 +1,9 @@
 """Euclidean balls: the l2 ball, ridge and the elastic net."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,9 +11,6 @@ from rcmd.oracles.base import Array, Coordinatewise, NormBall, cp
 from rcmd.oracles.vectors import SMALL, direction, norm, norms_of_rows
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 
 class OnL2Ball(NormBall, Coordinatewise):
@@ -97,7 +92,7 @@ class OnRidge(OnL2Ball):
         """The largest ‖β‖₂ of an optimum, at which −∇f(β)ᵀβ ≤ descent."""
         return math.sqrt(descent / self.strength)
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         """An open radius becomes the smaller of two that no optimum leaves.
 
         Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.

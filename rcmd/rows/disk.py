@@ -5,14 +5,12 @@ touches as resident, 64 KB around each row even where a row has 3 KB, and a file
 it would end the process; a read costs the same, takes what it needs and fails with a sentence.
 """
 
-from __future__ import annotations
-
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -204,9 +202,9 @@ class DiskRows(Rows):
         self._changes: tuple[Callable[[Rows], Rows], ...] = ()
         self._held = NOTHING_HELD
 
-    def changed(self, change: Callable[[Rows], Rows], p: int) -> DiskRows:
+    def changed(self, change: Callable[[Rows], Rows], p: int) -> Self:
         """The same files, every block changed into one of p columns as it is read."""
-        other = DiskRows(self.files)
+        other = type(self)(self.files)
         other.p, other._changes = p, (*self._changes, change)
         return other
 
