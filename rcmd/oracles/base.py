@@ -115,12 +115,6 @@ class LinearMinOracle(ABC):
     cost: ClassVar[str] = "O(p)"
     """What one call of ``argmin`` costs."""
 
-    numpy_pass: ClassVar[str] = ""
-    """For a closed form: a pass of NumPy over c that ``argmin`` cannot avoid, to time it by.
-
-    {k} in it stands for p/20.
-    """
-
     section: ClassVar[str] = ""
     """Where it is listed: among ``files``, ``matrices`` or ``decorators``, or by ``indicator``."""
 
@@ -242,21 +236,22 @@ class LinearMinOracle(ABC):
         """How many variables there must be; ``None`` for any number."""
         return len(getattr(self, self.sized_by)) if self.sized_by else None
 
-    def reset(self) -> None:  # noqa: B027 (most oracles remember nothing)
+    def reset(self) -> None:
         """Forget what earlier calls left behind (warm starts, counts): a run begins.
 
         With it a run gives the same iterates whatever the oracle was used for before.
         """
+        self.load_state(None)
 
     def state(self) -> Any:
         """What ``reset`` would forget, in numbers, arrays, atoms and lists of them.
 
-        It is what a checkpoint keeps of an oracle; override it together with ``reset``.
+        It is what a checkpoint keeps of an oracle; override it together with ``load_state``.
         """
         return None
 
     def load_state(self, state: Any) -> None:  # noqa: B027 (most oracles remember nothing)
-        """Continue as the oracle with this ``state`` would have continued."""
+        """Continue as the oracle with this ``state`` would have; without one, as a fresh one."""
 
     def vertex_rule(self) -> VertexRule | None:
         """How a compiled loop finds the atom by itself, if one rule says it all."""

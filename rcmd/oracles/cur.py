@@ -30,7 +30,7 @@ class Splitting(HighsModel):
         self._entries = np.arange(height * width, dtype=np.int32)
         self._columns = np.arange(height, height + width, dtype=np.int32)
         self._none, self._open = np.zeros(height * width), np.full(width, -np.inf)
-        self.reset()
+        self.load_state(None)
 
     def _form(self) -> tuple[Any, ...]:
         height, width = self.shape

@@ -137,7 +137,19 @@ class CvxpyOracle(LinearMinOracle):
             try:
                 point, bound = self._bare.solve(c)
             except Unsolved as failure:
-                raise ValueError(_no_domain(failure.status, j, sign)) from None
+                sentence = str(failure)
+                if "'infeasible" in sentence:
+                    sentence = (
+                        "the constraints of CvxpyOracle contradict each other, so that dom R is "
+                        "empty; expected at least one point that fulfils them all"
+                    )
+                elif "'unbounded" in sentence:
+                    way = "below" if sign > 0 else "above"
+                    sentence = (
+                        f"the set of CvxpyOracle is unbounded: β[{j}] can be {way} every number; "
+                        "expected a bounded set (Assumption 1.1): add constraints"
+                    )
+                raise ValueError(sentence) from None
             ends[side, j] = sign * bound
             points.append(point)
         return ends[0], ends[1], np.mean(points, axis=0)
@@ -191,7 +203,10 @@ class _Parametrized:
             raw = chain.solve_via_data(self.problem, data, False, False, TOLERANCES)
             solution = chain.invert(raw, inverse)
         if solution.status not in ("optimal", "optimal_inaccurate"):
-            raise Unsolved(solution.status)
+            raise Unsolved(
+                f"CVXPY ended with status {solution.status!r} instead of an optimum; expected "
+                "constraints of moderate size: scale them"
+            )
         x, z = np.asarray(raw.x), np.asarray(raw.z)
         residual = data["c"] + data["A"].T @ z + (data["P"] @ x if data.get("P") is not None else 0)
         allowance = abs(residual).sum() * 10 * (1 + abs(x).max())
@@ -203,13 +218,6 @@ class _Parametrized:
 
 class Unsolved(RuntimeError):
     """The solver found no optimum."""
-
-    def __init__(self, status: str) -> None:
-        super().__init__(
-            f"CVXPY ended with status {status!r} instead of an optimum; expected constraints of "
-            "moderate size: scale them"
-        )
-        self.status = status
 
 
 def _parts(form: Any, beta: Any) -> tuple[Any, list[Any]]:
@@ -228,18 +236,3 @@ def _parts(form: Any, beta: Any) -> tuple[Any, list[Any]]:
     expression, constraints = returned
     zero = isinstance(expression, int | float) and expression == 0
     return 0 if zero else expression, list(constraints)
-
-
-def _no_domain(status: str, j: int, sign: float) -> str:
-    if status.startswith("infeasible"):
-        return (
-            "the constraints of CvxpyOracle contradict each other, so that dom R is empty; "
-            "expected at least one point that fulfils them all"
-        )
-    if status.startswith("unbounded"):
-        way = "below" if sign > 0 else "above"
-        return (
-            f"the set of CvxpyOracle is unbounded: β[{j}] can be {way} every number; expected a "
-            "bounded set (Assumption 1.1): add constraints"
-        )
-    return str(Unsolved(status))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,14 +47,14 @@ class Decorated(LinearMinOracle):
         inner = self.oracle.bind(rows, losses, offset)
         return self if inner is self.oracle else replace(self, oracle=inner)  # type: ignore[type-var]
 
-    def reset(self) -> None:
-        self.oracle.reset()
-
     def state(self) -> Any:
         return self.oracle.state()
 
     def load_state(self, state: Any) -> None:
-        self.oracle.load_state(state)
+        if state is None:
+            self.oracle.reset()
+        else:
+            self.oracle.load_state(state)
 
     def inner(self, beta: Any) -> Any:
         """The point at which R is evaluated for β; another one where the domain moves."""
@@ -123,15 +124,11 @@ class Counting(Decorated):
     def takes_matrices(self) -> bool:  # type: ignore[override]
         return self.oracle.takes_matrices
 
-    def reset(self) -> None:
-        self.calls.clear()
-        super().reset()
-
     def state(self) -> Any:
         return [dict(self.calls), super().state()]
 
     def load_state(self, state: Any) -> None:
-        calls, inner = state
+        calls, inner = state or ({}, None)
         self.calls.clear()
         self.calls.update(calls)
         super().load_state(inner)
@@ -297,22 +294,17 @@ class Caching(Decorated):
         positive("tolerance", self.tolerance, "Caching", bounded=False)
         (size,) = positive_counts("size", self.size, "Caching", "the atoms to keep")
         object.__setattr__(self, "size", size)
-        object.__setattr__(self, "_memory", [])
 
-    @property
+    @cached_property
     def memory(self) -> list[Any]:
         """The last atoms, their vectors and R there; the last c and its minimum; dom R's ends."""
-        return vars(self)["_memory"]
-
-    def reset(self) -> None:
-        self.memory.clear()
-        super().reset()
+        return []
 
     def state(self) -> Any:
         return [list(self.memory), super().state()]
 
     def load_state(self, state: Any) -> None:
-        self.memory[:], inner = state
+        self.memory[:], inner = state or ([], None)
         super().load_state(inner)
 
     def argmin(self, c: Array) -> Atom:

@@ -33,19 +33,15 @@ class HighsModel(ABC):
     strategies: ClassVar[tuple[int, int]]
     """The method for which the last basis stays feasible, and the one tried if it fails."""
 
-    def reset(self) -> None:
-        """Start the next calls from no basis."""
-        self._bases: dict[str, Any] = {}
-
     def state(self) -> dict[str, list[list[int]]]:
         """The last bases, in HiGHS's numbers."""
         return {caller: _statuses(basis) for caller, basis in self._bases.items()}
 
-    def load_state(self, state: dict[str, list[list[int]]]) -> None:
-        """Continue from the bases of ``state``."""
-        highs = import_highspy()
-        self.reset()
-        for caller, statuses in state.items():
+    def load_state(self, state: dict[str, list[list[int]]] | None) -> None:
+        """Continue from the bases of ``state``, or from none."""
+        self._bases: dict[str, Any] = {}
+        for caller, statuses in (state or {}).items():
+            highs = import_highspy()
             basis = self._bases[caller] = highs.HighsBasis()
             columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in statuses)
             basis.col_status, basis.row_status, basis.valid = columns, rows, True
@@ -184,7 +180,7 @@ class Programme(HighsModel):
         self.reach = _or_one(np.maximum(_finite(abs(lower)), _finite(abs(upper))))
         sides = np.maximum(_finite(abs(row_lower)), _finite(abs(row_upper)))
         self.row_reach = _or_one(sides + abs(self.A) @ self.reach)
-        self.reset()
+        self.load_state(None)
 
     def empty(self) -> bool:
         """Whether the constraints contradict each other."""
@@ -254,9 +250,6 @@ class OnProgramme(LinearMinOracle):
     cost = "LP on HiGHS"
     programme: Any
     """A ``HighsModel``."""
-
-    def reset(self) -> None:
-        self.programme.reset()
 
     def state(self) -> Any:
         return self.programme.state()

@@ -48,14 +48,11 @@ class OnMatrices(LinearMinOracle):
     def declared_size(self) -> int:
         return math.prod(self.shape)
 
-    def reset(self) -> None:
-        self._last.clear()
-
     def state(self) -> Any:
         return list(self._last)
 
     def load_state(self, state: Any) -> None:
-        self._last[:] = state
+        self._last[:] = state or []
 
     def leading_vector(self, spectrum: Spectrum) -> Array:
         """A leading vector good enough for a step, from the last one."""
