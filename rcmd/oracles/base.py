@@ -1,10 +1,10 @@
 """The contract of a regularizer R, reached only through min cᵀβ + R(β); balls of a norm."""
 
 import math
+import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from importlib import import_module
-from string import Formatter
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -122,7 +122,10 @@ class LinearMinOracle(ABC):
     """Whether the variables are a square matrix."""
 
     sized_by: ClassVar[str] = ""
-    """The field that says how many variables there are, if one does."""
+    """The field that says how many variables there are, if one does.
+
+    It is their number, the shape of their matrix, or an array of as many entries or rows.
+    """
 
     positive_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that are positive numbers, or ``None`` where that is their default."""
@@ -234,7 +237,10 @@ class LinearMinOracle(ABC):
 
     def declared_size(self) -> int | None:
         """How many variables there must be; ``None`` for any number."""
-        return len(getattr(self, self.sized_by)) if self.sized_by else None
+        if not self.sized_by:
+            return None
+        by = getattr(self, self.sized_by)
+        return len(by) if isinstance(by, np.ndarray) else int(np.prod(by, dtype=object))
 
     def reset(self) -> None:
         """Forget what earlier calls left behind (warm starts, counts): a run begins.
@@ -261,8 +267,7 @@ class LinearMinOracle(ABC):
         """The formula with this object's numbers in it; the object itself where it has none."""
         if not self.formula:
             return repr(self)
-        names = [name for _, name, _, _ in Formatter().parse(self.formula) if name]
-        return self.formula.format(**{name: _shown(getattr(self, name)) for name in names})
+        return re.sub(r"{(\w+)}", lambda name: _shown(getattr(self, name[1])), self.formula)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         """R as a CVXPY expression (0 for a set) and the constraints β ∈ dom R."""

@@ -100,9 +100,6 @@ class CurSet(OnProgramme):
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "programme", Splitting(*self.shape))
 
-    def declared_size(self) -> int:
-        return self.shape[0] * self.shape[1]
-
     def argmin(self, c: Array) -> DenseAtom:
         levels, height = self.programme.vertex(c), self.shape[0]
         t, u = (part / max(part.sum(), 1.0) for part in (levels[:height], levels[height:]))

@@ -70,10 +70,23 @@ class CvxpyOracle(LinearMinOracle):
         return cls(HalfDisc(draw.magnitude(), draw.magnitude()), draw.p)
 
     def __init__(self, form: Callable[[Any], tuple[Any, list[Any]]], p: int) -> None:
+        if not callable(form):
+            raise TypeError(
+                f"form of CvxpyOracle is {form!r}; expected a function of a CVXPY variable that "
+                "returns (expression, constraints)"
+            )
         self.form = form
         (self.p,) = positive_counts("p", p, "CvxpyOracle", "the variables")
         self._beta = cp.Variable(self.p)
-        self._expression, self._constraints = _parts(form, self._beta)
+        returned = form(self._beta)
+        if not (isinstance(returned, tuple) and len(returned) == 2):
+            raise TypeError(
+                f"form of CvxpyOracle returned {returned!r}; expected (expression, constraints), "
+                "with 0 as the expression for the indicator of a set"
+            )
+        self._expression, self._constraints = returned[0], list(returned[1])
+        if isinstance(self._expression, float) and self._expression == 0:
+            self._expression = 0
         self._bare = self._whole = _Parametrized(self._beta, 0, self._constraints)
         if not self.indicator:
             self._whole = _Parametrized(self._beta, self._expression, self._constraints)
@@ -90,9 +103,6 @@ class CvxpyOracle(LinearMinOracle):
     @property
     def indicator(self) -> bool:  # type: ignore[override]
         return isinstance(self._expression, int)
-
-    def declared_size(self) -> int:
-        return self.p
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(self._inside(self._whole.solve(c)[0]))
@@ -218,21 +228,3 @@ class _Parametrized:
 
 class Unsolved(RuntimeError):
     """The solver found no optimum."""
-
-
-def _parts(form: Any, beta: Any) -> tuple[Any, list[Any]]:
-    """The expression, 0 for every kind of zero, and the constraints."""
-    if not callable(form):
-        raise TypeError(
-            f"form of CvxpyOracle is {form!r}; expected a function of a CVXPY variable that "
-            "returns (expression, constraints)"
-        )
-    returned = form(beta)
-    if not (isinstance(returned, tuple) and len(returned) == 2):
-        raise TypeError(
-            f"form of CvxpyOracle returned {returned!r}; expected (expression, constraints), with "
-            "0 as the expression for the indicator of a set"
-        )
-    expression, constraints = returned
-    zero = isinstance(expression, int | float) and expression == 0
-    return 0 if zero else expression, list(constraints)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from rcmd.oracles.base import Array, Coordinatewise, NormBall, cp
-from rcmd.oracles.vectors import SMALL, direction, norm, norms_of_rows
+from rcmd.oracles.vectors import LARGE, SMALL, direction, norm, row_norms
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
 
@@ -31,7 +31,12 @@ class OnL2Ball(NormBall, Coordinatewise):
         return norm(c)
 
     def norms_of_rows(self, rows: Rows) -> Array:
-        return norms_of_rows(rows)
+        with np.errstate(over="ignore"):
+            squares = rows.square_norms().astype(float)
+        small = squares <= SMALL
+        if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):
+            return np.sqrt(squares)
+        return rows.reduce(lambda entries, _: row_norms(entries, 2.0))
 
     def violation(self, beta: Array) -> Any:
         # By squares, so that fractions need no root.

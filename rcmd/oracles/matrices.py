@@ -45,9 +45,6 @@ class OnMatrices(LinearMinOracle):
         super().bind(rows, losses, offset)
         return replace(self)  # type: ignore[type-var] # with a warm start of its own
 
-    def declared_size(self) -> int:
-        return math.prod(self.shape)
-
     def state(self) -> Any:
         return list(self._last)
 

@@ -81,10 +81,9 @@ class ArrayFile:
                 )
             left, place = left[count:], place + count
 
-    def mapped(self) -> Array:
+    def mapped(self) -> Any:
         """The array, mapped into memory."""
-        mapped: Array = np.load(self.path, mmap_mode="r")
-        return mapped
+        return np.load(self.path, mmap_mode="r")
 
 
 class SparseFiles:
@@ -221,6 +220,8 @@ class DiskRows(Rows):
         """
         return self._change(self.files.mapped()).as_matrix()
 
+    as_matrix = mapped
+
     def predict(self, batch: Array, atom: Atom) -> Array:
         every: Any = slice(None)
         return np.concatenate([rows.predict(every, atom) for rows in self._batch(batch)])
@@ -262,9 +263,6 @@ class DiskRows(Rows):
 
     def row(self, j: int) -> Array:
         return self._change(self.files.gather(np.array([j]))).row(0)
-
-    def as_matrix(self) -> Any:
-        return self.mapped()
 
     def _by_row(self, function: Callable[[Rows], Any], *several: int) -> Array:
         """``function`` of every block: one number for each row, or several of them."""
