@@ -38,7 +38,14 @@ class Late:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)
+        try:
+            package = import_module(self._name)
+        except ImportError:
+            raise ImportError(
+                f"this needs the package {self._name}, which is not installed; expected it to be: "
+                f"pip install {self._name}"
+            ) from None
+        return getattr(package, attribute)
 
 
 cp = Late("cvxpy")

@@ -129,8 +129,7 @@ class LowRank:
         scaled = self.right * self.weights
         for start in range(0, i.size, height):
             some = slice(start, start + height)
-            products = np.einsum("tr,tr->t", self.left[i.flat[some]], scaled[k.flat[some]])
-            entries[some] = products
+            entries[some] = np.einsum("tr,tr->t", self.left[i.flat[some]], scaled[k.flat[some]])
         return entries.reshape(i.shape)
 
     __array_ufunc__ = None  # arrays leave ``c @ self`` to this class
