@@ -1,13 +1,11 @@
 """The contract of a regularizer R, reached only through min cᵀβ + R(β); balls of a norm."""
 
-from __future__ import annotations
-
 import math
+import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from importlib import import_module
-from string import Formatter
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -15,9 +13,6 @@ from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import Array as Array
 from rcmd.rows.validation import as_array, checked_numbers, positive
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 Vector: TypeAlias = Annotated[Any, "vector"]
 Matrix: TypeAlias = Annotated[Any, "matrix"]
@@ -43,7 +38,14 @@ class Late:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)
+        try:
+            package = import_module(self._name)
+        except ImportError:
+            raise ImportError(
+                f"this needs the package {self._name}, which is not installed; expected it to be: "
+                f"pip install {self._name}"
+            ) from None
+        return getattr(package, attribute)
 
 
 cp = Late("cvxpy")
@@ -120,12 +122,6 @@ class LinearMinOracle(ABC):
     cost: ClassVar[str] = "O(p)"
     """What one call of ``argmin`` costs."""
 
-    numpy_pass: ClassVar[str] = ""
-    """For a closed form: a pass of NumPy over c that ``argmin`` cannot avoid, to time it by.
-
-    {k} in it stands for p/20.
-    """
-
     section: ClassVar[str] = ""
     """Where it is listed: among ``files``, ``matrices`` or ``decorators``, or by ``indicator``."""
 
@@ -133,7 +129,10 @@ class LinearMinOracle(ABC):
     """Whether the variables are a square matrix."""
 
     sized_by: ClassVar[str] = ""
-    """The field that says how many variables there are, if one does."""
+    """The field that says how many variables there are, if one does.
+
+    It is their number, the shape of their matrix, or an array of as many entries or rows.
+    """
 
     positive_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that are positive numbers, or ``None`` where that is their default."""
@@ -153,9 +152,9 @@ class LinearMinOracle(ABC):
         return array
 
     @classmethod
-    def example(cls, draw: Any) -> LinearMinOracle:
+    def example(cls, draw: Any) -> Self:
         """A random oracle for ``draw.p`` variables; see ``rcmd.testing.fuzzing.cases.Draw``."""
-        oracle: LinearMinOracle = draw.fields(cls)
+        oracle: Self = draw.fields(cls)
         return oracle
 
     @abstractmethod
@@ -220,12 +219,11 @@ class LinearMinOracle(ABC):
         highs = [-self.minimum(-rows.row(j)) for j in range(rows.n)]
         return np.array(lows, rows.number_type), np.array(highs, rows.number_type)
 
-    def bind(
-        self, rows: Rows, losses: SampleLosses, offset: Array | None = None
-    ) -> LinearMinOracle:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         """This oracle for given data: sizes checked, radii left open filled in.
 
-        ``offset`` is X·shift when the domain was translated by ``shift``.
+        ``losses`` are the ``SampleLosses`` of the problem; ``offset`` is X·shift when the domain
+        was translated by ``shift``.
         """
         self.check_rows(rows)
         return self
@@ -246,23 +244,27 @@ class LinearMinOracle(ABC):
 
     def declared_size(self) -> int | None:
         """How many variables there must be; ``None`` for any number."""
-        return len(getattr(self, self.sized_by)) if self.sized_by else None
+        if not self.sized_by:
+            return None
+        by = getattr(self, self.sized_by)
+        return len(by) if isinstance(by, np.ndarray) else int(np.prod(by, dtype=object))
 
-    def reset(self) -> None:  # noqa: B027 (most oracles remember nothing)
+    def reset(self) -> None:
         """Forget what earlier calls left behind (warm starts, counts): a run begins.
 
         With it a run gives the same iterates whatever the oracle was used for before.
         """
+        self.load_state(None)
 
     def state(self) -> Any:
         """What ``reset`` would forget, in numbers, arrays, atoms and lists of them.
 
-        It is what a checkpoint keeps of an oracle; override it together with ``reset``.
+        It is what a checkpoint keeps of an oracle; override it together with ``load_state``.
         """
         return None
 
     def load_state(self, state: Any) -> None:  # noqa: B027 (most oracles remember nothing)
-        """Continue as the oracle with this ``state`` would have continued."""
+        """Continue as the oracle with this ``state`` would have; without one, as a fresh one."""
 
     def vertex_rule(self) -> VertexRule | None:
         """How a compiled loop finds the atom by itself, if one rule says it all."""
@@ -272,8 +274,7 @@ class LinearMinOracle(ABC):
         """The formula with this object's numbers in it; the object itself where it has none."""
         if not self.formula:
             return repr(self)
-        names = [name for _, name, _, _ in Formatter().parse(self.formula) if name]
-        return self.formula.format(**{name: _shown(getattr(self, name)) for name in names})
+        return re.sub(r"{(\w+)}", lambda name: _shown(getattr(self, name[1])), self.formula)
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         """R as a CVXPY expression (0 for a set) and the constraints β ∈ dom R."""
@@ -371,7 +372,7 @@ class NormPenalty(NormBall):
     def threshold(self) -> Any:
         return self.strength
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         bound: Any = super().bind(rows, losses, offset)
         if self.radius is not None:
             return bound

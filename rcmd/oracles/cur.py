@@ -30,7 +30,7 @@ class Splitting(HighsModel):
         self._entries = np.arange(height * width, dtype=np.int32)
         self._columns = np.arange(height, height + width, dtype=np.int32)
         self._none, self._open = np.zeros(height * width), np.full(width, -np.inf)
-        self.reset()
+        self.load_state(None)
 
     def _form(self) -> tuple[Any, ...]:
         height, width = self.shape
@@ -99,9 +99,6 @@ class CurSet(OnProgramme):
         shape = positive_counts("shape", self.shape, "CurSet", "the rows and columns of β", 2)
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "programme", Splitting(*self.shape))
-
-    def declared_size(self) -> int:
-        return self.shape[0] * self.shape[1]
 
     def argmin(self, c: Array) -> DenseAtom:
         levels, height = self.programme.vertex(c), self.shape[0]

@@ -70,10 +70,23 @@ class CvxpyOracle(LinearMinOracle):
         return cls(HalfDisc(draw.magnitude(), draw.magnitude()), draw.p)
 
     def __init__(self, form: Callable[[Any], tuple[Any, list[Any]]], p: int) -> None:
+        if not callable(form):
+            raise TypeError(
+                f"form of CvxpyOracle is {form!r}; expected a function of a CVXPY variable that "
+                "returns (expression, constraints)"
+            )
         self.form = form
         (self.p,) = positive_counts("p", p, "CvxpyOracle", "the variables")
         self._beta = cp.Variable(self.p)
-        self._expression, self._constraints = _parts(form, self._beta)
+        returned = form(self._beta)
+        if not (isinstance(returned, tuple) and len(returned) == 2):
+            raise TypeError(
+                f"form of CvxpyOracle returned {returned!r}; expected (expression, constraints), "
+                "with 0 as the expression for the indicator of a set"
+            )
+        self._expression, self._constraints = returned[0], list(returned[1])
+        if isinstance(self._expression, float) and self._expression == 0:
+            self._expression = 0
         self._bare = self._whole = _Parametrized(self._beta, 0, self._constraints)
         if not self.indicator:
             self._whole = _Parametrized(self._beta, self._expression, self._constraints)
@@ -90,9 +103,6 @@ class CvxpyOracle(LinearMinOracle):
     @property
     def indicator(self) -> bool:  # type: ignore[override]
         return isinstance(self._expression, int)
-
-    def declared_size(self) -> int:
-        return self.p
 
     def argmin(self, c: Array) -> DenseAtom:
         return DenseAtom(self._inside(self._whole.solve(c)[0]))
@@ -137,7 +147,19 @@ class CvxpyOracle(LinearMinOracle):
             try:
                 point, bound = self._bare.solve(c)
             except Unsolved as failure:
-                raise ValueError(_no_domain(failure.status, j, sign)) from None
+                sentence = str(failure)
+                if "'infeasible" in sentence:
+                    sentence = (
+                        "the constraints of CvxpyOracle contradict each other, so that dom R is "
+                        "empty; expected at least one point that fulfils them all"
+                    )
+                elif "'unbounded" in sentence:
+                    way = "below" if sign > 0 else "above"
+                    sentence = (
+                        f"the set of CvxpyOracle is unbounded: β[{j}] can be {way} every number; "
+                        "expected a bounded set (Assumption 1.1): add constraints"
+                    )
+                raise ValueError(sentence) from None
             ends[side, j] = sign * bound
             points.append(point)
         return ends[0], ends[1], np.mean(points, axis=0)
@@ -191,7 +213,10 @@ class _Parametrized:
             raw = chain.solve_via_data(self.problem, data, False, False, TOLERANCES)
             solution = chain.invert(raw, inverse)
         if solution.status not in ("optimal", "optimal_inaccurate"):
-            raise Unsolved(solution.status)
+            raise Unsolved(
+                f"CVXPY ended with status {solution.status!r} instead of an optimum; expected "
+                "constraints of moderate size: scale them"
+            )
         x, z = np.asarray(raw.x), np.asarray(raw.z)
         residual = data["c"] + data["A"].T @ z + (data["P"] @ x if data.get("P") is not None else 0)
         allowance = abs(residual).sum() * 10 * (1 + abs(x).max())
@@ -203,43 +228,3 @@ class _Parametrized:
 
 class Unsolved(RuntimeError):
     """The solver found no optimum."""
-
-    def __init__(self, status: str) -> None:
-        super().__init__(
-            f"CVXPY ended with status {status!r} instead of an optimum; expected constraints of "
-            "moderate size: scale them"
-        )
-        self.status = status
-
-
-def _parts(form: Any, beta: Any) -> tuple[Any, list[Any]]:
-    """The expression, 0 for every kind of zero, and the constraints."""
-    if not callable(form):
-        raise TypeError(
-            f"form of CvxpyOracle is {form!r}; expected a function of a CVXPY variable that "
-            "returns (expression, constraints)"
-        )
-    returned = form(beta)
-    if not (isinstance(returned, tuple) and len(returned) == 2):
-        raise TypeError(
-            f"form of CvxpyOracle returned {returned!r}; expected (expression, constraints), with "
-            "0 as the expression for the indicator of a set"
-        )
-    expression, constraints = returned
-    zero = isinstance(expression, int | float) and expression == 0
-    return 0 if zero else expression, list(constraints)
-
-
-def _no_domain(status: str, j: int, sign: float) -> str:
-    if status.startswith("infeasible"):
-        return (
-            "the constraints of CvxpyOracle contradict each other, so that dom R is empty; "
-            "expected at least one point that fulfils them all"
-        )
-    if status.startswith("unbounded"):
-        way = "below" if sign > 0 else "above"
-        return (
-            f"the set of CvxpyOracle is unbounded: β[{j}] can be {way} every number; expected a "
-            "bounded set (Assumption 1.1): add constraints"
-        )
-    return str(Unsolved(status))

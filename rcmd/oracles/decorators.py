@@ -1,10 +1,9 @@
 """Oracles made of another: counted, scaled, translated, called lazily."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,9 +13,6 @@ from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import check_kind, positive, positive_counts
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 
 class Decorated(LinearMinOracle):
@@ -47,18 +43,18 @@ class Decorated(LinearMinOracle):
     def mu(self) -> Any:
         return self.oracle.mu
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         inner = self.oracle.bind(rows, losses, offset)
         return self if inner is self.oracle else replace(self, oracle=inner)  # type: ignore[type-var]
-
-    def reset(self) -> None:
-        self.oracle.reset()
 
     def state(self) -> Any:
         return self.oracle.state()
 
     def load_state(self, state: Any) -> None:
-        self.oracle.load_state(state)
+        if state is None:
+            self.oracle.reset()
+        else:
+            self.oracle.load_state(state)
 
     def inner(self, beta: Any) -> Any:
         """The point at which R is evaluated for β; another one where the domain moves."""
@@ -128,15 +124,11 @@ class Counting(Decorated):
     def takes_matrices(self) -> bool:  # type: ignore[override]
         return self.oracle.takes_matrices
 
-    def reset(self) -> None:
-        self.calls.clear()
-        super().reset()
-
     def state(self) -> Any:
         return [dict(self.calls), super().state()]
 
     def load_state(self, state: Any) -> None:
-        calls, inner = state
+        calls, inner = state or ({}, None)
         self.calls.clear()
         self.calls.update(calls)
         super().load_state(inner)
@@ -176,7 +168,7 @@ class Scaled(Decorated):
     def mu(self) -> Any:
         return self.oracle.mu / (self.factor * self.factor)
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Scaled:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         inner = self.oracle.bind(InnerRows(rows, self.factor), losses, offset)
         return replace(self, oracle=inner)
 
@@ -230,7 +222,7 @@ class Translated(Decorated):
         super().__post_init__()
         self.own_array("shift")
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Translated:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         if self.shift.shape != (rows.p,):
             raise ValueError(
                 f"shift of Translated has shape {self.shift.shape}; expected a vector of length "
@@ -294,7 +286,7 @@ class Caching(Decorated):
     cost, exact_atoms = "O(p) or as R", False
 
     @classmethod
-    def example(cls, draw: Any) -> Caching:
+    def example(cls, draw: Any) -> Self:
         return cls(draw.inner(draw.p), draw.magnitude() / 100)
 
     def __post_init__(self) -> None:
@@ -302,22 +294,17 @@ class Caching(Decorated):
         positive("tolerance", self.tolerance, "Caching", bounded=False)
         (size,) = positive_counts("size", self.size, "Caching", "the atoms to keep")
         object.__setattr__(self, "size", size)
-        object.__setattr__(self, "_memory", [])
 
-    @property
+    @cached_property
     def memory(self) -> list[Any]:
         """The last atoms, their vectors and R there; the last c and its minimum; dom R's ends."""
-        return vars(self)["_memory"]
-
-    def reset(self) -> None:
-        self.memory.clear()
-        super().reset()
+        return []
 
     def state(self) -> Any:
         return [list(self.memory), super().state()]
 
     def load_state(self, state: Any) -> None:
-        self.memory[:], inner = state
+        self.memory[:], inner = state or ([], None)
         super().load_state(inner)
 
     def argmin(self, c: Array) -> Atom:

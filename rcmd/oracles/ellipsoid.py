@@ -35,7 +35,7 @@ class Ellipsoid(NormBall):
     formula = "indicator of βᵀA⁻¹β ≤ {radius}²"
     short_formula = "βᵀA⁻¹β ≤ radius², A a matrix or its diagonal"
     spec, bound_words = "ellipsoid:MATRIX[:RADIUS]", "radius·√(xᵀAx)"
-    cost, numpy_pass = "O(p) or O(p²)", "-2.0 * c, c @ c"
+    cost = "O(p) or O(p²)"
 
     @classmethod
     def example(cls, draw: Any) -> Self:
@@ -74,11 +74,6 @@ class Ellipsoid(NormBall):
             )
         return kappa
 
-    @property
-    def ball(self) -> L2Ball:
-        """The ball of which this is the image under the Cholesky factor L of A."""
-        return L2Ball(self.radius)
-
     def argmin(self, c: Array) -> DenseAtom:
         pulled = self._pull(c)
         z = direction(pulled, -self.radius * math.sqrt(1 - self.distortion), out=pulled)
@@ -96,13 +91,14 @@ class Ellipsoid(NormBall):
         return self._at_least(norm(self._pull(c)), self._size(c))
 
     def violation(self, beta: Array) -> Any:
-        return self.ball.violation(self._preimage(beta) / math.sqrt(1 - self.distortion))
+        z = self._preimage(beta) / math.sqrt(1 - self.distortion)
+        return L2Ball(self.radius).violation(z)
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
-        """That of the ball, for L⁻¹β and Lᵀc, and what rounding of the two may hide."""
+        """That of the l2 ball, for L⁻¹β and Lᵀc, and what rounding of the two may hide."""
         z, pulled, size = self._preimage(beta), self._pull(c), self._size(c)
         hidden = self._at_least(norm(pulled), size) - norm(pulled) + 2 * self.rounding * size
-        return self.ball.fenchel_young(z, pulled) + self.radius * hidden
+        return L2Ball(self.radius).fenchel_young(z, pulled) + self.radius * hidden
 
     def dual_norms(self, entries: Array, columns: Any) -> Array:
         """The same for every row of a block."""

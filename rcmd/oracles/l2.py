@@ -1,27 +1,22 @@
 """Euclidean balls: the l2 ball, ridge and the elastic net."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from rcmd.oracles.base import Array, Coordinatewise, NormBall, cp
-from rcmd.oracles.vectors import SMALL, direction, norm, norms_of_rows
+from rcmd.oracles.vectors import LARGE, SMALL, direction, norm, row_norms
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 
 class OnL2Ball(NormBall, Coordinatewise):
     """What every R with the domain ‖β‖₂ ≤ radius shares."""
 
-    bound_words, numpy_pass = "radius·‖x‖₂", "-2.0 * c, c @ c"
+    bound_words = "radius·‖x‖₂"
 
     def shape(self, c: Any) -> Any:
         return -c
@@ -36,7 +31,12 @@ class OnL2Ball(NormBall, Coordinatewise):
         return norm(c)
 
     def norms_of_rows(self, rows: Rows) -> Array:
-        return norms_of_rows(rows)
+        with np.errstate(over="ignore"):
+            squares = rows.square_norms().astype(float)
+        small = squares <= SMALL
+        if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):
+            return np.sqrt(squares)
+        return rows.reduce(lambda entries, _: row_norms(entries, 2.0))
 
     def violation(self, beta: Array) -> Any:
         # By squares, so that fractions need no root.
@@ -97,7 +97,7 @@ class OnRidge(OnL2Ball):
         """The largest ‖β‖₂ of an optimum, at which −∇f(β)ᵀβ ≤ descent."""
         return math.sqrt(descent / self.strength)
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         """An open radius becomes the smaller of two that no optimum leaves.
 
         Rounded up, so that no rounding cuts the optimum off; a zero slope puts it at zero.

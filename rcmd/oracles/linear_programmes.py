@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle
+from rcmd.oracles.base import IN_FLOATS, Array, Late, LinearMinOracle
+
+highs = Late("highspy")
 
 TOLERANCE = 1e-10
 """The tightest feasibility tolerance HiGHS takes, relative here: models are scaled to size 1."""
@@ -33,19 +35,14 @@ class HighsModel(ABC):
     strategies: ClassVar[tuple[int, int]]
     """The method for which the last basis stays feasible, and the one tried if it fails."""
 
-    def reset(self) -> None:
-        """Start the next calls from no basis."""
-        self._bases: dict[str, Any] = {}
-
     def state(self) -> dict[str, list[list[int]]]:
         """The last bases, in HiGHS's numbers."""
         return {caller: _statuses(basis) for caller, basis in self._bases.items()}
 
-    def load_state(self, state: dict[str, list[list[int]]]) -> None:
-        """Continue from the bases of ``state``."""
-        highs = import_highspy()
-        self.reset()
-        for caller, statuses in state.items():
+    def load_state(self, state: dict[str, list[list[int]]] | None) -> None:
+        """Continue from the bases of ``state``, or from none."""
+        self._bases: dict[str, Any] = {}
+        for caller, statuses in (state or {}).items():
             basis = self._bases[caller] = highs.HighsBasis()
             columns, rows = ([highs.HighsBasisStatus(s) for s in side] for side in statuses)
             basis.col_status, basis.row_status, basis.valid = columns, rows, True
@@ -54,7 +51,7 @@ class HighsModel(ABC):
         """A best vertex for the costs c, and what proves that it is one."""
         self._pose(np.array(c, dtype=float))
         status = self._run(self._bases.pop(caller, None))
-        if status != import_highspy().HighsModelStatus.kOptimal:
+        if status != highs.HighsModelStatus.kOptimal:
             raise RuntimeError(
                 f"HiGHS ended with status {self._model.modelStatusToString(status)!r} instead of "
                 "an optimum; expected a linear programme with entries of moderate size: scale the "
@@ -112,12 +109,11 @@ class HighsModel(ABC):
             self._model.setBasis(basis)
         self._model.run()
         self._iterations += int(self._model.getInfo().simplex_iteration_count)
-        return bool(self._model.getModelStatus() == import_highspy().HighsModelStatus.kOptimal)
+        return bool(self._model.getModelStatus() == highs.HighsModelStatus.kOptimal)
 
     @cached_property
     def _model(self) -> Any:
         """The one model of HiGHS."""
-        highs = import_highspy()
         model = highs.Highs()
         model.silent()
         options = {
@@ -184,11 +180,11 @@ class Programme(HighsModel):
         self.reach = _or_one(np.maximum(_finite(abs(lower)), _finite(abs(upper))))
         sides = np.maximum(_finite(abs(row_lower)), _finite(abs(row_upper)))
         self.row_reach = _or_one(sides + abs(self.A) @ self.reach)
-        self.reset()
+        self.load_state(None)
 
     def empty(self) -> bool:
         """Whether the constraints contradict each other."""
-        return bool(self._run(None) == import_highspy().HighsModelStatus.kInfeasible)
+        return bool(self._run(None) == highs.HighsModelStatus.kInfeasible)
 
     def _form(self) -> tuple[Any, ...]:
         """The programme in x/reach, each row divided by its own size."""
@@ -255,25 +251,11 @@ class OnProgramme(LinearMinOracle):
     programme: Any
     """A ``HighsModel``."""
 
-    def reset(self) -> None:
-        self.programme.reset()
-
     def state(self) -> Any:
         return self.programme.state()
 
     def load_state(self, state: Any) -> None:
         self.programme.load_state(state)
-
-
-def import_highspy() -> Any:
-    """HiGHS's package, or a sentence that says how to get it."""
-    try:
-        import highspy
-    except ImportError:
-        raise ImportError(
-            "linear programmes need HiGHS, which is not installed; install the package highspy"
-        ) from None
-    return highspy
 
 
 def _least(slopes: Array, lower: Array, upper: Array) -> Array:

@@ -1,10 +1,8 @@
 """Matrices: the nuclear norm and the spectrahedron, with atoms of rank one."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,9 +13,6 @@ from rcmd.rows import MatrixEntries, Rows
 from rcmd.rows.atoms import Atom, RankOneAtom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import positive_counts
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 SEED = 20200101
 """Of the random starts: the same question gets the same answer."""
@@ -46,21 +41,15 @@ class OnMatrices(LinearMinOracle):
         object.__setattr__(self, "_last", [])
         super().__post_init__()
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Self:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         super().bind(rows, losses, offset)
         return replace(self)  # type: ignore[type-var] # with a warm start of its own
-
-    def declared_size(self) -> int:
-        return math.prod(self.shape)
-
-    def reset(self) -> None:
-        self._last.clear()
 
     def state(self) -> Any:
         return list(self._last)
 
     def load_state(self, state: Any) -> None:
-        self._last[:] = state
+        self._last[:] = state or []
 
     def leading_vector(self, spectrum: Spectrum) -> Array:
         """A leading vector good enough for a step, from the last one."""

@@ -1,10 +1,8 @@
 """Products: independent regularizers on blocks of variables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,9 +11,6 @@ from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows, cut
 from rcmd.rows.validation import in_number_type, positive_counts
-
-if TYPE_CHECKING:
-    from rcmd.conjugates.samples import SampleLosses
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +37,7 @@ class Product(LinearMinOracle):
     bound_words, mu_words, cost = "Σ_k M_k", "min_k μ_k", "sum of all"
 
     @classmethod
-    def example(cls, draw: Any) -> Product:
+    def example(cls, draw: Any) -> Self:
         first = draw.whole(1, draw.p)
         sizes = (first, draw.p - first) if first < draw.p else (draw.p,)
         return cls(tuple(draw.inner(size) for size in sizes), sizes)
@@ -80,7 +75,7 @@ class Product(LinearMinOracle):
     def declared_size(self) -> int:
         return sum(self.sizes)
 
-    def bind(self, rows: Rows, losses: SampleLosses, offset: Array | None = None) -> Product:
+    def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         self.check_rows(rows)
         oracles = [in_number_type(oracle, rows.exact) for oracle in self.oracles]
         blocks = [InnerRows(cut(rows, *ends), alone=False) for ends in self.ends]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from rcmd.oracles.base import Array
-from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 
 SMALL, LARGE = 1e-200, 1e200
@@ -52,16 +51,6 @@ def norm(vector: Array) -> Any:
         return largest
     scaled = vector / largest
     return largest * math.sqrt(scaled @ scaled)
-
-
-def norms_of_rows(rows: Rows) -> Array:
-    """‖x_j‖₂ for every row, as floats."""
-    with np.errstate(over="ignore"):
-        squares = rows.square_norms().astype(float)
-    small = squares <= SMALL
-    if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):
-        return np.sqrt(squares)
-    return rows.reduce(lambda entries, _: row_norms(entries, 2.0))
 
 
 def _square(vector: Array) -> float:

@@ -1,10 +1,8 @@
 """The rows x_j of the data: what every layout does, and the plainest of them, an array."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,7 +35,7 @@ class Rows(ABC):
         zero = self.zero()
         return np.stack([self.matvec(atom.dense(zero)) for atom in atoms], axis=1)
 
-    def thinned(self, stride: int) -> Rows | None:
+    def thinned(self, stride: int) -> Self | None:
         """The rows 0, stride, 2·stride, …, where the layout has a cheap way to them."""
         return None
 
@@ -158,8 +156,8 @@ class DenseRows(Rows):
         ]
         return np.stack(columns, axis=1)
 
-    def thinned(self, stride: int) -> DenseRows:
-        return DenseRows(np.ascontiguousarray(self.array[::stride]))
+    def thinned(self, stride: int) -> Self:
+        return type(self)(np.ascontiguousarray(self.array[::stride]))
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         total += coefficients @ self.array[batch]

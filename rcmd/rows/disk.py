@@ -5,14 +5,12 @@ touches as resident, 64 KB around each row even where a row has 3 KB, and a file
 it would end the process; a read costs the same, takes what it needs and fails with a sentence.
 """
 
-from __future__ import annotations
-
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -83,10 +81,9 @@ class ArrayFile:
                 )
             left, place = left[count:], place + count
 
-    def mapped(self) -> Array:
+    def mapped(self) -> Any:
         """The array, mapped into memory."""
-        mapped: Array = np.load(self.path, mmap_mode="r")
-        return mapped
+        return np.load(self.path, mmap_mode="r")
 
 
 class SparseFiles:
@@ -204,9 +201,9 @@ class DiskRows(Rows):
         self._changes: tuple[Callable[[Rows], Rows], ...] = ()
         self._held = NOTHING_HELD
 
-    def changed(self, change: Callable[[Rows], Rows], p: int) -> DiskRows:
+    def changed(self, change: Callable[[Rows], Rows], p: int) -> Self:
         """The same files, every block changed into one of p columns as it is read."""
-        other = DiskRows(self.files)
+        other = type(self)(self.files)
         other.p, other._changes = p, (*self._changes, change)
         return other
 
@@ -222,6 +219,8 @@ class DiskRows(Rows):
         it. What is touched stays resident until the system needs the room.
         """
         return self._change(self.files.mapped()).as_matrix()
+
+    as_matrix = mapped
 
     def predict(self, batch: Array, atom: Atom) -> Array:
         every: Any = slice(None)
@@ -264,9 +263,6 @@ class DiskRows(Rows):
 
     def row(self, j: int) -> Array:
         return self._change(self.files.gather(np.array([j]))).row(0)
-
-    def as_matrix(self) -> Any:
-        return self.mapped()
 
     def _by_row(self, function: Callable[[Rows], Any], *several: int) -> Array:
         """``function`` of every block: one number for each row, or several of them."""

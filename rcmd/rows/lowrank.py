@@ -1,8 +1,6 @@
 """A matrix kept as a sum of rank-one matrices, never as an array."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,7 +44,7 @@ class LowRank:
         self._writeable = True
 
     @classmethod
-    def of_array(cls, array: Array) -> LowRank:
+    def of_array(cls, array: Array) -> Self:
         """An array, decomposed; for small ones."""
         left, values, right = np.linalg.svd(array, full_matrices=False)
         matrix = cls(array.shape)
@@ -85,13 +83,13 @@ class LowRank:
         self.terms += 1
         self._decomposed = False
 
-    def __imul__(self, factor: float) -> LowRank:
+    def __imul__(self, factor: float) -> "LowRank":
         self._refuse_if_frozen()
         self._weights[: self.terms] *= factor
         self._decomposed &= factor > 0
         return self
 
-    def __truediv__(self, divisor: float) -> LowRank:
+    def __truediv__(self, divisor: float) -> "LowRank":
         quotient = self.copy()
         quotient *= 1 / divisor
         return quotient
@@ -103,7 +101,7 @@ class LowRank:
         return {"shape": list(self.shape), "room": len(self._weights), **parts, **flags}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> LowRank:
+    def from_state(cls, state: dict[str, Any]) -> Self:
         """The matrix that gave ``state``."""
         matrix = cls(tuple(state["shape"]))
         matrix.terms, room = len(state["weights"]), state["room"]
@@ -115,9 +113,9 @@ class LowRank:
         matrix._decomposed, matrix._writeable = state["decomposed"], state["writeable"]
         return matrix
 
-    def copy(self) -> LowRank:
+    def copy(self) -> "LowRank":
         """A copy, which may be changed."""
-        return LowRank.from_state(self.state() | {"room": self.terms, "writeable": True})
+        return self.from_state(self.state() | {"room": self.terms, "writeable": True})
 
     def setflags(self, *, write: bool) -> None:
         """Allow or refuse changes, as for arrays."""
@@ -131,8 +129,7 @@ class LowRank:
         scaled = self.right * self.weights
         for start in range(0, i.size, height):
             some = slice(start, start + height)
-            products = np.einsum("tr,tr->t", self.left[i.flat[some]], scaled[k.flat[some]])
-            entries[some] = products
+            entries[some] = np.einsum("tr,tr->t", self.left[i.flat[some]], scaled[k.flat[some]])
         return entries.reshape(i.shape)
 
     __array_ufunc__ = None  # arrays leave ``c @ self`` to this class

@@ -1,11 +1,9 @@
 """Rows in compressed sparse form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,8 +47,8 @@ class SparseRows(Rows):
         weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
         return sp.csr_array(self.matrix @ weights)
 
-    def thinned(self, stride: int) -> SparseRows:
-        return SparseRows(self.matrix[::stride])
+    def thinned(self, stride: int) -> Self:
+        return type(self)(self.matrix[::stride])
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         block = self.matrix[batch]

@@ -262,7 +262,9 @@ PLANTED: dict[str, Any] = {
     "always all": planted(OWLBall, OWL, 2.0, argmin=lambda self, c: LInfBall(2 / 7).argmin(c)),
     "unsorted": planted(OWLBall, OWL, 2.0, norm=lambda self, beta: self.weights @ abs(beta)),
     "transposed": planted(Ellipsoid, FULL, 0.7, _pull=lambda self, c: self.factor @ c),
-    "another radius": planted(Ellipsoid, FULL, 0.7, ball=L2Ball(0.707)),
+    "another radius": planted(
+        Ellipsoid, FULL, 0.7, fenchel_young=Ellipsoid(FULL, 0.707).fenchel_young
+    ),
     "hard threshold": planted(ElasticNet, *NET, thresholded=lambda self, c: c * (abs(c) > 0.5)),
     "too convex": planted(ElasticNet, *NET, mu=1.01 * 0.8),
     "softmax": planted(

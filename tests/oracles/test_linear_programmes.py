@@ -48,7 +48,7 @@ def programme_faults(kind: str, seed: int) -> list[str]:
     warm, cold = random_programme(kind, seed), random_programme(kind, seed)
     faults, warmly, coldly = [], 0, 0
     for c in walk(kind, seed, len(warm.lower)):
-        cold.reset()
+        cold.load_state(None)
         best = cold.solve(c)[0]
         x, y = warm.solve(c)
         warmly, coldly = warmly + warm._iterations, coldly + cold._iterations
@@ -68,7 +68,7 @@ def splitting_faults(kind: str, seed: int) -> list[str]:
     warm, cold = Splitting(*shape), Splitting(*shape)
     faults, warmly, coldly = [], 0, 0
     for c in walk(kind, seed, height * width):
-        cold.reset()
+        cold.load_state(None)
         best, C, size = cold.solve(c)[0], c.reshape(shape), abs(c).max()
         levels, share = warm.solve(c)
         warmly, coldly = warmly + warm._iterations, coldly + cold._iterations

@@ -302,7 +302,7 @@ def test_runs_repeat_whatever_happened_before(oracle: LinearMinOracle) -> None:
 
 def test_highs_is_asked_for_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(ImportError, match=r"need HiGHS, which is not installed; install the pack"):
+    with pytest.raises(ImportError, match=r"package highspy, which is not installed; expected it"):
         Polytope(simplex_of_planes(), [0, 0, 0, 6])
 
 
