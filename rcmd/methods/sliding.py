@@ -4,19 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from rcmd.methods.base import Progress
-from rcmd.methods.stochastic import (
-    Capped,
-    Sampled,
-    curvature,
-    diameter,
-    smoothness,
-    steepness,
-)
+from rcmd.methods.stochastic import Capped, Sampled, curvature, diameter, smoothness, steepness
 from rcmd.methods.variance_reduced import Epochs
-from rcmd.model.problem import Problem
 from rcmd.rows.validation import Array
 
 
@@ -36,6 +25,26 @@ def slide(run: Sampled, slope: Array, centre: Array, strength: float, error: flo
             return u
         bend = strength * (direction @ direction)
         u += direction if gap >= bend else (gap / bend) * direction
+
+
+class _SCGS(Sampled):
+    def __init__(self, *run: Any) -> None:
+        super().__init__(*run)
+        self._smoothness, self._curvature = smoothness(self.problem), curvature(self.problem)
+        self._x = self.beta.copy()
+
+    @property
+    def step_gradients(self) -> int:
+        return self.size((self.iteration + 1) ** 3)
+
+    def step(self) -> None:
+        k = self.iteration + 1
+        share = 3 / (k + 2)
+        z = (1 - share) * self.beta + share * self._x
+        self.slope = self.slope_at(z, self.draw(self.step_gradients))
+        strength, error = 4 * self._smoothness / (k + 2), self._curvature / (k * (k + 1))
+        self._x = slide(self, self.slope, self._x, strength, error)
+        self.beta = (1 - share) * self.beta + share * self._x
 
 
 @dataclass(frozen=True)
@@ -62,27 +71,30 @@ class SCGS(Capped):
     """
 
     note = "SCGS: O(1/k²) in expectation while batches grow like k³, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SCGS(self, problem, batch, rng)
+    run = _SCGS
 
 
-class _SCGS(Sampled):
+class _STORC(Epochs):
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)
         self._smoothness, self._curvature = smoothness(self.problem), curvature(self.problem)
-        self._x = self.beta.copy()
+        steep, flat = steepness(self.problem), self._smoothness * diameter(self.problem)
+        self._noise = steep / flat if flat > 0 else 0.0
 
     @property
-    def step_gradients(self) -> int:
-        return self.size((self.iteration + 1) ** 3)
+    def length(self) -> int:
+        return math.ceil(2 ** (self.epoch / 2 + 2))
 
-    def step(self) -> None:
-        k = self.iteration + 1
-        share = 3 / (k + 2)
+    def batch_rule(self, k: int) -> int:
+        return math.ceil(self.length * (700 + 24 * self._noise * (k + 1)))
+
+    def inner_step(self, k: int, rows: Array) -> None:
+        if k == 1:
+            self._x = self.beta.copy()
+        share = 2 / (k + 1)
         z = (1 - share) * self.beta + share * self._x
-        self.slope = self.slope_at(z, self.draw(self.step_gradients))
-        strength, error = 4 * self._smoothness / (k + 2), self._curvature / (k * (k + 1))
+        self.slope = self.slope_from_snapshot(z, rows)
+        strength, error = 3 * self._smoothness / k, 2 * self._curvature / (self.length * k)
         self._x = slide(self, self.slope, self._x, strength, error)
         self.beta = (1 - share) * self.beta + share * self._x
 
@@ -115,31 +127,4 @@ class STORC(Capped):
     """
 
     note = "STORC: O(1/k²) in expectation at the ends of epochs, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _STORC(self, problem, batch, rng)
-
-
-class _STORC(Epochs):
-    def __init__(self, *run: Any) -> None:
-        super().__init__(*run)
-        self._smoothness, self._curvature = smoothness(self.problem), curvature(self.problem)
-        steep, flat = steepness(self.problem), self._smoothness * diameter(self.problem)
-        self._noise = steep / flat if flat > 0 else 0.0
-
-    @property
-    def length(self) -> int:
-        return math.ceil(2 ** (self.epoch / 2 + 2))
-
-    def batch_rule(self, k: int) -> int:
-        return math.ceil(self.length * (700 + 24 * self._noise * (k + 1)))
-
-    def inner_step(self, k: int, rows: Array) -> None:
-        if k == 1:
-            self._x = self.beta.copy()
-        share = 2 / (k + 1)
-        z = (1 - share) * self.beta + share * self._x
-        self.slope = self.slope_from_snapshot(z, rows)
-        strength, error = 3 * self._smoothness / k, 2 * self._curvature / (self.length * k)
-        self._x = slide(self, self.slope, self._x, strength, error)
-        self.beta = (1 - share) * self.beta + share * self._x
+    run = _STORC

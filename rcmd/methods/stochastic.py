@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from rcmd.rows.validation import Array, batch_size
 
 class Sampled(Progress):
     """A run with a gradient estimate ``slope``, made from batches of rows."""
+
+    default_share: ClassVar[float | None] = None
+    """The share of all rows that is a batch where none is given."""
 
     def __init__(
         self, method: Any, problem: Problem, batch: int | None, rng: np.random.Generator
@@ -33,7 +36,8 @@ class Sampled(Progress):
             )
         super().__init__(problem, rng)
         self.method = method
-        self.batch: Any = batch
+        share = self.default_share
+        self.batch: Any = batch or (share and batch_size(share, problem.n))
         self.slope: Array = np.zeros(problem.p)
 
     @property
@@ -55,8 +59,27 @@ class Sampled(Progress):
         atom.add_to(self.beta, share)
 
 
+class Stochastic(Method):
+    """A method whose runs are of the class ``run``."""
+
+    run: ClassVar[type[Sampled]]
+
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
+        return self.run(self, problem, batch, rng)
+
+
+def check_number(method: Method, name: str, most: float, expected: str = "a number") -> None:
+    """Refuse a parameter of ``method`` that is not in (0, most]."""
+    value = getattr(method, name)
+    number: Any = value if isinstance(value, Real) else math.nan
+    if not 0 < number <= most:
+        raise ValueError(
+            f"{name} of {type(method).__name__} is {value!r}; expected {expected} in (0, {most:g}]"
+        )
+
+
 @dataclass(frozen=True)
-class Capped(Method):
+class Capped(Stochastic):
     """A method whose batches grow up to the share ``cap`` of all rows.
 
     One half, as in the experiments of Lu and Freund, keeps every step random: the gradient
@@ -67,12 +90,17 @@ class Capped(Method):
     cap: float = 0.5
 
     def __post_init__(self) -> None:
-        number: Any = self.cap if isinstance(self.cap, Real) else math.nan
-        if not 0 < number <= 1:
-            raise ValueError(
-                f"cap of {type(self).__name__} is {self.cap!r}; expected the largest batch as a "
-                "share of all rows, in (0, 1]"
-            )
+        check_number(self, "cap", 1, "the largest batch as a share of all rows,")
+
+
+class _SFW(Sampled):
+    @property
+    def step_gradients(self) -> int:
+        return self.size((self.iteration + 1) ** 2)
+
+    def step(self) -> None:
+        self.slope = self.slope_at(self.beta, self.draw(self.step_gradients))
+        self.move(2 / (self.iteration + 2))
 
 
 @dataclass(frozen=True)
@@ -92,23 +120,22 @@ class SFW(Capped):
     """
 
     note = "SFW: O(1/k) in expectation while batches grow like k², no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SFW(self, problem, batch, rng)
+    run = _SFW
 
 
-class _SFW(Sampled):
-    @property
-    def step_gradients(self) -> int:
-        return self.size((self.iteration + 1) ** 2)
+class _SCGM(Sampled):
+    default_share = 0.01
 
     def step(self) -> None:
-        self.slope = self.slope_at(self.beta, self.draw(self.step_gradients))
-        self.move(2 / (self.iteration + 2))
+        method, t = self.method, self.iteration + 1
+        weight = method.weight / (t + 8) ** method.decay
+        self.slope *= 1 - weight
+        self.slope += weight * self.slope_at(self.beta, self.draw(self.batch))
+        self.move(method.pace / (t + 9))
 
 
 @dataclass(frozen=True)
-class SCGM(Method):
+class SCGM(Stochastic):
     """Momentum instead of large batches (Mokhtari, Hassani and Karbasi 2018, 2020).
 
     For t = 1, 2, … and d_0 = 0, with ∇̃f the mean gradient of a batch,
@@ -133,31 +160,12 @@ class SCGM(Method):
     decay: float = 2 / 3
     any_batch = True
     note = "SCGM: O(t^(-1/3)) in expectation with its paper's steps, no bound is printed"
+    run = _SCGM
 
     def __post_init__(self) -> None:
-        self._check("decay", 1.0)
-        self._check("pace", 10.0)  # γ_2 ≤ 1
-        self._check("weight", 9.0**self.decay)  # ρ_1 ≤ 1
-
-    def _check(self, name: str, most: float) -> None:
-        value = getattr(self, name)
-        number: Any = value if isinstance(value, Real) else math.nan
-        if not 0 < number <= most:
-            raise ValueError(
-                f"{name} of SCGM is {value!r}; expected a number above 0 and at most {most:g}"
-            )
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SCGM(self, problem, batch or batch_size(0.01, problem.n), rng)
-
-
-class _SCGM(Sampled):
-    def step(self) -> None:
-        method, t = self.method, self.iteration + 1
-        weight = method.weight / (t + 8) ** method.decay
-        self.slope *= 1 - weight
-        self.slope += weight * self.slope_at(self.beta, self.draw(self.batch))
-        self.move(method.pace / (t + 9))
+        check_number(self, "decay", 1.0)
+        check_number(self, "pace", 10.0)  # γ_2 ≤ 1
+        check_number(self, "weight", 9.0**self.decay)  # ρ_1 ≤ 1
 
 
 def smoothness(problem: Problem) -> float:
@@ -187,8 +195,32 @@ def steepness(problem: Problem) -> float:
     return float((slopes * np.sqrt(problem.rows.square_norms())).max())
 
 
+class _OnlineFrankWolfe(Sampled):
+    default_share = 0.01
+
+    def __init__(self, *run: Any) -> None:
+        super().__init__(*run)
+        width = diameter(self.problem)
+        self._strength = steepness(self.problem) / width if width > 0 else 0.0
+        self._first = self.beta.copy()
+        self._mean = self.beta.copy()  # of β_1, …, β_t
+        self._linear = np.zeros(self.problem.p)  # the mean of ∇f_τ(β_τ)
+        self._quadratic = 0.0  # the mean of σ_τ
+
+    def averages(self) -> tuple[Array, Array]:
+        return self._mean.copy(), self.problem.response(self._mean)
+
+    def step(self) -> None:
+        t = self.iteration + 1
+        self._mean += (self.beta - self._mean) / t
+        self._linear += (self.slope_at(self.beta, self.draw(self.batch)) - self._linear) / t
+        self._quadratic += (self._strength * t**-0.25 - self._quadratic) / t
+        self.slope = self._linear + 2 * self._quadratic * (self.beta - self._first)
+        self.move(t**-0.5)
+
+
 @dataclass(frozen=True)
-class OnlineFrankWolfe(Method):
+class OnlineFrankWolfe(Stochastic):
     """Frank-Wolfe on the mean of linearized, smoothed losses (Hazan and Kale 2012).
 
     For t = 1, 2, … a batch with mean loss f_t comes, F_t is the mean over τ ≤ t of
@@ -212,28 +244,4 @@ class OnlineFrankWolfe(Method):
 
     any_batch = True
     note = "online Frank-Wolfe: O(T^(-1/4)) in expectation, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _OnlineFrankWolfe(self, problem, batch or batch_size(0.01, problem.n), rng)
-
-
-class _OnlineFrankWolfe(Sampled):
-    def __init__(self, *run: Any) -> None:
-        super().__init__(*run)
-        width = diameter(self.problem)
-        self._strength = steepness(self.problem) / width if width > 0 else 0.0
-        self._first = self.beta.copy()
-        self._mean = self.beta.copy()  # of β_1, …, β_t
-        self._linear = np.zeros(self.problem.p)  # the mean of ∇f_τ(β_τ)
-        self._quadratic = 0.0  # the mean of σ_τ
-
-    def averages(self) -> tuple[Array, Array]:
-        return self._mean.copy(), self.problem.response(self._mean)
-
-    def step(self) -> None:
-        t = self.iteration + 1
-        self._mean += (self.beta - self._mean) / t
-        self._linear += (self.slope_at(self.beta, self.draw(self.batch)) - self._linear) / t
-        self._quadratic += (self._strength * t**-0.25 - self._quadratic) / t
-        self.slope = self._linear + 2 * self._quadratic * (self.beta - self._first)
-        self.move(t**-0.5)
+    run = _OnlineFrankWolfe

@@ -7,14 +7,34 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.methods.base import Method, Progress
-from rcmd.methods.stochastic import Capped, Sampled
-from rcmd.model.problem import Problem
-from rcmd.rows.validation import Array, batch_size
+from rcmd.methods.stochastic import Capped, Sampled, Stochastic
+from rcmd.rows.validation import Array
+
+
+class _SagFrankWolfe(Sampled):
+    default_share = 0.01
+
+    def __init__(self, *run: Any) -> None:
+        super().__init__(*run)
+        self._derivatives = np.zeros(self.problem.n)
+
+    @property
+    def w(self) -> Array:
+        """The derivatives kept, each from the last time its row was drawn."""
+        return self._derivatives.copy()
+
+    def step(self) -> None:
+        batch = self.draw(self.batch)
+        self.gradients += len(batch)
+        fresh = self.batches.derivatives(self.beta, batch)
+        changes = fresh - self._derivatives[batch]
+        self.batches.scatter(batch, changes / self.problem.n, self.slope)
+        self._derivatives[batch] = fresh
+        self.move(2 / (self.iteration + 3))
 
 
 @dataclass(frozen=True)
-class SagFrankWolfe(Method):
+class SagFrankWolfe(Stochastic):
     """Constant batches, and a derivative kept for every row (Négiar et al. 2020).
 
     For t = 1, 2, … and w = 0, so that the estimate d = Xᵀw/n starts at 0,
@@ -36,33 +56,34 @@ class SagFrankWolfe(Method):
 
     any_batch = True
     note = "SAG Frank-Wolfe: O(1/t) in expectation, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SagFrankWolfe(self, problem, batch or batch_size(0.01, problem.n), rng)
+    run = _SagFrankWolfe
 
 
-class _SagFrankWolfe(Sampled):
+class _SarahFrankWolfe(Sampled):
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)
-        self._derivatives = np.zeros(self.problem.n)
+        self.batch = self.batch or math.isqrt(self.problem.n)
+        self._chance = self.batch / (self.problem.n + self.batch)
+        self._before = self.beta
+        self._renew = True  # decided a step ahead: budgets ask for the cost beforehand
 
     @property
-    def w(self) -> Array:
-        """The derivatives kept, each from the last time its row was drawn."""
-        return self._derivatives.copy()
+    def step_gradients(self) -> int:
+        return self.problem.n if self._renew else 2 * self.batch
 
     def step(self) -> None:
-        batch = self.draw(self.batch)
-        self.gradients += len(batch)
-        fresh = self.batches.derivatives(self.beta, batch)
-        changes = fresh - self._derivatives[batch]
-        self.batches.scatter(batch, changes / self.problem.n, self.slope)
-        self._derivatives[batch] = fresh
-        self.move(2 / (self.iteration + 3))
+        if self._renew:
+            self.slope = self.slope_at(self.beta, np.arange(self.problem.n))
+        else:
+            batch = self.draw(self.batch)
+            self.slope += self.slope_at(self.beta, batch) - self.slope_at(self._before, batch)
+        self._before = self.beta.copy()
+        self.move(2 / (self.iteration + 4 / self._chance))
+        self._renew = self.rng.random() < self._chance
 
 
 @dataclass(frozen=True)
-class SarahFrankWolfe(Method):
+class SarahFrankWolfe(Stochastic):
     """Frank-Wolfe on a recursive estimate g_k of ∇f(β_k) (Beznosikov, Dobre and Gidel 2024).
 
     For k = 0, 1, … with g_0 = ∇f(β_0),
@@ -85,31 +106,7 @@ class SarahFrankWolfe(Method):
     """
 
     note = "Sarah Frank-Wolfe: O(1/k) in expectation, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SarahFrankWolfe(self, problem, batch or math.isqrt(problem.n), rng)
-
-
-class _SarahFrankWolfe(Sampled):
-    def __init__(self, *run: Any) -> None:
-        super().__init__(*run)
-        self._chance = self.batch / (self.problem.n + self.batch)
-        self._before = self.beta
-        self._renew = True  # decided a step ahead: budgets ask for the cost beforehand
-
-    @property
-    def step_gradients(self) -> int:
-        return self.problem.n if self._renew else 2 * self.batch
-
-    def step(self) -> None:
-        if self._renew:
-            self.slope = self.slope_at(self.beta, np.arange(self.problem.n))
-        else:
-            batch = self.draw(self.batch)
-            self.slope += self.slope_at(self.beta, batch) - self.slope_at(self._before, batch)
-        self._before = self.beta.copy()
-        self.move(2 / (self.iteration + 4 / self._chance))
-        self._renew = self.rng.random() < self._chance
+    run = _SarahFrankWolfe
 
 
 class Epochs(Sampled):
@@ -172,6 +169,19 @@ class Epochs(Sampled):
         return slope
 
 
+class _SVRF(Epochs):
+    @property
+    def length(self) -> int:
+        return int(2 ** (self.epoch + 3) - 2)
+
+    def batch_rule(self, k: int) -> int:
+        return k
+
+    def inner_step(self, k: int, rows: Array) -> None:
+        self.slope = self.slope_from_snapshot(self.beta, rows)
+        self.move(2 / (k + 1))
+
+
 @dataclass(frozen=True)
 class SVRF(Capped):
     """Frank-Wolfe in epochs, each around a full gradient (Hazan and Luo 2016).
@@ -197,19 +207,4 @@ class SVRF(Capped):
     """
 
     note = "SVRF: O(1/k) in expectation at the ends of epochs, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SVRF(self, problem, batch, rng)
-
-
-class _SVRF(Epochs):
-    @property
-    def length(self) -> int:
-        return int(2 ** (self.epoch + 3) - 2)
-
-    def batch_rule(self, k: int) -> int:
-        return k
-
-    def inner_step(self, k: int, rows: Array) -> None:
-        self.slope = self.slope_from_snapshot(self.beta, rows)
-        self.move(2 / (k + 1))
+    run = _SVRF
