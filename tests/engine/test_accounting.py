@@ -100,15 +100,10 @@ def test_a_start_counts_as_the_steps_done(schedule: Schedule, done: int) -> None
 def test_a_saved_average_goes_on() -> None:
     """Also where the base has moved, which it does at every other step."""
     schedule, w = SCHEDULES[2], fractions(3, 6)
-    primal, dual = (
-        PrimalAverage(schedule, np.zeros(4, object)),
-        DualAverage(schedule, np.zeros(6, object)),
-    )
+    kinds: Any = ((PrimalAverage, 4), (DualAverage, 6))
+    primal, dual = (kind(schedule, np.zeros(size, object)) for kind, size in kinds)
     for step in steps(8):
-        fresh = (
-            PrimalAverage(schedule, np.ones(4, object)),
-            DualAverage(schedule, np.zeros(6, object)),
-        )
+        fresh = [kind(schedule, np.ones(size, object)) for kind, size in kinds]
         for average, other in zip((primal, dual), fresh, strict=True):
             other.load_state(average.state())
             other.record(step)
