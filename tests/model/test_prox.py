@@ -174,8 +174,7 @@ def test_euclidean_is_conjugate_for_the_squared_loss() -> None:
     steps = [list(p.step(losses, bounds, batch, s[batch], gap[batch], F(1, 2))) for p in proxes]
     assert steps[0] == steps[1] == [F(-5, 2), F(1, 7) + F(1, 3)]
     for one in zip(w, s, y, weights, strict=True):
-        distances = [p.divergence(losses.loss, *one) for p in proxes]
-        assert distances[0] == distances[1]
+        assert len({p.divergence(losses.loss, *one) for p in proxes}) == 1
     centres = [list(p.centre(losses, bounds)) for p in proxes]
     assert centres[0] == centres[1] == [0, 0]
 
@@ -195,9 +194,8 @@ def test_composite_is_exact_in_fractions() -> None:
     centre = prox.centre(losses, s)
     assert [c + kappa * o * (c - b) for c, o, b in zip(centre, weights, y, strict=True)] == [0, 0]
     here, w = losses.derivative(s), losses.derivative(s + 1)
-    expected = losses.fenchel_young(s, w) + kappa * (w - here) ** 2 / 2
-    each = zip(w, s, y, weights, strict=True)
-    assert [prox.divergence(losses.loss, *one) for one in each] == list(expected)
+    found = [prox.divergence(losses.loss, *one) for one in zip(w, s, y, weights, strict=True)]
+    assert found == list(losses.fenchel_young(s, w) + kappa * (w - here) ** 2 / 2)
 
 
 @pytest.mark.parametrize("kappa", [1e-8, 1.0, 1e4, 1e12])
