@@ -19,7 +19,6 @@ from rcmd.engine.compiled import CompiledEngine, OracleLoop
 from rcmd.engine.kernels.batch import move_batch
 from rcmd.engine.kernels.layout import DUAL, LAG, MIRROR
 from rcmd.engine.sampling import Sampler
-from rcmd.engine.state import load_attribute, plain
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.rows.processes import Group, SharedError
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 ROW_STATE = [MIRROR, DUAL, LAG]
 """The columns of the samples' records that change in a run."""
 
-SHARED_STATE = ("iteration", "sampler", "_loop", "_base", "_total", "_refresh_at", "_peaks")
-"""What else changes, alike on all ranks."""
-
 LOST = 1e-9
 """Share of the largest sum a column can have by which d may differ from Xᵀw/n: rounding is less."""
 
@@ -42,6 +38,7 @@ class ShardedEngine(CompiledEngine):
     """The contract of the other engines; ``s``, ``w`` and ``averages()[1]`` of this rank's rows."""
 
     problem: ShardedProblem
+    changing = ("iteration", "sampler", "_loop", "_base", "_total", "_refresh_at", "_peaks")
 
     def __init__(self, problem: ShardedProblem, schedule: Schedule, sampler: Sampler) -> None:
         self._batches_seen = 0
@@ -60,14 +57,11 @@ class ShardedEngine(CompiledEngine):
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps, of all rows: any number of ranks can go on from it."""
-        return {
-            **{name: plain(getattr(self, name)) for name in SHARED_STATE},
-            "rows": self.problem.gathered(self._samples[:, ROW_STATE]),
-        }
+        rows = self.problem.gathered(self._samples[:, ROW_STATE])
+        return {**super().state(), "rows": rows}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        for name in SHARED_STATE:
-            load_attribute(self, name, state[name])
+        super().load_state(state)
         self._samples[:, ROW_STATE] = self.problem.own_part(state["rows"])
 
     def _draw(self, steps: int) -> Array:

@@ -175,7 +175,7 @@ class ShardedProblem(Problem):
         return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
 
     @property
-    def _spectral_energy(self) -> float:
+    def spectral_energy(self) -> float:
         """‖diag(√γ) X‖₂² as ``Rows.spectral_energy`` finds it, on the side of the columns.
 
         The Lanczos iteration is rank 0's; the others answer its questions Σ_j γ_j x_j x_jᵀv.
@@ -235,6 +235,11 @@ class _SharedLosses(SampleLosses):
         return self._mean(self._weighted(self._each("bregman_radius", bounds)))
 
 
+def _asked(name: str) -> Any:
+    """The method of ``AtFirst`` for that method of its oracle, which returns a number."""
+    return lambda self, *at: self._ask(lambda: float(getattr(self.oracle, name)(*at)))
+
+
 @dataclass(frozen=True, eq=False)
 class AtFirst(Decorated):
     """``oracle``, asked on rank 0 of ``group`` and answering everywhere.
@@ -257,20 +262,8 @@ class AtFirst(Decorated):
     def argmin(self, c: Array) -> Atom:
         return self._ask(lambda: checked_atom(self.oracle, c))
 
-    def minimum(self, c: Array) -> float:
-        return self._ask(lambda: float(self.oracle.minimum(c)))
-
-    def violation(self, beta: Array) -> float:
-        return self._ask(lambda: float(self.oracle.violation(beta)))
-
-    def penalty(self, beta: Array) -> float:
-        return self._ask(lambda: float(self.oracle.penalty(beta)))
-
-    def value(self, beta: Array) -> float:
-        return self._ask(lambda: float(self.oracle.value(beta)))
-
-    def fenchel_young(self, beta: Array, c: Array) -> float:
-        return self._ask(lambda: float(self.oracle.fenchel_young(beta, c)))
+    minimum, violation = _asked("minimum"), _asked("violation")
+    penalty, value, fenchel_young = _asked("penalty"), _asked("value"), _asked("fenchel_young")
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         """What rank 0 answers; its error, raised everywhere, where it has one."""

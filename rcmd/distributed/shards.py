@@ -67,14 +67,11 @@ def read_shard(group: Group, path: str | os.PathLike[str]) -> tuple[Any, Array]:
     >>> [(X.shape, y.tolist()) for X, y in parts]
     [((1, 3), [1.0]), ((2, 3), [-1.0, 1.0])]
     """
-    X: Any = None
-    y = np.zeros(0)
     if os.path.isdir(path):
         with shared_errors(group):
             stored = open_rows(path)
             X, y = stored.X.mapped(), stored.y
         return shard(group, X, y)
-    n = 0
     with shared_errors(group):
         n = sum(part.y.size for part in libsvm_parts(path))
     first, last = block(group, n)

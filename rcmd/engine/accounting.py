@@ -12,8 +12,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from rcmd.engine.state import Stateful
 from rcmd.model.schedules import Schedule
 from rcmd.rows.atoms import Atom
@@ -81,9 +79,6 @@ class PrimalAverage(_Average):
 
 class DualAverage(_Average):
     """w̄^k = Σ_{i≤k} c_i w^i / C_k, where w^i is the dual variable *before* step i."""
-
-    def __init__(self, schedule: Schedule, n: int, number_type: Any = float) -> None:
-        super().__init__(schedule, np.zeros(n, dtype=number_type))
 
     def record(self, step: Step) -> None:
         # First, as it may rescale the very entries that += is about to read.

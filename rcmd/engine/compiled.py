@@ -6,7 +6,7 @@ of oracle. Averages are kept lazily (see ``rcmd.engine.accounting`` for the summ
 """
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from rcmd.engine.kernels.vertex import (
     tighten_all,
 )
 from rcmd.engine.sampling import Sampler, UniformSampler, drawn
-from rcmd.engine.state import Stateful
+from rcmd.engine.state import Stateful, depth
 from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
@@ -57,7 +57,7 @@ class CompiledEngine(Stateful):
         are of a layout without kernels.
     """
 
-    changing = (
+    changing: ClassVar[tuple[str, ...]] = (
         "iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past", "_refresh_at",
         "_fault",
     )  # fmt: skip
@@ -317,6 +317,4 @@ def describes_argmin(oracle: Any, *names: str) -> bool:
 
     Where a subclass overrides ``argmin`` alone, they no longer describe it.
     """
-    order = [vars(base) for base in type(oracle).__mro__]
-    newest = min(next(i for i, own in enumerate(order) if name in own) for name in names)
-    return newest <= next(i for i, own in enumerate(order) if "argmin" in own)
+    return min(depth(oracle, name) for name in names) <= depth(oracle, "argmin")

@@ -5,13 +5,11 @@ generalized stochastic Frank-Wolfe on the primal, ``gsfw``.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from rcmd.conjugates.samples import SampleLosses
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
 from rcmd.engine.base import checked_atom, next_refresh, not_finite
 from rcmd.engine.sampling import Sampler, drawn
@@ -43,9 +41,10 @@ class ReferenceEngine(Stateful):
     ) -> None:
         self.problem, self.schedule, self.sampler = problem, schedule, sampler
         self.prox = prox or ConjugateProx()
+        self._prox_losses = self.prox.losses(problem)
         past = problem.rows.zero() if start is None else start.copy()
         self._beta = PrimalAverage(schedule, past)
-        self._w = DualAverage(schedule, problem.n, problem.rows.number_type)
+        self._w = DualAverage(schedule, np.zeros(problem.n, problem.rows.number_type))
         self.accounting: tuple[Accounting, ...] = (self._beta, self._w, *accounting)
         if start is None:
             self.s = self.prox.centre(self._prox_losses, problem.prediction_bounds)
@@ -56,10 +55,6 @@ class ReferenceEngine(Stateful):
         self.iteration = 0
         problem.oracle.reset()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
-
-    @cached_property
-    def _prox_losses(self) -> SampleLosses:
-        return self.prox.losses(self.problem)
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` iterations."""

@@ -66,6 +66,14 @@ def method_named(text: str) -> Method:
     >>> method_named("frankwolfe")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: method 'frankwolfe' is unknown; expected one of rcmd, corrected, fw, away, ...
+
+    All of them are run alike, such as the stochastic ones:
+
+    >>> from rcmd import Box, LeastSquares, Problem, solve
+    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
+    >>> names = "sfw", "scgm", "online", "sag", "sarah", "svrf", "scgs", "storc"
+    >>> all(solve(problem, method=name, tol=0.05).success for name in names)
+    True
     """
     name, colon, parameter = text.partition(":")
     if name not in NAMED:

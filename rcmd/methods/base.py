@@ -87,6 +87,9 @@ class Progress(ABC):
     constants_batch: int = 1
     """The rows per step for which a result reports the constants of its problem."""
 
+    record_due: bool = False
+    """Whether to make a record now, at any iteration."""
+
     not_kept: ClassVar[tuple[str, ...]] = ()
     """Attributes that no checkpoint keeps: ``aim`` sets them, or ``load_state`` does."""
 
@@ -116,11 +119,6 @@ class Progress(ABC):
     @property
     def even_steps(self) -> bool:
         """Whether all steps cost the same, so that many are taken between checks of the clock."""
-        return False
-
-    @property
-    def record_due(self) -> bool:
-        """Whether to make a record now, at any iteration."""
         return False
 
     @property

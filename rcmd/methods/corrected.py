@@ -76,7 +76,7 @@ class CorrectedProgress(Progress):
         self.note, self.steps_per_pass = plain.note, plain.steps_per_pass
         self.constants_batch, self.theorem = plain.constants_batch, plain.theorem
         self._tol, self._max_gradients = 0.0, math.inf
-        self._correcting = self._idle = self._round_due = False
+        self._correcting = self._idle = self.record_due = False
         self._rounds = self._still = self._slow = 0
         self._gap_to_beat: Any = math.inf
         self._before: tuple[int, Any] | None = None
@@ -101,10 +101,6 @@ class CorrectedProgress(Progress):
     @property
     def step_gradients(self) -> int:
         return ROUND_PASSES * self.problem.n if self.under_way else self.plain.step_gradients
-
-    @property
-    def record_due(self) -> bool:
-        return self._round_due
 
     @property
     def phase(self) -> str:
@@ -153,7 +149,7 @@ class CorrectedProgress(Progress):
                 raise
         self._correction, self._reached = correction, correction.here
         self._rounds += 1
-        self._round_due = True
+        self.record_due = True
 
     def advance(self, steps: int) -> None:
         if self.under_way:
@@ -181,7 +177,7 @@ class CorrectedProgress(Progress):
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
         """Offer the point reached, and decide how to continue."""
-        self._round_due = False
+        self.record_due = False
         here = self._reached
         if here is not None:
             best.offer_pair(here.beta, here.w, (here.s, here.losses), here.slope)

@@ -27,10 +27,13 @@ SMALLEST_SIGMA = 1 + 1e-6
 """A larger σ is always allowed, and with n = σ = 1 ρ would be 0."""
 
 
-def last_pair(problem: Problem, w: Array) -> tuple[Any, Array]:
-    """β = ∇R*(−Xᵀw/n), and w."""
-    atom = problem.oracle.argmin(problem.gradient(w))
-    return atom.dense(problem.rows.zero()), w
+class LastPair(Progress):
+    """A run that certifies the last w, with β = ∇R*(−Xᵀw/n)."""
+
+    def averages(self) -> tuple[Any, Array]:
+        w = self.w
+        atom = self.problem.oracle.argmin(self.problem.gradient(w))
+        return atom.dense(self.problem.rows.zero()), w
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,8 @@ class Sdca(Method):
         return _Sdca(problem, make_engine("auto", problem, schedule, sampler, prox))
 
 
-class _Sdca(EngineProgress):
-    @property
-    def d(self) -> Array:
-        return self.problem.gradient(self.w)
-
-    def averages(self) -> tuple[Any, Array]:
-        return last_pair(self.problem, self.w)
+class _Sdca(LastPair, EngineProgress):
+    d = Progress.d  # from scratch, as it is certified
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ class Apcg(Method):
             ) from reason
 
 
-class ApcgProgress(Stateful, Progress):
+class ApcgProgress(Stateful, LastPair):
     """Compiled steps on u and v; the formulas are at ``Apcg``."""
 
     changing: ClassVar[tuple[str, ...]] = ("iteration", "gradients", "oracle_calls", "rng")
@@ -167,9 +165,6 @@ class ApcgProgress(Stateful, Progress):
     def s(self) -> Array:
         """The predictions at β."""
         return self.problem.rows.matvec(self.averages()[0])
-
-    def averages(self) -> tuple[Any, Array]:
-        return last_pair(self.problem, self.w)
 
     def step(self) -> None:
         self.advance(1)

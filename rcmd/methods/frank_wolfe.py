@@ -10,7 +10,6 @@ import numpy as np
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.step_rules import Segment, StepRule, check_rule, rule_named
 from rcmd.model.problem import Problem
-from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array
 
@@ -102,7 +101,8 @@ class FrankWolfe(Method):
 
 class _FrankWolfe(FullGradient):
     def move(self, w: Array, slope: Any, atom: Atom) -> None:
-        reached = _predict(self.problem.rows, atom)
+        column = self.problem.rows.predict_at([atom])
+        reached = (column if isinstance(column, np.ndarray) else column.toarray())[:, 0]
         if self._rule is None or self.iteration == 0:
             share: Any = Fraction(2, self.iteration + 2)
             share = share if self.problem.exact else float(share)
@@ -123,9 +123,3 @@ class _FrankWolfe(FullGradient):
 
         chord = 0 if problem.oracle.indicator else penalty(atom.dense(beta)) - penalty(beta)
         return Segment(problem, self.s, w, reached - self.s, direction, chord=chord)
-
-
-def _predict(rows: Rows, atom: Atom) -> Array:
-    """X·atom."""
-    column = rows.predict_at([atom])
-    return (column if isinstance(column, np.ndarray) else column.toarray())[:, 0]

@@ -4,19 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from rcmd.methods.base import Progress
-from rcmd.methods.stochastic import (
-    Capped,
-    Sampled,
-    curvature,
-    diameter,
-    smoothness,
-    steepness,
-)
+from rcmd.methods.stochastic import Capped, Sampled, curvature, diameter, smoothness, steepness
 from rcmd.methods.variance_reduced import Epochs
-from rcmd.model.problem import Problem
 from rcmd.rows.validation import Array
 
 
@@ -36,35 +25,6 @@ def slide(run: Sampled, slope: Array, centre: Array, strength: float, error: flo
             return u
         bend = strength * (direction @ direction)
         u += direction if gap >= bend else (gap / bend) * direction
-
-
-@dataclass(frozen=True)
-class SCGS(Capped):
-    """Nesterov's method whose prox steps are found by Frank-Wolfe (Lan and Zhou 2016).
-
-    For k = 1, 2, … with x_0 = β_0 and γ_k = 3/(k+2),
-
-        z_k = (1 − γ_k) β_{k−1} + γ_k x_{k−1},   ∇̃_k the mean gradient at z_k of m_k rows
-        x_k ≈ argmin ∇̃_kᵀx + (b_k/2) ‖x − x_{k−1}‖² + R(x),   b_k = 4L/(k+2)
-        β_k = (1 − γ_k) β_{k−1} + γ_k x_k
-
-    where x_k has a Frank-Wolfe gap of at most LD²/(k(k+1)). m_k of order k³ gives
-    E P(β_k) − P* = O(1/k²) after O(k²) oracle calls, R the indicator of a set; the default is
-    that order without its constants, as in Lu and Freund's experiments: min{k³, cap·n} rows,
-    without replacement. This is the rule for convex f; (1/n) Σ_j γ_j (2M_j)² stands for LD².
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SCGS(cap=1.0), tol=1e-3).success
-    True
-    """
-
-    note = "SCGS: O(1/k²) in expectation while batches grow like k³, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SCGS(self, problem, batch, rng)
 
 
 class _SCGS(Sampled):
@@ -88,36 +48,23 @@ class _SCGS(Sampled):
 
 
 @dataclass(frozen=True)
-class STORC(Capped):
-    """Conditional gradient sliding in epochs, each around a full gradient (Hazan and Luo 2016).
+class SCGS(Capped):
+    """Nesterov's method whose prox steps are found by Frank-Wolfe (Lan and Zhou 2016).
 
-    Epoch t = 1, 2, … takes a snapshot β⁰ of β, sets x_0 = β and takes N_t = ⌈2^{t/2+2}⌉ steps
+    For k = 1, 2, … with x_0 = β_0 and γ_k = 3/(k+2),
 
-        z_k = (1 − γ_k) β_{k−1} + γ_k x_{k−1},   γ_k = 2/(k+1),   k = 1, …, N_t
-        x_k ≈ argmin ∇̃_kᵀx + (b_k/2) ‖x − x_{k−1}‖² + R(x),   b_k = 3L/k
+        z_k = (1 − γ_k) β_{k−1} + γ_k x_{k−1},   ∇̃_k the mean gradient at z_k of m_k rows
+        x_k ≈ argmin ∇̃_kᵀx + (b_k/2) ‖x − x_{k−1}‖² + R(x),   b_k = 4L/(k+2)
         β_k = (1 − γ_k) β_{k−1} + γ_k x_k
 
-    where x_k has a Frank-Wolfe gap of at most 2LD²/(N_t k) and
-    ∇̃_k = ∇f(β⁰) + mean over m_k rows of ∇f_j(z_k) − ∇f_j(β⁰). Before the first epoch β is a
-    minimizer of gᵀβ + R(β), g the gradient at the start.
-
-    Of the three rules of the paper this is the one for Lipschitz f:
-    m_k = 700 N_t + 24 N_t G (k+1)/(LD), for which E P(β) − P* ≤ LD²/2^{t+1} after epoch t,
-    O(1/K²) after K steps in all; but at most cap·n rows are taken, without replacement.
-    (1/n) Σ_j γ_j (2M_j)² stands for LD², max_j (|l_j'(0)| + γ_j M_j) ‖x_j‖ for G.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=STORC(), tol=1e-3).success
-    True
+    where x_k has a Frank-Wolfe gap of at most LD²/(k(k+1)). m_k of order k³ gives
+    E P(β_k) − P* = O(1/k²) after O(k²) oracle calls, R the indicator of a set; the default is
+    that order without its constants, as in Lu and Freund's experiments: min{k³, cap·n} rows,
+    without replacement. This is the rule for convex f; (1/n) Σ_j γ_j (2M_j)² stands for LD².
     """
 
-    note = "STORC: O(1/k²) in expectation at the ends of epochs, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _STORC(self, problem, batch, rng)
+    note = "SCGS: O(1/k²) in expectation while batches grow like k³, no bound is printed"
+    run = _SCGS
 
 
 class _STORC(Epochs):
@@ -143,3 +90,27 @@ class _STORC(Epochs):
         strength, error = 3 * self._smoothness / k, 2 * self._curvature / (self.length * k)
         self._x = slide(self, self.slope, self._x, strength, error)
         self.beta = (1 - share) * self.beta + share * self._x
+
+
+@dataclass(frozen=True)
+class STORC(Capped):
+    """Conditional gradient sliding in epochs, each around a full gradient (Hazan and Luo 2016).
+
+    Epoch t = 1, 2, … takes a snapshot β⁰ of β, sets x_0 = β and takes N_t = ⌈2^{t/2+2}⌉ steps
+
+        z_k = (1 − γ_k) β_{k−1} + γ_k x_{k−1},   γ_k = 2/(k+1),   k = 1, …, N_t
+        x_k ≈ argmin ∇̃_kᵀx + (b_k/2) ‖x − x_{k−1}‖² + R(x),   b_k = 3L/k
+        β_k = (1 − γ_k) β_{k−1} + γ_k x_k
+
+    where x_k has a Frank-Wolfe gap of at most 2LD²/(N_t k) and
+    ∇̃_k = ∇f(β⁰) + mean over m_k rows of ∇f_j(z_k) − ∇f_j(β⁰). Before the first epoch β is a
+    minimizer of gᵀβ + R(β), g the gradient at the start.
+
+    Of the three rules of the paper this is the one for Lipschitz f:
+    m_k = 700 N_t + 24 N_t G (k+1)/(LD), for which E P(β) − P* ≤ LD²/2^{t+1} after epoch t,
+    O(1/K²) after K steps in all; but at most cap·n rows are taken, without replacement.
+    (1/n) Σ_j γ_j (2M_j)² stands for LD², max_j (|l_j'(0)| + γ_j M_j) ‖x_j‖ for G.
+    """
+
+    note = "STORC: O(1/k²) in expectation at the ends of epochs, no bound is printed"
+    run = _STORC

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -92,8 +91,7 @@ class ShortStep(Stateful):
     """α = min(gap/(L‖d‖²), limit), with L = λ_max(Xᵀ diag(γ_j) X)/n the smoothness of f."""
 
     def __init__(self, problem: Problem) -> None:
-        energy = problem.rows.spectral_energy(problem.losses.gammas)
-        self.smoothness = (Fraction(energy) if problem.exact else energy) / problem.n
+        self.smoothness = problem.spectral_energy / problem.n
 
     def share(self, segment: Segment) -> Any:
         """α for this segment."""

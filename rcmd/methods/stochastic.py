@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from rcmd.rows.validation import Array, batch_size
 
 class Sampled(Progress):
     """A run with a gradient estimate ``slope``, made from batches of rows."""
+
+    default_share: ClassVar[float | None] = None
+    """The share of all rows that is a batch where none is given."""
 
     def __init__(
         self, method: Any, problem: Problem, batch: int | None, rng: np.random.Generator
@@ -33,7 +36,8 @@ class Sampled(Progress):
             )
         super().__init__(problem, rng)
         self.method = method
-        self.batch: Any = batch
+        share = self.default_share
+        self.batch: Any = batch or (share and batch_size(share, problem.n))
         self.slope: Array = np.zeros(problem.p)
 
     @property
@@ -55,8 +59,27 @@ class Sampled(Progress):
         atom.add_to(self.beta, share)
 
 
+class Stochastic(Method):
+    """A method whose runs are of the class ``run``."""
+
+    run: ClassVar[type[Sampled]]
+
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
+        return self.run(self, problem, batch, rng)
+
+
+def check_number(method: Method, name: str, most: float, expected: str = "a number") -> None:
+    """Refuse a parameter of ``method`` that is not in (0, most]."""
+    value = getattr(method, name)
+    number: Any = value if isinstance(value, Real) else math.nan
+    if not 0 < number <= most:
+        raise ValueError(
+            f"{name} of {type(method).__name__} is {value!r}; expected {expected} in (0, {most:g}]"
+        )
+
+
 @dataclass(frozen=True)
-class Capped(Method):
+class Capped(Stochastic):
     """A method whose batches grow up to the share ``cap`` of all rows.
 
     One half, as in the experiments of Lu and Freund, keeps every step random: the gradient
@@ -67,34 +90,7 @@ class Capped(Method):
     cap: float = 0.5
 
     def __post_init__(self) -> None:
-        number: Any = self.cap if isinstance(self.cap, Real) else math.nan
-        if not 0 < number <= 1:
-            raise ValueError(
-                f"cap of {type(self).__name__} is {self.cap!r}; expected the largest batch as a "
-                "share of all rows, in (0, 1]"
-            )
-
-
-@dataclass(frozen=True)
-class SFW(Capped):
-    """β_k = (1 − γ_k) β_{k−1} + γ_k β̃_k, γ_k = 2/(k+1), k = 1, 2, … (Hazan and Luo 2016).
-
-    β̃_k is a minimizer of ∇̃_kᵀβ + R(β), with ∇̃_k the mean gradient at β_{k−1} of m_k rows.
-    m_k = (G(k+1)/(LD))² gives E P(β_k) − P* = O(1/k); the default is that order without its
-    constants, as in Lu and Freund's experiments: min{k², cap·n} rows, without replacement.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SFW(cap=1.0), tol=1e-3).success
-    True
-    """
-
-    note = "SFW: O(1/k) in expectation while batches grow like k², no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SFW(self, problem, batch, rng)
+        check_number(self, "cap", 1, "the largest batch as a share of all rows,")
 
 
 class _SFW(Sampled):
@@ -108,7 +104,31 @@ class _SFW(Sampled):
 
 
 @dataclass(frozen=True)
-class SCGM(Method):
+class SFW(Capped):
+    """β_k = (1 − γ_k) β_{k−1} + γ_k β̃_k, γ_k = 2/(k+1), k = 1, 2, … (Hazan and Luo 2016).
+
+    β̃_k is a minimizer of ∇̃_kᵀβ + R(β), with ∇̃_k the mean gradient at β_{k−1} of m_k rows.
+    m_k = (G(k+1)/(LD))² gives E P(β_k) − P* = O(1/k); the default is that order without its
+    constants, as in Lu and Freund's experiments: min{k², cap·n} rows, without replacement.
+    """
+
+    note = "SFW: O(1/k) in expectation while batches grow like k², no bound is printed"
+    run = _SFW
+
+
+class _SCGM(Sampled):
+    default_share = 0.01
+
+    def step(self) -> None:
+        method, t = self.method, self.iteration + 1
+        weight = method.weight / (t + 8) ** method.decay
+        self.slope *= 1 - weight
+        self.slope += weight * self.slope_at(self.beta, self.draw(self.batch))
+        self.move(method.pace / (t + 9))
+
+
+@dataclass(frozen=True)
+class SCGM(Stochastic):
     """Momentum instead of large batches (Mokhtari, Hassani and Karbasi 2018, 2020).
 
     For t = 1, 2, … and d_0 = 0, with ∇̃f the mean gradient of a batch,
@@ -119,13 +139,6 @@ class SCGM(Method):
     with β̃_t a minimizer of d_tᵀβ + R(β). The paper has ρ_t = 4/(t+8)^{2/3} and γ_t = 1/(t+8),
     the defaults, for which E P(β_t) − P* = O(t^{−1/3}) for any batch, by default the 1 % of the
     rows of Lu and Freund's experiments. Other numbers have no such theorem.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SCGM(), tol=1e-2).success
-    True
     """
 
     pace: float = 1.0
@@ -133,31 +146,12 @@ class SCGM(Method):
     decay: float = 2 / 3
     any_batch = True
     note = "SCGM: O(t^(-1/3)) in expectation with its paper's steps, no bound is printed"
+    run = _SCGM
 
     def __post_init__(self) -> None:
-        self._check("decay", 1.0)
-        self._check("pace", 10.0)  # γ_2 ≤ 1
-        self._check("weight", 9.0**self.decay)  # ρ_1 ≤ 1
-
-    def _check(self, name: str, most: float) -> None:
-        value = getattr(self, name)
-        number: Any = value if isinstance(value, Real) else math.nan
-        if not 0 < number <= most:
-            raise ValueError(
-                f"{name} of SCGM is {value!r}; expected a number above 0 and at most {most:g}"
-            )
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SCGM(self, problem, batch or batch_size(0.01, problem.n), rng)
-
-
-class _SCGM(Sampled):
-    def step(self) -> None:
-        method, t = self.method, self.iteration + 1
-        weight = method.weight / (t + 8) ** method.decay
-        self.slope *= 1 - weight
-        self.slope += weight * self.slope_at(self.beta, self.draw(self.batch))
-        self.move(method.pace / (t + 9))
+        check_number(self, "decay", 1.0)
+        check_number(self, "pace", 10.0)  # γ_2 ≤ 1
+        check_number(self, "weight", 9.0**self.decay)  # ρ_1 ≤ 1
 
 
 def smoothness(problem: Problem) -> float:
@@ -187,37 +181,9 @@ def steepness(problem: Problem) -> float:
     return float((slopes * np.sqrt(problem.rows.square_norms())).max())
 
 
-@dataclass(frozen=True)
-class OnlineFrankWolfe(Method):
-    """Frank-Wolfe on the mean of linearized, smoothed losses (Hazan and Kale 2012).
-
-    For t = 1, 2, … a batch with mean loss f_t comes, F_t is the mean over τ ≤ t of
-    ∇f_τ(β_τ)ᵀβ + σ_τ ‖β − β_1‖² with σ_τ = (G/D) τ^{−1/4}, and
-
-        β_{t+1} = (1 − t^{−1/2}) β_t + t^{−1/2} β̃_t
-
-    with β̃_t a minimizer of ∇F_t(β_t)ᵀβ + R(β). This is the variant for any convex losses, with
-    one batch and one oracle call a step: the regret is O(T^{3/4}), so that the mean of
-    β_1, …, β_T, the solution that is certified, has E P − P* = O(T^{−1/4}). Batches are 1 % of
-    the rows by default; max_j (|l_j'(0)| + γ_j M_j) ‖x_j‖ stands for G, and D is such that
-    LD² = (1/n) Σ_j γ_j (2M_j)².
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=OnlineFrankWolfe(), tol=5e-2).success
-    True
-    """
-
-    any_batch = True
-    note = "online Frank-Wolfe: O(T^(-1/4)) in expectation, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _OnlineFrankWolfe(self, problem, batch or batch_size(0.01, problem.n), rng)
-
-
 class _OnlineFrankWolfe(Sampled):
+    default_share = 0.01
+
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)
         width = diameter(self.problem)
@@ -237,3 +203,24 @@ class _OnlineFrankWolfe(Sampled):
         self._quadratic += (self._strength * t**-0.25 - self._quadratic) / t
         self.slope = self._linear + 2 * self._quadratic * (self.beta - self._first)
         self.move(t**-0.5)
+
+
+@dataclass(frozen=True)
+class OnlineFrankWolfe(Stochastic):
+    """Frank-Wolfe on the mean of linearized, smoothed losses (Hazan and Kale 2012).
+
+    For t = 1, 2, … a batch with mean loss f_t comes, F_t is the mean over τ ≤ t of
+    ∇f_τ(β_τ)ᵀβ + σ_τ ‖β − β_1‖² with σ_τ = (G/D) τ^{−1/4}, and
+
+        β_{t+1} = (1 − t^{−1/2}) β_t + t^{−1/2} β̃_t
+
+    with β̃_t a minimizer of ∇F_t(β_t)ᵀβ + R(β). This is the variant for any convex losses, with
+    one batch and one oracle call a step: the regret is O(T^{3/4}), so that the mean of
+    β_1, …, β_T, the solution that is certified, has E P − P* = O(T^{−1/4}). Batches are 1 % of
+    the rows by default; max_j (|l_j'(0)| + γ_j M_j) ‖x_j‖ stands for G, and D is such that
+    LD² = (1/n) Σ_j γ_j (2M_j)².
+    """
+
+    any_batch = True
+    note = "online Frank-Wolfe: O(T^(-1/4)) in expectation, no bound is printed"
+    run = _OnlineFrankWolfe

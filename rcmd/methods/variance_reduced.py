@@ -7,41 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.methods.base import Method, Progress
-from rcmd.methods.stochastic import Capped, Sampled
-from rcmd.model.problem import Problem
-from rcmd.rows.validation import Array, batch_size
-
-
-@dataclass(frozen=True)
-class SagFrankWolfe(Method):
-    """Constant batches, and a derivative kept for every row (Négiar et al. 2020).
-
-    For t = 1, 2, … and w = 0, so that the estimate d = Xᵀw/n starts at 0,
-
-        w_j ← l_j'(x_jᵀβ_{t−1}) for the rows j of a batch, and d with it
-        β_t = (1 − γ_t) β_{t−1} + γ_t β̃_t,   γ_t = 2/(t+2)
-
-    with β̃_t a minimizer of dᵀβ + R(β): E P(β_t) − P* = O(1/t) for any batch, by default 1 %
-    of the rows. Rows not drawn yet count as w_j = 0, so that no first pass is needed. Where the
-    dual engine averages predictions, this method evaluates them at β.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SagFrankWolfe(), tol=1e-3).success
-    True
-    """
-
-    any_batch = True
-    note = "SAG Frank-Wolfe: O(1/t) in expectation, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SagFrankWolfe(self, problem, batch or batch_size(0.01, problem.n), rng)
+from rcmd.methods.stochastic import Capped, Sampled, Stochastic
+from rcmd.rows.validation import Array
 
 
 class _SagFrankWolfe(Sampled):
+    default_share = 0.01
+
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)
         self._derivatives = np.zeros(self.problem.n)
@@ -62,37 +34,28 @@ class _SagFrankWolfe(Sampled):
 
 
 @dataclass(frozen=True)
-class SarahFrankWolfe(Method):
-    """Frank-Wolfe on a recursive estimate g_k of ∇f(β_k) (Beznosikov, Dobre and Gidel 2024).
+class SagFrankWolfe(Stochastic):
+    """Constant batches, and a derivative kept for every row (Négiar et al. 2020).
 
-    For k = 0, 1, … with g_0 = ∇f(β_0),
+    For t = 1, 2, … and w = 0, so that the estimate d = Xᵀw/n starts at 0,
 
-        β_{k+1} = (1 − η_k) β_k + η_k β̃_k,   β̃_k a minimizer of g_kᵀβ + R(β)
-        g_{k+1} = ∇f(β_{k+1}) with probability p, and otherwise
-                  g_k + mean over b rows of ∇f_j(β_{k+1}) − ∇f_j(β_k)
+        w_j ← l_j'(x_jᵀβ_{t−1}) for the rows j of a batch, and d with it
+        β_t = (1 − γ_t) β_{t−1} + γ_t β̃_t,   γ_t = 2/(t+2)
 
-    E P(β_k) − P* = O(1/k). Defaults: b = √n and p = b/(n+b), with which full gradients and
-    batches cost the same order. The steps are η_k = 2/(k + 4/p), the decreasing rule of a
-    recursion r_{k+1} ≤ (1 − η_k) r_k + cη_k² with η_k ≤ p/2; it needs no horizon, unlike
-    rules that begin with constant steps for half of a given number of iterations.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SarahFrankWolfe(), tol=1e-3).success
-    True
+    with β̃_t a minimizer of dᵀβ + R(β): E P(β_t) − P* = O(1/t) for any batch, by default 1 %
+    of the rows. Rows not drawn yet count as w_j = 0, so that no first pass is needed. Where the
+    dual engine averages predictions, this method evaluates them at β.
     """
 
-    note = "Sarah Frank-Wolfe: O(1/k) in expectation, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SarahFrankWolfe(self, problem, batch or math.isqrt(problem.n), rng)
+    any_batch = True
+    note = "SAG Frank-Wolfe: O(1/t) in expectation, no bound is printed"
+    run = _SagFrankWolfe
 
 
 class _SarahFrankWolfe(Sampled):
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)
+        self.batch = self.batch or math.isqrt(self.problem.n)
         self._chance = self.batch / (self.problem.n + self.batch)
         self._before = self.beta
         self._renew = True  # decided a step ahead: budgets ask for the cost beforehand
@@ -110,6 +73,26 @@ class _SarahFrankWolfe(Sampled):
         self._before = self.beta.copy()
         self.move(2 / (self.iteration + 4 / self._chance))
         self._renew = self.rng.random() < self._chance
+
+
+@dataclass(frozen=True)
+class SarahFrankWolfe(Stochastic):
+    """Frank-Wolfe on a recursive estimate g_k of ∇f(β_k) (Beznosikov, Dobre and Gidel 2024).
+
+    For k = 0, 1, … with g_0 = ∇f(β_0),
+
+        β_{k+1} = (1 − η_k) β_k + η_k β̃_k,   β̃_k a minimizer of g_kᵀβ + R(β)
+        g_{k+1} = ∇f(β_{k+1}) with probability p, and otherwise
+                  g_k + mean over b rows of ∇f_j(β_{k+1}) − ∇f_j(β_k)
+
+    E P(β_k) − P* = O(1/k). Defaults: b = √n and p = b/(n+b), with which full gradients and
+    batches cost the same order. The steps are η_k = 2/(k + 4/p), the decreasing rule of a
+    recursion r_{k+1} ≤ (1 − η_k) r_k + cη_k² with η_k ≤ p/2; it needs no horizon, unlike
+    rules that begin with constant steps for half of a given number of iterations.
+    """
+
+    note = "Sarah Frank-Wolfe: O(1/k) in expectation, no bound is printed"
+    run = _SarahFrankWolfe
 
 
 class Epochs(Sampled):
@@ -172,6 +155,19 @@ class Epochs(Sampled):
         return slope
 
 
+class _SVRF(Epochs):
+    @property
+    def length(self) -> int:
+        return int(2 ** (self.epoch + 3) - 2)
+
+    def batch_rule(self, k: int) -> int:
+        return k
+
+    def inner_step(self, k: int, rows: Array) -> None:
+        self.slope = self.slope_from_snapshot(self.beta, rows)
+        self.move(2 / (k + 1))
+
+
 @dataclass(frozen=True)
 class SVRF(Capped):
     """Frank-Wolfe in epochs, each around a full gradient (Hazan and Luo 2016).
@@ -187,29 +183,7 @@ class SVRF(Capped):
     With m_k = 96(k+1), E P(β) − P* ≤ LD²/2^{t+1} after epoch t; the default is that order
     without its constants, as in Lu and Freund's experiments: min{k, cap·n} rows, without
     replacement, where k restarts in each epoch.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SVRF(), tol=1e-3).success
-    True
     """
 
     note = "SVRF: O(1/k) in expectation at the ends of epochs, no bound is printed"
-
-    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        return _SVRF(self, problem, batch, rng)
-
-
-class _SVRF(Epochs):
-    @property
-    def length(self) -> int:
-        return int(2 ** (self.epoch + 3) - 2)
-
-    def batch_rule(self, k: int) -> int:
-        return k
-
-    def inner_step(self, k: int, rows: Array) -> None:
-        self.slope = self.slope_from_snapshot(self.beta, rows)
-        self.move(2 / (k + 1))
+    run = _SVRF

@@ -101,10 +101,12 @@ class DualPoint:
     lowest: Any
 
     @classmethod
-    def at(cls, problem: Problem, w: Array) -> DualPoint:
-        """The point ``w``, clipped to dom l* (averages leave it by rounding), from scratch."""
-        w = problem.losses.clip(w)
-        return cls._with(problem, w, problem.losses.conjugate(w))
+    def at(cls, problem: Problem, w: Array, conjugates: Any = None, slope: Any = None) -> DualPoint:
+        """The point ``w`` of dom l*, from scratch except for l_j*(w_j) and Xᵀw/n where given."""
+        conjugates = problem.losses.conjugate(w) if conjugates is None else conjugates
+        slope = problem.gradient(w) if slope is None else slope
+        lowest, mean = problem.oracle.minimum(slope), problem.mean
+        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest)
 
     @classmethod
     def beside(
@@ -118,13 +120,7 @@ class DualPoint:
         conjugates, terms = problem.losses.duality(predictions, inside)
         gap = problem.mean(terms)
         del terms  # one vector less while the next ones are made
-        return cls._with(problem, inside, conjugates, slope if inside is w else None), gap
-
-    @classmethod
-    def _with(cls, problem: Problem, w: Array, conjugates: Array, slope: Any = None) -> DualPoint:
-        slope = problem.gradient(w) if slope is None else slope
-        lowest, mean = problem.oracle.minimum(slope), problem.mean
-        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest)
+        return cls.at(problem, inside, conjugates, slope if inside is w else None), gap
 
     @property
     def value(self) -> Any:
@@ -235,8 +231,8 @@ class BestPair:
         return predictions
 
     def offer_dual(self, w: Array) -> None:
-        """Consider w."""
-        self._take_dual(DualPoint.at(self.problem, w))
+        """Consider w, clipped to dom l*: averages leave it by rounding."""
+        self._take_dual(DualPoint.at(self.problem, self.problem.losses.clip(w)))
 
     def offer_pair(
         self, beta: Any, w: Array, known: tuple[Array, Array] | None = None, slope: Any = None

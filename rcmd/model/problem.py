@@ -140,7 +140,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in ("prediction_bounds", "rounding_scale", "_spectral_energy"):
+        for name in ("prediction_bounds", "rounding_scale", "spectral_energy"):
             vars(other).pop(name, None)
         other.rows, other.n = rows, rows.n
         other.losses = self.losses.some(slice(None, None, stride))
@@ -270,13 +270,14 @@ class Problem:
             bregman_radius=bregman_radius,
             mu=mu,
             row_energy=row_energy if mu > 0 else None,
-            spectral_energy=self._spectral_energy if mu > 0 else None,
+            spectral_energy=self.spectral_energy if mu > 0 else None,
             quadratic=self.loss.quadratic,
             smallest_gamma=-negative,
         )
 
     @cached_property
-    def _spectral_energy(self) -> Any:
+    def spectral_energy(self) -> Any:
+        """‖diag(√γ_j) X‖₂², the largest eigenvalue of Σ_j γ_j x_j x_jᵀ."""
         energy = self.rows.spectral_energy(self.losses.gammas)
         return Fraction(energy) if self.exact else energy
 

@@ -92,14 +92,6 @@ class BregmanProx(ABC):
 
         return _map(move, losses, s, gap, bounds[batch], batch=batch)
 
-    def distance(self, losses: SampleLosses, w: Array, s: Array) -> Any:
-        """D_h(w, w') = (1/n) Σ_j D_{h_j}(w_j, w'_j) with w' = ∇L(s)."""
-
-        def term(w: Any, s: Any, y: Any, weight: Any) -> Any:
-            return self.divergence(losses.loss, w, s, y, weight)
-
-        return _map(term, losses, w, s).sum() / len(w)
-
 
 def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = slice(None)) -> Array:
     """``function(*arguments, y, weight)`` coordinate by coordinate."""

@@ -42,23 +42,20 @@ class Budgets:
     """
 
     def __init__(self, iterations: Any, gradients: Any, seconds: Any, *, n: int) -> None:
-        _check_limit("max_iterations", iterations, Integral)
-        _check_limit("max_gradients", gradients, Integral)
-        _check_limit("max_seconds", seconds, Real)
-        if iterations is None and gradients is None and seconds is None:
+        given = {"max_iterations": iterations, "max_gradients": gradients, "max_seconds": seconds}
+        for name, value in given.items():
+            kind, whole = (Real, "") if name == "max_seconds" else (Integral, "whole ")
+            number = isinstance(value, kind) and not isinstance(value, bool)
+            if value is not None and not (number and value > 0):
+                raise ValueError(
+                    f"{name} is {value!r}; expected a positive {whole}number, or None for no limit"
+                )
+        if iterations is gradients is seconds is None:
             gradients = max(DEFAULT_EPOCHS * n, DEFAULT_GRADIENTS)
-        self.iterations = math.inf if iterations is None else iterations
-        self.gradients = math.inf if gradients is None else gradients
-        self.seconds = math.inf if seconds is None else seconds
-
-
-def _check_limit(name: str, value: Any, kind: Any) -> None:
-    whole = "whole " if kind is Integral else ""
-    number = isinstance(value, kind) and not isinstance(value, bool)
-    if value is not None and not (number and value > 0):
-        raise ValueError(
-            f"{name} is {value!r}; expected a positive {whole}number, or None for no limit"
+        limits = (
+            math.inf if limit is None else limit for limit in (iterations, gradients, seconds)
         )
+        self.iterations, self.gradients, self.seconds = limits
 
 
 class Interrupts:

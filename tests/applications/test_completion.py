@@ -180,7 +180,7 @@ def test_a_resumed_schedule_is_the_later_part_of_its_schedule(schedule: Any, don
     whole = PrimalAverage(schedule, np.zeros(3, object))
     later = PrimalAverage(resumed, start.copy())
     w = [np.array([F(int(v), 5) for v in rng.integers(-9, 9, 4)], object) for _ in range(6)]
-    whole_w, later_w = DualAverage(schedule, 4, object), DualAverage(resumed, 4, object)
+    whole_w, later_w = (DualAverage(kind, np.zeros(4, object)) for kind in (schedule, resumed))
     assert later.value().tolist() == start.tolist()
     everything, nothing = np.arange(4), np.zeros(4, object)
     for i in range(done):

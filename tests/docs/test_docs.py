@@ -57,6 +57,9 @@ EXAMPLES = {
     "rcmd.datasets.read_libsvm": "DataError LibsvmData",
     "rcmd.distributed.rehearse": "Group SharedError",
     "rcmd.methods.Method": "Progress",
+    "rcmd.methods.AwayStep": "BlendedPairwise Pairwise",
+    "rcmd.methods.method_named": "OnlineFrankWolfe SCGM SCGS SFW STORC SVRF SagFrankWolfe "
+    "SarahFrankWolfe",
     "rcmd.SparseAtom": "Atom",
     "rcmd.plotting.drawn": "Line Panel",
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",
@@ -70,7 +73,7 @@ SHOWN_AT = {
     for place, names in EXAMPLES.items()
     for name in names.split()
 }
-"""Contracts, exceptions and what functions return: their example is where they are made."""
+"""Contracts, exceptions, what functions return, and what is used alike: one example for all."""
 
 WITHOUT = {
     "rcmd.lab.demos.make_page": "takes seconds; tests of the demos make every page",

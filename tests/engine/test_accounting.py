@@ -79,7 +79,7 @@ def test_averages_are_the_weighted_sums(
 ) -> None:
     monkeypatch.setattr(accounting, "RESCALE_ABOVE", threshold)
     check_primal(PrimalAverage(schedule, np.zeros(4, object)), schedule)
-    check_dual(DualAverage(schedule, 6, object), schedule)
+    check_dual(DualAverage(schedule, np.zeros(6, object)), schedule)
 
 
 @pytest.mark.parametrize("done", [0, 1, 7])
@@ -100,9 +100,10 @@ def test_a_start_counts_as_the_steps_done(schedule: Schedule, done: int) -> None
 def test_a_saved_average_goes_on() -> None:
     """Also where the base has moved, which it does at every other step."""
     schedule, w = SCHEDULES[2], fractions(3, 6)
-    primal, dual = PrimalAverage(schedule, np.zeros(4, object)), DualAverage(schedule, 6, object)
+    kinds: Any = ((PrimalAverage, 4), (DualAverage, 6))
+    primal, dual = (kind(schedule, np.zeros(size, object)) for kind, size in kinds)
     for step in steps(8):
-        fresh = PrimalAverage(schedule, np.ones(4, object)), DualAverage(schedule, 6, object)
+        fresh = [kind(schedule, np.ones(size, object)) for kind, size in kinds]
         for average, other in zip((primal, dual), fresh, strict=True):
             other.load_state(average.state())
             other.record(step)
@@ -128,7 +129,7 @@ def test_with_one_block_and_no_data_the_last_term_is_the_average(one: Any) -> No
     schedule = LinearSchedule(one, one)
     number_type = object if isinstance(one, Fraction) else float
     primal = PrimalAverage(schedule, np.zeros(4, number_type))
-    dual = DualAverage(schedule, 6, number_type)
+    dual = DualAverage(schedule, np.zeros(6, number_type))
     w = fractions(3, 6).astype(number_type)
     for exact in steps(8):
         last = exact.atom.dense(fractions(0, 4)).astype(number_type)
@@ -156,7 +157,7 @@ FLOAT_SCHEDULES = [
 
 def check_floats(schedule: Schedule, exact: Schedule, count: int = 400) -> None:
     rng = np.random.default_rng(0)
-    primal, dual = PrimalAverage(schedule, np.zeros(3)), DualAverage(schedule, 5)
+    primal, dual = PrimalAverage(schedule, np.zeros(3)), DualAverage(schedule, np.zeros(5))
     w = rng.normal(size=5)
     sums = [[mpmath.mpf(0)] * 3, [mpmath.mpf(0)] * 5]
     mass = mpmath.mpf(0)

@@ -312,7 +312,7 @@ PLANTED: list[tuple[str, Any, str, Any]] = [
         "hull",
         CorrectedProgress,
         "not_kept",
-        (*CorrectedProgress.not_kept, "_round_due", "_start", "_last"),
+        (*CorrectedProgress.not_kept, "record_due", "_start", "_last"),
     ),
     ("caching", Caching, "load_state", lambda self, state: None),
     ("dense-nuclear", NuclearBall, "load_state", lambda self, state: None),

@@ -18,6 +18,7 @@ import numpy as np
 import rcmd
 from rcmd import methods
 from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.engine.state import depth
 from rcmd.methods import NAMED, Method
 from rcmd.model import prox, schedules
 from rcmd.model.fingerprint import fingerprint
@@ -117,11 +118,7 @@ class Saver:
 
 def oracle_state(oracle: Any) -> Any:
     """What the oracle remembers of this run; a class with its own reset() needs its own state()."""
-    order = [vars(base) for base in type(oracle).__mro__]
-    reset, state = (
-        next(i for i, own in enumerate(order) if name in own) for name in ("reset", "state")
-    )
-    if reset < state:
+    if depth(oracle, "reset") < depth(oracle, "state"):
         raise CannotSave(
             f"{type(oracle).__name__} has a reset() of its own but no state(), so that a "
             "checkpoint could not hold what it remembers; expected both, and load_state(state)"
