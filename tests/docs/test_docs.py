@@ -57,9 +57,6 @@ EXAMPLES = {
     "rcmd.datasets.read_libsvm": "DataError LibsvmData",
     "rcmd.distributed.rehearse": "Group SharedError",
     "rcmd.methods.Method": "Progress",
-    "rcmd.methods.AwayStep": "BlendedPairwise Pairwise",
-    "rcmd.methods.method_named": "OnlineFrankWolfe SCGM SCGS SFW STORC SVRF SagFrankWolfe "
-    "SarahFrankWolfe",
     "rcmd.SparseAtom": "Atom",
     "rcmd.plotting.drawn": "Line Panel",
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",
@@ -73,7 +70,7 @@ SHOWN_AT = {
     for place, names in EXAMPLES.items()
     for name in names.split()
 }
-"""Contracts, exceptions, what functions return, and what is used alike: one example for all."""
+"""Contracts, exceptions and what functions return: their example is where they are made."""
 
 WITHOUT = {
     "rcmd.lab.demos.make_page": "takes seconds; tests of the demos make every page",
