@@ -31,12 +31,12 @@ from rcmd.engine.kernels.vertex import (
     tighten_all,
 )
 from rcmd.engine.sampling import Sampler, UniformSampler, drawn
-from rcmd.engine.state import Stateful, depth
+from rcmd.engine.state import Stateful
 from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
-from rcmd.oracles.base import Coordinatewise, VertexRule
+from rcmd.oracles.base import Coordinatewise, VertexRule, depth
 from rcmd.rows.atoms import DenseAtom, SparseAtom
 from rcmd.rows.validation import Array, warn_caller
 

@@ -36,11 +36,6 @@ class Stateful:
             load_attribute(self, name, state[name])
 
 
-def depth(value: Any, name: str) -> int:
-    """How far up among the classes of ``value`` its method ``name`` is defined; 0 is its own."""
-    return next(i for i, base in enumerate(type(value).__mro__) if name in vars(base))
-
-
 def plain(value: Any) -> Any:
     """The state of an object that has one, also within lists and dictionaries; else the value."""
     if isinstance(value, np.random.Generator):

@@ -290,6 +290,11 @@ def _shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def depth(oracle: Any, method: str) -> int:
+    """How far up among the classes of ``oracle`` a method is defined; 0 is its own class."""
+    return next(i for i, base in enumerate(type(oracle).__mro__) if method in vars(base))
+
+
 class NormBall(LinearMinOracle):
     """R(β) = threshold·‖β‖ on ‖β‖ ≤ radius; a set has the threshold 0.
 

@@ -695,11 +695,11 @@ def test_lost_digits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_end_that_is_wrong_is_caught() -> None:
     text, head = "log(1 + exp(-y*s))", "def core_conjugate(w):\n"
     source, expression = generated(text)[0], symbolic.expression_of(text, language.parse(text), {})
-    generation.Verification(source, expression, "±1", [])._ends(1.0)
+    generation.Verification(source, expression, "±1")._check_ends(1.0)
     for last, said in (("math.nan", "is nan, near"), ("-math.inf", "is -inf, near"), ("1", "jump")):
         wrong = source.replace(head, f"{head}    if w == -1.0:\n        return {last}\n")
         with pytest.raises(Unusable, match=said):
-            generation.Verification(wrong, expression, "±1", [])._ends(1.0)
+            generation.Verification(wrong, expression, "±1")._check_ends(1.0)
 
 
 @pytest.mark.parametrize("name", ["softplus", "expit", "negative_entropy"])

@@ -18,10 +18,10 @@ import numpy as np
 import rcmd
 from rcmd import methods
 from rcmd.engine.sampling import Replay, UniformSampler
-from rcmd.engine.state import depth
 from rcmd.methods import NAMED, Method
 from rcmd.model import prox, schedules
 from rcmd.model.fingerprint import fingerprint
+from rcmd.oracles.base import depth
 from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import warn_caller
 from rcmd.solver.checkpoint.file import BadCheckpoint, CannotSave, part_of, read_file, write_file
