@@ -1,9 +1,8 @@
 """The contract of a regularizer R, reached only through min cᵀβ + R(β); balls of a norm."""
 
 import math
-import re
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -274,7 +273,7 @@ class LinearMinOracle(ABC):
         """The formula with this object's numbers in it; the object itself where it has none."""
         if not self.formula:
             return repr(self)
-        return re.sub(r"{(\w+)}", lambda name: _shown(getattr(self, name[1])), self.formula)
+        return self.formula.format_map(_Shown(self))
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         """R as a CVXPY expression (0 for a set) and the constraints β ∈ dom R."""
@@ -284,10 +283,17 @@ class LinearMinOracle(ABC):
         )
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"vector of length {value.size}"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+@dataclass(frozen=True)
+class _Shown:
+    """The attributes of an oracle as its formula shows them."""
+
+    oracle: Any
+
+    def __getitem__(self, name: Any) -> str:
+        value = getattr(self.oracle, name)
+        if isinstance(value, np.ndarray):
+            return f"vector of length {value.size}"
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def depth(oracle: Any, method: str) -> int:
