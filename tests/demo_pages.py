@@ -10,7 +10,7 @@ NAMES = tuple(SUMMARIES)
 
 
 @cache
-def made(name: str) -> Page:
+def page_named(name: str) -> Page:
     """The page, with seed 0."""
     shipped = the_bound.STEPS, matrix_completion.SHARES, new_loss.EXPRESSIONS
     the_bound.STEPS = {(2, 1): 5, (2, 2): 5, (3, 1): 5, (3, 2): 3}
@@ -25,7 +25,7 @@ def made(name: str) -> Page:
 @cache
 def source(name: str) -> str:
     """The whole file."""
-    return html(made(name), f"rcmd demo {name}")
+    return html(page_named(name), f"rcmd demo {name}")
 
 
 def written(name: str, folder: Path) -> Path:

@@ -60,7 +60,7 @@ def complete(
     shape: tuple[int, int],
     radius: float,
     *,
-    loss: SeparableConjugate | None = None,
+    loss: SeparableConjugate | str | None = None,
     **options: Any,
 ) -> Completion:
     """Fit a matrix with ‖β‖_* ≤ radius to some of its entries.

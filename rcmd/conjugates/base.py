@@ -56,7 +56,7 @@ class SeparableConjugate(ABC):
 
         See ``rcmd.conjugates.expressions.loss_from_expression`` for the options.
         """
-        from rcmd.conjugates.expressions import loss_from_expression
+        from rcmd.conjugates.expressions import loss_from_expression  # which makes such classes
 
         return loss_from_expression(expression, **options)
 

@@ -1,8 +1,8 @@
 """Data sets as pairs (X, y).
 
 ``libsvm`` reads text files, ``fetching`` finds or downloads published ones, ``folder`` writes rows
-to disk and opens them, ``matrix_files`` reads plain matrices, ``generated`` makes
-problems. Begin with ``read(path)`` or ``load("a9a")``; bad data raise a ``DataError``.
+to disk and opens them, ``generated`` makes problems. Begin with ``read(path)`` or ``load("a9a")``;
+bad data raise a ``DataError``.
 """
 
 from rcmd.datasets.fetching import load, locate

@@ -2,9 +2,9 @@
 
 ``ShardedProblem`` is a ``Problem`` whose sums run over all ranks; every rank calls
 ``rcmd.solve(problem)``. ``world()`` is the group of ranks that ``mpirun`` started,
-``rehearse`` simulates one with threads, ``read_shard`` and ``shard`` distribute the rows. Inside,
-``engine`` takes the steps, ``exchange`` communicates changes of d, and ``watch`` notices when a
-rank dies.
+``rehearse`` simulates one with threads (both in ``groups``), ``read_shard`` and ``shard`` (in
+``shards``) distribute the rows. Inside, ``engine`` takes the steps, ``exchange`` communicates
+changes of d, and ``watch`` notices when a rank dies.
 """
 
 from rcmd.distributed.groups import rehearse, world

@@ -34,7 +34,7 @@ def watched(group: Any, hint: str = "") -> Iterator[None]:
     ``hint`` stands behind that sentence. A rank that cannot reach rank 0's machine runs on
     without being watched.
     """
-    from rcmd.rows.processes import same_bytes
+    from rcmd.rows.processes import same_bytes  # not where this file runs as a script
 
     if group.size == 1:
         yield

@@ -15,7 +15,7 @@ from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.constants import Constants, describe, refuse_huge_labels, refuse_overflow, summarize
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
+from rcmd.model.specs import Waiting, as_loss, as_oracle, for_columns
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.product import Product
@@ -28,7 +28,6 @@ from rcmd.rows.validation import (
     as_array,
     as_doubles,
     batch_size,
-    check_kind,
     checked_numbers,
     in_number_type,
     positive,
@@ -90,11 +89,7 @@ class Problem:
         weights: Any = None,
         intercept: Any = None,
     ) -> None:
-        if isinstance(loss, str):
-            loss = parse_loss(loss)
-        expected = 'a SeparableConjugate, such as Logistic(), or its name, "logistic"'
-        check_kind("loss", loss, SeparableConjugate, expected)
-        oracle = _as_oracle(oracle)
+        loss, oracle = as_loss(loss), as_oracle(oracle)
         self.rows = as_rows(X)
         self.n, self.p = self.rows.n, self.rows.p
         labels = self._vector("y", y)
@@ -150,7 +145,7 @@ class Problem:
     def _regularize(self, oracle: LinearMinOracle | Waiting | str) -> None:
         zero, columns = self.rows.zero(), self.p - (self.intercept is not None)
         matrices = isinstance(zero, LowRank)
-        whole = for_columns(_as_oracle(oracle), columns, zero.shape if matrices else None)
+        whole = for_columns(as_oracle(oracle), columns, zero.shape if matrices else None)
         self.regularizer = whole
         if self.intercept is not None:
             whole = Product((whole, L1Ball(self.intercept)), (columns, 1))
@@ -300,14 +295,6 @@ class Problem:
         own = array.copy() if self.exact else as_doubles(name, array)
         own.setflags(write=False)
         return own
-
-
-def _as_oracle(oracle: Any) -> LinearMinOracle | Waiting:
-    if isinstance(oracle, str):
-        return parse_oracle(oracle)
-    expected = 'a LinearMinOracle, such as L1Ball(5.0), or its name, "l1:5"'
-    check_kind("oracle", oracle, LinearMinOracle | Waiting, expected)
-    return oracle
 
 
 def check_problem(problem: Any) -> None:

@@ -23,7 +23,7 @@ from rcmd.model.user_code import load
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.matrix_files import DataError, read_numbers
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, check_kind
 
 Shape = tuple[int, int]
 
@@ -165,6 +165,22 @@ def parse_oracle(text: str) -> LinearMinOracle | Waiting:
     array([0, 0, 1, 1])
     """
     oracle: LinearMinOracle | Waiting = _named("oracle", text, ORACLES)
+    return oracle
+
+
+def as_loss(loss: Any) -> SeparableConjugate:
+    """The loss, or the one that a string names."""
+    loss = parse_loss(loss) if isinstance(loss, str) else loss
+    expected = 'a SeparableConjugate, such as Logistic(), or its name, "logistic"'
+    check_kind("loss", loss, SeparableConjugate, expected)
+    return loss
+
+
+def as_oracle(oracle: Any) -> LinearMinOracle | Waiting:
+    """The oracle, or the one that a string names."""
+    oracle = parse_oracle(oracle) if isinstance(oracle, str) else oracle
+    expected = 'a LinearMinOracle, such as L1Ball(5.0), or its name, "l1:5"'
+    check_kind("oracle", oracle, LinearMinOracle | Waiting, expected)
     return oracle
 
 

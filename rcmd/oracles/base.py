@@ -115,6 +115,12 @@ class LinearMinOracle(ABC):
     bound_words: ClassVar[str] = "by two calls a row"
     """M = max |xᵀβ| over dom R for a row x, in words."""
 
+    numpy_pass: ClassVar[str] = ""
+    """For a closed form: a pass of NumPy over c that ``argmin`` cannot avoid, to time it by.
+
+    {k} in it stands for p/20.
+    """
+
     mu_words: ClassVar[str] = "0"
     """μ in the fields."""
 

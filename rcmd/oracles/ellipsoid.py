@@ -35,7 +35,7 @@ class Ellipsoid(NormBall):
     formula = "indicator of βᵀA⁻¹β ≤ {radius}²"
     short_formula = "βᵀA⁻¹β ≤ radius², A a matrix or its diagonal"
     spec, bound_words = "ellipsoid:MATRIX[:RADIUS]", "radius·√(xᵀAx)"
-    cost = "O(p) or O(p²)"
+    cost, numpy_pass = "O(p) or O(p²)", "-2.0 * c, c @ c"
 
     @classmethod
     def example(cls, draw: Any) -> Self:

@@ -18,7 +18,7 @@ class OnGroupBall(NormBall):
     groups: Groups
     weights: Any
     refuses_exact, sized_by = IRRATIONAL, "groups"
-    bound_words = "radius·max_g ‖x_g‖₂"
+    bound_words, numpy_pass = "radius·max_g ‖x_g‖₂", "-2.0 * c, c @ c"
 
     def __post_init__(self) -> None:
         """Turn the groups into one number per variable; refuse what is no partition."""

@@ -14,7 +14,7 @@ from rcmd.rows.atoms import Atom, SparseAtom
 class OnL1Ball(NormBall):
     """What every R with the domain ‖β‖₁ ≤ radius shares."""
 
-    bound_words = "radius·‖x‖_∞"
+    bound_words, numpy_pass = "radius·‖x‖_∞", "abs(c).argmax()"
 
     def norm(self, beta: Array) -> Any:
         return abs(beta).sum()

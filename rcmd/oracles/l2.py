@@ -16,7 +16,7 @@ from rcmd.rows.atoms import DenseAtom
 class OnL2Ball(NormBall, Coordinatewise):
     """What every R with the domain ‖β‖₂ ≤ radius shares."""
 
-    bound_words = "radius·‖x‖₂"
+    bound_words, numpy_pass = "radius·‖x‖₂", "-2.0 * c, c @ c"
 
     def shape(self, c: Any) -> Any:
         return -c

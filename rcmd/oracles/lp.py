@@ -39,6 +39,7 @@ class LpBall(NormBall):
     order: Any
     formula = "indicator of ‖β‖_{order} ≤ {radius}"
     spec, bound_words = "lp:RADIUS:ORDER", "radius·‖x‖_q, 1/q = 1 − 1/order"
+    numpy_pass = "np.power(abs(c), 1.7)"
     refuses_exact = IRRATIONAL
 
     @classmethod
@@ -120,6 +121,7 @@ class LInfBall(NormBall, Coordinatewise):
     radius: Any
     formula = "indicator of ‖β‖_∞ ≤ {radius}"
     spec, bound_words = "linf:RADIUS", "radius·‖x‖₁"
+    numpy_pass = "abs(c).argmax()"
 
     def shape(self, c: Any) -> Any:
         return -self.radius if c > 0 else self.radius
@@ -161,6 +163,7 @@ class Box(LinearMinOracle, Coordinatewise):
     upper: NumberOrVector
     formula = "indicator of {lower} ≤ β ≤ {upper}"
     spec, bound_words = "box:LOWER:UPPER", "at a corner"
+    numpy_pass = "abs(c).argmax()"
 
     @classmethod
     def example(cls, draw: Any) -> Self:

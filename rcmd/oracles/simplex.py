@@ -42,7 +42,7 @@ class Simplex(OnSimplex):
 
     radius: Any = 1.0
     formula = "indicator of β ≥ 0, Σβ = {radius}"
-    spec = "simplex[:RADIUS]"
+    spec, numpy_pass = "simplex[:RADIUS]", "abs(c).argmax()"
 
     def argmin(self, c: Array) -> SparseAtom:
         return SparseAtom((first_largest(-c),), (self.radius,))
@@ -82,6 +82,7 @@ class CappedSimplex(LinearMinOracle):
     positive_fields = "total", "cap"
     formula = "indicator of 0 ≤ β ≤ {cap}, Σβ = {total}"
     spec, bound_words = "capped-simplex:TOTAL:CAP", "at a vertex"
+    numpy_pass = "np.argpartition(c, {k})"
 
     @classmethod
     def example(cls, draw: Any) -> Self:
@@ -172,6 +173,7 @@ class EntropySimplex(OnSimplex):
     refuses_exact = IRRATIONAL
     formula = "{strength}·Σβ ln(β/{radius}) on β ≥ 0, Σβ = {radius}"
     spec, mu_words = "entropy:STRENGTH[:RADIUS]", "2·strength/radius"
+    numpy_pass = "np.exp(c)"
 
     def __post_init__(self) -> None:
         positive("strength", self.strength, "EntropySimplex", bounded=False)

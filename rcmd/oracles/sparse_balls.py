@@ -16,6 +16,7 @@ from rcmd.rows.validation import positive_counts
 class OnSparseVectors(NormBall):
     """What hulls of vectors with at most k nonzeros share."""
 
+    numpy_pass = "np.argpartition(c, {k})"
     k: Any
 
     def __post_init__(self) -> None:
@@ -163,7 +164,7 @@ class OWLBall(NormBall):
     radius: Any
     formula = "indicator of Σ_i w_i|β|_(i) ≤ {radius}"
     spec, bound_words = "owl:WEIGHTS:RADIUS", "radius·max_k Σ_{i≤k}|x|_(i) / Σ_{i≤k}w_i"
-    cost, sized_by = "O(p log p)", "weights"
+    cost, numpy_pass, sized_by = "O(p log p)", "np.sort(c)", "weights"
 
     @classmethod
     def example(cls, draw: Any) -> Self:

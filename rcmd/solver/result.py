@@ -104,7 +104,7 @@ class Result:
 
         The file has a checksum and holds no code, and takes its name only when it is complete.
         """
-        from rcmd.solver.saved_results import save_result
+        from rcmd.solver.saved_results import save_result  # which makes results
 
         save_result(self, path)
 

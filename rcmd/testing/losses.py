@@ -14,7 +14,7 @@ import numpy as np
 from rcmd.conjugates import numeric
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model import truth
-from rcmd.rows.validation import check_kind
+from rcmd.model.specs import as_loss
 from rcmd.testing.evidence import Evidence
 from rcmd.testing.report import (
     Call,
@@ -49,13 +49,15 @@ ARRAY_ROUNDING = 1e-14
 ARRAY_FORMS = "array forms have the values of the scalar methods"
 
 
-def check_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None = None) -> Report:
+def check_conjugate(
+    loss: SeparableConjugate | str, labels: Sequence[float] | None = None
+) -> Report:
     """Check every identity of a loss; a ``ContractError`` lists all that fail.
 
     Parameters
     ----------
     loss
-        The loss, an object and not its class.
+        The loss, an object and not its class; or its name, such as ``"huber:0.5"``.
     labels
         Labels to check at; by default −1, 1 and a few others, as far as the loss takes them.
 
@@ -68,7 +70,9 @@ def check_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None = N
     return inspect_conjugate(loss, labels).checked()
 
 
-def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None = None) -> Report:
+def inspect_conjugate(
+    loss: SeparableConjugate | str, labels: Sequence[float] | None = None
+) -> Report:
     """The report of ``check_conjugate``, also where something fails.
 
     Examples
@@ -79,7 +83,7 @@ def inspect_conjugate(loss: SeparableConjugate, labels: Sequence[float] | None =
     >>> inspect_conjugate(Wrong()).ok
     False
     """
-    check_kind("loss", loss, SeparableConjugate, "a SeparableConjugate")
+    loss = as_loss(loss)
     return LossInspection(loss, accepted_labels(loss, labels)).run()
 
 

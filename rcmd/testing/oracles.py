@@ -13,9 +13,10 @@ import numpy as np
 
 from rcmd.conjugates import LeastSquares, SampleLosses
 from rcmd.model import truth
+from rcmd.model.specs import as_oracle, for_columns
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows import as_rows
-from rcmd.rows.validation import Array, check_kind
+from rcmd.rows.validation import Array
 from rcmd.testing.report import (
     Call,
     Cause,
@@ -38,25 +39,24 @@ OUTSIDE = "points beyond dom R have a violation and infinite R"
 
 
 def check_oracle(
-    oracle: LinearMinOracle, p: int = 5, *, rng: int | np.random.Generator = 0
+    oracle: LinearMinOracle | str, p: int = 5, *, rng: int | np.random.Generator = 0
 ) -> Report:
     """Check every identity of an oracle in p variables; a ``ContractError`` lists all failures.
 
     Examples
     --------
     >>> from rcmd import L1Ball
-    >>> check_oracle(L1Ball(2.0)).ok
-    True
+    >>> check_oracle(L1Ball(2.0)).ok, check_oracle("l1:2").ok
+    (True, True)
     """
     return inspect_oracle(oracle, p, rng=rng).checked()
 
 
 def inspect_oracle(
-    oracle: LinearMinOracle, p: int = 5, *, rng: int | np.random.Generator = 0
+    oracle: LinearMinOracle | str, p: int = 5, *, rng: int | np.random.Generator = 0
 ) -> Report:
     """The report of ``check_oracle``, also where something fails."""
-    check_kind("oracle", oracle, LinearMinOracle, "a LinearMinOracle")
-    return OracleInspection(oracle, p, np.random.default_rng(rng)).run()
+    return OracleInspection(for_columns(as_oracle(oracle), p), p, np.random.default_rng(rng)).run()
 
 
 class OracleInspection(Inspection):

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.conjugates import Logistic, SampleLosses
+from rcmd.conjugates import SampleLosses
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.constants import Constants
 from rcmd.model.prox import BregmanProx
+from rcmd.model.specs import as_loss
 from rcmd.rows.validation import check_kind
 from rcmd.testing.losses import accepted_labels
 from rcmd.testing.report import (
@@ -37,12 +38,10 @@ STEPS = [(1.3, 0.5), (-2.1, 1.0), (-7.0, 1.0), (7.0, 1.0), (0.01, 0.1)]
 
 def check_prox(
     prox: BregmanProx,
-    loss: SeparableConjugate | None = None,
+    loss: SeparableConjugate | str = "logistic",
     labels: Sequence[float] | None = None,
 ) -> Report:
     """Check every identity of a prox function; a ``ContractError`` lists all failures.
-
-    ``loss`` is the logistic one unless given.
 
     Examples
     --------
@@ -55,12 +54,12 @@ def check_prox(
 
 def inspect_prox(
     prox: BregmanProx,
-    loss: SeparableConjugate | None = None,
+    loss: SeparableConjugate | str = "logistic",
     labels: Sequence[float] | None = None,
 ) -> Report:
     """The report of ``check_prox``, also where something fails."""
     check_kind("prox", prox, BregmanProx, "a BregmanProx")
-    loss = loss or Logistic()
+    loss = as_loss(loss)
     gamma = float(loss.gamma)
     # Those of a small made-up problem, for a prox that asks for some.
     constants = Constants(

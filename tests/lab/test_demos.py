@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 import pytest
-from demo_pages import NAMES, column, made, read, source
+from demo_pages import NAMES, column, page_named, read, source
 
 from rcmd.lab.demos import drawing, make_page
 from rcmd.lab.demos.drawing import Drawing
@@ -77,7 +77,7 @@ def refuse_unknown_words(page: Page) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_has_all_its_parts_and_loads_nothing(name):
-    text, page = made(name).text, source(name)
+    text, page = page_named(name).text, source(name)
     assert loads(page) == []
     assert f"<code>rcmd demo {name}</code>" in page
     words = [part for part in (*text.lead, *text.explanation) if not part.startswith("$$")]
@@ -93,7 +93,7 @@ def test_a_page_has_all_its_parts_and_loads_nothing(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_trace_is_in_the_words_of_plotly(name):
-    refuse_unknown_words(made(name))
+    refuse_unknown_words(page_named(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,13 +106,13 @@ def test_the_snippet_is_short_and_prints_numbers_of_the_page(name):
         exec(compile(code, name, "exec"), {"__name__": "__main__"})
     numbers = [float(found) for found in re.findall(r"-?\d+\.\d*(?:e-?\d+)?", printed.getvalue())]
     key, place, frames = PRINTED[name]
-    for shown in column(made(name).scenes[key], place)[frames]:
+    for shown in column(page_named(name).scenes[key], place)[frames]:
         assert any(abs(one - read(shown)) <= 0.05 * abs(one) for one in numbers), shown
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_position_of_the_slider_differs_from_the_one_before(name):
-    for scene in made(name).scenes.values():
+    for scene in page_named(name).scenes.values():
         frames = [(frame.label, frame.changes) for frame in scene.frames]
         assert len(frames) > 2
         assert all(one != other for one, other in pairwise(frames))
@@ -121,8 +121,8 @@ def test_every_position_of_the_slider_differs_from_the_one_before(name):
 
 @pytest.mark.parametrize("name", ["equivalence", "mini-batch"])
 def test_the_seed_decides_the_numbers(name):
-    assert make_page(name) == made(name)
-    assert make_page(name, 1).scenes != made(name).scenes
+    assert make_page(name) == page_named(name)
+    assert make_page(name, 1).scenes != page_named(name).scenes
 
 
 def test_data_cannot_end_its_element():
@@ -142,7 +142,7 @@ def test_frames_fit_their_page(name):
 
     A trace that some frames leave alone would show what another one left behind.
     """
-    page = made(name)
+    page = page_named(name)
     panels, readouts = len(page.text.panels), len(page.text.numbers)
     for scene in page.scenes.values():
         moving = [list(changes) for changes in scene.frames[0].changes]
@@ -179,5 +179,5 @@ def test_what_is_no_number_is_a_hole():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_as_shipped_with_other_seeds(name, seed):
     page = make_page(name, seed)
-    assert set(made(name).scenes) <= set(page.scenes)
+    assert set(page_named(name).scenes) <= set(page.scenes)
     refuse_unknown_words(page)

@@ -4,7 +4,7 @@ from math import comb, exp, log
 
 import numpy as np
 import pytest
-from demo_pages import column, made, read
+from demo_pages import column, page_named, read
 from enumeration import levels, mean
 from scipy.special import xlogy
 
@@ -29,7 +29,7 @@ def track(scene: Scene, panel: int, trace: int) -> np.ndarray:
 
 
 def test_the_two_algorithms_differ_by_rounding():
-    assert read(column(made("equivalence").scenes[()], 6)[-1]) < 1e-12
+    assert read(column(page_named("equivalence").scenes[()], 6)[-1]) < 1e-12
 
 
 def test_the_drawn_paths_are_those_of_algorithm_1_written_out():
@@ -47,7 +47,7 @@ def test_the_drawn_paths_are_those_of_algorithm_1_written_out():
         betas.append((1 - alpha) * betas[-1] + alpha * corner)
         averages.append((1 - alpha) * averages[-1] + alpha * ws[-1])
         ws.append(-y / (1 + np.exp(y * s)))
-    scene = made("equivalence").scenes[()]
+    scene = page_named("equivalence").scenes[()]
     assert np.allclose(track(scene, 0, 5), betas, rtol=1e-5)
     assert np.allclose(track(scene, 1, 3), ws, rtol=1e-5)
     for frame, beta, w in zip(scene.frames, betas, averages, strict=True):
@@ -69,7 +69,7 @@ def test_both_gradients_and_their_angle():
     d = X.T @ (-y / (1 + np.exp(y * last.s))) / problem.n
     g = X.T @ (-y / (1 + np.exp(y * (X @ last.beta_average)))) / problem.n
     cosine = d @ g / np.linalg.norm(d) / np.linalg.norm(g)
-    scene = made("substitute-gradient").scenes[("1",)]
+    scene = page_named("substitute-gradient").scenes[("1",)]
     norms = [read(shown) for shown in scene.frames[-1].readouts[1:4]]
     expected = [np.linalg.norm(g), np.linalg.norm(d), np.linalg.norm(d - g)]
     assert np.allclose(norms, expected, rtol=2e-2)
@@ -77,7 +77,7 @@ def test_both_gradients_and_their_angle():
 
 
 def test_the_angle_falls_and_that_of_one_row_does_not():
-    scene = made("substitute-gradient").scenes[("1",)]
+    scene = page_named("substitute-gradient").scenes[("1",)]
     own, single = ([read(shown) for shown in column(scene, place)] for place in (4, 5))
     assert own[-1] < 0.25 * own[0]
     assert single[-1] > 0.9 * single[0]
@@ -87,7 +87,7 @@ def test_the_angle_falls_and_that_of_one_row_does_not():
 
 
 def test_every_expectation_is_under_the_bound():
-    for (n, b), scene in made("the-bound").scenes.items():
+    for (n, b), scene in page_named("the-bound").scenes.items():
         for t, frame in enumerate(scene.frames, start=1):
             sequences, expected, bound, ratio, low, high = frame.readouts
             assert int(sequences) == comb(int(n), int(b)) ** t
@@ -115,7 +115,7 @@ def test_the_expectation_is_that_of_the_tree_of_runs(n, b):
 
 def test_the_shares_are_those_of_the_sequences():
     gaps, _ = the_bound.run(3, 1, 5)
-    for i, frame in enumerate(made("the-bound").scenes["3", "1"].frames):
+    for i, frame in enumerate(page_named("the-bound").scenes["3", "1"].frames):
         at, share = track_of(frame, 1, 0).T
         assert np.allclose(share, [(gaps[:, i] <= x * (1 + 1e-5)).mean() for x in at])
 
@@ -124,7 +124,7 @@ def test_the_shares_are_those_of_the_sequences():
 
 
 def test_with_all_rows_the_published_rule_diverges_and_the_corrected_one_keeps_its_bound():
-    scene = made("mini-batch").scenes[("10",)]
+    scene = page_named("mini-batch").scenes[("10",)]
     columns = [[read(shown) for shown in column(scene, place)] for place in (2, 3, 4)]
     published, corrected, bound = columns
     assert published[-1] > 10 * published[0]
@@ -139,12 +139,12 @@ def test_all_rows_at_once_are_one_number(rule, sigma):
     for _ in range(30):
         s += (np.clip((1.0 - s) / 0.65, -4.0, 4.0) - s) / sigma
         path.append(s - 1.0)
-    drawn = track(made("mini-batch").scenes[("10",)], 0, 2 + rule)
+    drawn = track(page_named("mini-batch").scenes[("10",)], 0, 2 + rule)
     assert np.allclose(drawn[:, 0], path, rtol=1e-5)
 
 
 def test_one_row_at_a_time_both_rules_are_the_theorems_own():
-    scene = made("mini-batch").scenes[("1",)]
+    scene = page_named("mini-batch").scenes[("1",)]
     assert column(scene, 2) == column(scene, 3)
     assert column(scene, 0) == column(scene, 1)
 
@@ -153,7 +153,7 @@ def test_one_row_at_a_time_both_rules_are_the_theorems_own():
 
 
 def test_the_distances_are_those_of_the_formulas():
-    scene = made("two-geometries").scenes[("0.2",)]
+    scene = page_named("two-geometries").scenes[("0.2",)]
     w = np.array(scene.drawings[1].traces[0]["x"])
     current = track(scene, 1, 3)[0][0]
     entropy = -w * np.log(-w / -current) + (1 + w) * np.log((1 + w) / (1 + current))
@@ -164,7 +164,7 @@ def test_the_distances_are_those_of_the_formulas():
 
 def test_the_gaps_are_certified_and_fall():
     _, runs = two_geometries.run()
-    scene = made("two-geometries").scenes[("0.2",)]
+    scene = page_named("two-geometries").scenes[("0.2",)]
     for place, states in enumerate(runs.values()):
         shown = [read(gap) for gap in column(scene, place)[1:]]
         assert np.allclose(shown, [state.certificate.gap for state in states], rtol=1e-2)
@@ -182,7 +182,7 @@ def test_for_the_squared_loss_two_of_the_three_are_the_same():
 
 
 def test_the_picture_and_its_errors():
-    scene = made("matrix-completion").scenes[("30%",)]
+    scene = page_named("matrix-completion").scenes[("30%",)]
     picture, holes = (np.array(scene.drawings[i].traces[0]["z"], dtype=float) for i in (0, 1))
     seen = ~np.isnan(holes)
     assert 0.25 < seen.mean() < 0.35
@@ -199,7 +199,7 @@ def test_the_picture_and_its_errors():
 
 
 def test_the_derived_loss_is_the_one_by_hand():
-    scene = made("new-loss").scenes[("arc tangent",)]
+    scene = page_named("new-loss").scenes[("arc tangent",)]
     for frame in scene.frames:
         s = read(frame.label.removeprefix("s = "))
         w, value, conjugate, rest = (read(shown) for shown in frame.readouts[:4])
@@ -217,12 +217,12 @@ def test_the_run_with_it_is_certified_under_the_bound():
     assert report.ok
     assert result.success
     assert result.gap <= 1e-3
-    line = made("new-loss").scenes[("arc tangent",)].drawings[3].traces
+    line = page_named("new-loss").scenes[("arc tangent",)].drawings[3].traces
     assert (np.array(line[1]["y"]) <= np.array(line[0]["y"])).all()
     assert loss.derivative(3.0, 1.0) == pytest.approx(np.arctan(2.0), rel=1e-14)
 
 
 def test_the_other_losses_are_theirs():
-    frame = made("new-loss").scenes[("logistic",)].frames[-1]
+    frame = page_named("new-loss").scenes[("logistic",)].frames[-1]
     assert read(frame.readouts[0]) == pytest.approx(-1 / (1 + exp(4.0)), rel=1e-2)
     assert frame.readouts[4] == "0.250 (proved)"

@@ -175,7 +175,7 @@ def test_other_threads_touch_no_handlers() -> None:
         assert pool.submit(found).result() == handlers
 
 
-def test_heeding_is_for_this_thread_and_this_work_alone() -> None:
+def test_cancellation_is_for_this_thread_and_this_work_alone() -> None:
     with cancellable(lambda: True):
         with ThreadPoolExecutor() as pool:
             pool.submit(check_cancelled).result()

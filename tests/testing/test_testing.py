@@ -516,3 +516,11 @@ BAD_TARGETS = {
 def test_bad_targets_are_one_sentence(target: str) -> None:
     with pytest.raises(ValueError, match=BAD_TARGETS[target].replace("(", r"\(")):
         run_check(target)
+
+
+def test_what_is_checked_may_be_named() -> None:
+    assert check_conjugate("huber:0.5").subject == "Huber(width=0.5)"
+    assert check_oracle("group-l2:2:1", p=4).subject.startswith("GroupL2Ball")
+    assert check_prox(EuclideanProx(), "huber:0.5").ok
+    with pytest.raises(TypeError, match="loss is 3; expected a SeparableConjugate"):
+        check_prox(EuclideanProx(), 3)

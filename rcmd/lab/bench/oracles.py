@@ -1,7 +1,7 @@
 """``rcmd bench oracles``: closed-form oracles beside one pass of NumPy over c.
 
-For each oracle the pass is one that its formula cannot avoid, timed by turns with ``argmin``
-and ``minimum`` (see ``timing``).
+For each oracle the pass is one that its formula cannot avoid, which its class names, timed by turns
+with ``argmin`` and ``minimum`` (see ``timing``).
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd import oracles
+from rcmd import LinearMinOracle
 from rcmd.lab.bench.timing import add_timed, calling, cells, race, threads
+from rcmd.model.specs import ORACLES
 from rcmd.reporting.progress import one_thread
 from rcmd.reporting.tables import Report, Section, Target, about
 from rcmd.rows.validation import Array
@@ -25,7 +26,7 @@ LEAST_P = 100
 class Case(NamedTuple):
     """An oracle, and the pass over c that its formula cannot avoid: code, and arrays it names."""
 
-    oracle: oracles.LinearMinOracle
+    oracle: LinearMinOracle
     words: str
     names: Mapping[str, Array] = MappingProxyType({})
 
@@ -37,38 +38,47 @@ class Case(NamedTuple):
 def cases(p: int, rng: np.random.Generator) -> dict[str, Case]:
     """All closed-form oracles of p variables, with penalties at which atoms are not 0."""
     even, uneven = np.arange(p) // 10, np.sort(rng.integers(0, p // 10, p))
-    scattered, k, radius, strength = rng.permutation(even), p // 20, 5.0, 0.5
-    lower, upper = np.full(p, -1.0), np.full(p, 2.0)
-    largest, square, ranked = "abs(c).argmax()", "-2.0 * c, c @ c", f"np.argpartition(c, {k})"
-    starts = {"at": np.flatnonzero(np.diff(uneven, prepend=-1))}
-    return {
-        "L1Ball": Case(oracles.L1Ball(radius), largest),
-        "L2Ball": Case(oracles.L2Ball(radius), square),
-        "LInfBall": Case(oracles.LInfBall(radius), largest),
-        "LpBall": Case(oracles.LpBall(radius, 1.7), "np.power(abs(c), 1.7)"),
-        "Box": Case(oracles.Box(-1.0, 2.0), largest),
-        "Box, vectors": Case(oracles.Box(lower, upper), largest),
-        "Simplex": Case(oracles.Simplex(radius), largest),
-        "CappedSimplex": Case(oracles.CappedSimplex(k + 0.5, 1.0), ranked),
-        "KSparseBall": Case(oracles.KSparseBall(k, radius), ranked),
-        "KSupportBall": Case(oracles.KSupportBall(k, radius), ranked),
-        "GroupL2Ball, even": Case(oracles.GroupL2Ball(even, radius), square),
-        "GroupL2Ball, uneven": Case(
-            oracles.GroupL2Ball(uneven, radius), "np.add.reduceat(c, at)", starts
-        ),
-        "GroupL2Ball, scattered": Case(
-            oracles.GroupL2Ball(scattered, radius), "np.bincount(groups, c)", {"groups": scattered}
-        ),
-        "OWLBall": Case(oracles.OWLBall(np.linspace(2, 1, p), radius), "np.sort(c)"),
-        "Ellipsoid, diagonal": Case(oracles.Ellipsoid(rng.uniform(1, 2, p), radius), square),
-        "Ridge, free": Case(oracles.Ridge(strength, 1e6), square),
-        "Ridge, ball": Case(oracles.Ridge(strength, radius), square),
-        "L1Penalty": Case(oracles.L1Penalty(strength, radius), largest),
-        "ElasticNet, free": Case(oracles.ElasticNet(strength, strength, 1e6), square),
-        "ElasticNet, ball": Case(oracles.ElasticNet(strength, strength, radius), square),
-        "GroupLasso, even": Case(oracles.GroupLasso(even, strength, radius), square),
-        "EntropySimplex": Case(oracles.EntropySimplex(strength, radius), "np.exp(c)"),
+    scattered = rng.permutation(even)
+    fields = {
+        "radius": 5.0,
+        "order": 1.7,
+        "lower": -1.0,
+        "upper": 2.0,
+        "k": p // 20,
+        "total": p // 20 + 0.5,
+        "cap": 1.0,
+        "groups": even,
+        "weights": np.linspace(2, 1, p),
+        "matrix": rng.uniform(1, 2, p),
     }
+    vectors = {"lower": np.full(p, -1.0), "upper": np.full(p, 2.0)}
+    variants: dict[str, dict[str, dict[str, Any]]] = {
+        "Box": {"": {}, ", vectors": vectors},
+        "Ellipsoid": {", diagonal": {}},
+        "Ridge": {", free": {"radius": 1e6}, ", ball": {}},
+        "ElasticNet": {", free": {"radius": 1e6}, ", ball": {}},
+        "GroupLasso": {", even": {}},
+        "GroupL2Ball": {
+            ", even": {},
+            ", uneven": {"groups": uneven},
+            ", scattered": {"groups": scattered},
+        },
+    }
+    starts = np.flatnonzero(np.diff(uneven, prepend=-1))
+    passes: dict[str, tuple[str, Mapping[str, Array]]] = {
+        "GroupL2Ball, uneven": ("np.add.reduceat(c, at)", {"at": starts}),
+        "GroupL2Ball, scattered": ("np.bincount(groups, c)", {"groups": scattered}),
+    }
+    found = {}
+    for spec in ORACLES.values():
+        makes = spec.makes
+        for variant, own in variants.get(makes.__name__, {"": {}}).items():
+            if makes.numpy_pass:
+                chosen = {name: {**fields, **own}.get(name, 0.5) for name in spec.parameters}
+                name = makes.__name__ + variant
+                usual = makes.numpy_pass.format(k=fields["k"])
+                found[name] = Case(makes(**chosen), *passes.get(name, (usual, {})))
+    return found
 
 
 def bench_oracles(p: int = 10**5, calls: int = 10**4, seed: int = 0) -> Report:

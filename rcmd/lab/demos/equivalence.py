@@ -16,9 +16,9 @@ def run(steps: int = 40, seed: int = 0) -> tuple[Problem, Any, list[Any], list[A
     problem = Problem([[2.0, 0.5], [0.3, 1.2]], [1.0, -1.0], Logistic(), L1Ball(3.0))
     rows = np.random.default_rng(seed).integers(2, size=(steps, 1))
     primal = list(islice(gsfw(problem, SublinearSchedule(2), Replay(rows)), steps))
-    every = range(1, steps + 1)
+    times = range(1, steps + 1)
     method = RCMD(sampler=Replay(rows))
-    dual = iterate(problem, method=method, tol=0.0, max_iterations=steps, record_at=every)
+    dual = iterate(problem, method=method, tol=0.0, max_iterations=steps, record_at=times)
     return problem, rows, primal, list(dual)
 
 

@@ -15,8 +15,8 @@ def run(b: int = 10, steps: int = 30, seed: int = 0) -> tuple[Problem, dict[str,
     options: Any = {"batch": b, "seed": seed, "max_iterations": steps, "tol": 0.0}
     for name, sigma in (("published", constants.sigma_printed), ("corrected", constants.sigma)):
         rule = LinearSchedule(constants.blocks, sigma)
-        method, every = RCMD(schedule=rule, engine="reference"), range(1, steps + 1)
-        runs[name] = list(iterate(problem, method=method, record_at=every, **options))
+        method, times = RCMD(schedule=rule, engine="reference"), range(1, steps + 1)
+        runs[name] = list(iterate(problem, method=method, record_at=times, **options))
     return problem, runs
 
 

@@ -15,14 +15,14 @@ def run(n: int = 3, b: int = 1, steps: int = 5, seed: int = 0) -> tuple[Any, lis
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, size=(n, 2))
     problem = Problem(X, X @ [0.7, -0.4], LeastSquares(), L1Ball(2.0))
-    gaps, every = [], range(1, steps + 1)
-    options: Any = {"tol": 0.0, "max_iterations": steps, "record_at": every}
+    gaps, times = [], range(1, steps + 1)
+    options: Any = {"tol": 0.0, "max_iterations": steps, "record_at": times}
     for batches in product(combinations(range(n), b), repeat=steps):
         method = RCMD(sampler=Replay(batches), engine="reference")
         states = iterate(problem, method=method, **options)
         gaps.append([problem.primal(s.beta_average) - problem.dual(s.w_average) for s in states])
     theorem = bounds.named("theorem-3.1-first")
-    return np.array(gaps), [theorem(problem.constants(b), t) for t in every]
+    return np.array(gaps), [theorem(problem.constants(b), t) for t in times]
 
 
 if __name__ == "__main__":
