@@ -121,9 +121,7 @@ def test_the_clock_returns_what_the_work_does_and_hides_its_warnings():
         warnings.warn("not converged", stacklevel=1)
         return 7
 
-    outcome, seconds = clocked(work)
-    assert outcome == 7
-    assert seconds >= 0
+    assert clocked(work)[0] == 7
 
 
 # The judge.
