@@ -45,7 +45,9 @@ CHECKS: dict[Any, tuple[Callable[..., Report], tuple[str, ...]]] = {
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``rcmd check``."""
     parser.add_argument("target", metavar="MODULE:CLASS|NAME", help="what to check")
-    parser.add_argument("--p", type=limit(int), help="variables (default: those the oracle is made for, or 5)")
+    parser.add_argument(
+        "--p", type=limit(int), help="variables (default: those the oracle is made for, or 5)"
+    )
     parser.add_argument(
         "--labels", type=numbers, metavar="Y,Y,…", help="labels (default: some that the loss takes)"
     )

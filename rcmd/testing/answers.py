@@ -33,7 +33,6 @@ class Answers(Inspection):
         self.rng = rng
         self.written: dict[str, tuple[Array, Array]] = {}
         self.minima: dict[bytes, float] = {}
-        self.known: dict[bytes, float] = {}
         dense = rng.standard_normal((12, p))
         scales = np.array([[10.0**k] for k in (-3, -1, 0, 1, 3, 6)])
         self.costs = [*dense, *(scales * rng.standard_normal((6, p))), *np.eye(p), *-np.eye(p)]
@@ -118,29 +117,20 @@ class Answers(Inspection):
         rows = [np.asarray(self.rows.row(j), dtype=float) for j in range(self.rows.n)]
         return [(x, float(low[j]), float(high[j])) for j, x in enumerate(rows)]
 
-    def least(self, c: Array) -> float:
-        """The least cᵀβ + R(β) known; for two of the costs by a search of its own."""
-        key = c.tobytes()
-        if key not in self.known:
-            searched = any(c is cost for cost in self.costs[:2])
-            values = [self.objective(c, beta) for beta in self.members]
-            self.known[key] = self.improved(c) if searched else min(values)
-        return self.known[key]
-
     def improved(self, c: Array) -> float:
         """The least cᵀβ + R(β) that a search by violation and penalty alone finds.
 
-        From the best member: steps along −c and the axes, and from there to the edge of dom R
-        on the ray from its middle.
+        From the best member: steps along −c and the axes, and from there, and from the member
+        itself, to the edge of dom R on the ray from its middle.
         """
         best = min(self.members, key=lambda beta: self.objective(c, beta))
         least, centre = self.objective(c, best), np.mean(self.atoms, axis=0)
         _, sizes, axes = np.linalg.svd(np.array(self.atoms) - centre)
         hull = axes[: np.count_nonzero(sizes > 1e-9 * (sizes[0] or 1.0))]
-        ways = [-c, *np.eye(len(c)), *-np.eye(len(c))] @ hull.T @ hull
-        lengths = np.linalg.norm(ways, axis=1)
-        for step, way in itertools.product((1.0, 0.3, 0.1), ways[lengths > 1e-9 * lengths.max()]):
-            moved = best + step * sizes[0] / np.linalg.norm(way) * way - centre
+        ways = [-c / abs(c).max(), *np.eye(len(c)), *-np.eye(len(c))] @ hull.T @ hull
+        steps = np.array([1.0, 0.3, 0.1, 0.03, 0.01]) * abs(np.array(self.atoms) - centre).max()
+        for step, way in [(0.0, -c), *itertools.product(steps, ways)]:
+            moved = best + step * way - centre
             low, high = 0.0, 2.0
             for _ in range(10):
                 middle = (low + high) / 2

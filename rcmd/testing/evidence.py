@@ -172,8 +172,9 @@ def difference(
 def rounding(function: Callable[[float, float], float], s: float, y: float) -> float:
     """What ``function(s, y)`` may lose to digits that cancel inside it.
 
-    A quarter of the largest fifth difference over points close to s; and, as terms that leave a small value at
-    s, such as log(1 + eˢ) − s, leave their own size on the other side of y, the rounding there.
+    A quarter of the largest fifth difference over points close to s; and, as terms that leave a
+    small value at s, such as log(1 + eˢ) − s, leave their own size on the other side of y, the
+    rounding there.
     """
     step = 1e-4 * max(min(abs(s), abs(s - y)), 1e-3)
     nearby = [function(s + k * step, y) for k in range(-4, 5)]

@@ -219,7 +219,7 @@ class Inspection:
             if self.blocked:
                 raise Skip(self.blocked)
             for fault in itertools.islice(check(self), most):
-                found.append(Failure(name, *fault))  # noqa: PERF401 (kept where the next raises)
+                found.append(Failure(name, *fault))
         except Skip as skipped:
             if not found:
                 self.report.unchecked[name] = str(skipped)

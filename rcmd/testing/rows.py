@@ -1,6 +1,6 @@
 """The contract of rows: every method beside the matrix that ``row`` gives."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -86,7 +86,8 @@ class RowsInspection(Inspection):
         if not isinstance(self.rows.zero(), LowRank):
             yield from (SparseAtom((0,), (one,)), DenseAtom(self.numbers(p)))
             yield from [SparseAtom((p - 1, 0), (last, one))][: p - 1]
-        if len(shape := getattr(self.rows, "shape", ())) == 2 and shape[0] * shape[1] == p:
+        shape: Any = getattr(self.rows, "shape", ())
+        if len(shape) == 2 and shape[0] * shape[1] == p:
             yield RankOneAtom(self.numbers(shape[0]), self.numbers(shape[1]))
 
     def compared(self, name: str, found: Any, expected: Array, words: str) -> Faults:
@@ -156,23 +157,22 @@ class RowsInspection(Inspection):
         ends = np.sort([self.numbers(rows.p), self.numbers(rows.p)], axis=0)
         sides = np.sort([X * dense(ends[0]), X * dense(ends[1])], axis=0).sum(axis=2)
         squares = (X * X).sum(axis=1)
-        reduced: Callable[[Array, Array], Array] = lambda block, _: (block * block).sum(axis=1)
         peak = abs(X).max(axis=1)
         for name, found, expected in (
             ("square_norms", rows.square_norms(), squares),
             ("max_norms", rows.max_norms(), peak),
             ("entry_range", np.array(rows.entry_range()), np.array([X.min(1), X.max(1)])),
             ("box_range", np.array(rows.box_range(*ends)), sides),
-            ("reduce", rows.reduce(reduced), squares),
+            ("reduce", rows.reduce(lambda block, _: (block * block).sum(axis=1)), squares),
             ("peak", np.array([rows.peak]), peak.max(keepdims=True)),
         ):
             yield from self.compared(name, found, expected, "that of X")
         scales = abs(dense(self.numbers(rows.n))) + 0.5
-        found = rows.spectral_energy(scales)
-        expected = np.linalg.norm(np.sqrt(scales)[:, None] * X, 2) ** 2
-        if not expected * (1 - RELATIVE) <= found <= expected * (1 + 1e-6):
+        energy = rows.spectral_energy(scales)
+        right = float(np.linalg.norm(np.sqrt(scales)[:, None] * X, 2) ** 2)
+        if not right * (1 - RELATIVE) <= energy <= right * (1 + 1e-6):
             remedy = "σ would be wrong: spectral_energy should be ‖diag(√scales) X‖₂²"
-            yield {}, found, expected, self.first_cause(), remedy
+            yield {}, energy, right, self.first_cause(), remedy
 
     @identity("thinned has every stride-th row")
     def thinned(self) -> Faults:

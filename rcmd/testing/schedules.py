@@ -45,7 +45,7 @@ def inspect_schedule(schedule: Schedule) -> Report:
     --------
     >>> from rcmd.model.schedules import SublinearSchedule
     >>> class Long(SublinearSchedule):
-    ...     def step(self, i): return 1.01 * super().step(i) + 0.1
+    ...     def step(self, i): return super().step(i) + 0.2
     >>> print(inspect_schedule(Long(4.0)).failures[0].remedy)
     mirror steps are shares of the way, above 0 and at most 1
     """

@@ -166,24 +166,14 @@ def test_a_copy_leaves_its_original_alone(name: str) -> None:
 # ---- the contract, minima, certificates ---------------------------------------------------------
 
 
-# Not entropy by CVXPY: near a vertex, CLARABEL's exponential cones leave atoms 1e-7 from optimal.
-# And one hull with these points is enough, as each of its gaps is a linear programme.
-SHARP = [name for name in CASES if name not in ("cvxpy entropy", "hull", "lazy")]
-
-
-@pytest.mark.parametrize("name", SHARP)
+# One hull with these points is enough, as each of its gaps is a linear programme.
+@pytest.mark.parametrize("name", [name for name in CASES if name != "hull"])
 def test_the_contract_holds(name: str) -> None:
     check_oracle(*CASES[name])
 
 
 def test_a_single_point_keeps_the_contract() -> None:
     check_oracle(CappedSimplex(1.0, 0.2), 5)  # its rounded width is not zero
-
-
-def test_a_lazy_oracle_keeps_the_contract_but_for_ties() -> None:
-    identities = inspect_oracle(*CASES["lazy"]).identities
-    broken = [identity for identity, failures in identities.items() if failures]
-    assert broken == ["ties are broken the same way every time"]
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
