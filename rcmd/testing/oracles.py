@@ -7,7 +7,6 @@
 import copy
 import itertools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from rcmd.model import truth
 from rcmd.model.specs import as_oracle, for_columns
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
-from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array
 from rcmd.testing.answers import RELATIVE, Answers
 from rcmd.testing.report import (
@@ -90,7 +88,10 @@ class OracleInspection(Answers):
 
     @identity("c, β and earlier atoms stay as they are", most=None)
     def memory(self) -> Faults:
-        held = [(c, atom, self.dense(atom)) for c, atom in self._held()]
+        held = []
+        for c in self.costs[:12]:
+            atom = self.call("argmin", c)
+            held.append((c, atom, self.dense(atom)))
         for c in self.costs:
             self.call("argmin", c)
         for name, (before, after) in self.written.items():
@@ -101,10 +102,6 @@ class OracleInspection(Answers):
                 remedy = "a later call of argmin changed this atom: return a new array every time"
                 yield {"c": c}, after, before, Cause.CHANGES, remedy
                 break
-
-    def _held(self) -> Iterator[tuple[Array, Atom]]:
-        """Some atoms as they are, behind all that other methods may do."""
-        return ((c, self.call("argmin", c)) for c, _ in self.answers[:12])
 
     @identity("after reset, or with its state loaded, it answers the same again")
     def repeatability(self) -> Faults:

@@ -230,7 +230,6 @@ PLANTED: dict[str, Any] = {
     ),
     "first only": planted(Product, *PAIR, minimum=lambda self, c: L1Ball(2).minimum(c[:2])),
     "largest mu": planted(Product, (Ridge(0.3, 1.0), Ridge(0.8, 1.0)), (2, 3), mu=0.8),
-    "too lazy": Caching(L1Ball(2.0), 0.1),
     "wrong vertex": planted(L1Ball, 2.5, argmin=lambda self, c: L1Ball(2.5).argmin(-c)),
     "wrong radius": planted(L2Ball, 2.5, minimum=lambda self, c: -0.99 * 2.5 * norm(c)),
     "no threshold": planted(L1Penalty, 0.8, 2.0, minimum=lambda self, c: -2.0 * abs(c).max()),
