@@ -20,7 +20,7 @@ COMMANDS = {
     "replicate": "many seeds beside the theorem's bound",
     "show": "show a saved result",
     "list": "losses and oracles, and how they are written",
-    "check": "check the contract of a loss, an oracle or a prox",
+    "check": "check the contract of a loss, an oracle or another part",
     "demo": "teaching pages for the browser",
     "fuzz": "random problems, compared with CVXPY",
     "convert": "LIBSVM text to rows on disk",

@@ -10,7 +10,9 @@ from typing import Any
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.prox import BregmanProx
+from rcmd.model.schedules import Schedule
 from rcmd.oracles.base import LinearMinOracle
+from rcmd.rows import Rows
 
 
 def load(target: str) -> Any:
@@ -92,8 +94,8 @@ def _search_in(folder: str) -> None:
 
 
 def _parts_of(module: Any) -> str:
-    """The losses, oracles and proxes of a module, its own ones if it has any."""
-    kinds = (SeparableConjugate, LinearMinOracle, BregmanProx)
+    """The losses, oracles and other parts of a module, its own ones if it has any."""
+    kinds = (SeparableConjugate, LinearMinOracle, BregmanProx, Schedule, Rows)
     classes = {
         name: part if isinstance(part, type) else type(part) for name, part in vars(module).items()
     }

@@ -168,7 +168,10 @@ class LinearMinOracle(ABC):
 
     @abstractmethod
     def minimum(self, c: Array) -> Any:
-        """min_β cᵀβ + R(β) = −R*(−c)."""
+        """min_β cᵀβ + R(β) = −R*(−c); never more, as certificates rest on it.
+
+        Where ``exact_atoms`` is false it may be a lower bound, and not what ``argmin`` reaches.
+        """
 
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
         """Up to ``count`` points of dom R that are good at c, the best one first; and perhaps 0.
