@@ -84,10 +84,17 @@ def power_factors(expression: Any) -> tuple[Any, list[tuple[Any, Any]]] | None:
 
 
 def factored(expression: Any) -> Any:
-    """A product where one is found soon: roots of a high order would be powers of a high degree."""
+    """A product where one is found soon.
+
+    Functions stand for themselves: as powers of one exponential they may have any degree, and so
+    may roots of a high order.
+    """
     orders = [p.exp.q for p in expression.atoms(sp.Pow) if p.exp.is_Rational]
-    small = max(orders, default=1) <= MAX_DEGREE and sp.count_ops(expression) <= _MAX_OPERATIONS
-    return sp.factor(expression) if small else expression
+    if max(orders, default=1) > MAX_DEGREE or sp.count_ops(expression) > _MAX_OPERATIONS:
+        return expression
+    names = {part: sp.Dummy(real=True) for part in expression.atoms(sp.Function)}
+    found = sp.factor(expression.xreplace(names))
+    return found.xreplace({name: part for part, name in names.items()})
 
 
 def far_limit(expression: Any, end: Any, inwards: int) -> Any:

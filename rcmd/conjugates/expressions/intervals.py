@@ -30,7 +30,9 @@ class Counterexample(ValueError):
 
     def __init__(self, at: float, bound: float, gamma: float) -> None:
         self.at, self.steep = at, bound > gamma
-        fault = f"γ = {gamma:.10g} is too small: l'' ≥" if self.steep else "the loss is not convex: l'' ≤"
+        fault = f"γ = {gamma:.10g} is too small: l'' ≥"
+        if not self.steep:
+            fault = "the loss is not convex: l'' ≤"
         super().__init__(
             f"{fault} {bound:.6g} at r = {at:.10g}, where r is s, s - y or y*s as in the formula; "
             "correct the formula, or choose a set whose predictions stay away from there"
@@ -88,7 +90,7 @@ class Interval:
     @property
     def defined(self) -> Array:
         """Whether both ends are numbers."""
-        return ~np.isnan(self.low + 0 * self.high)
+        return ~(np.isnan(self.low) | np.isnan(self.high))
 
     def where(self, condition: Array) -> Interval:
         """The same where ``condition`` holds, and not a number elsewhere."""
@@ -219,6 +221,8 @@ def decide(
     ``ends`` those of the piece. Boxes are cut into four until f'' stays within on each: by its own enclosure, by its values at both
     ends where f''' keeps its sign, or by Taylor's formula around the middle.
     """
+    if not low <= high:
+        return False
     fourth, third, *forms = map(function, texts)
     first, last = (function(end)(constant(0)) for end in ends)
 

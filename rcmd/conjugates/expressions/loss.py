@@ -92,7 +92,7 @@ class ExpressionLoss(SeparableConjugate):
 
     def _core_range(self, side: int, low: Any, high: Any, y: Any) -> tuple[float, float]:
         """The range of r in one core, its ends moved outwards to powers of two."""
-        own = (y > 0) == (side > 0) if side else np.isfinite(y)
+        own = (y > 0) == (side > 0) if side else np.full(y.shape, True)
         labels, which = np.unique(y[own], return_inverse=True)
         frame = getattr(self._module, f"core_frame{SUFFIXES[side]}")
         offsets = np.array([frame(label)[0] for label in labels.tolist()])[which]
@@ -157,10 +157,10 @@ def loss_from_expression(
     if name not in _KNOWN:
         source = cache.load(name)
         if source is None:
-            # Computer algebra is imported here, so that a cached loss starts without it.
-            from rcmd.conjugates.expressions.generation import generate
+            # Imported here, so that a cached loss starts without it.
+            from rcmd.conjugates.expressions import worker
 
-            source = cache.store(name, generate(text, tree, values, asked))
+            source = cache.store(name, worker.derive(text, values, asked))
         _KNOWN[name] = _class(name, source, text, asked, values)
     return _KNOWN[name]()
 
