@@ -66,6 +66,9 @@ DEFAULTS = {
 }
 """Defaults in words, for the help; those of batch and tol depend on the task."""
 
+RESOLVED = 1e-12
+"""A gap below this share of 1 + |P| that does not fall is as small as rounding lets it be."""
+
 HEADER = f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
 
 
@@ -168,6 +171,10 @@ def ending(result: Result) -> Iterator[str]:
     yield result.message
     if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
         yield "for a smaller gap raise --max-gradients or --max-seconds"
+    if result.stop is StopReason.STALLED:
+        precise = float(pair.gap) <= RESOLVED * (1 + abs(float(pair.primal)))
+        limit = "double precision shows no smaller gap" if precise else "another --method may do"
+        yield f"the gap stayed as it is while the gradients grew fourfold: {limit}"
     yield f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:"
     yield f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}"
     yield f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}"

@@ -32,6 +32,11 @@ SLICE_SECONDS = 0.05
 DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
 """A run without budgets ends after the larger of so many passes and so many gradients."""
 
+STALL_GROWTH, STALL_PASSES, LEAST_FALL = 4, 20, 1e-6
+"""A gap that plain steps do not lower by this share of itself is stuck: while the gradients, so many
+passes at least, grow by this factor. Any power of 1/k from 1e-6 on lowers it by more.
+"""
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -133,6 +138,8 @@ class Run(Iterator[State]):
             if len(options.warm_start.w) == problem.n:
                 self._best.offer_dual(options.warm_start.w)
         self._history: list[Record] = []
+        self._lowest: Any = math.inf
+        self._fell_at = 0
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
@@ -156,7 +163,7 @@ class Run(Iterator[State]):
                 # what an undisturbed run would have seen.
                 self.save()
             state = self._certified_state()
-            self._history.append(state.record())
+            self._append(state.record())
             self.stop = self._conclude(state.gap, ended)
             if ended is None or self.stop is StopReason.TOLERANCE:
                 self.save(always=self.stop is not None)
@@ -180,13 +187,27 @@ class Run(Iterator[State]):
             deque(self, maxlen=0)  # no record is held while the next one is made
             return self.result()
 
+    def _append(self, row: Record) -> None:
+        """Add to the history, and note the gradients at the last fall of the gap."""
+        self._history.append(row)
+        fell = row.gap < (1 - LEAST_FALL) * self._lowest
+        if fell or row.phase != "plain":  # corrections end by themselves
+            self._fell_at = row.gradients
+        if fell:
+            self._lowest = row.gap
+
+    def _stalled(self) -> bool:
+        """Whether further steps are in vain; with ``tol=0`` a run uses its budget all the same."""
+        since = max(self._fell_at, STALL_PASSES * self.problem.n)
+        return self.tol > 0 and self._history[-1].gradients >= STALL_GROWTH * since
+
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
         """Why the run ends here; ``None`` if it continues."""
         if self._interrupted:
             return StopReason.INTERRUPTED
         if gap <= self.tol:
             return StopReason.TOLERANCE
-        return ended or self._budget_end()
+        return ended or (StopReason.STALLED if self._stalled() else self._budget_end())
 
     def save(self, *, always: bool = True) -> None:
         """Write the checkpoint, if one was asked for; without ``always``, only if it is due.
@@ -223,11 +244,13 @@ class Run(Iterator[State]):
     def load_state(self, state: dict[str, Any], seconds: float, *, ended: bool) -> None:
         """Continue a run of so many seconds from there.
 
-        With ``ended``, it had reached its tolerance, and continues only with a smaller one.
+        With ``ended``, it had reached its tolerance, and continues only with a smaller one, or
+        made no more progress.
         """
         self.progress.load_state(state["progress"])
         self._best.load_state(state["best"])
-        self._history = list(History.of_columns(state["history"]))
+        for row in History.of_columns(state["history"]):
+            self._append(row)
         self._next_record = later = state["next_record"]
         if later is not None and not later > 0:
             raise ValueError(f"next_record is {later}; expected an iteration")
