@@ -269,6 +269,11 @@ class Problem:
         low, high = self.oracle.prediction_range(self.rows)
         return np.maximum(abs(low), abs(high))
 
+    @property
+    def gave_up_ranges(self) -> bool:
+        """Whether the constants M_j would have taken more oracle calls than there was time for."""
+        return self.range_calls > 0 and "prediction_bounds" not in vars(self)
+
     @cached_property
     def rounding_scale(self) -> float:
         """√γ·max|x_jk|: times ‖δ‖₁, it bounds what an error δ in β changes in √loss."""
