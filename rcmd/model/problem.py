@@ -86,7 +86,6 @@ class Problem:
     intercept: Any
     regularizer: Any
     oracle: Any
-    _constants: dict[int, Constants]
 
     group: Group = Alone()
     """The processes that the rows are spread over: this one alone."""
@@ -165,7 +164,8 @@ class Problem:
         for name in ("prediction_bounds", "range_calls", "rounding_scale", "spectral_energy"):
             vars(other).pop(name, None)
         losses = self.losses.some(slice(None, None, stride))
-        vars(other).update(rows=rows, n=rows.n, losses=losses, _constants={})
+        vars(other).update(rows=rows, n=rows.n, losses=losses)
+        other._constants = {}
         return other
 
     def _regularize(self, oracle: LinearMinOracle | Waiting | str) -> None:
@@ -181,7 +181,8 @@ class Problem:
                 "expected one for matrices, such as NuclearBall((50, 40), 10.0)"
             )
         bound = in_number_type(whole, self.exact).bind(self.rows, self.losses)
-        vars(self).update(oracle=bound, _constants={})
+        vars(self).update(oracle=bound)
+        self._constants: dict[int, Constants] = {}
 
     @property
     def X(self) -> Any:
