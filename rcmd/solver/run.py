@@ -116,8 +116,7 @@ class Run(Iterator[State]):
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
         self._earlier = self._find_ranges()
-        timely = self._earlier < self.budgets.seconds
-        start = self.method.start if timely else _not_started
+        start = _not_started if problem.gave_up_ranges else self.method.start
         self.progress = progress = start(problem, batch, rng, **warm)
         if self.budgets.gradients < progress.step_gradients:
             raise ValueError(
@@ -171,7 +170,8 @@ class Run(Iterator[State]):
 
         def too_late() -> bool:
             nonlocal made
-            late = time.perf_counter() - begun >= self.budgets.seconds and not problem.spread
+            over = time.perf_counter() - begun >= self.budgets.seconds
+            late = over and made > 0 and not problem.spread
             made += not late
             return late
 
