@@ -40,7 +40,8 @@ class Certificate:
         R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ.
 
     Where the rounding of Xβ or Xᵀw may change P or D by more than 1e-13, a bound of that is added
-    to P, to −D and to these two. So the gap holds for the numbers that are returned, up to 1e-13.
+    to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers returned. A sum
+    is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on dom R.
     """
 
     beta: Any
