@@ -164,7 +164,7 @@ class Run(Iterator[State]):
     def _find_ranges(self) -> float:
         """Find the constants M_j, which may take many oracle calls, within the time budget.
 
-        Returns the seconds used. On several processes all must come to the same end.
+        Returns the seconds of oracle calls. On several processes all must come to the same end.
         """
         problem, begun, made = self.problem, time.perf_counter(), 0
 
@@ -179,7 +179,7 @@ class Run(Iterator[State]):
             with suppress(Cancelled), cancellable(too_late):
                 problem.prediction_bounds  # noqa: B018 (found once and kept)
             problem.range_calls = made
-        return time.perf_counter() - begun
+        return time.perf_counter() - begun if made else 0.0
 
     def __next__(self) -> State:
         """Work until the next record and certify it."""
