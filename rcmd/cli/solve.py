@@ -66,6 +66,9 @@ DEFAULTS = {
 }
 """Defaults in words, for the help; those of batch and tol depend on the task."""
 
+RESOLVED = 1e-12
+"""A gap below this share of 1 + |P| that does not fall is as small as rounding lets it be."""
+
 HEADER = f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
 
 
@@ -117,19 +120,21 @@ def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
 def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     """Finish the run, print and write its result; returns the exit status."""
     problem = task.problem
-    about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints it
+    about = repr(problem)
+    if steps.started:
+        about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints
     if problem.group.rank > 0:
         return exit_status(steps.finish())
     say("\n".join([*task.remarks, about, "", HEADER]), options.json)
     steps.callbacks = (_Rows(steps, options),)
     result = steps.finish()
     tell_on_terminal("")
+    if options.save is not None:  # before anything else, which may fail
+        result.save(options.save)
     said = list(task.summary(result))
     if options.truth or (options.file is None and not problem.spread):
         said.append(_beside_the_truth(problem, result))
     say("\n".join(["", *ending(result), *said]), options.json)
-    if options.save is not None:
-        result.save(options.save)
     if options.plot is not None:
         result.plot().savefig(options.plot)
     words = {"remarks": task.remarks, "said": said}
@@ -168,13 +173,20 @@ def ending(result: Result) -> Iterator[str]:
     yield result.message
     if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
         yield "for a smaller gap raise --max-gradients or --max-seconds"
+    if result.stop is StopReason.STALLED:
+        precise = float(pair.gap) <= RESOLVED * (1 + abs(float(pair.primal)))
+        limit = "double precision shows no smaller gap" if precise else "another --method may do"
+        yield f"the gap stayed as it is while the gradients grew fourfold: {limit}"
     yield f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:"
     yield f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}"
     yield f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}"
 
 
 def _beside_the_truth(problem: Problem, result: Result) -> str:
-    optimum = truth.solve(problem)
+    try:
+        optimum = truth.solve(problem)
+    except Exception as fault:  # whatever CVXPY or its solver does, the result is not lost
+        return f"no comparison with CVXPY: {str(fault) or type(fault).__name__}"
     distance = float(result.primal) - optimum.primal
     return (
         f"CVXPY: P* = {optimum.primal:.10f}, so P(β) − P* = {distance:.3e}, "

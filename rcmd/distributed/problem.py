@@ -91,8 +91,7 @@ class ShardedProblem(Problem):
         self._refuse_disagreement()
         counts = [int(part[0]) for part in group.gather(np.array([self.rows.n]))]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
-        self.n = int(self.starts[-1])
-        self.losses = _SharedLosses(self)
+        vars(self).update(n=int(self.starts[-1]), losses=_SharedLosses(self))
         own = self.rows.peak * math.sqrt(self.losses.gammas.max())
         # Here, as a cached property would hold its lock while it waits for the other ranks.
         vars(self)["rounding_scale"] = float(group.largest(np.array([own]))[0])
@@ -104,15 +103,16 @@ class ShardedProblem(Problem):
             return
         # Some oracles choose their radius by the slope Xᵀw/n, which they form as
         # rows.rmatvec(w) / rows.n with this rank's n: here it is everyone's.
-        mine, self.rows = self.rows, copy(self.rows)
-        vars(self.rows)["rmatvec"] = lambda w: self.gradient(w) * mine.n
+        mine, shared = self.rows, copy(self.rows)
+        vars(shared)["rmatvec"] = lambda w: self.gradient(w) * mine.n
+        vars(self).update(rows=shared)
         try:
             super()._regularize(oracle)
         except (ValueError, TypeError) as error:  # sizes and types, which are the same everywhere
             raise SharedError(str(error)) from error
         finally:
-            self.rows = mine
-        self.oracle = AtFirst(self.oracle, self.group)
+            vars(self).update(rows=mine)
+        vars(self).update(oracle=AtFirst(self.oracle, self.group))
 
     def engine(
         self, schedule: Schedule, sampler: Sampler, prox: BregmanProx, start: Any, accounting: Any

@@ -236,6 +236,15 @@ class Progress(ABC):
         return total
 
 
+class NotStarted(Progress):
+    """A run whose time was up before its first step: its start is certified, no more."""
+
+    step_gradients = 1
+
+    def step(self) -> None:
+        raise AssertionError("the time is up")
+
+
 class Method(ABC):
     """A method and its parameters: a frozen dataclass that starts runs.
 

@@ -12,8 +12,11 @@ from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, as_array, checked_numbers
 
-ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
-"""Relative error of a sum of products, and the share of a loss that such errors may change."""
+ROUNDING, RESOLVED = 2.0**-50, 1e-13
+"""Relative error of a sum of products, and the rounding up to which a gap holds without more ado.
+
+Where the errors of a sum may be larger, their bound is part of the gap.
+"""
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
@@ -35,6 +38,10 @@ class Certificate:
         (1/n) Σ_j [l_j(x_jᵀβ) + l_j*(w_j) − w_j x_jᵀβ].
     regularizer_gap
         R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ.
+
+    Where the rounding of Xβ or Xᵀw may change P or D by more than 1e-13, a bound of that is added
+    to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers returned. A sum
+    is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on dom R.
     """
 
     beta: Any
@@ -92,6 +99,8 @@ class PrimalPoint:
 class DualPoint:
     """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, its mean absolute value, and
     −R*(−Xᵀw/n).
+
+    ``doubt`` bounds the error of D by rounding in Xᵀw, and is taken off ``value``.
     """
 
     w: Array
@@ -99,6 +108,7 @@ class DualPoint:
     conjugate: Any
     conjugate_size: Any
     lowest: Any
+    doubt: Any
 
     @classmethod
     def at(cls, problem: Problem, w: Array, conjugates: Any = None, slope: Any = None) -> DualPoint:
@@ -106,7 +116,8 @@ class DualPoint:
         conjugates = problem.losses.conjugate(w) if conjugates is None else conjugates
         slope = problem.gradient(w) if slope is None else slope
         lowest, mean = problem.oracle.minimum(slope), problem.mean
-        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest)
+        doubt = _dual_doubt(problem, w)
+        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest, doubt)
 
     @classmethod
     def beside(
@@ -125,7 +136,7 @@ class DualPoint:
     @property
     def value(self) -> Any:
         """D(w)."""
-        return self.lowest - self.conjugate
+        return self.lowest - self.conjugate - self.doubt
 
 
 def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
@@ -165,7 +176,7 @@ def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
 
 
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
-    """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; else 0.
+    """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; 0 if that is small.
 
     It matters only where rows differ greatly in size, or large terms cancel.
     """
@@ -174,13 +185,22 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     losses = problem.losses
     with np.errstate(over="ignore"):
         error = ROUNDING * float(abs(beta).sum()) * problem.rounding_scale
-        if error * error <= NEGLIGIBLE * (1 + size):
+        if error * (math.sqrt(2 * size) + error) <= RESOLVED:  # for l_j'² ≤ 2γ_j l_j
             return 0
         errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]
         slopes = abs(losses.derivative(predictions)) + losses.gammas * errors
         steepest = np.maximum(*(abs(end) for end in losses.domain))
         doubt = problem.mean(errors * np.minimum(slopes, steepest))
-    return doubt if doubt > CONSISTENCY * (1 + size) else 0
+    return doubt if doubt > RESOLVED else 0
+
+
+def _dual_doubt(problem: Problem, w: Array) -> Any:
+    """ε·(1/n) Σ_j |w_j| M_j, what the rounding of Xᵀw/n may change in −R*; 0 if that is small."""
+    if problem.exact or problem.gave_up_ranges:
+        return 0
+    with np.errstate(over="ignore"):
+        doubt = ROUNDING * problem.mean(abs(w) * problem.prediction_bounds)
+    return doubt if doubt > RESOLVED else 0
 
 
 def _certified(
@@ -188,15 +208,16 @@ def _certified(
 ) -> Certificate:
     feasible = not math.isinf(primal.penalty)
     beta, slope = primal.beta, dual.slope
+    apart = problem.oracle.fenchel_young(beta, slope) if feasible else math.inf
     certificate = Certificate(
         beta=beta,
         w=dual.w,
         primal=primal.value,
         dual=dual.value,
         loss_gap=loss_gap + primal.doubt,
-        regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
+        regularizer_gap=max(apart, 0) + dual.doubt,
     )
-    if feasible and math.isfinite(primal.doubt):
+    if feasible and math.isfinite(primal.doubt + dual.doubt):
         size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
         difference = certificate.primal - certificate.dual
         # A gap that is not P − D: the loss or the oracle contradicts itself.
@@ -294,7 +315,7 @@ class BestPair:
             return {}
         return {
             "primal": [primal.beta, primal.loss, primal.loss_size, primal.penalty, primal.doubt],
-            "dual": [dual.conjugate, dual.conjugate_size, dual.lowest],
+            "dual": [dual.conjugate, dual.conjugate_size, dual.lowest, dual.doubt],
             "w": self.problem.gathered(dual.w),
             "gaps": certificate and [certificate.loss_gap, certificate.regularizer_gap],
         }

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import sys
 import warnings
+from collections.abc import Iterator
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any
@@ -178,7 +179,10 @@ def in_number_type(part: Any, exact: bool) -> Any:
     changes = {}
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
-        numbers = np.asarray(value)
+        try:
+            numbers, ragged = np.asarray(value), False
+        except ValueError:  # lists of different lengths, such as groups of variables
+            numbers, ragged = np.asarray(list(_leaves(value))), True
         if dataclasses.is_dataclass(value):
             changes[field.name] = in_number_type(value, exact)
         elif exact and numbers.dtype.kind == "f":
@@ -186,11 +190,22 @@ def in_number_type(part: Any, exact: bool) -> Any:
                 f"{field.name} of {type(part).__name__} is the float {value!r} while X holds "
                 "fractions; expected a fractions.Fraction"
             )
+        elif ragged:
+            continue  # their numbers stay as they are
         elif exact and numbers.dtype.kind in "iu":
             changes[field.name] = _each(Fraction, numbers, object)
         elif not exact and numbers.dtype == object and _all(Rational, numbers):
             changes[field.name] = _each(float, numbers, float)
     return dataclasses.replace(part, **changes) if changes else part
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """What stands in nested lists, tuples and arrays."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        yield value
+        return
+    for part in value:
+        yield from _leaves(part)
 
 
 def _each(convert: Any, numbers: Array, dtype: Any) -> Any:

@@ -48,7 +48,7 @@ class Kind:
     error: type[ValueError]
 
 
-CHECKPOINT = Kind("checkpoint", 2, "solve(…, checkpoint=…)", BadCheckpoint)
+CHECKPOINT = Kind("checkpoint", 3, "solve(…, checkpoint=…)", BadCheckpoint)
 
 
 def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
