@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rcmd.model.constants import ROUNDING
 from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, as_array, checked_numbers
 
-ROUNDING, RESOLVED = 2.0**-50, 1e-13
-"""Relative error of a sum of products, and the rounding up to which a gap holds without more ado.
-
-Where the errors of a sum may be larger, their bound is part of the gap.
-"""
+RESOLVED = 1e-13
+"""The rounding up to which a gap holds without more ado; a larger bound on it is part of the gap."""
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
@@ -94,6 +92,11 @@ class PrimalPoint:
         """P(β)."""
         return self.loss + self.penalty + self.doubt
 
+    @property
+    def size(self) -> Any:
+        """The terms of P(β), in absolute values."""
+        return self.loss_size + abs(self.penalty)
+
 
 @dataclass(eq=False)
 class DualPoint:
@@ -137,6 +140,19 @@ class DualPoint:
     def value(self) -> Any:
         """D(w)."""
         return self.lowest - self.conjugate - self.doubt
+
+    @property
+    def size(self) -> Any:
+        """The terms of D(w), in absolute values."""
+        return self.conjugate_size + abs(self.lowest)
+
+
+class OfferedPair(NamedTuple):
+    """P(β) − D(w) and D(w) of a pair that was offered, and what rounding may change in them."""
+
+    gap: Any
+    dual: Any
+    rounding: Any
 
 
 def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
@@ -218,7 +234,7 @@ def _certified(
         regularizer_gap=max(apart, 0) + dual.doubt,
     )
     if feasible and math.isfinite(primal.doubt + dual.doubt):
-        size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
+        size = primal.size + dual.size
         difference = certificate.primal - certificate.dual
         # A gap that is not P − D: the loss or the oracle contradicts itself.
         if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
@@ -243,6 +259,7 @@ class BestPair:
         self._primal: PrimalPoint | None = None
         self._dual: DualPoint | None = None
         self._certificate: Certificate | None = None
+        self._last_primal = self._last_dual = (math.nan, math.nan)
 
     def offer_primal(self, beta: Any) -> Array:
         """Consider β; returns Xβ."""
@@ -270,6 +287,18 @@ class BestPair:
             self._settle(primal, dual, loss_gap)
         return predictions
 
+    def offered(self) -> OfferedPair:
+        """The pair of the β and the w that were offered last, the best or not."""
+        (primal, its_rounding), (dual, size) = self._last_primal, self._last_dual
+        rounding = its_rounding + CONSISTENCY * (1 + size)
+        return OfferedPair(max(primal - dual, 0.0), dual, rounding)
+
+    def resolution(self) -> Any:
+        """What rounding leaves open of P − D: 2⁻⁵⁰ of the terms of the best pair."""
+        if self.problem.exact or self._primal is None or self._dual is None:
+            return 0
+        return ROUNDING * (self._primal.size + self._dual.size)
+
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
         primal, dual = self._primal, self._dual
@@ -285,6 +314,7 @@ class BestPair:
         return self._certificate
 
     def _take_primal(self, point: PrimalPoint) -> bool:
+        self._last_primal = point.value, point.doubt + CONSISTENCY * point.size
         better = self._primal is None or bool(point.value < self._primal.value)
         if better:
             point.beta = frozen(point.beta)
@@ -292,6 +322,7 @@ class BestPair:
         return better
 
     def _take_dual(self, point: DualPoint) -> bool:
+        self._last_dual = point.value, point.size
         better = self._dual is None or bool(point.value > self._dual.value)
         if better:
             point.w = frozen(point.w)
