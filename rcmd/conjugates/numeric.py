@@ -15,7 +15,7 @@ Scalar = Callable[[Any], Any]
 LIMIT_TOLERANCE = 1e-9
 """A slope that moves by less, relatively, over its last two doublings of s has a limit."""
 
-EVEN, NEAR, GOLDEN = 384, 40, 0.6180339887498949
+EVEN, NEAR, GOLDEN = 320, 32, 0.6180339887498949
 """How many points are spread evenly, and how many on each side of a centre."""
 
 

@@ -195,8 +195,9 @@ class Problem:
             grounds = dict.fromkeys(found, "unchecked")
         self.grounds = dict.fromkeys(parts, "proved") | grounds
         words = [ground.partition(" ")[0] for ground in self.grounds.values()]
+        worst = max(words, key=GROUNDS.index)
         said = [f"{names(found[part])} {ground}" for part, ground in grounds.items()]
-        self.ground_text = ": ".join([max(words, key=GROUNDS.index), "; ".join(said)]).rstrip(": ")
+        self.ground_text = f"{worst}: {'; '.join(said).replace(f' {worst}', '')}".rstrip(": ")
 
     @property
     def ground(self) -> str:

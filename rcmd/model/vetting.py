@@ -19,13 +19,13 @@ import numpy as np
 from rcmd.conjugates.base import SeparableConjugate, numeric_parts
 from rcmd.conjugates.numeric import around, spread_points
 from rcmd.model.fingerprint import fingerprint
+from rcmd.model.problem import Problem, foreign, names
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.validation import Array
 
 if TYPE_CHECKING:
-    from rcmd.model.problem import Problem
     from rcmd.model.prox import BregmanProx
     from rcmd.model.schedules import Schedule
 
@@ -71,30 +71,42 @@ class Subject:
         return found
 
 
+class Sample:
+    """Some rows of the problem, and the ranges of their predictions."""
+
+    def __init__(self, problem: Problem) -> None:
+        losses = problem.losses
+        keys = [losses.y, problem.rows.max_norms()]
+        keys += [] if losses.weights is None else [losses.weights]
+        ends = [end for key in keys for end in (int(key.argmin()), int(key.argmax()))]
+        self.places = np.unique([*ends, len(losses.y) // 3, 2 * len(losses.y) // 3])
+        self.rows = DenseRows(np.array([problem.rows.row(j) for j in self.places.tolist()]))
+        self.low, self.high = problem.oracle.prediction_range(self.rows)
+
+
 def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
     """What each of these parts rests on; a fault is refused with a ``ValueError``.
 
     ``found`` has the foreign objects in the loss, the oracle and the rows, as far as there are any.
     """
-    from rcmd.model.problem import names
-
-    grounds = {}
-    sample = _sample(problem)
+    grounds, sample = {}, Sample(problem)
     if "rows" in found:
         subject = Subject(names(found["rows"]), "its base class Rows says what each method is")
-        grounds["rows"] = f"sampled at {check_rows(subject, problem.rows, sample)} rows"
-    rows = DenseRows(np.array([problem.rows.row(j) for j in sample.tolist()]))
+        check_rows(subject, problem.rows, sample)
+        grounds["rows"] = f"sampled at {len(sample.places)} rows"
     if "oracle" in found:
-        subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
-        costs = _costs(problem, rows, sample)
-        key = "oracle", *map(type, found["oracle"]), fingerprint((problem.oracle, rows.array, costs))
+        # A function in a class of rcmd's own has been judged by it before, and calls are dear.
+        few = problem.p > LARGE or callable(found["oracle"][0])
+        costs = _costs(problem, sample, few)
+        key = *map(type, found["oracle"]), fingerprint((problem.oracle, sample.rows.array, costs))
         if key not in _passed:
-            checked = OracleCheck(subject, problem.oracle, rows, costs)
-            checked.run()
-            _remember(key, f"sampled at {len(checked.costs)} costs, {checked.calls} oracle calls")
+            subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
+            check = OracleCheck(subject, problem.oracle, sample, costs)
+            check.run(1 if few else 6)
+            _remember(key, f"sampled at {len(costs)} costs by {check.calls} oracle calls")
         grounds["oracle"] = _passed[key]
     if "loss" in found:
-        grounds["loss"] = _losses(problem, found["loss"], sample, rows)
+        grounds["loss"] = _vet_losses(problem, found["loss"], sample)
     return grounds
 
 
@@ -104,42 +116,30 @@ def _remember(key: Any, value: Any) -> None:
     _passed[key] = value
 
 
-def _sample(problem: Problem) -> Array:
-    """Up to ten rows: those of the extreme labels, weights and entries, and some between."""
-    n, losses = problem.rows.n, problem.losses
-    keys = [losses.y, problem.rows.max_norms()]
-    if losses.weights is not None:
-        keys.append(losses.weights)
-    ends = [end for key in keys for end in (int(key.argmin()), int(key.argmax()))]
-    return np.unique([*ends, *np.linspace(0, n - 1, 4).astype(int)])
-
-
 # ---- losses ------------------------------------------------------------------------------------
 
 
-def _losses(problem: Problem, found: list[Any], sample: Array, rows: Rows) -> str:
-    loss, losses = problem.loss, problem.losses
-    if type(loss).proved_on is not SeparableConjugate.proved_on and loss.proved_on(
-        *problem.prediction_ranges, losses.y
-    ):
-        return "proved"
-    low, high = (np.asarray(end, dtype=float) for end in problem.oracle.prediction_range(rows))
-    low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
-    some = losses.some(sample)
-    key = "loss", *map(type, found), fingerprint((loss, some.y, some.weights))
+def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
+    loss, losses = problem.loss, problem.losses.some(sample.places)
+    if type(loss).proved_on is not SeparableConjugate.proved_on:
+        low, high = problem.prediction_ranges
+        if loss.proved_on(low, high, problem.losses.y):
+            return "proved"
+    low = np.minimum(np.asarray(sample.low, dtype=float), 0.0)
+    high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
+    key = *map(type, found), fingerprint((loss, losses.y, losses.weights))
     lowest, highest, ground = _passed.get(key, (low + 1, high, ""))
-    if (low < lowest).any() or (high > highest).any():
-        names = Subject(type(loss).__name__, "rcmd.testing.check_conjugate")
-        if not (loss.gamma > 0 and math.isfinite(loss.gamma)):
-            names.refuse("gamma", "every label", loss.gamma, "a positive number")
-        points = 0
-        for k, j in enumerate(sample.tolist()):
-            y, weight = float(some.y[k]), 1.0 if some.weights is None else float(some.weights[k])
-            gamma = float(loss.gamma if some.unit_gammas is None else some.unit_gammas[k])
-            one = LossCheck(names, loss, gamma, y, weight, f"sample {j} (label {y:g})")
-            points += one.run(float(low[k]), float(high[k]), k)
-        ground = f"sampled at {points} predictions"
-        _remember(key, (low, high, ground))
+    if (low >= lowest).all() and (high <= highest).all():
+        return str(ground)
+    subject, points = Subject(names(found), "rcmd.testing.check_conjugate"), 0
+    gammas = np.asarray(losses.gammas, dtype=float)
+    weights = np.ones(len(low)) if losses.weights is None else losses.weights.astype(float)
+    for k, j in enumerate(sample.places.tolist()):
+        y, weight = float(losses.y[k]), float(weights[k])
+        check = LossCheck(subject, loss, gammas[k] / weight, y, weight, f"sample {j} (label {y:g})")
+        points += check.run(float(low[k]), float(high[k]), k)
+    ground = f"sampled at {points} predictions"
+    _remember(key, (low, high, ground))
     return ground
 
 
@@ -174,19 +174,20 @@ class LossCheck:
 
     def run(self, low: float, high: float, phase: int) -> int:
         """Check everything on [low, high]; returns at how many points."""
+        if not (self.gamma > 0 and math.isfinite(self.gamma)):
+            self.subject.refuse("gamma", self.sample, self.gamma, "a positive number")
         s = spread_points(low, high, self.y, phase)
         self.value_noise, self.slope_noise = self._rounding(s)
         values, slopes = self._curve(s)
         count = len(s)
         for sign in (1, -1) if len(s) > 2 else ():
-            finer = s
+            finer, found = s, slopes
             for _ in range(2):  # where l' is steepest, and where it is flattest
-                chords = np.diff(self.each("derivative", "s", finer)) / np.diff(finer)
-                chords[np.diff(finer) < 1e-7 * (abs(finer[1:]) + abs(self.y))] = -sign * math.inf
-                finer = around(finer, int((sign * chords).argmax()))
-                if not finer[-1] > finer[0]:
-                    break
-                self._curve(finer)
+                lengths = np.diff(finer)
+                short = lengths < 1e-7 * (abs(finer[1:]) + abs(self.y))
+                chords = np.where(short, -math.inf, sign * np.diff(found) / lengths)
+                finer = around(finer, int(chords.argmax()))
+                found = self._curve(finer)[1]
                 count += len(finer)
         self._constants(s, values, slopes)
         self._conjugates(s, values, slopes)
@@ -319,53 +320,47 @@ def _first(wrong: Array) -> int | None:
 # ---- oracles -----------------------------------------------------------------------------------
 
 
-def _costs(problem: Problem, rows: Rows, sample: Array) -> list[Array]:
-    """Costs that runs may meet: Xᵀw/n for slopes w of the losses, rows, and such with noise."""
-    rng, exact = np.random.default_rng(0), problem.exact
-    few = problem.p > LARGE
-    low, high = problem.oracle.prediction_range(rows)
-    some, count = problem.losses.some(sample), rows.n
-    mixed = [some.derivative(low + (high - low) * share) for share in (_half(exact), 0)]
-    costs = [rows.rmatvec(w) / count for w in (some.derivative(0 * some.y), *mixed)]
-    size = max(abs(w).max() for w in mixed)
+def _costs(problem: Problem, sample: Sample, few: bool) -> list[Array]:
+    """Costs that runs may meet: Xᵀw/n for slopes w of the losses, such with noise, rows, and 0."""
+    rng, rows, losses = np.random.default_rng(0), sample.rows, problem.losses.some(sample.places)
+    predictions = 0 * losses.y, sample.low, (sample.low + sample.high) / 2
+    slopes = [losses.derivative(s) for s in predictions]
+    costs = [rows.rmatvec(w) / rows.n for w in slopes]
+    size = max(abs(w).max() for w in slopes) / 1000
     for _ in range(1 if few else 3):
-        w = rng.integers(-1000, 1000, problem.rows.n) * (size / 1000)
-        whole = problem.rows.rmatvec(np.asarray(w, dtype=problem.rows.number_type))
-        whole = whole.toarray().ravel() if hasattr(whole, "toarray") else whole
-        costs.append(whole / problem.n)
-    for c in costs[: 1 if few else 4]:  # costs nearby, for which a heuristic chooses other atoms
-        costs.append(c + c * rng.integers(-3, 4, len(c)) / (10 if not exact else _half(exact) * 20))
+        w = np.asarray(rng.integers(-1000, 1000, problem.rows.n), dtype=problem.rows.number_type)
+        costs.append(_dense(problem.rows.rmatvec(size * w)) / problem.n)
+    # Costs nearby, for which a heuristic chooses other atoms.
+    costs += [c + c * rng.integers(-3, 4, len(c)) / 10 for c in costs[: 1 if few else 3]]
     far = 1 if problem.oracle.indicator else 10**8
-    ends = [far * sign * x for x in rows.array[: 2 if few else 6] for sign in (1, -1)]
+    ends = [far * sign * x for x in rows.array[: 2 if few else 4] for sign in (1, -1)]
     return [*costs, *ends, 0 * costs[0]]
-
-
-def _half(exact: bool) -> Any:
-    from fractions import Fraction
-
-    return Fraction(1, 2) if exact else 0.5
 
 
 class OracleCheck:
     """One oracle at the costs and rows of one problem."""
 
     def __init__(
-        self, subject: Subject, oracle: LinearMinOracle, rows: DenseRows, costs: list[Array]
+        self, subject: Subject, oracle: LinearMinOracle, sample: Sample, costs: list[Array]
     ) -> None:
-        self.subject, self.oracle, self.rows, self.costs = subject, oracle, rows, costs
-        self.zero = np.zeros(rows.p, dtype=rows.number_type)
-        self.calls = 0
+        self.subject, self.oracle, self.sample, self.costs = subject, oracle, sample, costs
+        self.zero = np.zeros(sample.rows.p, dtype=sample.rows.number_type)
+        own_range = type(oracle).prediction_range is not LinearMinOracle.prediction_range
+        self.calls = 0 if own_range else 2 * sample.rows.n
 
-    def run(self) -> None:
+    def run(self, searches: int) -> None:
         """Check everything, and leave the oracle as it was before a run."""
-        atoms = [self._answer(k, c) for k, c in enumerate(self.costs)]
-        self.minima = [self._ask("minimum", k, c) for k, c in enumerate(self.costs)]
+        atoms = [self._atom(k) for k in range(len(self.costs))]
         self.points = [atom.dense(self.zero) for atom in atoms]
-        self._unchanged(atoms)
-        self.penalties = [self._member(k, v) for k, v in enumerate(self.points)]
+        self.minima = [self._asked("minimum", k) for k in range(len(self.costs))]
+        for k, (atom, point) in enumerate(zip(atoms, self.points, strict=True)):
+            if not np.array_equal(atom.dense(self.zero), point):
+                expected = "one that stays as it is: return an array of its own"
+                self.subject.refuse("argmin", self.at(k), "an atom that later calls change", expected)
+        self.penalties = [self._member(k, point) for k, point in enumerate(self.points)]
         self._convexity()
-        nonzero = [k for k, c in enumerate(self.costs) if c.any()]
-        for k in nonzero[: 1 if self.rows.p > LARGE else 8]:
+        searched = [k for k, c in enumerate(self.costs) if c.any()]
+        for k in searched[:searches]:
             self._search(k)
         for k in range(len(self.costs)):
             self._lowest(k)
@@ -374,164 +369,158 @@ class OracleCheck:
 
     def at(self, k: int) -> str:
         """The k-th cost, for sentences."""
-        return f"c = {np.array2string(self.costs[k].astype(float), precision=6, threshold=6)}"
+        return f"c = {_shown(self.costs[k])}"
 
-    def _ask(self, method: str, k: int, *at: Any) -> Any:
-        """A number from the oracle, in the number type of the data; c must stay as it is."""
-        self.calls += method in ("argmin", "minimum")
-        before = self.costs[k].copy()
+    def _answer(self, method: str, k: int, *at: Any) -> Any:
         try:
-            found = getattr(self.oracle, method)(*at)
+            return getattr(self.oracle, method)(*at)
         except Exception as fault:  # whatever the user's class raises
             self.subject.refuse(method, self.at(k), f"{type(fault).__name__}: {fault}", "an answer")
-        if not np.array_equal(self.costs[k], before):
-            came = f"an answer that changed c to {self.costs[k]}"
-            self.costs[k][:] = before
-            self.subject.refuse(method, self.at(k), came, "c as it was: work on a copy")
+
+    def _asked(self, method: str, k: int, *at: Any) -> Any:
+        """An answer of the oracle at the k-th cost, which must stay as it is."""
+        self.calls += 1
+        c = self.costs[k].copy()
+        found = self._answer(method, k, *at, c)
+        if not np.array_equal(c, self.costs[k]):
+            came = f"an answer that changed c to {_shown(c)}"
+            self.subject.refuse(method, self.at(k), came, "c as it was: work on a copy of it")
         return found
 
-    def _answer(self, k: int, c: Array) -> Atom:
-        atom = self._ask("argmin", k, c)
-        if not (isinstance(atom, Atom) and atom.fits(self.rows.p)):
-            expected = f"an Atom of {self.rows.p} entries, such as rcmd.DenseAtom(vector)"
+    def _atom(self, k: int) -> Atom:
+        atom = self._asked("argmin", k)
+        if not (isinstance(atom, Atom) and atom.fits(len(self.zero))):
+            expected = f"an Atom of {len(self.zero)} entries, such as rcmd.DenseAtom(vector)"
             self.subject.refuse("argmin", self.at(k), repr(atom), expected)
-        if not hasattr(self, "first"):
-            self.first = []
-        self.first.append(atom.dense(self.zero))
         return atom
 
-    def _unchanged(self, atoms: list[Atom]) -> None:
-        for k, (first, later) in enumerate(zip(self.first, self.points, strict=True)):
-            if not np.array_equal(first, later):
-                came = "an atom that later calls changed"
-                expected = "an array of its own: return a copy"
-                self.subject.refuse("argmin", self.at(k), came, expected)
-
-    def _member(self, k: int, v: Array) -> Any:
-        """R(v) at an atom, which must be in dom R."""
-        miss = self._ask("violation", k, v)
+    def _member(self, k: int, point: Array) -> Any:
+        """R at an atom or between two, which must be in dom R."""
+        miss = self._answer("violation", k, point)
         if not miss <= FEASIBILITY:
-            expected = f"0 at the atom {v.astype(float)} that argmin gives there"
+            expected = f"0 at {_shown(point)}, an atom or between two: dom R is convex"
             self.subject.refuse("violation", self.at(k), float(miss), expected)
-        penalty, value = self._ask("penalty", k, v), self._ask("value", k, v)
-        if (self.oracle.indicator and penalty != 0) or value != penalty:
-            expected = "0 for an indicator; set indicator = False" if value == penalty else "penalty"
-            self.subject.refuse("value", self.at(k), float(value), f"{expected} at its atom")
+        penalty, value = self._answer("penalty", k, point), self._answer("value", k, point)
+        right = 0 if self.oracle.indicator else penalty
+        if not value == penalty == right:
+            expected = f"{float(right):.10g} at {_shown(point)}, as penalty and indicator have it"
+            self.subject.refuse("value", self.at(k), float(value), expected)
         return penalty
 
-    def room(self, c: Array) -> Any:
-        """Rounding of numbers of the size of cᵀβ + R(β)."""
-        sizes = [abs(v) @ abs(c) + abs(r) for v, r in zip(self.points, self.penalties, strict=True)]
-        return ORACLE_ROOM * float(max(sizes)) + 1e-300
-
     def _convexity(self) -> None:
-        """R((a+b)/2) ≤ (R(a) + R(b))/2 − μ‖a − b‖²/8, and the middle is in dom R."""
+        """R((a+b)/2) ≤ (R(a) + R(b))/2 − μ‖a − b‖²/8."""
         mu, count = self.oracle.mu, len(self.points)
-        if not (mu >= 0 and math.isfinite(mu)):
-            self.subject.refuse("mu", "every cost", float(mu), "a number ≥ 0")
         for k in range(count):
             i = (7 * k + 3) % count
             a, b = self.points[k], self.points[i]
             middle = (a + b) / 2
-            miss = self._ask("violation", k, middle)
-            if not miss <= FEASIBILITY:
-                expected = "0 in the middle of two atoms: dom R must be convex"
-                self.subject.refuse("violation", self.at(k), float(miss), expected)
-            mean = (self.penalties[k] + self.penalties[i]) / 2
-            found = self._ask("penalty", k, middle)
-            square = float((a - b) @ (a - b))
-            room = RELATIVE * (abs(float(mean)) + abs(float(found))) + 1e-300
-            if found > mean + room:
-                expected = f"at most {float(mean):.10g}, between two atoms: R must be convex"
+            found, mean = self._member(k, middle), (self.penalties[k] + self.penalties[i]) / 2
+            square, sag = float((a - b) @ (a - b)), float(mean - found)
+            room = RELATIVE * (abs(float(mean)) + abs(float(found)))
+            if sag < -room:
+                expected = f"at most {float(mean):.10g}, half-way between two atoms: R is convex"
                 self.subject.refuse("penalty", self.at(k), float(found), expected)
-            if square > 0 and float(mu) * square / 8 > float(mean - found) + room:
-                most = f"at most {8 * float(mean - found) / square:.10g}, as penalty has it there"
-                self.subject.refuse("mu", f"the atom of {self.at(k)}", float(mu), most)
+            if not 0 <= mu * square <= 8 * (sag + room):
+                most = f"at most {8 * sag / square:.10g}, which R is between two atoms"
+                self.subject.refuse("mu", self.at(k), float(mu), most)
             self.points.append(middle)
             self.penalties.append(found)
 
     def _search(self, k: int) -> None:
         """More points of dom R that are good at c, along rays from the middle of the atoms."""
-        c = self.costs[k]
-        centre = sum(self.points) / len(self.points)
-        flat = [v - centre for v in self.points[: len(self.costs)]]
+        c, atom = self.costs[k], self.points[k]
+        atoms = np.array(self.points[: len(self.costs)])
+        centre = atoms.sum(axis=0) / len(atoms)
         signs, sizes = np.sign(c), abs(c) / abs(c).max()
-        directions = [-c / abs(c).max(), -signs, -signs * sizes**3]
-        ends = [self._ray(k, centre, direction, flat) for direction in directions]
-        for _ in range(2):
-            best = min(ends, key=lambda v: c @ v)
-            ends.append(self._ray(k, (centre + 3 * best) / 4, directions[0], flat))
-        for v in ends:
-            for u in (v, (v + self.points[k]) / 2, (v + 3 * self.points[k]) / 4):
-                self.points.append(u)
-                self.penalties.append(self._ask("penalty", k, u))
+        scale = abs(atoms - centre).max() or 1
+        best = centre
+        for way in (signs * sizes, signs, signs * sizes**3, None, None):
+            if way is None:  # once more, from inside near the best point
+                ray, start = signs * sizes, (centre + 3 * best) / 4
+            else:
+                ray, start = way, centre
+            end = self._end(k, start, -scale * ray, atoms - centre)
+            best = end if c @ end < c @ best else best
+            for point in (end, (end + atom) / 2, (end + 3 * atom) / 4):
+                self.points.append(point)
+                self.penalties.append(self._answer("penalty", k, point))
 
-    def _ray(self, k: int, start: Array, direction: Array, flat: list[Array]) -> Array:
-        """The last point of dom R from ``start`` in that direction; along dom R if it is flat."""
-        for way in (direction, _projected(direction, flat)):
-            inside, step = self.zero[0], self.zero[0] + 1
-            while step < 2**20 and self._ask("violation", k, start + step * way) <= 0:
-                inside, step = step, 2 * step
-            for _ in range(12):
-                middle = (inside + step) / 2
-                if self._ask("violation", k, start + middle * way) <= 0:
-                    inside = middle
-                else:
-                    step = middle
-            if inside > 0:
+    def _end(self, k: int, start: Array, way: Array, flat: Array) -> Array:
+        """The last point of dom R from ``start`` on that way; along dom R if it is flat."""
+        end = self._reach(k, start, way)
+        if end is start and np.linalg.matrix_rank(flat.astype(float)) < len(start):
+            spanned = flat.astype(float)
+            shares = np.linalg.lstsq(spanned.T, way.astype(float), rcond=1e-10)[0]
+            end = self._reach(k, start, (shares @ spanned).astype(way.dtype))
+        return end
+
+    def _reach(self, k: int, start: Array, way: Array) -> Array:
+        inside, outside = start, start + way
+        for _ in range(20):
+            if not self._answer("violation", k, outside) <= 0:
                 break
-        return start + inside * way
+            inside, outside = outside, outside + (outside - start)
+        for _ in range(10):
+            middle = (inside + outside) / 2
+            if self._answer("violation", k, middle) <= 0:
+                inside = middle
+            else:
+                outside = middle
+        return inside
 
     def _lowest(self, k: int) -> None:
-        """``minimum`` is at most cᵀβ + R(β) at every point, and that of its own atom."""
-        c, minimum, room = self.costs[k], self.minima[k], self.room(self.costs[k])
+        """``minimum`` is at most cᵀβ + R(β) at every point, and equal to it at an exact atom."""
+        c, lowest = self.costs[k], self.minima[k]
         values = [c @ v + r for v, r in zip(self.points, self.penalties, strict=True)]
-        best = int(np.argmin([float(value) for value in values]))
-        if not minimum <= values[best] + room:
+        sizes = [abs(c) @ abs(v) for v in self.points[: len(self.costs)]]
+        room = ORACLE_ROOM * float(max(sizes) + max(map(abs, self.penalties)))
+        best = min(range(len(values)), key=values.__getitem__)
+        if not lowest <= values[best] + room:
             expected = (
                 f"at most {float(values[best]):.10g}, which cᵀβ + R(β) is at the point "
-                f"{self.points[best].astype(float)} of dom R: minimum must be a lower bound"
+                f"{_shown(self.points[best])} of dom R: minimum must be a lower bound"
             )
-            self.subject.refuse("minimum", self.at(k), float(minimum), expected)
-        if self.oracle.exact_atoms and not values[k] <= minimum + room:
-            expected = (
-                f"{float(minimum):.10g}, the minimum; set exact_atoms = False where it is not one"
-            )
+            self.subject.refuse("minimum", self.at(k), float(lowest), expected)
+        if self.oracle.exact_atoms and not values[k] <= lowest + room:
             came = f"a point where cᵀβ + R(β) is {float(values[k]):.10g}"
+            expected = f"the minimum {float(lowest):.10g}, or exact_atoms = False in the class"
             self.subject.refuse("argmin", self.at(k), came, expected)
-        for i in (k, best, (5 * k + 1) % len(self.points)):
-            found = self._ask("fenchel_young", k, self.points[i], c)
-            right = values[i] - minimum
+        for i in (k, best):
+            found, right = self._asked("fenchel_young", k, self.points[i]), values[i] - lowest
             if not abs(found - right) <= 2 * room:
-                expected = f"{float(right):.10g} = R(β) + cᵀβ − minimum(c) at β = {self.points[i]}"
-                self.subject.refuse("fenchel_young", self.at(k), float(found), expected)
+                expected = f"R(β) + cᵀβ − minimum(c) = {float(right):.10g}"
+                place = f"{self.at(k)} and β = {_shown(self.points[i])}"
+                self.subject.refuse("fenchel_young", place, float(found), expected)
 
     def _range(self) -> None:
         """``prediction_range`` holds x_jᵀβ for every point."""
-        low, high = self.oracle.prediction_range(self.rows)
-        for x, least, most in zip(self.rows.array, low, high, strict=True):
-            for v in self.points:
-                room = ORACLE_ROOM * float(abs(x) @ abs(v)) + 1e-300
-                if not least - room <= x @ v <= most + room:
-                    where = f"x = {np.array2string(x.astype(float), precision=6, threshold=6)}"
-                    came = f"[{float(least):.10g}, {float(most):.10g}]"
-                    expected = f"an interval that holds {float(x @ v):.10g}, which dom R reaches"
-                    self.subject.refuse("prediction_range", where, came, expected)
+        points = np.array(self.points)
+        for x, low, high in zip(
+            self.sample.rows.array, self.sample.low, self.sample.high, strict=True
+        ):
+            reached = points @ x
+            room = ORACLE_ROOM * float((abs(points) @ abs(x)).max())
+            least, most = reached.min(), reached.max()
+            if not (low <= least + room and most - room <= high):
+                came = f"[{float(low):.10g}, {float(high):.10g}]"
+                expected = f"a range that holds {float(least):.10g} and {float(most):.10g}"
+                self.subject.refuse("prediction_range", f"x = {_shown(x)}", came, expected)
 
 
-def _projected(direction: Array, flat: list[Array]) -> Array:
-    """``direction``, brought into the span of the differences of atoms."""
-    spanned = np.array(flat, dtype=float)
-    coefficients = np.linalg.lstsq(spanned.T, direction.astype(float), rcond=1e-10)[0]
-    return coefficients.astype(direction.dtype) @ np.array(flat)
+def _shown(vector: Array) -> str:
+    return np.array2string(np.asarray(vector, dtype=float), precision=6, threshold=6)
+
+
+def _dense(vector: Any) -> Any:
+    return vector.toarray().ravel() if hasattr(vector, "toarray") else vector
 
 
 # ---- rows and runs -----------------------------------------------------------------------------
 
 
-def check_rows(subject: Subject, rows: Rows, sample: Array) -> int:
-    """All products are those of the matrix whose rows are ``row(j)``; returns how many rows."""
-    rng = np.random.default_rng(0)
+def check_rows(subject: Subject, rows: Rows, sample: Sample) -> None:
+    """All products are those of the matrix whose rows are ``row(j)``."""
+    rng, places, vectors = np.random.default_rng(0), sample.places, sample.rows.array
     beta = rng.integers(-1000, 1000, rows.p).astype(rows.number_type)
     w = rng.integers(-1000, 1000, rows.n).astype(rows.number_type)
     predictions, slope = rows.matvec(beta), np.asarray(_dense(rows.rmatvec(w)))
@@ -540,9 +529,8 @@ def check_rows(subject: Subject, rows: Rows, sample: Array) -> int:
     if not abs(there - back) <= ORACLE_ROOM * size:
         expected = f"{there:.10g} = wᵀ(Xβ): matvec and rmatvec must belong to the same matrix"
         subject.refuse("rmatvec", "random β and w", back, expected)
-    vectors = np.array([rows.row(j) for j in sample.tolist()])
     total: Any = rows.rmatvec(0 * w)
-    rows.scatter(sample, w[sample], total)
+    rows.scatter(places, w[places], total)
     lower, upper = -abs(beta), abs(beta) + 1
     products = vectors * lower, vectors * upper
     low, high = rows.box_range(lower, upper)
@@ -550,34 +538,27 @@ def check_rows(subject: Subject, rows: Rows, sample: Array) -> int:
     single = SparseAtom((0, rows.p - 1)[: rows.p], (2, 3)[: rows.p])
     zero = np.zeros(rows.p, dtype=rows.number_type)
     answers = {
-        "matvec": (predictions[sample], vectors @ beta),
-        "predict": (rows.predict(sample, DenseAtom(beta)), vectors @ beta),
-        "predict at a sparse atom": (rows.predict(sample, single), vectors @ single.dense(zero)),
-        "scatter": (_dense(total), w[sample] @ vectors),
-        "square_norms": (rows.square_norms()[sample], (vectors * vectors).sum(axis=1)),
-        "max_norms": (rows.max_norms()[sample], abs(vectors).max(axis=1)),
-        "entry_range": (smallest[sample] + largest[sample], vectors.min(axis=1) + vectors.max(1)),
-        "box_range, low": (low[sample], np.minimum(*products).sum(axis=1)),
-        "box_range, high": (high[sample], np.maximum(*products).sum(axis=1)),
+        "matvec": (predictions[places], vectors @ beta),
+        "predict": (rows.predict(places, DenseAtom(beta)), vectors @ beta),
+        "predict at a sparse atom": (rows.predict(places, single), vectors @ single.dense(zero)),
+        "scatter": (_dense(total), w[places] @ vectors),
+        "square_norms": (rows.square_norms()[places], (vectors * vectors).sum(axis=1)),
+        "max_norms": (rows.max_norms()[places], abs(vectors).max(axis=1)),
+        "entry_range": (smallest[places] + largest[places], vectors.min(axis=1) + vectors.max(1)),
+        "box_range, low": (low[places], np.minimum(*products).sum(axis=1)),
+        "box_range, high": (high[places], np.maximum(*products).sum(axis=1)),
     }
     for method, (found, right) in answers.items():
         error = abs(np.asarray(found, dtype=float) - np.asarray(right, dtype=float))
         if not error.max() <= ORACLE_ROOM * (1 + float(abs(right).max())):
             k = int(error.argmax())
-            place = f"entry {k}" if method == "scatter" else f"row {sample[k]}"
+            place = f"entry {k}" if method == "scatter" else f"row {places[k]}"
             expected = f"{float(right[k]):.10g}, as row(j) gives it"
             subject.refuse(method, place, float(found[k]), expected)
-    return len(sample)
-
-
-def _dense(vector: Any) -> Any:
-    return vector.toarray().ravel() if hasattr(vector, "toarray") else vector
 
 
 def vet_run(problem: Problem, prox: BregmanProx, schedule: Schedule) -> None:
     """Refuse a prox or a schedule that is not rcmd's own and breaks its contract."""
-    from rcmd.model.problem import foreign
-
     if foreign(prox):
         check_prox(Subject(type(prox).__name__, "rcmd.testing.check_prox"), problem, prox)
     if foreign(schedule):
@@ -586,8 +567,8 @@ def vet_run(problem: Problem, prox: BregmanProx, schedule: Schedule) -> None:
 
 def check_prox(subject: Subject, problem: Problem, prox: BregmanProx) -> None:
     """The mirror map increases along s, and ``inverse`` inverts it."""
-    sample, losses = _sample(problem), problem.losses
-    for j in sample.tolist():
+    losses = problem.losses
+    for j in Sample(problem).places.tolist():
         y, bound = losses.y[j], problem.prediction_bounds[j]
         weight = 1 if losses.weights is None else losses.weights[j]
         states = [bound * k / 4 for k in range(-4, 5)]
