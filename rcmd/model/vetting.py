@@ -35,6 +35,9 @@ PAIRS = 8
 RELATIVE, ORACLE_ROOM = 1e-9, 1e-7
 """Rounding allowed in identities of a loss, and of an oracle, relative to their terms."""
 
+COORDINATES = 6
+"""Coordinates along which an atom is compared with better points."""
+
 LARGE = 10_000
 """From so many variables on, fewer costs and points are tried."""
 
@@ -102,7 +105,7 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
         if key not in _passed:
             subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
             check = OracleCheck(subject, problem.oracle, sample, costs)
-            check.run(1 if few else 6)
+            check.run(2 if few else 12)
             _remember(key, f"sampled at {len(costs)} costs by {check.calls} oracle calls")
         grounds["oracle"] = _passed[key]
     if "loss" in found:
@@ -325,16 +328,18 @@ def _costs(problem: Problem, sample: Sample, few: bool) -> list[Array]:
     rng, rows, losses = np.random.default_rng(0), sample.rows, problem.losses.some(sample.places)
     predictions = 0 * losses.y, sample.low, (sample.low + sample.high) / 2
     slopes = [losses.derivative(s) for s in predictions]
-    costs = [rows.rmatvec(w) / rows.n for w in slopes]
     size = max(abs(w).max() for w in slopes) / 1000
+    costs = []
     for _ in range(1 if few else 3):
         w = np.asarray(rng.integers(-1000, 1000, problem.rows.n), dtype=problem.rows.number_type)
         costs.append(_dense(problem.rows.rmatvec(size * w)) / problem.n)
-    # Costs nearby, for which a heuristic chooses other atoms.
-    costs += [c + c * rng.integers(-3, 4, len(c)) / 10 for c in costs[: 1 if few else 3]]
     far = 1 if problem.oracle.indicator else 10**8
-    ends = [far * sign * x for x in rows.array[: 2 if few else 4] for sign in (1, -1)]
-    return [*costs, *ends, 0 * costs[0]]
+    costs += [far * x for x in rows.array[: 2 if few else 4]]
+    costs = [sign * c for c in costs for sign in (1, -1)]
+    costs += [rows.rmatvec(w) / rows.n for w in slopes]
+    # Costs nearby, for which a heuristic chooses other atoms.
+    costs += [c + c * rng.integers(-3, 4, len(c)) / 10 for c in costs[:2]]
+    return [*costs, 0 * costs[0]]
 
 
 class OracleCheck:
@@ -350,8 +355,10 @@ class OracleCheck:
 
     def run(self, searches: int) -> None:
         """Check everything, and leave the oracle as it was before a run."""
-        atoms = [self._atom(k) for k in range(len(self.costs))]
-        self.points = [atom.dense(self.zero) for atom in atoms]
+        atoms, self.points = [], []
+        for k in range(len(self.costs)):
+            atoms.append(self._atom(k))
+            self.points.append(atoms[k].dense(self.zero))
         self.minima = [self._asked("minimum", k) for k in range(len(self.costs))]
         for k, (atom, point) in enumerate(zip(atoms, self.points, strict=True)):
             if not np.array_equal(atom.dense(self.zero), point):
@@ -427,40 +434,39 @@ class OracleCheck:
             self.penalties.append(found)
 
     def _search(self, k: int) -> None:
-        """More points of dom R that are good at c, along rays from the middle of the atoms."""
+        """More points of dom R that are good at c: along rays from the middle of the atoms, once
+        more from near the best of them, and coordinate by coordinate from the atom.
+        """
         c, atom = self.costs[k], self.points[k]
         atoms = np.array(self.points[: len(self.costs)])
         centre = atoms.sum(axis=0) / len(atoms)
         signs, sizes = np.sign(c), abs(c) / abs(c).max()
         scale = abs(atoms - centre).max() or 1
-        best = centre
-        for way in (signs * sizes, signs, signs * sizes**3, None, None):
-            if way is None:  # once more, from inside near the best point
-                ray, start = signs * sizes, (centre + 3 * best) / 4
-            else:
-                ray, start = way, centre
-            end = self._end(k, start, -scale * ray, atoms - centre)
-            best = end if c @ end < c @ best else best
+        rays = [-scale * signs * share for share in (sizes, sizes**0, sizes**3)]
+        spanned = np.asarray(atoms - centre, dtype=float)
+        shares = np.linalg.lstsq(spanned.T, rays[0].astype(float), rcond=1e-10)[0]
+        rays.append((shares @ spanned).astype(rays[0].dtype))  # where dom R is flat
+        ends = [self._end(k, centre, ray) for ray in rays]
+        best = min(ends, key=lambda point: c @ point)
+        ends.append(self._end(k, (centre + 3 * best) / 4, rays[0]))
+        corner = atom
+        for i in np.argsort(-sizes, kind="stable")[:COORDINATES].tolist():
+            step = 0 * c
+            step[i] = -scale * signs[i]
+            corner = self._end(k, corner, step)
+        for end in (*ends, corner):
             for point in (end, (end + atom) / 2, (end + 3 * atom) / 4):
                 self.points.append(point)
                 self.penalties.append(self._answer("penalty", k, point))
 
-    def _end(self, k: int, start: Array, way: Array, flat: Array) -> Array:
-        """The last point of dom R from ``start`` on that way; along dom R if it is flat."""
-        end = self._reach(k, start, way)
-        if end is start and np.linalg.matrix_rank(flat.astype(float)) < len(start):
-            spanned = flat.astype(float)
-            shares = np.linalg.lstsq(spanned.T, way.astype(float), rcond=1e-10)[0]
-            end = self._reach(k, start, (shares @ spanned).astype(way.dtype))
-        return end
-
-    def _reach(self, k: int, start: Array, way: Array) -> Array:
+    def _end(self, k: int, start: Array, way: Array) -> Array:
+        """The last point of dom R from ``start`` on that way."""
         inside, outside = start, start + way
         for _ in range(20):
             if not self._answer("violation", k, outside) <= 0:
                 break
             inside, outside = outside, outside + (outside - start)
-        for _ in range(10):
+        for _ in range(8):
             middle = (inside + outside) / 2
             if self._answer("violation", k, middle) <= 0:
                 inside = middle
@@ -485,7 +491,7 @@ class OracleCheck:
             came = f"a point where cᵀβ + R(β) is {float(values[k]):.10g}"
             expected = f"the minimum {float(lowest):.10g}, or exact_atoms = False in the class"
             self.subject.refuse("argmin", self.at(k), came, expected)
-        for i in (k, best):
+        for i in (k, (k + 1) % len(self.costs)):
             found, right = self._asked("fenchel_young", k, self.points[i]), values[i] - lowest
             if not abs(found - right) <= 2 * room:
                 expected = f"R(β) + cᵀβ − minimum(c) = {float(right):.10g}"

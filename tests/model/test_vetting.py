@@ -3,7 +3,7 @@
 import json
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -15,11 +15,9 @@ from rcmd import (
     RCMD,
     Box,
     ConjugateProx,
-    CvxpyOracle,
     L1Ball,
     LeastSquares,
     LinearMinOracle,
-    Logistic,
     OperatorRows,
     Problem,
     Product,
@@ -38,6 +36,7 @@ from rcmd.rows.processes import SharedError
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 6)), RNG.normal(size=40)
+REFERENCE = RCMD(engine="reference")
 
 
 @dataclass(frozen=True)
@@ -309,8 +308,8 @@ def test_oracles_with_planted_faults_are_refused(members, fault, around):
     if not fault:
         assert Problem(data, Y, LeastSquares(), oracle, **more).ground == "sampled"
         return
-    if around != "alone" and "later calls" in fault:
-        return  # these copy the atoms of their parts
+    if around != "alone" and fault in ("later calls change", "mu of"):
+        return  # atoms are copied there, and μ is that of the weakest part
     with pytest.raises(ValueError, match=r"verify=False") as refused:
         Problem(data, Y, LeastSquares(), oracle, **more)
     assert "Mine" in str(refused.value)
@@ -374,8 +373,7 @@ def test_a_heuristic_value_is_no_minimum(oracle):
     """Such an oracle is consistent in itself; only other points of dom R contradict it."""
     with pytest.raises(ValueError, match="minimum must be a lower bound"):
         Problem(X, Y, LeastSquares(), oracle)
-    right = type(oracle)(*vars(oracle).values() if False else [*vars(oracle).values()][:1], True)
-    assert Problem(X, Y, LeastSquares(), right).ground == "sampled"
+    assert Problem(X, Y, LeastSquares(), replace(oracle, right=True)).ground == "sampled"
 
 
 @dataclass(frozen=True)
@@ -383,8 +381,12 @@ class Bowl(LinearMinOracle):
     """½·strength·‖β‖² on ‖β‖ ≤ 2, with a μ of its own."""
 
     strength: float
-    mu: float
+    said: float
     indicator = False
+
+    @property
+    def mu(self):
+        return self.said
 
     def argmin(self, c):
         beta, size = -c / self.strength, np.linalg.norm(c / self.strength)
@@ -406,7 +408,7 @@ class Bowl(LinearMinOracle):
 
 
 def test_a_mu_that_is_too_large_is_refused():
-    assert Problem(X, Y, Logistic.__base__ and LeastSquares(), Bowl(0.5, 0.5)).ground == "sampled"
+    assert Problem(X, Y, LeastSquares(), Bowl(0.5, 0.5)).ground == "sampled"
     with pytest.raises(ValueError, match=r"mu of Bowl at .* is 0.505; expected at most 0.5"):
         Problem(X, Y, LeastSquares(), Bowl(0.5, 0.505))
 
@@ -422,7 +424,7 @@ def test_shipped_classes_are_proved_and_not_checked(monkeypatch):
 
 def test_what_was_only_sampled_is_said_everywhere(tmp_path):
     problem = Problem(X, Y, ArcTan(), Ordered())
-    result = solve(problem, tol=1e-2)
+    result = solve(problem, method=REFERENCE, tol=1e-1)
     text = problem.ground_text
     assert text.startswith("sampled: Ordered at ") and "ArcTan at" in text
     assert "oracle calls" in text and result.ground == problem.ground == "sampled"
@@ -439,7 +441,7 @@ def test_what_was_only_sampled_is_said_everywhere(tmp_path):
 def test_saved_grounds(tmp_path):
     from rcmd.solver.saved_results import as_data, from_parts, parts
 
-    result = solve(Problem(X, Y, LeastSquares(), L1Ball(1.0)), tol=1e-2)
+    result = solve(Problem(X, Y, LeastSquares(), L1Ball(1.0)), method=REFERENCE, tol=0.5)
     held = parts(result)
     assert as_data(result)["ground"] == "proved" and json.dumps(held["ground"])
     older = {name: value for name, value in held.items() if name != "ground"}
@@ -514,30 +516,26 @@ def test_a_prox_and_a_schedule_of_ones_own():
     wrong = {"inverse": lambda self, loss, m, s, y, weight, bound: m / 2.02}
     falling = {"mirror": lambda self, loss, s, y, weight: -s}
     options = {"tol": 0.0, "max_iterations": 3, "batch": 1}
+
+    def run(problem, **own):
+        return solve(problem, method=RCMD(engine="reference", **own), **options)
+
     slower = made(ConjugateProx, doubled)()
-    assert solve(problem, method=RCMD(prox=slower), **options).nit == 3
+    assert run(problem, prox=slower).nit == 3
     for members in (wrong, falling):
         prox = made(ConjugateProx, doubled | members)()
         with pytest.raises(ValueError, match=r"(inverse|mirror) of Mine"):
-            solve(problem, method=RCMD(prox=prox), **options)
+            run(problem, prox=prox)
     fine = made(SublinearSchedule, {})(40.0)
-    assert solve(problem, method=RCMD(schedule=fine), **options).nit == 3
+    assert run(problem, schedule=fine).nit == 3
     growing = {"growth": lambda self, i, base: 1.01 * SublinearSchedule.growth(self, i, base)}
     for members in (long, growing):
         schedule = made(SublinearSchedule, members)(40.0)
         with pytest.raises(ValueError, match=r"(step|growth) of Mine"):
-            solve(problem, method=RCMD(schedule=schedule), **options)
+            run(problem, schedule=schedule)
     unchecked = Problem(X, Y, LeastSquares(), L1Ball(1.0), verify=False)
     assert unchecked.ground == "proved"  # nothing here needed a check
-    solve(unchecked, method=RCMD(schedule=made(SublinearSchedule, long)(40.0)), **options)
-
-
-def test_cvxpy_has_a_users_function_and_a_solvers_word():
-    import cvxpy as cp
-
-    disc = CvxpyOracle(lambda beta: (0, [cp.norm2(beta) <= 1]), 2)
-    problem = Problem([[1.0, 2.0]], [1.0], LeastSquares(), disc)
-    assert problem.ground == "sampled" and "<lambda> at" in problem.ground_text
+    run(unchecked, schedule=made(SublinearSchedule, long)(40.0))
 
 
 def test_rows_on_several_ranks():
@@ -561,8 +559,6 @@ def test_rows_on_several_ranks():
 @dataclass(frozen=True)
 class Heavy(SeparableConjugate):
     """|y|·softplus(−sign(y)·s), for which γ_j = |y_j|/4."""
-
-    calls: list = field(default_factory=list, compare=False)
 
     def value(self, s, y):
         q = -math.copysign(1.0, y) * s
@@ -607,7 +603,7 @@ def test_the_bound_of_a_class_without_gamma_holds():
     gaps, bounds = [], []
     for seed in range(5):
         last = solve(
-            problem, method=RCMD(batch=1), tol=0.0, max_iterations=40, record_at=[40], seed=seed
+            problem, method=REFERENCE, tol=0.0, max_iterations=40, record_at=[40], seed=seed
         ).history[-1]
         gaps.append(last.gap)
         bounds.append(last.bound)
