@@ -221,9 +221,10 @@ class LossCheck:
             expected = "at least as much: l must be convex on the range of predictions"
             self.subject.refuse("derivative", place, float(b[k]), expected)
         if (k := _first((rise < a * h - room) | (rise > b * h + room))) is not None:
+            ends = values[k] + a[k] * h[k], values[k] + b[k] * h[k]
             expected = (
-                f"between {values[k] + a[k] * h[k]:.10g} and {values[k] + b[k] * h[k]:.10g}, by the "
-                f"derivatives there and at s = {s[k]:.10g}: a convex function and its slope"
+                f"between {ends[0]:.10g} and {ends[1]:.10g}, by the derivatives there and at s = "
+                f"{s[k]:.10g}: a convex function and its slope"
             )
             self.subject.refuse("value", self.at("s", s[k + 1]), float(values[k + 1]), expected)
         if (k := _first(b - a > self.gamma * h * (1 + 1e-6) + 2 * steep)) is not None:
@@ -232,7 +233,7 @@ class LossCheck:
         return values, slopes
 
     def _constants(self, s: Array, values: Array, slopes: Array) -> None:
-        """D_l(0, a) ≤ ``bregman_radius`` and −s·l'(s) ≤ ``descent_bound``, from which radii come."""
+        """D_l(0, a) ≤ ``bregman_radius`` and −s·l'(s) ≤ ``descent_bound``, for radii."""
         start = float(values[int(np.searchsorted(s, 0.0))])
         divergence = float((start - values + s * slopes).max())
         descent = float((-s * slopes).max())
@@ -304,16 +305,17 @@ class LossCheck:
             if not abs(found - gap) <= 2 * room:
                 self.subject.refuse("fenchel_young", place, found, f"{gap:.10g} at s = {s:.10g}")
         forms = vars(type(loss)).get("arrays")
-        single = {"value": (s,), "derivative": (s,), "conjugate": (w,), "fenchel_young": (s, w)}
-        right = {name: float(getattr(loss, name)(*at, y)) for name, at in single.items()}
-        both = {"expansion": ("value", "derivative"), "duality": ("conjugate", "fenchel_young")}
-        for name in filter(lambda name: hasattr(forms, name), (*single, *both)):
-            at = single.get(name, (s,) if name == "expansion" else (s, w))
-            found = getattr(forms, name)(*(np.array([number]) for number in (*at, y)))
-            for one, part in zip(both.get(name, (name,)), found if name in both else (found,)):
-                if not abs(float(part[0]) - right[one]) <= room + 1e-12 * abs(right[one]):
-                    expected = f"{right[one]:.10g}, as the method {one} has it"
-                    self.subject.refuse(f"arrays.{name}", place, float(part[0]), expected)
+        calls = {"value": (s,), "derivative": (s,), "conjugate": (w,), "fenchel_young": (s, w)}
+        right = {name: [float(getattr(loss, name)(*at, y))] for name, at in calls.items()}
+        calls |= {"expansion": (s,), "duality": (s, w)}
+        right["expansion"] = right["value"] + right["derivative"]
+        right["duality"] = right["conjugate"] + right["fenchel_young"]
+        for name in (name for name in calls if hasattr(forms, name)):
+            at = (np.array([number]) for number in (*calls[name], y))
+            found = np.ravel(getattr(forms, name)(*at))[: len(right[name])]
+            if not np.allclose(found, right[name], rtol=1e-12, atol=room):
+                expected = f"{right[name]}, as the methods have it"
+                self.subject.refuse(f"arrays.{name}", place, found.tolist(), expected)
 
 
 def _first(wrong: Array) -> int | None:
@@ -363,7 +365,9 @@ class OracleCheck:
         for k, (atom, point) in enumerate(zip(atoms, self.points, strict=True)):
             if not np.array_equal(atom.dense(self.zero), point):
                 expected = "one that stays as it is: return an array of its own"
-                self.subject.refuse("argmin", self.at(k), "an atom that later calls change", expected)
+                self.subject.refuse(
+                    "argmin", self.at(k), "an atom that later calls change", expected
+                )
         self.penalties = [self._member(k, point) for k, point in enumerate(self.points)]
         self._convexity()
         searched = [k for k, c in enumerate(self.costs) if c.any()]
@@ -603,4 +607,6 @@ def check_schedule(subject: Subject, schedule: Schedule) -> None:
         growth = float(schedule.growth(i + 1, i)) * (1 - float(schedule.mixing(i + 1)))
         if not abs(growth - 1) <= ORACLE_ROOM:
             expected = "1/(1 − mixing(i + 1)), which C_{i+1}/C_i is"
-            subject.refuse("growth", f"{where} + 1, base {i},", float(schedule.growth(i + 1, i)), expected)
+            subject.refuse(
+                "growth", f"{where} + 1, base {i},", float(schedule.growth(i + 1, i)), expected
+            )
