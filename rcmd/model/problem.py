@@ -138,7 +138,7 @@ class Problem:
     def with_oracle(self, oracle: LinearMinOracle | str) -> Problem:
         """The same data and losses, shared, with another regularizer (and the same intercept)."""
         other = copy(self)
-        for name in ("prediction_ranges", "prediction_bounds", "rounding_scale"):
+        for name in ("prediction_ranges", "prediction_bounds"):
             vars(other).pop(name, None)
         other._regularize(oracle)
         other._vet()
@@ -177,6 +177,8 @@ class Problem:
 
     def _estimate_gammas(self) -> None:
         """γ_j on I_j, the range of predictions, for a class of losses that does not say it."""
+        for name in ("rounding_scale", "spectral_energy"):
+            vars(self).pop(name, None)
         gammas = self.losses.estimated_gammas(*self.prediction_ranges)
         self.losses = copy(self.losses)
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
