@@ -1,8 +1,8 @@
 """Runs: reproducible, stopped for the reason they say, certified at every checkpoint."""
 
 import math
-from copy import copy
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
