@@ -52,7 +52,7 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
         if key not in _passed:
             subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
             check = OracleCheck(subject, problem.oracle, sample, costs)
-            check.run(2 if few else 12)
+            check.run(2 if few else 8)
             _remember(key, f"sampled at {len(costs)} costs by {check.calls} oracle calls")
         grounds["oracle"] = _passed[key]
     if "loss" in found:
