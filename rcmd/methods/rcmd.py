@@ -21,7 +21,7 @@ from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.certificate import BestPair
 from rcmd.model.constants import Constants
-from rcmd.model.problem import Problem
+from rcmd.model.problem import Problem, foreign
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import (
     LinearSchedule,
@@ -30,6 +30,7 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
+from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
 
 if TYPE_CHECKING:
@@ -116,6 +117,11 @@ class RCMD(Method):
             start = checked_start(problem, warm_start)
             schedule = Resumed(schedule, round(COUNTED_PAST * warm_start.passes * problem.n / size))
         sampler = self.sampler or UniformSampler(problem.n, size, rng)
+        if problem.verify and (foreign(prox) or foreign(schedule)):
+            from rcmd.model.vetting import vet_run
+
+            with shared_errors(problem.group):
+                vet_run(problem, prox, schedule)
         facts = bounds.RunFacts.of(
             problem,
             constants,

@@ -14,7 +14,7 @@ from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, as_array, checked_numbers
 
 RESOLVED = 1e-13
-"""The rounding up to which a gap holds without more ado; a larger bound on it is part of the gap."""
+"""The rounding up to which a gap holds as it is; a larger bound on it is part of the gap."""
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
@@ -36,6 +36,8 @@ class Certificate:
         (1/n) Σ_j [l_j(x_jᵀβ) + l_j*(w_j) − w_j x_jᵀβ].
     regularizer_gap
         R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ.
+    ground_text
+        What it rests on, in a line that begins with ``ground``; see ``Problem.ground``.
 
     Where the rounding of Xβ or Xᵀw may change P or D by more than 1e-13, a bound of that is added
     to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers returned. A sum
@@ -48,6 +50,12 @@ class Certificate:
     dual: Any
     loss_gap: Any
     regularizer_gap: Any
+    ground_text: str
+
+    @property
+    def ground(self) -> str:
+        """``"proved"``, ``"sampled"`` or ``"unchecked"``: what is known of the classes used."""
+        return self.ground_text.partition(":")[0]
 
     @property
     def gap(self) -> Any:
@@ -58,7 +66,7 @@ class Certificate:
         return (
             f"Certificate(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
             f"gap={float(self.gap):.3g} = {float(self.loss_gap):.3g} from the losses + "
-            f"{float(self.regularizer_gap):.3g} from the regularizer)"
+            f"{float(self.regularizer_gap):.3g} from the regularizer; {self.ground_text})"
         )
 
 
@@ -232,6 +240,7 @@ def _certified(
         dual=dual.value,
         loss_gap=loss_gap + primal.doubt,
         regularizer_gap=max(apart, 0) + dual.doubt,
+        ground_text=problem.ground_text,
     )
     if feasible and math.isfinite(primal.doubt + dual.doubt):
         size = primal.size + dual.size
@@ -362,7 +371,9 @@ class BestPair:
         self._dual = DualPoint(frozen(self.problem.own_part(state["w"])), None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
-            self._certificate = Certificate(*pair, *values, *state["gaps"])
+            losses, regularizer = state["gaps"]
+            ground = self.problem.ground_text
+            self._certificate = Certificate(*pair, *values, losses, regularizer, ground)
             if not all(gap >= 0 for gap in state["gaps"]):
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
 

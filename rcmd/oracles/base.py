@@ -173,9 +173,10 @@ class LinearMinOracle(ABC):
 
     @abstractmethod
     def minimum(self, c: Array) -> Any:
-        """min_β cᵀβ + R(β) = −R*(−c); never more, as certificates rest on it.
+        """min_β cᵀβ + R(β) = −R*(−c), or a lower bound of it where it is not known exactly.
 
-        Where ``exact_atoms`` is false it may be a lower bound, and not what ``argmin`` reaches.
+        Never the value at a point that may not be the best one: D(w) rests on this number, and a
+        certificate would be wrong. A bound that is too low only loosens it.
         """
 
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
