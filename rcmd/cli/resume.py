@@ -73,7 +73,8 @@ def _words(path: Path, group: Group) -> Any:
     kinds: dict[str, Any] = WORDS | {"spread": bool, "code": dict}
     if words is not None and not (
         isinstance(words, dict)
-        and all(isinstance(words.get(name), kind | None) for name, kind in kinds.items())
+        and words.keys() >= kinds.keys()
+        and all(isinstance(words[name], kind | None) for name, kind in kinds.items())
         and words["rows"] in TASKS
         and None not in (words["spread"], words["code"])
     ):

@@ -334,7 +334,7 @@ def _polished(points: Array, target: Array, weights: Array) -> Array:
     """The weights solved for once more on the points that have some, where that is closer."""
     used = np.flatnonzero(weights)
     system = np.vstack([points[:, used], np.ones(len(used))])
-    solution = np.maximum(np.linalg.lstsq(system, np.append(target, 1.0))[0], 0)
+    solution = np.maximum(np.linalg.lstsq(system, np.append(target, 1.0), rcond=None)[0], 0)
     if not solution.sum() > 0:
         return weights
     better = np.zeros_like(weights)
