@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from rcmd import __version__
 from rcmd.cli.options import add_command, add_json_option, check_outputs
 from rcmd.reporting.progress import EXIT_BAD_INPUT, EXIT_INTERRUPTED, launched_ranks
+from rcmd.rows.validation import visible
 
 COMMANDS = {
     "solve": "solve a problem to a certified gap",
@@ -91,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = None
         return 0
     except (ValueError, TypeError, OSError, ImportError) as fault:
-        print(f"rcmd: {fault}", file=sys.stderr)
+        print(f"rcmd: {visible(str(fault))}", file=sys.stderr)
         return EXIT_BAD_INPUT
     return status
 

@@ -46,6 +46,7 @@ from rcmd.methods import method_named
 from rcmd.model import truth
 from rcmd.model.problem import Problem
 from rcmd.model.specs import parse_batch
+from rcmd.model.user_code import code_run
 from rcmd.reporting.progress import RunProgress, exit_status, launched_ranks, tell_on_terminal
 from rcmd.reporting.tables import about_command, say, write_json
 from rcmd.solver.history import Record, State, StopReason
@@ -54,10 +55,11 @@ from rcmd.solver.run import Run
 from rcmd.solver.saved_results import as_data
 from rcmd.solver.solve import iterate
 
-WORDS = (
-    "rows", "file", "data", "loss", "oracle", "intercept", "batch", "seed", "held_out", "keep",
-)  # fmt: skip
-"""The options that say what is solved, and by which steps."""
+WORDS: dict[str, type] = {
+    "rows": str, "file": str, "data": str, "loss": str, "oracle": str, "intercept": float,
+    "batch": str, "seed": int, "held_out": float, "keep": str,
+}  # fmt: skip
+"""The options that say what is solved, and by which steps; each may be ``None``."""
 
 DEFAULTS = {
     "method": "corrected",
@@ -114,7 +116,10 @@ def _start(task: Task, options: argparse.Namespace) -> int:
 
 def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
     """The options that say what is solved, with the absolute path of the data."""
-    words = {name: getattr(options, name) for name in WORDS} | {"spread": problem.spread}
+    words = {name: getattr(options, name) for name in WORDS}
+    named = f"{options.loss} {options.oracle}"
+    code = {place: sha256 for place, sha256 in code_run.items() if place in named}
+    words |= {"spread": problem.spread, "code": code}
     if options.file is not None:
         path = located(options.file, options.data) if options.rows == "libsvm" else options.file
         words |= {"file": os.path.abspath(path), "data": None}

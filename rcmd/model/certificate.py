@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -365,15 +366,26 @@ class BestPair:
         if not state:
             return
         beta, *numbers = state["primal"]
-        _check_shape("beta", beta, self.problem.rows.zero().shape)
+        zero, losses = self.problem.rows.zero(), self.problem.losses
+        _check_shape("beta", beta, zero.shape)
         _check_shape("w", state["w"], (self.problem.n,))
+        w = frozen(self.problem.own_part(state["w"]))
+        stated = [*numbers, *state["dual"], *(state["gaps"] or [])]
+        if not (
+            all(isinstance(value, Number) for value in stated)
+            and type(beta) is type(zero)
+            and getattr(beta, "dtype", None) == getattr(zero, "dtype", None)
+            and w.dtype == losses.y.dtype
+            and np.isfinite(np.asarray(losses.conjugate(w), dtype=float)).all()
+        ):
+            raise ValueError("the best pair is none: expected β, w in dom l*, and numbers")
         self._primal = PrimalPoint(frozen(beta), None, *numbers)
-        self._dual = DualPoint(frozen(self.problem.own_part(state["w"])), None, *state["dual"])
+        self._dual = DualPoint(w, None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
-            losses, regularizer = state["gaps"]
+            loss_gap, regularizer_gap = state["gaps"]
             ground = self.problem.ground_text
-            self._certificate = Certificate(*pair, *values, losses, regularizer, ground)
+            self._certificate = Certificate(*pair, *values, loss_gap, regularizer_gap, ground)
             if not all(gap >= 0 for gap in state["gaps"]):
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
 

@@ -1,10 +1,14 @@
 """The user's own losses, oracles and proxes, by name: ``module:Class(0.5)`` or ``file.py:name``."""
 
 import ast
+import hashlib
 import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,21 @@ from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import Schedule
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import Rows
+
+_trusted: ContextVar[Mapping[str, str] | None] = ContextVar("trusted", default=None)
+
+code_run: dict[str, str] = {}
+"""The files and modules that were run by name, with the SHA-256 of each file."""
+
+
+@contextmanager
+def only_trusted(code: Mapping[str, str]) -> Iterator[None]:
+    """Within it, nothing is run but what ``code`` names, and only files as they were."""
+    token = _trusted.set(code)
+    try:
+        yield
+    finally:
+        _trusted.reset(token)
 
 
 def load(target: str) -> Any:
@@ -65,6 +84,7 @@ def _parsed(target: str, words: str) -> tuple[str, list[Any], dict[str, Any]]:
 
 
 def _module(place: str) -> Any:
+    _refuse_untrusted(place)
     if not place.endswith(".py"):
         _search_in(os.getcwd())
         try:
@@ -86,6 +106,22 @@ def _module(place: str) -> Any:
     except Exception as fault:  # whatever the user's file raises
         raise ValueError(f"{place} cannot be imported: {type(fault).__name__}: {fault}") from None
     return module
+
+
+def _refuse_untrusted(place: str) -> None:
+    """Before a line of it is run."""
+    path, trusted = Path(place), _trusted.get()
+    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    if trusted is not None and place not in trusted:
+        raise ValueError(
+            f"{place} would be run, which a checkpoint names; expected --trust-user-code, if you "
+            "have read that file and trust it"
+        )
+    if trusted is not None and trusted[place] != found:
+        raise ValueError(
+            f"{place} is not what it was when the run began, and is not run; expected the same file"
+        )
+    code_run[place] = found
 
 
 def _search_in(folder: str) -> None:

@@ -18,6 +18,10 @@ DISTRIBUTION = "rcmd-opt"
 """The name of this package for pip: on the package index, rcmd is another one."""
 
 
+LONGEST = 300
+"""Characters of an error that are told in another one."""
+
+
 def pip_install(extra: str) -> str:
     """The command that installs what an optional part needs.
 
@@ -25,6 +29,21 @@ def pip_install(extra: str) -> str:
     pip install 'rcmd-opt[plot]'
     """
     return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def visible(text: str) -> str:
+    r"""``text`` with control characters escaped: what a file holds must not rule a terminal.
+
+    >>> print(visible("red: \x1b[31m"))
+    red: \x1b[31m
+    """
+    return "".join(c if c.isprintable() or c in "\n\xa0" else ascii(c)[1:-1] for c in text)
+
+
+def one_line(fault: object) -> str:
+    """What an error says, in one line of a length that can be read."""
+    text = visible(" ".join(str(fault).split()))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def checked_numbers(

@@ -285,7 +285,13 @@ class Run(Iterator[State]):
         With ``ended``, it had reached its tolerance, and continues only with a smaller one, or
         made no more progress.
         """
-        self.progress.load_state(state["progress"])
+        progress = self.progress
+        progress.load_state(state["progress"])
+        counts = progress.iteration, progress.gradients, progress.oracle_calls
+        if not all(isinstance(count, Integral) and count >= 0 for count in counts):
+            raise ValueError(f"iteration, gradients and oracle calls are {counts}")
+        if not (isinstance(progress.step_gradients, Integral) and progress.step_gradients > 0):
+            raise ValueError(f"a step takes {progress.step_gradients!r} gradients")
         self._best.load_state(state["best"])
         for row in History.of_columns(state["history"]):
             self._append(row)
