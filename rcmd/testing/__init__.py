@@ -4,7 +4,7 @@ Each ``check_…`` raises a ``ContractError``, an ``AssertionError`` that lists 
 which fails, where, both numbers and the likely cause; each ``inspect_…`` returns the same as a
 ``Report``. All are deterministic. The identities are in ``losses`` (what ``value`` implies in
 ``evidence``), ``oracles`` and ``proxes``, the diagnosis of failures in ``report``; ``fuzzing``
-judges random problems.
+judges random problems, ``enclosure`` (``rcmd.verify``) proves the gap of a result.
 """
 
 from rcmd.testing.losses import check_conjugate, inspect_conjugate

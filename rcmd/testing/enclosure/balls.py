@@ -34,7 +34,8 @@ def outward(value: Ball) -> tuple[float, float]:
     if not value.is_finite():
         return -math.inf, math.inf
     low, high = float(value.lower()), float(value.upper())
-    return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    low = low if arb(low) <= value.lower() else math.nextafter(low, -math.inf)
+    return low, high if arb(high) >= value.upper() else math.nextafter(high, math.inf)
 
 
 def blurred(x: Ball, terms: float) -> Ball:
@@ -125,8 +126,8 @@ def top_eigenvalue(matrix: Any) -> Ball:
     """
     count, entries = matrix.nrows(), matrix.entries()
     size = total(sizes(entries)).upper()
-    if size == 0:
-        return arb(0)
+    if not (size > 0 and size.is_finite()):
+        return size
     scaled = np.array([float((x / size).mid()) for x in entries]).reshape(count, count)
     v = arb_mat(count, 1, balls(np.linalg.eigh((scaled + scaled.T) / 2)[1][:, -1]))
     low = (v.transpose() * matrix * v)[0, 0] / (v.transpose() * v)[0, 0]
@@ -154,10 +155,11 @@ def nuclear_norm(beta: Sequence[Ball], shape: tuple[int, int]) -> Ball:
     weights, count = balls(parts[1]), len(parts[1])
     left = arb_mat(shape[0], count, balls(parts[0]))
     right = arb_mat(count, shape[1], balls(parts[2]))
-    spread = arb_mat(count, shape[1], balls(parts[1][:, None] * np.ones(shape[1])))
-    stretched = arb_mat(count, shape[1], [*map(arb.__mul__, spread.entries(), right.entries())])
+    stretched = arb_mat([[w * x for x in v] for w, v in zip(weights, right.tolist(), strict=True)])
     missed = euclidean(map(arb.__sub__, beta, (left * stretched).entries()))
-    lengths = [[*map(euclidean, vectors)] for vectors in (left.transpose().tolist(), right.tolist())]
+    lengths = [
+        [*map(euclidean, vectors)] for vectors in (left.transpose().tolist(), right.tolist())
+    ]
     high = total(map(math.prod, zip(weights, *lengths, strict=True))) + arb(count).sqrt() * missed
     signs = (left * right).entries()
     low = inner(beta, signs) / spectral_norm(signs, shape)

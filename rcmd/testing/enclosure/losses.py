@@ -28,8 +28,8 @@ class Pair:
     def dual(self, w: Ball, y: Ball) -> tuple[Ball, Ball]:
         """The point of dom l* next to w, and l* there."""
         low, high = self.domain(y)
-        w = w if low is None or w >= low else w.max(ball(low))
-        w = w if high is None or w <= high else w.min(ball(high))
+        w = w if low is None or w >= low else w.max(arb(low))
+        w = w if high is None or w <= high else w.min(arb(high))
         return w, self.conjugate(w, y)
 
 
@@ -165,7 +165,7 @@ TABLE: dict[type, Callable[[Any], Pair]] = {
 
 def pair_of(loss: Any) -> Any:
     """The entry of a loss; a sentence where there is none."""
-    if isinstance(loss, ExpressionLoss):
+    if ExpressionLoss in type(loss).__bases__:
         from rcmd.testing.enclosure.expressions import ExpressionPair
 
         return ExpressionPair(loss)

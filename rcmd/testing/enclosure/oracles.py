@@ -7,6 +7,7 @@ of both sides, and balls prove what lies between them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from graphlib import TopologicalSorter
 from itertools import accumulate, pairwise
 from typing import Any
@@ -37,6 +38,9 @@ from rcmd.testing.enclosure.balls import (
 )
 
 Norm = Callable[[Vector], Ball]
+
+SHRUNK = 1 - Fraction(1, 2**100)
+"""Less than 1, so that balls can tell what is left."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,11 @@ def lp(o: Any) -> Regularizer:
 
 def k_sparse(o: Any) -> Regularizer:
     """‖β‖ = max(‖β‖_∞, ‖β‖₁/k); its dual sums the k largest |c|."""
-    norm = lambda x: max_norm(x).max(l1_norm(x) / o.k)  # noqa: E731
-    return norm_ball(o.radius, norm, lambda c: total(descending(sizes(c))[: o.k]))
+    return norm_ball(
+        o.radius,
+        lambda x: max_norm(x).max(l1_norm(x) / o.k),
+        lambda c: total(descending(sizes(c))[: o.k]),
+    )
 
 
 def k_support(o: Any) -> Regularizer:
@@ -121,8 +128,12 @@ def group_ball(o: Any, strength: Any = 0) -> Regularizer:
             members[label].append(entry)
         return [euclidean(group) for group in members]
 
-    dual = lambda c: greatest(n / v for n, v in zip(norms(c), weights, strict=True))  # noqa: E731
-    return norm_ball(o.radius, lambda x: inner(weights, norms(x)), dual, strength)
+    return norm_ball(
+        o.radius,
+        lambda x: inner(weights, norms(x)),
+        lambda c: greatest(n / v for n, v in zip(norms(c), weights, strict=True)),
+        strength,
+    )
 
 
 def owl(o: Any) -> Regularizer:
@@ -140,26 +151,32 @@ def ellipsoid(o: Any) -> Regularizer:
     """‖β‖² = βᵀA⁻¹β, ‖c‖_dual² = cᵀAc; of A the lower triangle counts."""
     if o.matrix.ndim == 1:
         roots = [a.sqrt() for a in balls(o.matrix)]
-        norm = lambda x: euclidean(b / r for b, r in zip(x, roots, strict=True))  # noqa: E731
-        return norm_ball(o.radius, norm, lambda c: euclidean(map(arb.__mul__, c, roots)))
+        return norm_ball(
+            o.radius,
+            lambda x: euclidean(map(arb.__truediv__, x, roots)),
+            lambda c: euclidean(map(arb.__mul__, c, roots)),
+        )
     p = len(o.matrix)
     A = arb_mat(p, p, balls(np.tril(o.matrix) + np.tril(o.matrix, -1).T))
     if not positive_definite(A):
         raise ValueError(
             f"matrix of {o!r} is not proved to be positive definite; expected one that is"
         )
-    column = lambda x: arb_mat(p, 1, x)  # noqa: E731
     return norm_ball(
         o.radius,
-        lambda x: positive(inner(x, A.solve(column(x)).entries())).sqrt(),
-        lambda c: positive(inner(c, (A * column(c)).entries())).sqrt(),
+        lambda x: positive(inner(x, A.solve(arb_mat(p, 1, x)).entries())).sqrt(),
+        lambda c: positive(inner(c, (A * arb_mat(p, 1, c)).entries())).sqrt(),
     )
 
 
 def nuclear(o: Any, strength: Any = 0) -> Regularizer:
     """The sum of the singular values; its dual is the largest."""
-    norm, dual = (lambda x: nuclear_norm(x, o.shape)), (lambda c: spectral_norm(c, o.shape))
-    return norm_ball(o.radius, norm, dual, strength)
+    return norm_ball(
+        o.radius,
+        lambda x: nuclear_norm(x, o.shape),
+        lambda c: spectral_norm(c, o.shape),
+        strength,
+    )
 
 
 def cur(o: Any) -> Regularizer:
@@ -181,7 +198,10 @@ def cur(o: Any) -> Regularizer:
         given = zip(balls(o._share(hint)), of_c, strict=True)
         share = [positive(a).min(size) for a, size in given]
         rest = [size - a for size, a in zip(of_c, share, strict=True)]
-        loads = greatest(map(total, rows(share))), greatest(map(total, zip(*rows(rest), strict=True)))
+        loads = (
+            greatest(map(total, rows(share))),
+            greatest(map(total, zip(*rows(rest), strict=True))),
+        )
         atom = balls(o.argmin(hint).vector)
         size = norm(atom)
         low = -inner(c, atom) / size if size > 0 else arb(0)
@@ -204,8 +224,11 @@ def ridge(radius: Any, l2_strength: Any, l1_strength: Any = 0) -> Regularizer:
         size = euclidean(positive(x - l1) for x in sizes(c))
         return (size**2 - positive(size - reach) ** 2) / (2 * l2)
 
-    value = lambda x: l1 * l1_norm(x) + l2 * inner(x, x) / 2  # noqa: E731
-    return Regularizer(conjugate, norm_ball(radius, euclidean, euclidean).inside, value)
+    return Regularizer(
+        conjugate,
+        norm_ball(radius, euclidean, euclidean).inside,
+        lambda x: l1 * l1_norm(x) + l2 * inner(x, x) / 2,
+    )
 
 
 def box(o: Any) -> Regularizer:
@@ -236,9 +259,7 @@ def onto_simplex(radius: Any) -> Callable[[Vector], Vector]:
 
 def simplex(o: Any) -> Regularizer:
     """R*(−c) = radius·max(−c_k)."""
-    return Regularizer(
-        lambda c: ball(o.radius) * greatest(-x for x in c), onto_simplex(o.radius)
-    )
+    return Regularizer(lambda c: ball(o.radius) * greatest(-x for x in c), onto_simplex(o.radius))
 
 
 def entropy_simplex(o: Any) -> Regularizer:
@@ -252,32 +273,31 @@ def entropy_simplex(o: Any) -> Regularizer:
 
 
 def capped_simplex(o: Any) -> Regularizer:
-    """0 ≤ β ≤ cap, Σβ = total: as much as fits on the largest −c_k.
+    """0 ≤ β ≤ cap, Σβ = total: R*(−c) puts as much as fits on the largest −c_k.
 
-    A total that exceeds p·cap by rounding counts as p·cap.
+    Inside: β clipped, lowered in proportion to β or raised in proportion to cap − β. A total that
+    exceeds p·cap by rounding counts as p·cap.
     """
-    cap = ball(o.cap)
+    cap, goal = ball(o.cap), ball(o.total)
 
-    def filling(p: int) -> Vector:
-        left = ball(o.total).min(p * cap)
-        return [positive(left - k * cap).min(cap) for k in range(p)]
+    def conjugate(c: Vector) -> Ball:
+        fills = (positive(goal - k * cap).min(cap) for k in range(len(c)))
+        return inner(descending([-x for x in c]), list(fills))
 
     def inside(beta: Vector) -> Vector:
-        goal = total(filling(len(beta)))
-        kept = [positive(x).min(cap) for x in beta]
-        lower = scaled(kept, (goal / total(kept)).min(arb(1))) if total(kept) > goal else kept
-        room = len(beta) * cap - total(lower)
-        if not room > 0:
+        if Fraction(o.total) >= len(beta) * Fraction(o.cap):
             return [cap] * len(beta)
-        share = positive(goal - total(lower)) / room
-        return [x + share * (cap - x) for x in lower]
+        kept = [positive(x).min(cap) for x in beta]
+        if total(kept) != 0:
+            kept = scaled(kept, (goal / total(kept)).min(arb(1)))
+        share = positive(goal - total(kept)) / (len(beta) * cap - total(kept))
+        return [x + share * (cap - x) for x in kept]
 
-    conjugate = lambda c: inner(descending([-x for x in c]), filling(len(c)))  # noqa: E731
     return Regularizer(conjugate, inside)
 
 
 def hull(o: Any) -> Regularizer:
-    """R*(−c) = max over the vertices of −cᵀv; inside is Σ_v λ_v v for weights that floats propose."""
+    """R*(−c) = max over the vertices of −cᵀv; inside is Σλ_v v for weights that floats propose."""
     vertices = [balls(v) for v in o.vertices]
 
     def inside(beta: Vector) -> Vector:
@@ -342,18 +362,12 @@ def birkhoff(o: Any) -> Regularizer:
     def inside(beta: Vector) -> Vector:
         rows = [[positive(x) for x in beta[i * m : (i + 1) * m]] for i in range(m)]
         for _ in range(2):  # rows, then columns as rows of the transpose
-            rows = [scaled(row, 1 / total(row).max(arb(1))) for row in rows]
+            rows = [scaled(row, ball(SHRUNK) / total(row).max(arb(1))) for row in rows]
             rows = [list(column) for column in zip(*rows, strict=True)]
-        lacks = [positive(1 - total(row)) for row in rows]
-        lacks_below = [positive(1 - total(column)) for column in zip(*rows, strict=True)]
-        missing = total(lacks)
-        if not missing > 0:
-            return [x for row in rows for x in row]
-        return [
-            x + a * b / missing
-            for row, a in zip(rows, lacks, strict=True)
-            for x, b in zip(row, lacks_below, strict=True)
-        ]
+        of_rows = [1 - total(row) for row in rows]
+        of_columns = [1 - total(column) for column in zip(*rows, strict=True)]
+        lacks = [a * b / total(of_rows) for a in of_rows for b in of_columns]
+        return [x + lack for x, lack in zip((x for row in rows for x in row), lacks, strict=True)]
 
     return Regularizer(conjugate, inside)
 
@@ -417,7 +431,10 @@ def enlarged(o: Any) -> Regularizer:
 def translated(o: Any) -> Regularizer:
     """R(β − shift)."""
     of, shift = regularizer_of(o.oracle), balls(o.shift)
-    back = lambda x: [b - t for b, t in zip(x, shift, strict=True)]  # noqa: E731
+
+    def back(x: Vector) -> Vector:
+        return [b - t for b, t in zip(x, shift, strict=True)]
+
     return Regularizer(
         lambda c: of.conjugate(c) - inner(c, shift),
         lambda x: [b + t for b, t in zip(of.inside(back(x)), shift, strict=True)],
