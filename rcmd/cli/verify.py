@@ -25,6 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("result", metavar="RESULT", help="the saved result")
     add_task_options(parser)
     add_run_options(parser, {"seed": 0})
+    parser.set_defaults(keep=None)  # which is about solutions
 
 
 def run(options: argparse.Namespace) -> int:
