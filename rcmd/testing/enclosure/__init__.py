@@ -160,13 +160,14 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
         for k, x in row:
             slope[k] += x * w
             slope_terms[k] += abs(float(x)) * size
-        near = blurred(s, sum(abs(float(x)) * reach[k] for k, x in row))
+        near = blurred(s, ROUNDING * sum(abs(float(x)) * reach[k] for k, x in row))
         rounding += weight * (pair.value(near, y).rad() + ROUNDING * (abs(value) + abs(conjugate)))
         rounding += abs(w) * near.rad()
     c = [x / problem.n for x in slope]
     penalty, lowest = regularizer.value(beta), -regularizer.conjugate(c)
     primal, dual = losses / problem.n + penalty, lowest - conjugates / problem.n
-    around = [blurred(x, terms / problem.n) for x, terms in zip(c, slope_terms, strict=True)]
+    errors = (ROUNDING * terms / problem.n for terms in slope_terms)
+    around = [blurred(x, error) for x, error in zip(c, errors, strict=True)]
     rounding = rounding / problem.n + regularizer.conjugate(around).rad()
     moves = sizes(b - a for a, b in zip(saved, beta, strict=True))
     terms = abs(penalty) + abs(lowest) + inner(sizes(c), sizes(beta))

@@ -38,9 +38,9 @@ def outward(value: Ball) -> tuple[float, float]:
     return low, high if arb(high) >= value.upper() else math.nextafter(high, math.inf)
 
 
-def blurred(x: Ball, terms: float) -> Ball:
-    """x as floats may have it: a sum of ``terms`` in all, to 50 bits."""
-    return x + arb(0, 2.0**-50 * terms)
+def blurred(x: Ball, error: float) -> Ball:
+    """x ± error."""
+    return x + arb(0, error)
 
 
 def positive(x: Ball) -> Ball:

@@ -1,8 +1,8 @@
 """The table of regularizers: R, R*(−c) = max −cᵀβ − R(β), and a point of dom R next to β.
 
-As for the losses, an entry reads the numbers of an oracle and calls none of its methods. Where
-the maximum is no formula (assignments, the CUR set, singular values), floats propose a solution
-of both sides, and balls prove what lies between them.
+As for the losses, an entry reads the numbers of an oracle. Where the maximum is no formula
+(assignments, the CUR set, singular values), floats propose a solution of both sides, whatever its
+quality, and balls prove what lies between them.
 """
 
 from collections.abc import Callable
