@@ -45,7 +45,7 @@ from rcmd.testing.enclosure.balls import balls, inner, outward
 from rcmd.testing.fuzzing.cases import Draw, _features, _labels
 
 NO_FORMULAS = {"polytope", "cvxpy"}
-PAIRS = [*product(LOSSES, ORACLES.keys() - NO_FORMULAS)]
+PAIRS = [*product(LOSSES, sorted(ORACLES.keys() - NO_FORMULAS))]
 SHORT = [*zip(cycle(LOSSES), sorted(ORACLES.keys() - NO_FORMULAS), strict=False)]
 
 
