@@ -13,7 +13,7 @@ def modules_after(statement):
 
 
 def test_import_is_light():
-    heavy = {"numba", "cvxpy", "sympy", "matplotlib", "sklearn"}
+    heavy = {"numba", "cvxpy", "sympy", "matplotlib", "sklearn", "flint"}
     heavy |= {"scipy.optimize", "scipy.sparse.linalg"}
     assert not heavy & modules_after("import rcmd")
     assert heavy & modules_after("import scipy.optimize"), "the check must see what it looks for"

@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "methods side by side on one problem",
     "replicate": "many seeds beside the theorem's bound",
     "show": "show a saved result",
+    "verify": "prove the gap of a saved result in ball arithmetic",
     "list": "losses and oracles, and how they are written",
     "check": "check the contract of a loss, an oracle or another part",
     "demo": "teaching pages for the browser",

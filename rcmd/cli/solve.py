@@ -80,6 +80,16 @@ HEADER = " ".join(f"{word:>14}" for word in WORDS_ABOVE)
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``rcmd solve``."""
+    add_task_options(parser)
+    keep = "cur: columns and rows to keep (default: 90%% of the weight)"
+    parser.add_argument("--keep", metavar="CxR", help=keep)
+    own = {name: option.default for name, option in FLAGS.items()}
+    add_run_options(parser, own | {"tol": None}, DEFAULTS)
+    add_result_options(parser)
+
+
+def add_task_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which problem it is, but for the seed that draws data."""
     add_data_options(parser)
     add = parser.add_argument
     add("--rows", choices=tuple(TASKS), default="libsvm", help="what FILE holds (default: libsvm)")
@@ -87,10 +97,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--oracle", type=word, help="the set or the regularizer (default: l1:5)")
     add("--intercept", type=float, metavar="B", help="add an intercept between -B and B")
     add("--held-out", type=float, metavar="SHARE", help="entries: share to leave out and predict")
-    add("--keep", metavar="CxR", help="cur: columns and rows to keep (default: 90%% of the weight)")
-    own = {name: option.default for name, option in FLAGS.items()}
-    add_run_options(parser, own | {"tol": None}, DEFAULTS)
-    add_result_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -287,11 +287,11 @@ class Run(Iterator[State]):
         """
         progress = self.progress
         progress.load_state(state["progress"])
-        counts = progress.iteration, progress.gradients, progress.oracle_calls
-        if not all(isinstance(count, Integral) and count >= 0 for count in counts):
+        counts: tuple[Any, ...] = progress.iteration, progress.gradients, progress.oracle_calls
+        if not all(isinstance(count, Integral) and int(count) >= 0 for count in counts):
             raise ValueError(f"iteration, gradients and oracle calls are {counts}")
-        if not (isinstance(progress.step_gradients, Integral) and progress.step_gradients > 0):
-            raise ValueError(f"a step takes {progress.step_gradients!r} gradients")
+        if not (isinstance(size := progress.step_gradients, Integral) and int(size) > 0):
+            raise ValueError(f"a step takes {size!r} gradients")
         self._best.load_state(state["best"])
         for row in History.of_columns(state["history"]):
             self._append(row)

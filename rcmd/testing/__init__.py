@@ -5,7 +5,7 @@ which fails, where, both numbers and the likely cause; each ``inspect_…`` retu
 ``Report``. All are deterministic. The identities are in ``losses`` (what ``value`` implies in
 ``evidence``), ``oracles`` (what their methods return in ``answers``), ``proxes``, ``schedules``,
 ``rows`` and ``samplers``, the diagnosis of failures in ``report``; ``fuzzing`` judges random
-problems.
+problems, ``enclosure`` (``rcmd.verify``) proves the gap of a result.
 """
 
 from rcmd.testing.losses import check_conjugate, inspect_conjugate
