@@ -296,7 +296,8 @@ def test_every_loss_agrees_on_every_oracle(place: int) -> None:
     """With every layout and batch too, in turn."""
     for turn, make_oracle in enumerate(ORACLES.values(), place):
         layout, batch = ("dense-f8", "csr-f8-i4")[turn % 2], (1, 2, N)[turn % 3]
-        problem = Problem(matrix(layout, 40), labels(), SHIPPED[place], make_oracle(40))
+        parts = matrix(layout, 40), labels(), SHIPPED[place], make_oracle(40)
+        problem = Problem(*parts, verify=False)  # some oracles have atoms and no more
         agree(*both(problem, batch=batch), pieces=(30,))
 
 
