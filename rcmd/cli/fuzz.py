@@ -38,7 +38,10 @@ def run(options: argparse.Namespace) -> int:
     verdicts = search(options.seconds, options.seed, tell, options.planted)
     missed = [verdict.code for verdict in verdicts if verdict.code]
     for code in missed:
-        say(f"NOT SEEN by a sampled check: a wrong certificate\n\n{code}\n", options.json)
+        say(
+            f"NOT SEEN by the sampled check of a class; its certificate is wrong:\n\n{code}\n",
+            options.json,
+        )
     counts = {
         "problems": len(verdicts),
         "with findings": len(found),

@@ -20,7 +20,16 @@ from rcmd.testing.fuzzing.cases import Case, random_case
 from rcmd.testing.fuzzing.judging import Finding, Verdict
 from rcmd.testing.fuzzing.trials import Planted, random_planted, tried
 
-__all__ = ["Case", "Finding", "Planted", "Verdict", "first_finding", "judge", "random_cases", "search"]
+__all__ = [
+    "Case",
+    "Finding",
+    "Planted",
+    "Verdict",
+    "first_finding",
+    "judge",
+    "random_cases",
+    "search",
+]
 
 ROUND = 500
 """Cases drawn before Hypothesis is started again, as it remembers all of them."""

@@ -152,7 +152,9 @@ class Case:
         """Python that makes the case again and judges it (only a ``Polytope`` shows no matrix)."""
         changed = (f.name for f in fields(self) if getattr(self, f.name) is not f.default)
         lines = (f"    {name}={_expression(getattr(self, name))}," for name in changed)
-        return "\n".join([f"{HEADER}\ncase = {type(self).__name__}(", *lines, ")", "print(judge(case))"])
+        return "\n".join(
+            [f"{HEADER}\ncase = {type(self).__name__}(", *lines, ")", "print(judge(case))"]
+        )
 
 
 def _expression(value: Any) -> str:

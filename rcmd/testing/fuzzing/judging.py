@@ -53,7 +53,7 @@ class Finding:
 class Verdict:
     """The findings of a case; whether it reached its tolerance, and its optimum was found.
 
-    With a planted fault also what became of it, and code where its certificate is wrong.
+    With a planted fault also what became of it, and code where a sampled check did not see it.
     """
 
     findings: list[Finding]

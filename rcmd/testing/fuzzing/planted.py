@@ -20,6 +20,8 @@ from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
 from rcmd.rows.validation import Array
 
+__name__ = "planted"  # so that no class here counts as rcmd's own
+
 # ---- losses ------------------------------------------------------------------------------------
 
 
@@ -71,7 +73,12 @@ class Rough(SeparableConjugate):
         r = s - y
         z = (r - self.place) / self.width
         bump = self.depth * math.exp(-z * z)
-        return r * r / 2 - bump + self.ripple * math.cos(r / self.width) + self.kink * abs(r - self.place)
+        return (
+            r * r / 2
+            - bump
+            + self.ripple * math.cos(r / self.width)
+            + self.kink * abs(r - self.place)
+        )
 
     def derivative(self, s: Any, y: Any) -> Any:
         r = s - y

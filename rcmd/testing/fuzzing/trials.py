@@ -1,7 +1,7 @@
 """Problems with the classes of ``planted``, and what may become of them.
 
-A fault must be *refused* by a sentence, or the certificate *labelled*: it rests on a sample, or on
-nothing. Never may it be called proved; no bound may be shown that a class voids, and none that the
+A fault must be *refused* by a sentence, or the certificate *labelled*: as resting on a sample, or
+unchecked. Never may it be called proved; no bound may be shown that a class voids, and none that the
 mean gap breaks; a twin must be solved, and rightly. The judge is no solver of ours: P is evaluated
 by its formula on a grid of its one or two variables and minimized from there. As any point bounds
 P* from above, it may miss a wrong certificate but never accuses a right one.
@@ -209,12 +209,9 @@ def tried(case: Planted) -> Verdict:
         findings.append(Finding("voided", f"a bound is shown with {case.way}"))
     with suppress(*(REFUSALS if case.fault else ())):  # a run that is refused shows no bound
         findings += _bound_findings(case, problem, lowest)
-    outcome = f"labelled and {'wrong' if wrong else 'true'}"
-    if not case.fault:
-        outcome = "twin solved"
-    elif ground == "proved":
-        outcome = "harmless"
-    return Verdict(findings, result.success, outcome=outcome, code=case.code() if wrong else "")
+    outcome = f"{ground} and {'wrong' if wrong else 'true'}" if case.fault else "twin solved"
+    code = case.code() if wrong and case.verify else ""
+    return Verdict(findings, result.success, outcome=outcome, code=code)
 
 
 def _contradiction(case: Planted, result: Any, lowest: float) -> str:
@@ -279,7 +276,7 @@ def _bound_findings(case: Planted, problem: Problem, lowest: float) -> Iterator[
 
 
 def _gaps(case: Planted, problem: Problem, lowest: float, seeds: range) -> tuple[Array, Array]:
-    """The gaps of the averaged pairs, a row a run, less their rounding; the bounds of the last."""
+    """The gaps of the theorem's pairs, a row a run, less their rounding; and the bounds."""
     gaps, bounds = np.zeros((len(seeds), len(CHECKPOINTS))), np.full(len(CHECKPOINTS), np.nan)
     for row, seed in zip(gaps, seeds, strict=True):
         method = case.method(problem, seed)
@@ -287,7 +284,8 @@ def _gaps(case: Planted, problem: Problem, lowest: float, seeds: range) -> tuple
         for k, steps in enumerate(np.diff((0, *CHECKPOINTS))):
             progress.advance(int(steps))
             bounds[k] = progress.bound
-            beta, w = progress.averages()
+            beta, w_average = progress.averages()
+            w = progress.w if progress.theorem == "linear" else w_average
             gap = certify(problem, beta, w).gap
             row[k] = max(gap, case.values(beta[None])[0] - lowest) - _size(case, beta)
         if np.isnan(bounds).all():
