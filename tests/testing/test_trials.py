@@ -12,7 +12,7 @@ from rcmd.cli.main import main
 from rcmd.methods.rcmd import RCMDProgress
 from rcmd.testing.fuzzing import Planted, first_finding, judge, random_cases, trials
 from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, Squares
-from rcmd.testing.fuzzing.trials import IN_ORACLES, WAYS, random_planted
+from rcmd.testing.fuzzing.trials import IN_LOSSES, IN_ORACLES, WAYS, random_planted
 
 X, Y = np.array([[1.0, 0.5], [-0.5, 1.0], [0.2, 2.0]]), np.array([3.0, -1.0, 2.0])
 TWIN = Planted(X, Y, LeastSquares(), Cube(1.0), tol=1e-8, corrected=True)
@@ -28,8 +28,7 @@ def kinds(case: Planted) -> list[str]:
 
 def test_every_fault_is_drawn_and_every_twin() -> None:
     cases = [random_planted(Random(k)) for k in range(600)]
-    in_losses = "derivative conjugate curvature cosine bump kink labels formula".split()
-    expected = {f"loss: {fault}" for fault in in_losses}
+    expected = {f"loss: {fault}" for fault in IN_LOSSES}
     expected |= {f"oracle: {fault}" for fault in IN_ORACLES}
     expected |= {f"way: {broken}" for broken in WAYS.values() if broken}
     assert {case.fault for case in cases} == expected | {""}
@@ -40,7 +39,8 @@ def test_every_fault_is_drawn_and_every_twin() -> None:
     assert {type(case.loss).__name__ for case in twins} == losses
     assert {case.verify for case in cases} == {True, False}
     sizes = [abs(case.X).max() for case in cases]
-    assert min(sizes) < 1e-5 and max(sizes) > 1e5
+    assert min(sizes) < 1e-5
+    assert max(sizes) > 1e5
 
 
 def test_twins_of_losses_are_convex_with_their_gamma_and_faults_are_not() -> None:
@@ -83,7 +83,8 @@ def test_the_least_value_is_that_of_the_formula() -> None:
 
 
 def test_a_twin_is_solved_and_a_fault_refused() -> None:
-    assert judge(TWIN).outcome == "twin solved" and judge(TWIN).reached
+    assert judge(TWIN).outcome == "twin solved"
+    assert judge(TWIN).reached
     assert judge(replace(TWIN, loss=Squares(dual=0.9), fault="conjugate")).outcome == "refused"
     # The same refusal of what is called right is a finding.
     assert kinds(replace(TWIN, loss=Squares(dual=0.9)))[0].startswith("ValueError")
@@ -91,7 +92,8 @@ def test_a_twin_is_solved_and_a_fault_refused() -> None:
 
 def test_a_wrong_certificate_is_seen_whatever_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = judge(HEURISTIC)
-    assert verdict.outcome == "unchecked and wrong" and not verdict.code
+    assert verdict.outcome == "unchecked and wrong"
+    assert not verdict.code
     assert kinds(replace(HEURISTIC, fault="")) == ["twin"]
     outside = replace(HEURISTIC, oracle=Cube(1.0, fault="outside", size=1e-6))
     assert judge(outside).outcome == "unchecked and wrong"
@@ -123,7 +125,8 @@ def test_a_bound_one_per_cent_below_the_mean_gap_is_seen(
 
 def test_a_bound_beside_a_class_that_voids_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = replace(TWIN, way="RowZero", fault="sampler", corrected=False)
-    assert judge(rows).outcome == "sampled and true" and not kinds(rows)
+    assert judge(rows).outcome == "sampled and true"
+    assert not kinds(rows)
     monkeypatch.setattr(RCMDProgress, "bound", 1e9)
     assert kinds(rows) == ["voided"]
 
@@ -142,7 +145,8 @@ def test_the_command_counts_outcomes(
         lambda self: Problem(X, Y, LeastSquares(), HEURISTIC.oracle, verify=False),
     )
     monkeypatch.setattr("rcmd.testing.fuzzing.random_planted", lambda rng: missed)
-    assert main("fuzz --planted --seconds 0.01".split()) == 0
+    assert main(["fuzz", "--planted", "--seconds", "0.01"]) == 0
     told = capsys.readouterr().out
-    assert "NOT SEEN by a sampled check" in told and "Cube(radius=1.0" in told
+    assert "NOT SEEN by the sampled check" in told
+    assert "Cube(radius=1.0" in told
     assert "1 unchecked and wrong" in told

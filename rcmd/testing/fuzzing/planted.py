@@ -52,10 +52,10 @@ class Squares(SeparableConjugate):
 
 @dataclass(frozen=True)
 class Rough(SeparableConjugate):
-    """r²/2 − depth·exp(−z²) + ripple·cos(r/width) + kink·|r − place|, z = (r − place)/width, r = s − y.
+    """r²/2 − depth·exp(−z²) + ripple·cos(r/width) + kink·|r − place|; r = s − y.
 
-    Convex iff depth ≤ e^{3/2}/4 width² without a ripple, and iff ripple ≤ width² without a depth;
-    γ = 1 + (2·depth + ripple)/width² without a kink, and infinite with one.
+    Here z = (r − place)/width. With one of the terms, l is convex iff depth ≤ e^{3/2}/4 width², or
+    ripple ≤ width²; γ = 1 + (2·depth + ripple)/width², and infinite with a kink.
     """
 
     curvature: float = 1.0

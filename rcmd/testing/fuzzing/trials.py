@@ -1,7 +1,7 @@
 """Problems with the classes of ``planted``, and what may become of them.
 
 A fault must be *refused* by a sentence, or the certificate *labelled*: as resting on a sample, or
-unchecked. Never may it be called proved; no bound may be shown that a class voids, and none that the
+unchecked. Never may it be called proved; no bound may be shown that a class voids, nor one that the
 mean gap breaks; a twin must be solved, and rightly. The judge is no solver of ours: P is evaluated
 by its formula on a grid of its one or two variables and minimized from there. As any point bounds
 P* from above, it may miss a wrong certificate but never accuses a right one.
@@ -34,10 +34,10 @@ from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, RoughUnsaid, Squares
 
 MOST_ROWS = 6
 
-IN_ORACLES = (
-    ("heuristic", "rare heuristic", "argmin", "short", "minimum")
-    + ("outside", "writes", "buffer", "range", "mu")
-)  # fmt: skip
+IN_LOSSES = ["derivative", "conjugate", "curvature", "cosine", "bump", "kink", "labels", "formula"]
+
+IN_ORACLES = ["heuristic", "rare heuristic", "argmin", "short", "minimum"]
+IN_ORACLES += ["outside", "writes", "buffer", "range", "mu"]
 """The faults of ``Cube`` and ``Disc``."""
 
 WAYS = {"SameDraw": "", "SameProx": "", "SameSteps": "", "RowZero": "sampler", "Biased": "sampler"}
@@ -156,9 +156,7 @@ def _random_loss(
 
     That is 0 where any labels will do.
     """
-    fault = draw.rng.choice(
-        ["derivative", "conjugate", "curvature", "cosine", "bump", "kink", "labels", "formula"]
-    )
+    fault = draw.rng.choice(IN_LOSSES)
     wrong = draw.rng.choice([1 - size, 1 + size, 1 / size])
     far = draw.rng.choice([1.01, 1.1, 2.0, 10.0, 100.0])
     labels, made = 0.0, draw.rng.choice([Rough, RoughUnsaid])
