@@ -171,6 +171,7 @@ def ending(result: Result) -> Iterator[str]:
     yield f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:"
     yield f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}"
     yield f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}"
+    yield f"  ground      {pair.ground_text}"
 
 
 def _beside_the_truth(problem: Problem, result: Result) -> str:

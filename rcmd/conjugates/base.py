@@ -127,16 +127,27 @@ class SeparableConjugate(ABC):
     def gamma(self) -> Any:
         """γ, the Lipschitz constant of l'.
 
-        Where a class does not give it: the steepest chord of l' found near labels −1, 0
-        and 1, an estimate.
+        Where a class does not give it: the steepest chord of l' that was found, an estimate, in
+        a ``Problem`` at its own labels and predictions, else near the labels −1, 0 and 1.
         """
         found = vars(self).get("_gamma")
         if found is None:
             labels = [y for y in (-1.0, 0.0, 1.0) if not self.label_fault([y])] or [1.0]
-            slopes = {y: numeric.guarded(self.derivative, y) for y in labels}
-            found = max(numeric.largest_slope(slope, y) for y, slope in slopes.items())
+            found = max(self.steepest(y - 64.0, y + 64.0, y) for y in labels)
             vars(self)["_gamma"] = found
         return found
+
+    def steepest(self, low: float, high: float, y: float) -> float:
+        """The steepest chord of l'(·; y) found on [low, high], an estimate of γ there."""
+        return numeric.largest_slope(numeric.guarded(self.derivative, y), low, high, y)
+
+    def proved_on(self, low: Any, high: Any, y: Any) -> bool:
+        """Whether convexity and γ are proved for predictions from low_j to high_j at labels y_j.
+
+        Arrays, an entry for each sample; a counterexample raises a ``ValueError``. Where nothing
+        is proved, a problem samples the loss before it certifies anything.
+        """
+        return False
 
     @abstractmethod
     def value(self, s: Any, y: Any) -> Any:

@@ -5,7 +5,7 @@ The functions take l and l' at one label, as functions of s that ``guarded`` giv
 
 import math
 from collections.abc import Callable
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ Scalar = Callable[[Any], Any]
 
 LIMIT_TOLERANCE = 1e-9
 """A slope that moves by less, relatively, over its last two doublings of s has a limit."""
+
+EVEN, NEAR, GOLDEN = 320, 32, 0.6180339887498949
+"""How many points are spread evenly, and how many on each side of a centre."""
 
 
 def guarded(method: Callable[[Any, Any], Any], y: Any) -> Scalar:
@@ -112,18 +115,38 @@ def slope_limit(slope: Scalar, direction: Any) -> Any:
     return last if settled else direction * math.inf
 
 
-def largest_slope(slope: Scalar, y: Any) -> float:
-    """An estimate of γ: the steepest chord of the slope on |s − y| ≤ 64, rounded up a little.
+def spread_points(low: float, high: float, y: float, phase: int = 0) -> np.ndarray[Any, Any]:
+    """Points of [low, high] at irregular distances, closer together near 0 and y; both ends.
 
-    Chords of length 2⁻⁴ find where the slope is steep, ones of 2⁻¹⁰ and 2⁻¹⁶ how steep it is.
+    The distances are irregular so that no period of a function hides between them; another
+    ``phase`` gives other points.
     """
-    steepest = 0.0
-    left, right = y - 64.0, y + 64.0
-    for length in (2.0**-4, 2.0**-10, 2.0**-16):
-        cuts = round((right - left) / length)
-        slopes = [slope(left + k * length) for k in range(cuts + 1)]
-        rises = ((b - a, k) for k, (a, b) in enumerate(pairwise(slopes)))
-        rise, k = max(pair for pair in rises if not math.isnan(pair[0]))
-        steepest = max(steepest, rise / length)
-        left, right = left + (k - 1) * length, left + (k + 2) * length
+    width, k = high - low, np.arange(EVEN)
+    even = low + width * (k + (GOLDEN * (k + 1 + 31 * phase)) % 1.0) / EVEN
+    nearer = width * 2.0 ** -((np.arange(NEAR) + (GOLDEN * (phase + 1)) % 1.0) / 2)
+    near = [centre + sign * nearer for centre in (0.0, y) for sign in (-1.0, 1.0)]
+    found = np.unique(np.concatenate([[low, 0.0, y, high], even, *near]))
+    return found[(found >= low) & (found <= high)]
+
+
+def around(points: np.ndarray[Any, Any], k: int) -> np.ndarray[Any, Any]:
+    """Closer points around the k-th of the intervals between ``points``."""
+    return np.linspace(points[max(k - 1, 0)], points[min(k + 2, len(points) - 1)], 34)
+
+
+def largest_slope(slope: Scalar, low: float, high: float, y: float) -> float:
+    """An estimate of γ on [low, high]: the steepest chord of the slope, rounded up a little.
+
+    Chords between ``spread_points`` find where the slope is steep, closer ones how steep it is.
+    """
+    # On less, rounding would decide how steep a chord is.
+    pad = max(1e-3 * (1.0 + abs(y)) - (high - low), 0.0)
+    steepest, points = 0.0, spread_points(low - pad, high + pad, y)
+    for _ in range(3):
+        slopes, lengths = np.array([slope(s) for s in points.tolist()]), np.diff(points)
+        sizes = abs(slopes)
+        chords = (np.diff(slopes) - 1e-15 * (sizes[1:] + sizes[:-1])) / lengths
+        chords[~np.isfinite(chords) | (lengths < 1e-7 * (abs(points[1:]) + abs(y)))] = 0.0
+        steepest = max(steepest, float(chords.max()))
+        points = around(points, int(chords.argmax()))
     return steepest * (1.0 + 1e-4)

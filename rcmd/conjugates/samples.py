@@ -20,11 +20,16 @@ BLOCK = 8192
 """Entries that array forms get at a time, so that their intermediate results stay in the cache."""
 
 
+MOST_LABELS = 16
+"""How many labels γ is estimated at, for a class that does not say it."""
+
+
 class SampleLosses:
     """A loss bound to labels and weights; every method maps arrays to arrays.
 
     With a weight ω_j the pair is l_j = ω_j l and l_j*(w) = ω_j l*(w/ω_j), so that
-    γ_j = ω_j γ; the scalar class knows nothing of weights.
+    γ_j = ω_j γ; the scalar class knows nothing of weights. ``unit_gammas``, if given, has a γ
+    for each sample instead, without its weight.
 
     Examples
     --------
@@ -34,16 +39,24 @@ class SampleLosses:
     (array([0.5, 9. ]), array([1., 2.]))
     """
 
-    def __init__(self, loss: SeparableConjugate, y: Array, weights: Array | None = None) -> None:
+    def __init__(
+        self,
+        loss: SeparableConjugate,
+        y: Array,
+        weights: Array | None = None,
+        unit_gammas: Array | None = None,
+    ) -> None:
         self.loss = loss
         self.y = y
         self.weights = weights
+        self.unit_gammas = unit_gammas
         self._scalars: dict[str, Any] = {}
 
     def some(self, places: Any) -> SampleLosses:
         """The pairs j in ``places``, an array or a slice."""
         weights = None if self.weights is None else self.weights[places]
-        return SampleLosses(self.loss, self.y[places], weights)
+        gammas = None if self.unit_gammas is None else self.unit_gammas[places]
+        return SampleLosses(self.loss, self.y[places], weights, gammas)
 
     def value(self, s: Array) -> Array:
         """l_j(s_j)."""
@@ -125,7 +138,28 @@ class SampleLosses:
     @property
     def gammas(self) -> Array:
         """The smoothness constants γ_j = ω_j γ."""
+        if self.unit_gammas is not None:
+            return self._weighted(self.unit_gammas)
         return self._weighted(np.full_like(self.y, self.loss.gamma + 0 * self.y[0]))
+
+    def estimated_gammas(self, low: Array, high: Array) -> Array:
+        """An estimate of γ for each sample, without its weight, on low_j ≤ s ≤ high_j.
+
+        It is found at up to ``MOST_LABELS`` of the labels; one between two of them gets the larger.
+        """
+        y, low, high = (np.asarray(part, dtype=float) for part in (self.y, low, high))
+        labels = np.unique(y)
+        if len(labels) > MOST_LABELS:
+            labels = labels[np.linspace(0, len(labels) - 1, MOST_LABELS).round().astype(int)]
+        below = np.searchsorted(labels, y, "right") - 1
+        above = np.searchsorted(labels, y, "left")
+        found = np.empty(len(labels))
+        for k, label in enumerate(labels.tolist()):
+            near = (below == k) | (above == k)
+            found[k] = self.loss.steepest(float(low[near].min()), float(high[near].max()), label)
+        # Where l is linear on the range, any positive number will do.
+        found = np.maximum(found, 1e-6 * (found.max() or 1.0))
+        return np.maximum(found[below], found[above]).astype(self.y.dtype)
 
     def unit(self, w: Array) -> Array:
         """w_j/ω_j, the dual variable of the unweighted loss."""

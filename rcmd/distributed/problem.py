@@ -17,7 +17,7 @@ from rcmd.engine.base import checked_atom
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import Sampler
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.problem import Problem
+from rcmd.model.problem import GROUNDS, Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.model.specs import Waiting
@@ -38,7 +38,7 @@ class ShardedProblem(Problem):
 
     Parameters
     ----------
-    X, y, loss, oracle, weights, intercept
+    X, y, loss, oracle, weights, intercept, verify
         As for ``Problem``: X, y and weights of this rank's rows only.
     group
         The ranks, such as ``rcmd.distributed.world()``.
@@ -76,11 +76,13 @@ class ShardedProblem(Problem):
         group: Group,
         weights: Any = None,
         intercept: Any = None,
+        verify: bool = True,
         exchange: ExchangeName = "auto",
     ) -> None:
         self.group, self.exchange = group, exchange
         with shared_errors(group):
-            super().__init__(X, y, loss, oracle, weights=weights, intercept=intercept)
+            options = {"weights": weights, "intercept": intercept, "verify": verify}
+            super().__init__(X, y, loss, oracle, **options)
             layout = rows_tuple(self.rows)
             if layout is None:
                 raise TypeError(
@@ -93,10 +95,8 @@ class ShardedProblem(Problem):
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         self.n = int(self.starts[-1])
         self.losses = _SharedLosses(self)
-        own = self.rows.peak * math.sqrt(self.losses.gammas.max())
-        # Here, as a cached property would hold its lock while it waits for the other ranks.
-        vars(self)["rounding_scale"] = float(group.largest(np.array([own]))[0])
         self._regularize(oracle)
+        self._vet()
 
     def _regularize(self, oracle: LinearMinOracle | Waiting | str) -> None:
         """Bind the oracle to everyone's data; while rows are still being checked, wait."""
@@ -113,6 +113,23 @@ class ShardedProblem(Problem):
         finally:
             self.rows = mine
         self.oracle = AtFirst(self.oracle, self.group)
+        own = self.rows.peak * math.sqrt(self.losses.gammas.max())
+        # Here, as a cached property would hold its lock while it waits for the other ranks.
+        vars(self)["rounding_scale"] = float(self.group.largest(np.array([own]))[0])
+
+    def _vet(self) -> None:
+        """On every rank, at its own rows; what certificates rest on is the worst of all."""
+        if not hasattr(self, "starts"):
+            return
+        shared, self.oracle = self.oracle, self.oracle.oracle
+        try:
+            with shared_errors(self.group):
+                super()._vet()
+        finally:
+            self.oracle = shared
+        levels = np.array([GROUNDS.index(self.ground)])
+        worst = GROUNDS[int(self.group.largest(levels)[0])]
+        self.ground_text = worst + self.ground_text.removeprefix(self.ground)
 
     def engine(
         self, schedule: Schedule, sampler: Sampler, prox: BregmanProx, start: Any, accounting: Any

@@ -20,7 +20,7 @@ from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.constants import Constants
-from rcmd.model.problem import Problem
+from rcmd.model.problem import Problem, foreign
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import (
     LinearSchedule,
@@ -29,6 +29,7 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
+from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ class RCMD(Method):
             start = checked_start(problem, warm_start)
             schedule = Resumed(schedule, round(COUNTED_PAST * warm_start.passes * problem.n / size))
         sampler = self.sampler or UniformSampler(problem.n, size, rng)
+        if problem.verify and (foreign(prox) or foreign(schedule)):
+            from rcmd.model.vetting import vet_run
+
+            with shared_errors(problem.group):
+                vet_run(problem, prox, schedule)
         kind = _bound_kind(prox, schedule, sampler, constants)
         name: EngineName = "reference" if self.accounting else self.engine
         engine = make_engine(name, problem, schedule, sampler, prox, start, self.accounting)

@@ -35,6 +35,8 @@ class Certificate:
         (1/n) Σ_j [l_j(x_jᵀβ) + l_j*(w_j) − w_j x_jᵀβ].
     regularizer_gap
         R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ.
+    ground_text
+        What it rests on, in a line that begins with ``ground``; see ``Problem.ground``.
     """
 
     beta: Any
@@ -43,6 +45,12 @@ class Certificate:
     dual: Any
     loss_gap: Any
     regularizer_gap: Any
+    ground_text: str
+
+    @property
+    def ground(self) -> str:
+        """``"proved"``, ``"sampled"`` or ``"unchecked"``: what is known of the classes used."""
+        return self.ground_text.partition(":")[0]
 
     @property
     def gap(self) -> Any:
@@ -53,7 +61,7 @@ class Certificate:
         return (
             f"Certificate(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
             f"gap={float(self.gap):.3g} = {float(self.loss_gap):.3g} from the losses + "
-            f"{float(self.regularizer_gap):.3g} from the regularizer)"
+            f"{float(self.regularizer_gap):.3g} from the regularizer; {self.ground_text})"
         )
 
 
@@ -195,6 +203,7 @@ def _certified(
         dual=dual.value,
         loss_gap=loss_gap + primal.doubt,
         regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
+        ground_text=problem.ground_text,
     )
     if feasible and math.isfinite(primal.doubt):
         size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
@@ -310,7 +319,9 @@ class BestPair:
         self._dual = DualPoint(frozen(self.problem.own_part(state["w"])), None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
-            self._certificate = Certificate(*pair, *values, *state["gaps"])
+            self._certificate = Certificate(
+                *pair, *values, *state["gaps"], self.problem.ground_text
+            )
             if not all(gap >= 0 for gap in state["gaps"]):
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
 

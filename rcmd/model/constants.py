@@ -217,18 +217,26 @@ def describe(problem: Problem, batch: int) -> str:
 
 
 def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
-    strict = "holds" if problem.loss.strictly_convex else "convex, not strictly: s-form only"
+    said = {part: "holds" if word == "proved" else word for part, word in problem.grounds.items()}
+    strict = said["loss"]
+    if not problem.loss.strictly_convex:
+        weaker = "convex, not strictly: s-form only"
+        strict = weaker if strict == "holds" else f"{strict}; {weaker}"
     zero = not math.isinf(problem.oracle.value(problem.rows.zero()))
     bounded = math.isfinite(constants.prediction_bound)
+    trusted = "taken on trust from the oracle" if said["oracle"] == "holds" else said["oracle"]
     return (
         _line("(1) l is γ-smooth and strictly convex", f"{strict}, γ = {_show(constants.gamma)}"),
         *((f"      {problem.loss.note}",) if problem.loss.note else ()),
         _line(
             "(2) dom R is bounded, the oracle attains its minimum",
-            f"holds, |x_jᵀβ| ≤ {_show(constants.prediction_bound)}" if bounded else "FAILS",
+            f"{said['oracle']}, |x_jᵀβ| ≤ {_show(constants.prediction_bound)}"
+            if bounded
+            else "FAILS",
         ),
         _line("(3) 0 ∈ dom R", "holds" if zero else "fails, and no proof needs it"),
-        _line("(–) R is proper and convex", "taken on trust from the oracle; the paper omits it"),
+        _line("(–) R is proper and convex", f"{trusted}; the paper omits it"),
+        _line("(–) what certificates rest on", problem.ground_text),
     )
 
 

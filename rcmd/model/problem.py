@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
@@ -55,6 +56,15 @@ class Problem:
         A bound B > 0 adds an intercept in [−B, B], outside the regularizer: ``X`` is copied once
         with a column of ones appended, ``p`` counts it, and the last entry of β is the
         intercept. R is then not strongly convex, whatever ``oracle`` is.
+    verify
+        Whether classes that are not rcmd's own are checked here, at the problem's own labels,
+        weights, predictions and costs; a fault is refused. Certificates say what they rest on.
+
+    Attributes
+    ----------
+    grounds, ground_text
+        What certificates rest on, for ``"loss"``, ``"oracle"`` and ``"rows"``, and in one line that
+        begins with ``ground``.
 
     Examples
     --------
@@ -88,8 +98,10 @@ class Problem:
         *,
         weights: Any = None,
         intercept: Any = None,
+        verify: bool = True,
     ) -> None:
         loss, oracle = as_loss(loss), as_oracle(oracle)
+        self.verify = verify
         self.rows = as_rows(X)
         self.n, self.p = self.rows.n, self.rows.p
         labels = self._vector("y", y)
@@ -121,12 +133,15 @@ class Problem:
             self.rows = with_ones(self.rows)
             self.p += 1
         self._regularize(oracle)
+        self._vet()
 
     def with_oracle(self, oracle: LinearMinOracle | str) -> Problem:
         """The same data and losses, shared, with another regularizer (and the same intercept)."""
         other = copy(self)
-        vars(other).pop("prediction_bounds", None)
+        for name in ("prediction_ranges", "prediction_bounds", "rounding_scale"):
+            vars(other).pop(name, None)
         other._regularize(oracle)
+        other._vet()
         return other
 
     def thinned(self, stride: int) -> Problem | None:
@@ -135,7 +150,8 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in ("prediction_bounds", "rounding_scale", "spectral_energy"):
+        found = ("prediction_ranges", "prediction_bounds", "rounding_scale", "spectral_energy")
+        for name in found:
             vars(other).pop(name, None)
         other.rows, other.n = rows, rows.n
         other.losses = self.losses.some(slice(None, None, stride))
@@ -156,6 +172,42 @@ class Problem:
             )
         self.oracle = in_number_type(whole, self.exact).bind(self.rows, self.losses)
         self._constants: dict[int, Constants] = {}
+        if type(self.loss).gamma is SeparableConjugate.gamma:
+            self._estimate_gammas()
+
+    def _estimate_gammas(self) -> None:
+        """γ_j on I_j, the range of predictions, for a class of losses that does not say it."""
+        gammas = self.losses.estimated_gammas(*self.prediction_ranges)
+        self.losses = copy(self.losses)
+        self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
+        largest = self.group.largest(np.array([gammas.max()], dtype=float))
+        vars(self.losses.loss)["_gamma"] = float(largest[0])
+
+    def _vet(self) -> None:
+        """Check what is not rcmd's own, and say what certificates rest on."""
+        parts = {"loss": self.loss, "oracle": self.oracle, "rows": self.rows}
+        found = {name: own for name, part in parts.items() if (own := foreign(part))}
+        if found and self.verify:
+            from rcmd.model.vetting import vet
+
+            grounds = vet(self, found)
+        else:
+            grounds = dict.fromkeys(found, "unchecked")
+        self.grounds = dict.fromkeys(parts, "proved") | grounds
+        words = [ground.partition(" ")[0] for ground in self.grounds.values()]
+        worst = max(words, key=GROUNDS.index)
+        said = [f"{names(found[part])} {ground}" for part, ground in grounds.items()]
+        self.ground_text = f"{worst}: {'; '.join(said).replace(f' {worst}', '')}".rstrip(": ")
+
+    @property
+    def ground(self) -> str:
+        """What certificates rest on: ``"proved"``, ``"sampled"`` or ``"unchecked"``.
+
+        *Proved*: all classes are rcmd's own, or a formula whose convexity and γ are proved;
+        *sampled*: the others were checked, at the problem's own labels, predictions and costs;
+        *unchecked*: they were not, because ``verify`` is false.
+        """
+        return self.ground_text.partition(":")[0]
 
     @property
     def loss(self) -> SeparableConjugate:
@@ -223,10 +275,16 @@ class Problem:
         return problem_html(summarize(self, 1))
 
     @cached_property
+    def prediction_ranges(self) -> tuple[Array, Array]:
+        """The ends of I_j = conv({0} ∪ {x_jᵀβ: β ∈ dom R}), for every row."""
+        low, high = self.oracle.prediction_range(self.rows)
+        return np.minimum(low, 0), np.maximum(high, 0)
+
+    @cached_property
     def prediction_bounds(self) -> Array:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""
-        low, high = self.oracle.prediction_range(self.rows)
-        return np.maximum(abs(low), abs(high))
+        low, high = self.prediction_ranges
+        return np.maximum(-low, high)
 
     @cached_property
     def rounding_scale(self) -> float:
@@ -295,6 +353,42 @@ class Problem:
         own = array.copy() if self.exact else as_doubles(name, array)
         own.setflags(write=False)
         return own
+
+
+GROUNDS = ("proved", "sampled", "unchecked")
+"""What a certificate can rest on, the best first."""
+
+
+def foreign(part: Any) -> list[Any]:
+    """What is not rcmd's own: ``part``, or objects and functions that it holds in its fields.
+
+    A class is rcmd's own where a module of rcmd has it under its name, so that subclasses and
+    generated classes are not.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, Product
+    >>> class Mine(L1Ball): pass
+    >>> foreign(Product((L1Ball(1.0), Mine(2.0)), (1, 1)))
+    [Mine(radius=2.0)]
+    """
+    if isinstance(part, tuple | list):
+        return [found for item in part for found in foreign(item)]
+    kind = type(part)
+    module = kind.__module__.partition(".")[0] == "rcmd" and sys.modules.get(kind.__module__)
+    own = getattr(module, kind.__qualname__, None) is kind
+    ours = any(base.__module__.partition(".")[0] == "rcmd" for base in kind.__mro__)
+    if not own or callable(part):
+        return [part] if ours or (callable(part) and kind is not type) else []
+    fields = getattr(kind, "__dataclass_fields__", None)
+    names = [name for name in vars(part) if name[0] != "_" and (fields is None or name in fields)]
+    return foreign([vars(part)[name] for name in names])
+
+
+def names(parts: list[Any]) -> str:
+    """What ``foreign`` found, in words."""
+    each = (getattr(part, "__name__", type(part).__name__) for part in parts)
+    return " and ".join(dict.fromkeys(each))
 
 
 def check_problem(problem: Any) -> None:

@@ -168,7 +168,11 @@ class LinearMinOracle(ABC):
 
     @abstractmethod
     def minimum(self, c: Array) -> Any:
-        """min_β cᵀβ + R(β) = −R*(−c)."""
+        """min_β cᵀβ + R(β) = −R*(−c), or a lower bound of it where it is not known exactly.
+
+        Never the value at a point that may not be the best one: D(w) rests on this number, and a
+        certificate would be wrong. A bound that is too low only loosens it.
+        """
 
     def best_atoms(self, c: Array, count: int) -> list[Atom]:
         """Up to ``count`` points of dom R that are good at c, the best one first; and perhaps 0.

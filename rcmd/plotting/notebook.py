@@ -37,6 +37,7 @@ def result_html(result: Result) -> str:
         ("gap", f"<b>{_number(pair.gap, 3)}</b>", "certified: P(β) is at most this above P*"),
         ("", _number(pair.loss_gap, 3), "of it from the losses"),
         ("", _number(pair.regularizer_gap, 3), "of it from the regularizer"),
+        ("ground", escape(pair.ground), escape(pair.ground_text)),
     ]
     spent = (
         f"{last.iteration:,} steps, {last.gradients:,} gradients, {last.oracle_calls:,} oracle "

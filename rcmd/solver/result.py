@@ -56,6 +56,7 @@ class Result:
     primal = property(attrgetter("certificate.primal"), doc="P(β).")
     dual = property(attrgetter("certificate.dual"), doc="D(w).")
     gap = property(attrgetter("certificate.gap"), doc="The certified gap, at least P(β) − P*.")
+    ground = property(attrgetter("certificate.ground"), doc="What the gap rests on, in a word.")
     x, fun = beta, primal  # SciPy's names
 
     @property
@@ -111,7 +112,8 @@ class Result:
     def __repr__(self) -> str:
         return (
             f"Result(primal={float(self.primal):.9g}, dual={float(self.dual):.9g}, "
-            f"gap={float(self.gap):.3g}, stop={self.stop.name}, nit={self.nit})"
+            f"gap={float(self.gap):.3g}, ground={self.ground}, stop={self.stop.name}, "
+            f"nit={self.nit})"
         )
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import rcmd
 from rcmd.model.certificate import Certificate, frozen
 from rcmd.model.constants import Summary
+from rcmd.model.problem import GROUNDS
 from rcmd.rows.lowrank import LowRank
 from rcmd.solver.checkpoint.file import Kind, read_file, write_file
 from rcmd.solver.history import History, StopReason, of_kinds
@@ -42,6 +43,7 @@ def parts(result: Result) -> dict[str, Any]:
         "beta": _compact(pair.beta),
         "w": pair.w,
         **{name: getattr(pair, name) for name in NUMBERS},
+        "ground": pair.ground_text,
         "history": result.history.columns(),
         "stop": result.stop.name,
         "note": result.note,
@@ -83,6 +85,8 @@ def as_data(result: Result) -> dict[str, Any]:
         "note": result.note,
         "gap": pair.gap,
         **{name: getattr(pair, name) for name in NUMBERS},
+        "ground": pair.ground,
+        "ground_text": pair.ground_text,
         "iterations": last.iteration,
         "gradients": last.gradients,
         "oracle_calls": last.oracle_calls,
@@ -149,9 +153,12 @@ def from_parts(held: dict[str, Any]) -> Result:
         raise ValueError(f"its values are {numbers}; expected numbers")
     if not (numbers["loss_gap"] >= 0 and numbers["regularizer_gap"] >= 0):
         raise ValueError("a gap is negative; expected none")
+    ground = held.get("ground", "unchecked: by a version that did not say")
+    if not (isinstance(ground, str) and ground.partition(":")[0] in GROUNDS):
+        raise ValueError(f"its ground is {ground!r}; expected one of {', '.join(GROUNDS)}")
     pair = frozen(_restored(held["beta"])), frozen(held["w"])
     return Result(
-        certificate=Certificate(*pair, **numbers),
+        certificate=Certificate(*pair, **numbers, ground_text=ground),
         history=History.of_columns(held["history"]),
         stop=StopReason[held["stop"]],
         note=str(held["note"]),

@@ -1,0 +1,610 @@
+"""What is not rcmd's own is checked before anything is certified: planted faults are refused."""
+
+import json
+import math
+import warnings
+from dataclasses import dataclass, replace
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+from rcmd import (
+    RCMD,
+    Box,
+    ConjugateProx,
+    L1Ball,
+    LeastSquares,
+    LinearMinOracle,
+    OperatorRows,
+    Problem,
+    Product,
+    Ridge,
+    SeparableConjugate,
+    certify,
+    load_result,
+    solve,
+)
+from rcmd.distributed import ShardedProblem, rehearse
+from rcmd.model import vetting
+from rcmd.model.schedules import SublinearSchedule
+from rcmd.oracles import DenseAtom, SparseAtom, Translated
+from rcmd.rows import DenseRows
+from rcmd.rows.processes import SharedError
+
+RNG = np.random.default_rng(5)
+X, Y = RNG.normal(size=(40, 6)), RNG.normal(size=40)
+REFERENCE = RCMD(engine="reference")
+
+
+@dataclass(frozen=True)
+class ArcTan(SeparableConjugate):
+    """r·atan(r) − ½·log(1 + r²), right in all parts."""
+
+    gamma = 1.0
+
+    def value(self, s, y):
+        r = s - y
+        return r * math.atan(r) - math.log1p(r * r) / 2
+
+    def derivative(self, s, y):
+        return math.atan(s - y)
+
+    def conjugate(self, w, y):
+        return w * y - math.log(math.cos(w)) if abs(w) < math.pi / 2 else math.inf
+
+    def conjugate_derivative(self, w, y):
+        return y + (math.tan(w) if abs(w) < math.pi / 2 else math.copysign(math.inf, w))
+
+    def conjugate_domain(self, y):
+        return (-math.pi / 2, math.pi / 2)
+
+
+def bump(height, width, place):
+    """A Gaussian bump beside the squared loss, and its slope."""
+
+    def value(self, s, y):
+        r = (s - y - place) / width
+        return (s - y) ** 2 / 2 + height * math.exp(-r * r)
+
+    def derivative(self, s, y):
+        r = (s - y - place) / width
+        return s - y - 2 * height * r / width * math.exp(-r * r)
+
+    return {"value": value, "derivative": derivative, "gamma": 1 + 2 * height / width**2}
+
+
+def scaled(method, factor):
+    original = getattr(ArcTan, method)
+    return {method: lambda self, a, y: factor * original(self, a, y)}
+
+
+def only_near(method, factor, label):
+    """Wrong at one label alone."""
+    original = getattr(ArcTan, method)
+
+    def wrong(self, a, y):
+        return (factor if y == label else 1.0) * original(self, a, y)
+
+    return {method: wrong}
+
+
+class WrongArrays:
+    """An array form that is 1 % too large."""
+
+    @staticmethod
+    def conjugate(w, y):
+        return 1.01 * (w * y - np.log(np.cos(w)))
+
+
+BARE = ("conjugate", "conjugate_derivative", "conjugate_domain")
+
+LOSSES = {
+    "nothing": ({}, ""),
+    "a derivative 1 % too steep": (scaled("derivative", 1.01), "value of"),
+    "a conjugate 1 % too large": (scaled("conjugate", 1.01), "conjugate of"),
+    "a conjugate 1 % too small": (scaled("conjugate", 0.99), "conjugate of"),
+    "l*' 1 % too large": (scaled("conjugate_derivative", 1.01), "conjugate_derivative of"),
+    "a γ 1 % too small": ({"gamma": 0.99}, "gamma of"),
+    "a γ 1 % too large": ({"gamma": 1.01}, ""),
+    "a negative γ": ({"gamma": -1.0}, "gamma of"),
+    "a domain that is too small": ({"conjugate_domain": lambda self, y: (-0.5, 0.5)}, "_domain of"),
+    "a value 1 % too large at the largest label": (only_near("value", 1.01, Y.max()), "value of"),
+    "a value that is not finite": (
+        {"value": lambda self, s, y: ArcTan.value(self, s, y) if s < 0.5 else math.nan},
+        "value of",
+    ),
+    "a value that raises": (
+        {"value": lambda self, s, y: ArcTan.value(self, s, y) + 0 * math.exp(2000 * s)},
+        "OverflowError",
+    ),
+    "a radius 1 % too small": (
+        {"bregman_radius": lambda self, bound: 0.1 * bound * bound},
+        "bregman_radius of",
+    ),
+    "a descent bound that is too small": (
+        {"descent_bound": lambda self, y: 0.01},
+        "descent_bound of",
+    ),
+    "a wrong form of the gap": (
+        {"fenchel_young": lambda self, s, w, y: 1e-3 + ArcTan.fenchel_young(self, s, w, y)},
+        "fenchel_young of",
+    ),
+    "a wrong array form": ({"arrays": WrongArrays}, "arrays.conjugate of"),
+    "a conjugate that is wrong beyond the slopes of predictions": (
+        {"conjugate": lambda self, w, y: ArcTan.conjugate(self, w, y) if abs(w) < 1.4 else -1.0},
+        "conjugate of",
+    ),
+}
+
+
+def made(base, members, name="Mine"):
+    return dataclass(frozen=True)(type(name, (base,), dict(members)))
+
+
+@pytest.fixture(autouse=True)
+def forgetful():
+    vetting._passed.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.mark.parametrize(("members", "fault"), LOSSES.values(), ids=LOSSES)
+def test_losses_with_planted_faults_are_refused(members, fault):
+    loss = made(ArcTan, members)()
+    if not fault:
+        problem = Problem(X, Y, loss, L1Ball(2.0))
+        assert problem.ground == "sampled"
+        return
+    with pytest.raises(ValueError, match=r"verify=False") as refused:
+        Problem(X, Y, loss, L1Ball(2.0))
+    assert fault in str(refused.value) and "Mine" in str(refused.value)
+    assert Problem(X, Y, loss, L1Ball(2.0), verify=False).ground == "unchecked"
+
+
+class Curve(SeparableConjugate):
+    """Value, slope and γ only."""
+
+    gamma = 1.0
+
+    def value(self, s, y):
+        return (s - y) ** 2 / 2
+
+    def derivative(self, s, y):
+        return s - y
+
+
+def test_the_loss_of_the_attack_is_refused():
+    cosine = {
+        "value": lambda self, s, y: (s - y) ** 2 / 2 + 2 * math.cos(s - y),
+        "derivative": lambda self, s, y: s - y - 2 * math.sin(s - y),
+        "gamma": 3.0,
+    }
+    with pytest.raises(ValueError, match=r"derivative of Mine at sample 0 \(label 0\) and s = -7"):
+        Problem([[1.7]], [0.0], made(Curve, cosine)(), Box(-5.0, 5.0))
+
+
+@pytest.mark.parametrize("place", [-7.3, -1.1, 0.0, 2.6, 8.9])
+@pytest.mark.parametrize("width", [0.1, 1.0])
+def test_bumps_are_seen_where_they_make_l_concave(place, width):
+    data = np.array([[1.7], [-0.3]]), np.array([0.0, 0.4]), Box(-6.0, 6.0)
+    concave = width**2 / 2 * math.exp(0.0)  # the height from which l'' = 1 − 2h/w² < 0 there
+    Problem(*data[:2], made(Curve, bump(0.97 * concave, width, place))(), data[2])
+    with pytest.raises(ValueError, match="derivative of Mine"):
+        Problem(*data[:2], made(Curve, bump(1.5 * concave, width, place))(), data[2])
+
+
+def test_a_fault_beyond_the_range_of_predictions_is_none():
+    """I_j = [−1, 1], and l is not convex from 1.5 on."""
+    kinked = {
+        "value": lambda self, s, y: s * s / 2 if s < 1.5 else 1.125 - s,
+        "derivative": lambda self, s, y: s if s < 1.5 else -1.0,
+        "conjugate": lambda self, w, y: w * w / 2,
+        "conjugate_derivative": lambda self, w, y: w,
+    }
+    loss = made(Curve, kinked)()
+    assert Problem([[1.0]], [0.0], loss, Box(-1.0, 1.0)).ground == "sampled"
+    with pytest.raises(ValueError, match="derivative of Mine"):
+        Problem([[1.0]], [0.0], loss, Box(-2.0, 2.0))
+
+
+@dataclass(frozen=True)
+class Ordered(LinearMinOracle):
+    """0 ≤ β_1 ≤ … ≤ β_p ≤ 1, right in all parts."""
+
+    def argmin(self, c):
+        tails = np.append(np.cumsum(c[::-1])[::-1], 0.0)
+        return DenseAtom((np.arange(len(c)) >= tails.argmin()) * 1.0)
+
+    def minimum(self, c):
+        return min(np.cumsum(c[::-1]).min(), 0.0)
+
+    def violation(self, beta):
+        return max(-beta[0], beta[-1] - 1.0, -np.diff(beta).min(initial=0.0), 0.0)
+
+
+def writes(self, c):
+    found = Ordered.argmin(self, c)
+    c *= 1.0 + 1e-12
+    c[0] += 1e-3
+    return found
+
+
+BUFFER = np.zeros(6)
+
+
+def reuses(self, c):
+    BUFFER[:] = Ordered.argmin(self, c).vector
+    return DenseAtom(BUFFER)
+
+
+def two_steps(self, c):
+    """The best of the vertices 0 and (1, …, 1) only."""
+    return min(c.sum(), 0.0)
+
+
+def two_vertices(self, c):
+    return DenseAtom(np.full(len(c), float(c.sum() < 0)))
+
+
+def narrow(factor):
+    def prediction_range(self, rows):
+        low, high = LinearMinOracle.prediction_range(self, rows)
+        return factor * low, factor * high
+
+    return {"prediction_range": prediction_range}
+
+
+ORACLES = {
+    "nothing": ({}, ""),
+    "a heuristic minimum": (
+        {"argmin": two_vertices, "minimum": two_steps, "exact_atoms": False},
+        "minimum of",
+    ),
+    "a minimum 1 % too high": (
+        {"minimum": lambda self, c: 0.99 * Ordered.minimum(self, c)},
+        "minimum of",
+    ),
+    "a minimum 1 % too low": (
+        {"minimum": lambda self, c: 1.01 * Ordered.minimum(self, c)},
+        "argmin of",
+    ),
+    "a minimum 1 % too low for atoms that are not exact": (
+        {"minimum": lambda self, c: 1.01 * Ordered.minimum(self, c), "exact_atoms": False},
+        "",
+    ),
+    "an argmin that writes into c": ({"argmin": writes}, "changed c"),
+    "a buffer for all atoms": ({"argmin": reuses}, "later calls change"),
+    "a vector that is no atom": ({"argmin": lambda self, c: c * 0}, "an Atom of 6"),
+    "atoms outside": (
+        {"argmin": lambda self, c: DenseAtom(1.01 * Ordered.argmin(self, c).vector)},
+        "violation of",
+    ),
+    "a range 1 % too small": (narrow(0.99), "prediction_range of"),
+    "a range 1 % too large": (narrow(1.01), ""),
+    "a gap that is wrong": (
+        {"fenchel_young": lambda self, beta, c: 0.99 * (c @ beta - self.minimum(c))},
+        "fenchel_young of",
+    ),
+    "a μ for a set": ({"mu": 0.01}, "mu of"),
+    "a penalty of an indicator": ({"penalty": lambda self, beta: 0.01 * beta.sum()}, "value of"),
+    "an argmin that raises": ({"argmin": lambda self, c: 1 / 0}, "ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize(("members", "fault"), ORACLES.values(), ids=ORACLES)
+@pytest.mark.parametrize("around", ["alone", "product", "translated", "intercept"])
+def test_oracles_with_planted_faults_are_refused(members, fault, around):
+    oracle, more, data = made(Ordered, members)(), {}, X
+    if around == "product":
+        oracle, data = Product((Box(-1.0, 1.0), oracle), (2, 6)), np.hstack([X[:, :2], X])
+    elif around == "translated":
+        oracle = Translated(oracle, np.linspace(-1.0, 1.0, 6))
+    elif around == "intercept":
+        more = {"intercept": 2.0}
+    if not fault:
+        assert Problem(data, Y, LeastSquares(), oracle, **more).ground == "sampled"
+        return
+    if around != "alone" and fault in ("later calls change", "mu of"):
+        return  # atoms are copied there, and μ is that of the weakest part
+    with pytest.raises(ValueError, match=r"verify=False") as refused:
+        Problem(data, Y, LeastSquares(), oracle, **more)
+    assert "Mine" in str(refused.value)
+    if around == "alone":
+        assert fault in str(refused.value)
+    unchecked = Problem(data, Y, LeastSquares(), oracle, verify=False, **more)
+    assert unchecked.ground_text == "unchecked: Mine"
+
+
+@dataclass(frozen=True)
+class AxesOfEllipsoid(LinearMinOracle):
+    """βᵀAβ ≤ 1, of which only the points on the axes of coordinates are tried."""
+
+    matrix: np.ndarray
+    right: bool = False
+    exact_atoms = False
+
+    def argmin(self, c):
+        if self.right:
+            found = -np.linalg.solve(self.matrix, c)
+            size = math.sqrt(found @ self.matrix @ found)
+            return DenseAtom(found / size if size > 0 else found)
+        gains = abs(c) / np.sqrt(np.diag(self.matrix))
+        k = int(gains.argmax())
+        return SparseAtom((k,), (-np.sign(c[k]) / math.sqrt(self.matrix[k, k]),))
+
+    def minimum(self, c):
+        return c @ self.argmin(c).dense(c)
+
+    def violation(self, beta):
+        return max(math.sqrt(beta @ self.matrix @ beta) - 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class FewOf(LinearMinOracle):
+    """conv{β: at most k entries, all ±1}: |β_i| ≤ 1, ‖β‖₁ ≤ k; a heuristic takes every other."""
+
+    k: int
+    right: bool = False
+    exact_atoms = False
+
+    def argmin(self, c):
+        order = np.argsort(-abs(c), kind="stable")
+        chosen = order[: self.k] if self.right else order[:: max(1, len(c) // self.k)][: self.k]
+        vector = np.zeros(len(c))
+        vector[chosen] = -np.sign(c[chosen])
+        return DenseAtom(vector)
+
+    def minimum(self, c):
+        return c @ self.argmin(c).vector
+
+    def violation(self, beta):
+        return max(abs(beta).max() - 1.0, abs(beta).sum() / self.k - 1.0, 0.0)
+
+
+TILTED = np.diag(np.linspace(1.0, 3.0, 6)) + 0.3
+
+
+@pytest.mark.parametrize("oracle", [AxesOfEllipsoid(TILTED), FewOf(2), FewOf(3)])
+def test_a_heuristic_value_is_no_minimum(oracle):
+    """Such an oracle is consistent in itself; only other points of dom R contradict it."""
+    with pytest.raises(ValueError, match="minimum must be a lower bound"):
+        Problem(X, Y, LeastSquares(), oracle)
+    assert Problem(X, Y, LeastSquares(), replace(oracle, right=True)).ground == "sampled"
+
+
+@dataclass(frozen=True)
+class Bowl(LinearMinOracle):
+    """½·strength·‖β‖² on ‖β‖ ≤ 2, with a μ of its own."""
+
+    strength: float
+    said: float
+    indicator = False
+
+    @property
+    def mu(self):
+        return self.said
+
+    def argmin(self, c):
+        beta, size = -c / self.strength, np.linalg.norm(c / self.strength)
+        return DenseAtom(beta if size <= 2 else beta * (2 / size))
+
+    def minimum(self, c):
+        beta = self.argmin(c).vector
+        return c @ beta + self.penalty(beta)
+
+    def violation(self, beta):
+        return max(np.linalg.norm(beta) - 2.0, 0.0) / 2
+
+    def penalty(self, beta):
+        return self.strength * float(beta @ beta) / 2
+
+    def prediction_range(self, rows):
+        reach = 2 * np.sqrt(rows.square_norms())
+        return -reach, reach
+
+
+def test_a_mu_that_is_too_large_is_refused():
+    assert Problem(X, Y, LeastSquares(), Bowl(0.5, 0.5)).ground == "sampled"
+    with pytest.raises(ValueError, match=r"mu of Bowl at .* is 0.505; expected at most 0.5"):
+        Problem(X, Y, LeastSquares(), Bowl(0.5, 0.505))
+
+
+def test_shipped_classes_are_proved_and_not_checked(monkeypatch):
+    monkeypatch.setattr(vetting, "vet", None)
+    problem = Problem(X, Y, LeastSquares(), Product((L1Ball(1.0), Ridge(0.5)), (2, 4)))
+    assert problem.ground == problem.ground_text == "proved"
+    certificate = certify(problem, np.zeros(6), problem.response(np.zeros(6)))
+    assert certificate.ground == "proved" and repr(certificate).endswith("; proved)")
+    assert "holds" in problem.describe() and "sampled" not in problem.describe()
+
+
+def test_what_was_only_sampled_is_said_everywhere(tmp_path):
+    problem = Problem(X, Y, ArcTan(), Ordered())
+    result = solve(problem, method=REFERENCE, tol=1e-1)
+    text = problem.ground_text
+    assert text.startswith("sampled: Ordered at ") and "ArcTan at" in text
+    assert "oracle calls" in text and result.ground == problem.ground == "sampled"
+    assert text in repr(result.certificate) and "ground=sampled" in repr(result)
+    lines = problem.describe().splitlines()
+    smooth, bounded = (next(line for line in lines if f"({k})" in line) for k in (1, 2))
+    assert "holds" not in smooth + bounded
+    assert problem.grounds["loss"] in smooth and problem.grounds["oracle"] in bounded
+    assert "ground" in result._repr_html_()
+    result.save(tmp_path / "run.rcmd")
+    assert load_result(tmp_path / "run.rcmd").certificate.ground_text == text
+
+
+def test_saved_grounds(tmp_path):
+    from rcmd.solver.saved_results import as_data, from_parts, parts
+
+    result = solve(Problem(X, Y, LeastSquares(), L1Ball(1.0)), method=REFERENCE, tol=0.5)
+    held = parts(result)
+    assert as_data(result)["ground"] == "proved" and json.dumps(held["ground"])
+    older = {name: value for name, value in held.items() if name != "ground"}
+    assert from_parts(older).ground == "unchecked"
+    for forged in ("certain", "provedly", None, 3):
+        with pytest.raises(ValueError, match="its ground is"):
+            from_parts(held | {"ground": forged})
+
+
+def test_a_check_is_made_once(monkeypatch):
+    runs = []
+    original = vetting.LossCheck.run
+    monkeypatch.setattr(
+        vetting.LossCheck, "run", lambda *at: runs.append(1) or original(*at)
+    )
+    problem = Problem(X, Y, ArcTan(), L1Ball(4.0))
+    first = len(runs)
+    assert 4 <= first <= 8
+    for radius in (4.0, 3.0, 0.5):
+        assert problem.with_oracle(L1Ball(radius)).ground == "sampled"
+    assert len(runs) == first, "ranges inside those that were checked"
+    problem.with_oracle(L1Ball(5.0))
+    assert len(runs) == 2 * first
+    again = made(ArcTan, {"gamma": 0.99}, "ArcTan")  # a class of that name, not that class
+    with pytest.raises(ValueError, match="gamma of ArcTan"):
+        Problem(X, Y, again(), L1Ball(4.0))
+
+
+def test_data_of_all_kinds():
+    weights = np.linspace(0.1, 3.0, 40)
+    for data in (X.astype(np.float32), sp.csr_array(X), aslinearoperator(X)):
+        problem = Problem(data, Y, ArcTan(), Ordered(), weights=weights)
+        assert problem.ground == "sampled"
+        with pytest.raises(ValueError, match="gamma of Mine"):
+            Problem(data, Y, made(ArcTan, {"gamma": 0.99})(), Ordered(), weights=weights)
+    exact = np.array([[F(1), F(2)], [F(-1, 3), F(1)]], dtype=object)
+    square = made(LeastSquares, {})
+    for oracle in (Box(F(-1), F(1)), made(Box, {})(F(-1), F(1))):
+        assert Problem(exact, [F(1), F(2)], square(), oracle).ground == "sampled"
+    low = {"minimum": lambda self, c: Box.minimum(self, c) * F(99, 100)}
+    with pytest.raises(ValueError, match="minimum of Mine"):
+        Problem(exact, [F(1), F(2)], square(), made(Box, low)(F(-1), F(1)))
+
+
+def test_rows_of_ones_own():
+    assert Problem(OperatorRows(aslinearoperator(X)), Y, LeastSquares(), L1Ball(1.0)).ground == (
+        "sampled"
+    )
+    wrong = {
+        "rmatvec": lambda self, w: 1.01 * DenseRows.rmatvec(self, w),
+        "square_norms": lambda self: 0.99 * DenseRows.square_norms(self),
+        "predict": lambda self, batch, atom: 1.01 * DenseRows.predict(self, batch, atom),
+        "box_range": lambda self, low, high: DenseRows.box_range(self, low, high * 0.99),
+        "row": lambda self, j: DenseRows.row(self, (j + 1) % self.n),
+    }
+    assert Problem(type("Mine", (DenseRows,), {})(X), Y, LeastSquares(), L1Ball(1.0)).ground == (
+        "sampled"
+    )
+    for name, method in wrong.items():
+        rows = type("Mine", (DenseRows,), {name: method})(X)
+        with pytest.raises(ValueError, match="of Mine at"):
+            Problem(rows, Y, LeastSquares(), L1Ball(1.0))
+
+
+def test_a_prox_and_a_schedule_of_ones_own():
+    problem = Problem(X, Y, LeastSquares(), L1Ball(1.0))
+    doubled = {
+        "mirror": lambda self, loss, s, y, weight: 2 * s,
+        "inverse": lambda self, loss, m, s, y, weight, bound: m / 2,
+    }
+    long = {"step": lambda self, i: 1.01 + 0 * i}
+    wrong = {"inverse": lambda self, loss, m, s, y, weight, bound: m / 2.02}
+    falling = {"mirror": lambda self, loss, s, y, weight: -s}
+    options = {"tol": 0.0, "max_iterations": 3, "batch": 1}
+
+    def run(problem, **own):
+        return solve(problem, method=RCMD(engine="reference", **own), **options)
+
+    slower = made(ConjugateProx, doubled)()
+    assert run(problem, prox=slower).nit == 3
+    for members in (wrong, falling):
+        prox = made(ConjugateProx, doubled | members)()
+        with pytest.raises(ValueError, match=r"(inverse|mirror) of Mine"):
+            run(problem, prox=prox)
+    fine = made(SublinearSchedule, {})(40.0)
+    assert run(problem, schedule=fine).nit == 3
+    growing = {"growth": lambda self, i, base: 1.01 * SublinearSchedule.growth(self, i, base)}
+    for members in (long, growing):
+        schedule = made(SublinearSchedule, members)(40.0)
+        with pytest.raises(ValueError, match=r"(step|growth) of Mine"):
+            run(problem, schedule=schedule)
+    unchecked = Problem(X, Y, LeastSquares(), L1Ball(1.0), verify=False)
+    assert unchecked.ground == "proved"  # nothing here needed a check
+    run(unchecked, schedule=made(SublinearSchedule, long)(40.0))
+
+
+def test_rows_on_several_ranks():
+    def ground(members):
+        def of(group):
+            mine = slice(0, 15) if group.rank == 0 else slice(15, 40)
+            loss = made(ArcTan, members)()
+            return ShardedProblem(X[mine], Y[mine], loss, Ordered(), group=group).ground
+
+        return rehearse(2, of)
+
+    assert ground({}) == ["sampled", "sampled"]
+    last = int(np.argmax(Y[15:])) + 15
+    with pytest.raises(SharedError, match="value of Mine"):
+        ground(only_near("value", 1.01, Y[last]))
+
+
+# ---- γ of classes that do not say it -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Heavy(SeparableConjugate):
+    """|y|·softplus(−sign(y)·s), for which γ_j = |y_j|/4."""
+
+    def value(self, s, y):
+        q = -math.copysign(1.0, y) * s
+        return abs(y) * (max(q, 0.0) + math.log1p(math.exp(-abs(q))))
+
+    def derivative(self, s, y):
+        sign = math.copysign(1.0, y)
+        return -sign * abs(y) / (1.0 + math.exp(min(sign * s, 700.0)))
+
+
+def test_gammas_are_estimated_at_the_labels_of_the_problem():
+    y = np.where(Y > 0, 100.0, -3.0)
+    problem = Problem(X, y, Heavy(), L1Ball(2.0))
+    np.testing.assert_allclose(problem.losses.gammas, abs(y) / 4, rtol=2e-4)
+    assert problem.constants().gamma >= 25.0 > 0.25 == pytest.approx(0.25)
+    doubled = Problem(X, y, Heavy(), L1Ball(2.0), weights=np.full(40, 2.0))
+    np.testing.assert_allclose(doubled.losses.gammas, abs(y) / 2, rtol=2e-4)
+    many = np.linspace(1.0, 50.0, 40)
+    gammas = Problem(X, many, Heavy(), L1Ball(2.0)).losses.gammas
+    assert (gammas >= many / 4 * (1 - 1e-6)).all() and (gammas <= (many + 4) / 4).all()
+
+
+def test_gammas_are_those_on_the_range_of_predictions():
+    """l'' of r⁴/12 is r²: γ_j is the square of the largest |s − y_j|."""
+    fourth = {
+        "value": lambda self, s, y: (s - y) ** 4 / 12,
+        "derivative": lambda self, s, y: (s - y) ** 3 / 3,
+        "gamma": SeparableConjugate.gamma,
+    }
+    data, labels = np.array([[1.0], [2.0]]), np.array([0.0, 1.0])
+    problem = Problem(data, labels, made(Curve, fourth)(), Box(-1.0, 1.0))
+    np.testing.assert_allclose(problem.losses.gammas, [1.0, 9.0], rtol=2e-2)
+    wider = problem.with_oracle(Box(-2.0, 2.0))
+    np.testing.assert_allclose(wider.losses.gammas, [4.0, 25.0], rtol=2e-2)
+    assert wider.rounding_scale > problem.rounding_scale
+
+
+def test_the_bound_of_a_class_without_gamma_holds():
+    """With γ from labels −1, 0, 1 the bound was 7e-40 where the mean gap is 36.6."""
+    data, labels = np.array([[1.0], [-2.0], [0.5]]), np.array([100.0, -100.0, 100.0])
+    problem = Problem(data, labels, Heavy(), Ridge(1.0))
+    gaps, bounds = [], []
+    for seed in range(5):
+        last = solve(
+            problem, method=REFERENCE, tol=0.0, max_iterations=40, record_at=[40], seed=seed
+        ).history[-1]
+        gaps.append(last.gap)
+        bounds.append(last.bound)
+    assert np.mean(gaps) <= bounds[0]
