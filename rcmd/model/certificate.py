@@ -320,7 +320,7 @@ class BestPair:
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
             self._certificate = Certificate(
-                *pair, *values, *state["gaps"], self.problem.ground_text
+                *pair, *values, *state["gaps"], ground_text=self.problem.ground_text
             )
             if not all(gap >= 0 for gap in state["gaps"]):
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")

@@ -161,7 +161,8 @@ def test_losses_with_planted_faults_are_refused(members, fault):
         return
     with pytest.raises(ValueError, match=r"verify=False") as refused:
         Problem(X, Y, loss, L1Ball(2.0))
-    assert fault in str(refused.value) and "Mine" in str(refused.value)
+    assert fault in str(refused.value)
+    assert "Mine" in str(refused.value)
     assert Problem(X, Y, loss, L1Ball(2.0), verify=False).ground == "unchecked"
 
 
@@ -418,21 +419,27 @@ def test_shipped_classes_are_proved_and_not_checked(monkeypatch):
     problem = Problem(X, Y, LeastSquares(), Product((L1Ball(1.0), Ridge(0.5)), (2, 4)))
     assert problem.ground == problem.ground_text == "proved"
     certificate = certify(problem, np.zeros(6), problem.response(np.zeros(6)))
-    assert certificate.ground == "proved" and repr(certificate).endswith("; proved)")
-    assert "holds" in problem.describe() and "sampled" not in problem.describe()
+    assert certificate.ground == "proved"
+    assert repr(certificate).endswith("; proved)")
+    assert "holds" in problem.describe()
+    assert "sampled" not in problem.describe()
 
 
 def test_what_was_only_sampled_is_said_everywhere(tmp_path):
     problem = Problem(X, Y, ArcTan(), Ordered())
     result = solve(problem, method=REFERENCE, tol=1e-1)
     text = problem.ground_text
-    assert text.startswith("sampled: Ordered at ") and "ArcTan at" in text
-    assert "oracle calls" in text and result.ground == problem.ground == "sampled"
-    assert text in repr(result.certificate) and "ground=sampled" in repr(result)
+    assert text.startswith("sampled: Ordered at ")
+    assert "ArcTan at" in text
+    assert "oracle calls" in text
+    assert result.ground == problem.ground == "sampled"
+    assert text in repr(result.certificate)
+    assert "ground=sampled" in repr(result)
     lines = problem.describe().splitlines()
     smooth, bounded = (next(line for line in lines if f"({k})" in line) for k in (1, 2))
     assert "holds" not in smooth + bounded
-    assert problem.grounds["loss"] in smooth and problem.grounds["oracle"] in bounded
+    assert problem.grounds["loss"] in smooth
+    assert problem.grounds["oracle"] in bounded
     assert "ground" in result._repr_html_()
     result.save(tmp_path / "run.rcmd")
     assert load_result(tmp_path / "run.rcmd").certificate.ground_text == text
@@ -443,7 +450,8 @@ def test_saved_grounds(tmp_path):
 
     result = solve(Problem(X, Y, LeastSquares(), L1Ball(1.0)), method=REFERENCE, tol=0.5)
     held = parts(result)
-    assert as_data(result)["ground"] == "proved" and json.dumps(held["ground"])
+    assert as_data(result)["ground"] == "proved"
+    assert json.dumps(held["ground"])
     older = {name: value for name, value in held.items() if name != "ground"}
     assert from_parts(older).ground == "unchecked"
     for forged in ("certain", "provedly", None, 3):
@@ -454,9 +462,7 @@ def test_saved_grounds(tmp_path):
 def test_a_check_is_made_once(monkeypatch):
     runs = []
     original = vetting.LossCheck.run
-    monkeypatch.setattr(
-        vetting.LossCheck, "run", lambda *at: runs.append(1) or original(*at)
-    )
+    monkeypatch.setattr(vetting.LossCheck, "run", lambda *at: runs.append(1) or original(*at))
     problem = Problem(X, Y, ArcTan(), L1Ball(4.0))
     first = len(runs)
     assert 4 <= first <= 8
@@ -578,7 +584,8 @@ def test_gammas_are_estimated_at_the_labels_of_the_problem():
     np.testing.assert_allclose(doubled.losses.gammas, abs(y) / 2, rtol=2e-4)
     many = np.linspace(1.0, 50.0, 40)
     gammas = Problem(X, many, Heavy(), L1Ball(2.0)).losses.gammas
-    assert (gammas >= many / 4 * (1 - 1e-6)).all() and (gammas <= (many + 4) / 4).all()
+    assert (gammas >= many / 4 * (1 - 1e-6)).all()
+    assert (gammas <= (many + 4) / 4).all()
 
 
 def test_gammas_are_those_on_the_range_of_predictions():

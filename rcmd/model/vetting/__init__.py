@@ -1,0 +1,98 @@
+"""Classes that are not rcmd's own, checked before anything is certified.
+
+A certificate is right where l is convex and γ-smooth on I_j = conv({0} ∪ {x_jᵀβ: β ∈ dom R}), where
+(l, l*) are conjugate, and where ``minimum`` is a lower bound over dom R. All of it is checked here
+for the problem's own data: at some of its samples, at fixed, irregular points of their I_j and at
+costs of the form Xᵀw/n, in some ten milliseconds. What passes is *sampled*, not proved.
+``rcmd.testing`` has the full list of identities, with the likely cause of each failure.
+
+``losses``, ``oracles`` and ``other_parts`` have the checks; ``subject`` what they share.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rcmd.conjugates.base import SeparableConjugate
+from rcmd.model.fingerprint import fingerprint
+from rcmd.model.problem import Problem, foreign, names
+from rcmd.model.prox import BregmanProx
+from rcmd.model.schedules import Schedule
+from rcmd.model.vetting.losses import LossCheck
+from rcmd.model.vetting.oracles import OracleCheck, costs_for
+from rcmd.model.vetting.other_parts import check_prox, check_rows, check_schedule
+from rcmd.model.vetting.subject import Sample, Subject
+
+LARGE = 10_000
+"""From so many variables on, fewer costs are tried."""
+
+MOST_KEPT = 1000
+"""Checks that are remembered; beyond, all are forgotten."""
+
+_passed: dict[Any, Any] = {}
+
+
+def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
+    """What each of these parts rests on; a fault is refused with a ``ValueError``.
+
+    ``found`` has the foreign objects in the loss, the oracle and the rows, as far as there are any.
+    """
+    grounds, sample = {}, Sample(problem)
+    if "rows" in found:
+        subject = Subject(names(found["rows"]), "its base class Rows says what each method is")
+        check_rows(subject, problem.rows, sample)
+        grounds["rows"] = f"sampled at {len(sample.places)} rows"
+    if "oracle" in found:
+        # A function in a class of rcmd's own has been judged by it before, and calls are dear.
+        few = problem.p > LARGE or callable(found["oracle"][0])
+        costs = costs_for(problem, sample, few)
+        key = *map(type, found["oracle"]), fingerprint((problem.oracle, sample.rows.array, costs))
+        if key not in _passed:
+            subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
+            check = OracleCheck(subject, problem.oracle, sample, costs)
+            check.run(2 if few else 12)
+            _remember(key, f"sampled at {len(costs)} costs by {check.calls} oracle calls")
+        grounds["oracle"] = _passed[key]
+    if "loss" in found:
+        grounds["loss"] = _vet_losses(problem, found["loss"], sample)
+    return grounds
+
+
+def vet_run(problem: Problem, prox: BregmanProx, schedule: Schedule) -> None:
+    """Refuse a prox or a schedule that is not rcmd's own and breaks its contract."""
+    if foreign(prox):
+        check_prox(Subject(type(prox).__name__, "rcmd.testing.check_prox"), problem, prox)
+    if foreign(schedule):
+        check_schedule(Subject(type(schedule).__name__, "rcmd.model.schedules"), schedule)
+
+
+def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
+    loss, losses = problem.loss, problem.losses.some(sample.places)
+    if type(loss).proved_on is not SeparableConjugate.proved_on:
+        low, high = problem.prediction_ranges
+        if loss.proved_on(low, high, problem.losses.y):
+            return "proved"
+    low = np.minimum(np.asarray(sample.low, dtype=float), 0.0)
+    high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
+    key = *map(type, found), fingerprint((loss, losses.y, losses.weights))
+    lowest, highest, ground = _passed.get(key, (low + 1, high, ""))
+    if (low >= lowest).all() and (high <= highest).all():
+        return str(ground)
+    subject, points = Subject(names(found), "rcmd.testing.check_conjugate"), 0
+    gammas = np.asarray(losses.gammas, dtype=float)
+    weights = np.ones(len(low)) if losses.weights is None else losses.weights.astype(float)
+    for k, j in enumerate(sample.places.tolist()):
+        y, weight = float(losses.y[k]), float(weights[k])
+        check = LossCheck(subject, loss, gammas[k] / weight, y, weight, f"sample {j} (label {y:g})")
+        points += check.run(float(low[k]), float(high[k]), k)
+    ground = f"sampled at {points} predictions"
+    _remember(key, (low, high, ground))
+    return ground
+
+
+def _remember(key: Any, value: Any) -> None:
+    if len(_passed) >= MOST_KEPT:
+        _passed.clear()
+    _passed[key] = value

@@ -1,0 +1,190 @@
+"""One loss at one sample: finite, convex, γ-smooth, and the conjugate of its conjugate."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcmd.conjugates.base import SeparableConjugate, numeric_parts
+from rcmd.conjugates.numeric import around, spread_points
+from rcmd.model.vetting.subject import RELATIVE, Subject
+from rcmd.rows.validation import Array
+
+PAIRS = 8
+"""Dual points per sample at which conjugates are checked."""
+
+
+@dataclass
+class LossCheck:
+    """One loss at one sample."""
+
+    subject: Subject
+    loss: SeparableConjugate
+    gamma: float
+    y: float
+    weight: float
+    sample: str
+
+    def at(self, letter: str, value: float) -> str:
+        """The place, for sentences."""
+        return f"{self.sample} and {letter} = {value:.10g}"
+
+    def each(self, method: str, letter: str, points: Array) -> Array:
+        """A method at every point, which must be finite there."""
+        function, y, found = getattr(self.loss, method), self.y, []
+        for s in points.tolist():
+            try:
+                found.append(float(function(s, y)))
+            except Exception:  # said by ``number`` below
+                found.append(math.nan)
+        array = np.array(found)
+        if not np.isfinite(array).all():
+            s = float(points[int(np.isfinite(array).argmin())])
+            self.subject.number(method, self.at(letter, s), function, s, y)
+        return array
+
+    def run(self, low: float, high: float, phase: int) -> int:
+        """Check everything on [low, high]; returns at how many points."""
+        if not (self.gamma > 0 and math.isfinite(self.gamma)):
+            self.subject.refuse("gamma", self.sample, self.gamma, "a positive number")
+        s = spread_points(low, high, self.y, phase)
+        self.value_noise, self.slope_noise = self._rounding(s)
+        values, slopes = self._curve(s)
+        count = len(s)
+        for sign in (1, -1) if len(s) > 2 else ():
+            finer, found = s, slopes
+            for _ in range(2):  # where l' is steepest, and where it is flattest
+                lengths = np.diff(finer)
+                short = lengths < 1e-7 * (abs(finer[1:]) + abs(self.y))
+                chords = np.where(short, -math.inf, sign * np.diff(found) / lengths)
+                finer = around(finer, int(chords.argmax()))
+                found = self._curve(finer)[1]
+                count += len(finer)
+        self._constants(s, values, slopes)
+        self._conjugates(s, values, slopes)
+        return count
+
+    def _rounding(self, s: Array) -> tuple[float, float]:
+        """Rounding in ``value`` and ``derivative``, as far as points next to each other show it."""
+        some = s[:: max(1, len(s) // 16)]
+        moved = some + 1e-13 * (s[-1] - s[0])
+        differences = (
+            abs(self.each(method, "s", np.minimum(moved, s[-1])) - self.each(method, "s", some))
+            for method in ("value", "derivative")
+        )
+        first, second = (float(np.sort(change)[-2:][0]) for change in differences)
+        return 8 * first, 8 * second
+
+    def _curve(self, s: Array) -> tuple[Array, Array]:
+        """l'(a)(b − a) ≤ l(b) − l(a) ≤ l'(b)(b − a) and 0 ≤ l'(b) − l'(a) ≤ γ(b − a)."""
+        values, slopes = self.each("value", "s", s), self.each("derivative", "s", s)
+        a, b, h = slopes[:-1], slopes[1:], np.diff(s)
+        rise = np.diff(values)
+        sizes = abs(values) + (abs(s) + abs(self.y)) * abs(slopes)
+        room = 1e-11 * (sizes[1:] + sizes[:-1]) + self.value_noise
+        steep = 1e-10 * (abs(a) + abs(b)) + 1e-13 * self.gamma * (abs(s[1:]) + abs(self.y))
+        steep += self.slope_noise
+        if (k := _first(b < a - steep)) is not None:
+            place = f"{self.at('s', s[k + 1])}, after {a[k]:.10g} at s = {s[k]:.10g},"
+            expected = "at least as much: l must be convex on the range of predictions"
+            self.subject.refuse("derivative", place, float(b[k]), expected)
+        if (k := _first((rise < a * h - room) | (rise > b * h + room))) is not None:
+            ends = values[k] + a[k] * h[k], values[k] + b[k] * h[k]
+            expected = (
+                f"between {ends[0]:.10g} and {ends[1]:.10g}, by the derivatives there and at s = "
+                f"{s[k]:.10g}: a convex function and its slope"
+            )
+            self.subject.refuse("value", self.at("s", s[k + 1]), float(values[k + 1]), expected)
+        if (k := _first(b - a > self.gamma * h * (1 + 1e-6) + 2 * steep)) is not None:
+            place = f"{self.at('s', s[k])}, where l' rises by {(b[k] - a[k]) / h[k]:.10g} per unit,"
+            self.subject.refuse("gamma", place, self.gamma, "at least that")
+        return values, slopes
+
+    def _constants(self, s: Array, values: Array, slopes: Array) -> None:
+        """D_l(0, a) ≤ ``bregman_radius`` and −s·l'(s) ≤ ``descent_bound``, for radii."""
+        start = float(values[int(np.searchsorted(s, 0.0))])
+        divergence = float((start - values + s * slopes).max())
+        descent = float((-s * slopes).max())
+        size = RELATIVE * float((abs(values) + abs(s * slopes)).max()) + 8 * self.value_noise
+        reach = float(max(-s[0], s[-1]))
+        radius = self.loss.bregman_radius(reach)
+        if not divergence <= radius * (1 + RELATIVE) + size:
+            expected = f"at least {divergence:.10g}"
+            self.subject.refuse("bregman_radius", self.at("bound", reach), float(radius), expected)
+        bound = self.loss.descent_bound(self.y)
+        if not descent <= bound + size + RELATIVE * abs(bound):
+            expected = f"at least {descent:.10g}"
+            self.subject.refuse("descent_bound", self.sample, float(bound), expected)
+
+    def _conjugates(self, s: Array, values: Array, slopes: Array) -> None:
+        """l(s) + l*(w) − ws ≥ 0, and = 0 with l*'(w) = s at w = l'(s)."""
+        loss, y = self.loss, self.y
+        numeric = numeric_parts(type(loss))
+        low, high = (float(end) for end in loss.conjugate_domain(y))
+        some = np.unique(np.linspace(0, len(s) - 1, 2 if "conjugate" in numeric else PAIRS))
+        for k in some.round().astype(int).tolist():
+            # As weights do it, which may miss an end of the domain by rounding.
+            w = self.weight * slopes[k] / self.weight
+            place, edge = self.at("w", w), 1e-9 * (1 + abs(w))
+            if not low - edge <= w <= high + edge:
+                expected = f"an interval that holds l'({s[k]:.10g})"
+                self.subject.refuse("conjugate_domain", place, f"[{low:g}, {high:g}]", expected)
+            if min(w - low, high - w) <= edge:  # there l* may be infinite, and s is not unique
+                continue
+            dual = self.subject.number("conjugate", place, loss.conjugate, w, y)
+            terms = abs(values) + abs(dual) + abs(w * s)
+            gaps = values + dual - w * s
+            room = RELATIVE * terms + 8 * self.value_noise + abs(s) * self.slope_noise
+            least = int((gaps + room).argmin())
+            if gaps[least] < -room[least] or not abs(gaps[k]) <= room[k]:
+                right = float((w * s - values).max())
+                self.subject.refuse("conjugate", place, dual, f"{right:.10g} = sup_s ws − l(s)")
+            self._forms(float(s[k]), w, float(gaps[k]), float(room[k]))
+            if "conjugate_derivative" not in numeric:
+                back = self.subject.number(
+                    "conjugate_derivative", place, loss.conjugate_derivative, w, y
+                )
+                slope = self.subject.number(
+                    "derivative", self.at("s", back), loss.derivative, back, y
+                )
+                size = abs(w) + self.gamma * (abs(back) + abs(y))
+                if not abs(slope - w) <= RELATIVE * size + 8 * self.slope_noise:
+                    expected = f"{s[k]:.10g} or another s with l'(s) = w"
+                    self.subject.refuse("conjugate_derivative", place, back, expected)
+        if "conjugate" not in numeric:
+            self._beyond(s, values, slopes, low, high)
+
+    def _beyond(self, s: Array, values: Array, slopes: Array, low: float, high: float) -> None:
+        """l*(w) ≥ ws − l(s) also for w that no prediction of this sample has."""
+        reach = slopes[-1] - slopes[0] + abs(slopes).max() + 1e-3
+        for w in (slopes[0] - reach, slopes[0] - reach / 8, slopes[-1] + reach / 8):
+            if low < w < high:
+                # Infinity is right, and NaN is not.
+                dual, least = float(self.loss.conjugate(w, self.y)), float((w * s - values).max())
+                if not dual >= least - RELATIVE * (abs(least) + abs(w)) - 8 * self.value_noise:
+                    expected = f"at least {least:.10g}, a value of ws − l(s)"
+                    self.subject.refuse("conjugate", self.at("w", float(w)), dual, expected)
+
+    def _forms(self, s: float, w: float, gap: float, room: float) -> None:
+        """``fenchel_young``, and array forms, have the values of the methods."""
+        loss, y, place = self.loss, self.y, self.at("w", w)
+        if type(loss).fenchel_young is not SeparableConjugate.fenchel_young:
+            found = self.subject.number("fenchel_young", place, loss.fenchel_young, s, w, y)
+            if not abs(found - gap) <= 2 * room:
+                self.subject.refuse("fenchel_young", place, found, f"{gap:.10g} at s = {s:.10g}")
+        forms = vars(type(loss)).get("arrays")
+        calls = {"value": (s,), "derivative": (s,), "conjugate": (w,), "fenchel_young": (s, w)}
+        right = {name: [float(getattr(loss, name)(*at, y))] for name, at in calls.items()}
+        calls |= {"expansion": (s,), "duality": (s, w)}
+        right["expansion"] = right["value"] + right["derivative"]
+        right["duality"] = right["conjugate"] + right["fenchel_young"]
+        for name in (name for name in calls if hasattr(forms, name)):
+            at = (np.array([number]) for number in (*calls[name], y))
+            found = np.ravel(getattr(forms, name)(*at))[: len(right[name])]
+            if not np.allclose(found, right[name], rtol=1e-12, atol=room):
+                expected = f"{right[name]}, as the methods have it"
+                self.subject.refuse(f"arrays.{name}", place, found.tolist(), expected)
+
+
+def _first(wrong: Array) -> int | None:
+    return int(wrong.argmax()) if wrong.any() else None

@@ -1,0 +1,206 @@
+"""One oracle at the costs and rows of one problem."""
+
+from typing import Any
+
+import numpy as np
+
+from rcmd.model.problem import Problem
+from rcmd.model.vetting.subject import OF_SUMS, RELATIVE, Sample, Subject, as_vector, shown
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
+from rcmd.rows.atoms import Atom
+from rcmd.rows.validation import Array
+
+COORDINATES = 6
+"""Coordinates along which an atom is compared with better points."""
+
+
+def costs_for(problem: Problem, sample: Sample, few: bool) -> list[Array]:
+    """Costs that runs may meet: Xᵀw/n for slopes w of the losses, such with noise, rows, and 0."""
+    rng, rows, losses = np.random.default_rng(0), sample.rows, problem.losses.some(sample.places)
+    predictions = 0 * losses.y, sample.low, (sample.low + sample.high) / 2
+    slopes = [losses.derivative(s) for s in predictions]
+    size = max(abs(w).max() for w in slopes) / 1000
+    costs = []
+    for _ in range(1 if few else 3):
+        w = np.asarray(rng.integers(-1000, 1000, problem.rows.n), dtype=problem.rows.number_type)
+        costs.append(as_vector(problem.rows.rmatvec(size * w)) / problem.n)
+    far = 1 if problem.oracle.indicator else 10**8
+    costs += [far * x for x in rows.array[: 2 if few else 4]]
+    costs = [sign * c for c in costs for sign in (1, -1)]
+    costs += [rows.rmatvec(w) / rows.n for w in slopes]
+    # Costs nearby, for which a heuristic chooses other atoms.
+    costs += [c + c * rng.integers(-3, 4, len(c)) / 10 for c in costs[:2]]
+    return [*costs, 0 * costs[0]]
+
+
+class OracleCheck:
+    """One oracle at the costs and rows of one problem."""
+
+    def __init__(
+        self, subject: Subject, oracle: LinearMinOracle, sample: Sample, costs: list[Array]
+    ) -> None:
+        self.subject, self.oracle, self.sample, self.costs = subject, oracle, sample, costs
+        self.zero = np.zeros(sample.rows.p, dtype=sample.rows.number_type)
+        own_range = type(oracle).prediction_range is not LinearMinOracle.prediction_range
+        self.calls = 0 if own_range else 2 * sample.rows.n
+
+    def run(self, searches: int) -> None:
+        """Check everything, and leave the oracle as it was before a run."""
+        atoms, self.points = [], []
+        for k in range(len(self.costs)):
+            atoms.append(self._atom(k))
+            self.points.append(atoms[k].dense(self.zero))
+        self.minima = [self._asked("minimum", k) for k in range(len(self.costs))]
+        for k, (atom, point) in enumerate(zip(atoms, self.points, strict=True)):
+            if not np.array_equal(atom.dense(self.zero), point):
+                expected = "one that stays as it is: return an array of its own"
+                self.subject.refuse(
+                    "argmin", self.at(k), "an atom that later calls change", expected
+                )
+        self.penalties = [self._member(k, point) for k, point in enumerate(self.points)]
+        self._convexity()
+        searched = [k for k, c in enumerate(self.costs) if c.any()]
+        for k in searched[:searches]:
+            self._search(k)
+        for k in range(len(self.costs)):
+            self._lowest(k)
+        self._range()
+        self.oracle.reset()
+
+    def at(self, k: int) -> str:
+        """The k-th cost, for sentences."""
+        return f"c = {shown(self.costs[k])}"
+
+    def _answer(self, method: str, k: int, *at: Any) -> Any:
+        try:
+            return getattr(self.oracle, method)(*at)
+        except Exception as fault:  # whatever the user's class raises
+            self.subject.refuse(method, self.at(k), f"{type(fault).__name__}: {fault}", "an answer")
+
+    def _asked(self, method: str, k: int, *at: Any) -> Any:
+        """An answer of the oracle at the k-th cost, which must stay as it is."""
+        self.calls += 1
+        c = self.costs[k].copy()
+        found = self._answer(method, k, *at, c)
+        if not np.array_equal(c, self.costs[k]):
+            came = f"an answer that changed c to {shown(c)}"
+            self.subject.refuse(method, self.at(k), came, "c as it was: work on a copy of it")
+        return found
+
+    def _atom(self, k: int) -> Atom:
+        atom = self._asked("argmin", k)
+        if not (isinstance(atom, Atom) and atom.fits(len(self.zero))):
+            expected = f"an Atom of {len(self.zero)} entries, such as rcmd.DenseAtom(vector)"
+            self.subject.refuse("argmin", self.at(k), repr(atom), expected)
+        return atom
+
+    def _member(self, k: int, point: Array) -> Any:
+        """R at an atom or between two, which must be in dom R."""
+        miss = self._answer("violation", k, point)
+        if not miss <= FEASIBILITY:
+            expected = f"0 at {shown(point)}, an atom or between two: dom R is convex"
+            self.subject.refuse("violation", self.at(k), float(miss), expected)
+        penalty, value = self._answer("penalty", k, point), self._answer("value", k, point)
+        right = 0 if self.oracle.indicator else penalty
+        if not value == penalty == right:
+            expected = f"{float(right):.10g} at {shown(point)}, as penalty and indicator have it"
+            self.subject.refuse("value", self.at(k), float(value), expected)
+        return penalty
+
+    def _convexity(self) -> None:
+        """R((a+b)/2) ≤ (R(a) + R(b))/2 − μ‖a − b‖²/8."""
+        mu, count = self.oracle.mu, len(self.points)
+        for k in range(count):
+            i = (7 * k + 3) % count
+            a, b = self.points[k], self.points[i]
+            middle = (a + b) / 2
+            found, mean = self._member(k, middle), (self.penalties[k] + self.penalties[i]) / 2
+            square, sag = float((a - b) @ (a - b)), float(mean - found)
+            room = RELATIVE * (abs(float(mean)) + abs(float(found)))
+            if sag < -room:
+                expected = f"at most {float(mean):.10g}, half-way between two atoms: R is convex"
+                self.subject.refuse("penalty", self.at(k), float(found), expected)
+            if not 0 <= mu * square <= 8 * (sag + room):
+                most = f"at most {8 * sag / square:.10g}, which R is between two atoms"
+                self.subject.refuse("mu", self.at(k), float(mu), most)
+            self.points.append(middle)
+            self.penalties.append(found)
+
+    def _search(self, k: int) -> None:
+        """More points of dom R that are good at c: along rays from the middle of the atoms, once
+        more from near the best of them, and coordinate by coordinate from the atom.
+        """
+        c, atom = self.costs[k], self.points[k]
+        atoms = np.array(self.points[: len(self.costs)])
+        centre = atoms.sum(axis=0) / len(atoms)
+        signs, sizes = np.sign(c), abs(c) / abs(c).max()
+        scale = abs(atoms - centre).max() or 1
+        rays = [-scale * signs * share for share in (sizes, sizes**0, sizes**3)]
+        spanned = np.asarray(atoms - centre, dtype=float)
+        shares = np.linalg.lstsq(spanned.T, rays[0].astype(float), rcond=1e-10)[0]
+        rays.append((shares @ spanned).astype(rays[0].dtype))  # where dom R is flat
+        ends = [self._end(k, centre, ray) for ray in rays]
+        best = min(ends, key=lambda point: c @ point)
+        ends.append(self._end(k, (centre + 3 * best) / 4, rays[0]))
+        corner = atom
+        for i in np.argsort(-sizes, kind="stable")[:COORDINATES].tolist():
+            step = 0 * c
+            step[i] = -scale * signs[i]
+            corner = self._end(k, corner, step)
+        for end in (*ends, corner):
+            for point in (end, (end + atom) / 2, (end + 3 * atom) / 4):
+                self.points.append(point)
+                self.penalties.append(self._answer("penalty", k, point))
+
+    def _end(self, k: int, start: Array, way: Array) -> Array:
+        """The last point of dom R from ``start`` on that way."""
+        inside, outside = start, start + way
+        for _ in range(20):
+            if not self._answer("violation", k, outside) <= 0:
+                break
+            inside, outside = outside, outside + (outside - start)
+        for _ in range(8):
+            middle = (inside + outside) / 2
+            if self._answer("violation", k, middle) <= 0:
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+    def _lowest(self, k: int) -> None:
+        """``minimum`` is at most cᵀβ + R(β) at every point, and equal to it at an exact atom."""
+        c, lowest = self.costs[k], self.minima[k]
+        values = [c @ v + r for v, r in zip(self.points, self.penalties, strict=True)]
+        sizes = [abs(c) @ abs(v) for v in self.points[: len(self.costs)]]
+        room = OF_SUMS * float(max(sizes) + max(map(abs, self.penalties)))
+        best = min(range(len(values)), key=values.__getitem__)
+        if not lowest <= values[best] + room:
+            expected = (
+                f"at most {float(values[best]):.10g}, which cᵀβ + R(β) is at the point "
+                f"{shown(self.points[best])} of dom R: minimum must be a lower bound"
+            )
+            self.subject.refuse("minimum", self.at(k), float(lowest), expected)
+        if self.oracle.exact_atoms and not values[k] <= lowest + room:
+            came = f"a point where cᵀβ + R(β) is {float(values[k]):.10g}"
+            expected = f"the minimum {float(lowest):.10g}, or exact_atoms = False in the class"
+            self.subject.refuse("argmin", self.at(k), came, expected)
+        for i in (k, (k + 1) % len(self.costs)):
+            found, right = self._asked("fenchel_young", k, self.points[i]), values[i] - lowest
+            if not abs(found - right) <= 2 * room:
+                expected = f"R(β) + cᵀβ − minimum(c) = {float(right):.10g}"
+                place = f"{self.at(k)} and β = {shown(self.points[i])}"
+                self.subject.refuse("fenchel_young", place, float(found), expected)
+
+    def _range(self) -> None:
+        """``prediction_range`` holds x_jᵀβ for every point."""
+        points = np.array(self.points)
+        for x, low, high in zip(
+            self.sample.rows.array, self.sample.low, self.sample.high, strict=True
+        ):
+            reached = points @ x
+            room = OF_SUMS * float((abs(points) @ abs(x)).max())
+            least, most = reached.min(), reached.max()
+            if not (low <= least + room and most - room <= high):
+                came = f"[{float(low):.10g}, {float(high):.10g}]"
+                expected = f"a range that holds {float(least):.10g} and {float(most):.10g}"
+                self.subject.refuse("prediction_range", f"x = {shown(x)}", came, expected)

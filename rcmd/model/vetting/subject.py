@@ -1,0 +1,68 @@
+"""What all checks share: whom they speak of, and where they look."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rcmd.model.problem import Problem
+from rcmd.rows.base import DenseRows
+from rcmd.rows.validation import Array
+
+RELATIVE = 1e-9
+"""Rounding allowed in identities of numbers, relative to their terms."""
+
+OF_SUMS = 1e-7
+"""The same for sums over many entries."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is checked: its name in sentences, and the function with the full list."""
+
+    name: str
+    check: str
+
+    def refuse(self, method: str, where: str, came: Any, expected: str) -> NoReturn:
+        """Refuse the class, with the place, what came and what was expected."""
+        came = f"{came:.10g}" if isinstance(came, float) else came
+        raise ValueError(
+            f"{method} of {self.name} at {where} is {came}; expected {expected}: correct it "
+            f"({self.check} lists all that fails), or go on without this check: "
+            "Problem(…, verify=False)"
+        )
+
+    def number(self, method: str, where: str, function: Callable[..., Any], *at: Any) -> float:
+        """A finite number from the user's function."""
+        try:
+            found = float(function(*at))
+        except Exception as fault:  # whatever the user's class raises
+            self.refuse(method, where, f"{type(fault).__name__}: {fault}", "a finite number")
+        if not math.isfinite(found):
+            self.refuse(method, where, found, "a finite number")
+        return found
+
+
+class Sample:
+    """Some rows of the problem, and the ranges of their predictions."""
+
+    def __init__(self, problem: Problem) -> None:
+        losses = problem.losses
+        keys = [losses.y, problem.rows.max_norms()]
+        keys += [] if losses.weights is None else [losses.weights]
+        ends = [end for key in keys for end in (int(key.argmin()), int(key.argmax()))]
+        self.places = np.unique([*ends, len(losses.y) // 3, 2 * len(losses.y) // 3])
+        self.rows = DenseRows(np.array([problem.rows.row(j) for j in self.places.tolist()]))
+        self.low, self.high = problem.oracle.prediction_range(self.rows)
+
+
+def shown(vector: Array) -> str:
+    """A vector in sentences."""
+    return np.array2string(np.asarray(vector, dtype=float), precision=6, threshold=6)
+
+
+def as_vector(slope: Any) -> Any:
+    """Xᵀw as a vector also where it is a sparse matrix."""
+    return slope.toarray().ravel() if hasattr(slope, "toarray") else slope
