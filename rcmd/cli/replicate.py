@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _add(section: Section, runs: Replicates, found: AgainstBound) -> None:
     passes = runs.mean("gradients") / len(runs[0].w)
-    quantiles = runs.quantiles()
+    quantiles, pair_gaps = runs.quantiles(), runs.column("pair_gap")
     for k, verdict in enumerate(found.verdicts):
         gaps = [float(level[k]) for level in quantiles]
         section.add(
@@ -85,5 +85,5 @@ def _add(section: Section, runs: Replicates, found: AgainstBound) -> None:
             interval=[float(found.lower[k]), float(found.upper[k])],
             bound=float(found.bound[k]),
             verdict=verdict,
-            gaps=[row[k] for row in runs.pair_gaps],
+            gaps=pair_gaps[:, k].tolist(),
         )

@@ -54,5 +54,3 @@ def _lines(result: Result, versions: dict[str, str | None]) -> Iterator[str]:
             yield row(record)
     yield ""
     yield from ending(result)
-    if result.note:
-        yield result.note

@@ -28,6 +28,7 @@ All losses and oracles, and how they are written: rcmd list.
 """
 
 import argparse
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -66,7 +67,10 @@ DEFAULTS = {
 }
 """Defaults in words, for the help; those of batch and tol depend on the task."""
 
-HEADER = f"{'gradients':>12} {'P(β)':>14} {'D(w)':>14} {'certified gap':>14} {'bound on E gap':>15}"
+WORDS_ABOVE = (
+    "gradients", "P(β)", "D(w)", "certified gap", "theorem's pair", "bound on its E",
+)  # fmt: skip
+HEADER = " ".join(f"{word:>14}" for word in WORDS_ABOVE)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -155,10 +159,14 @@ class _Rows:
 
 def row(state: Record) -> str:
     """One line under ``HEADER``."""
-    bound = "corrections" if state.phase == "corrective" else f"{state.bound:.3e}"
+    pair_gap, bound = (
+        "–" if math.isnan(value) else f"{float(value):.3e}"
+        for value in (state.pair_gap, state.bound)
+    )
+    bound = "corrections" if state.phase == "corrective" else bound
     return (
-        f"{state.gradients:>12,} {float(state.primal):>14.8f} {float(state.dual):>14.8f} "
-        f"{float(state.gap):>14.3e} {bound:>15}"
+        f"{state.gradients:>14,} {float(state.primal):>14.8f} {float(state.dual):>14.8f} "
+        f"{float(state.gap):>14.3e} {pair_gap:>14} {bound:>14}"
     )
 
 
@@ -172,6 +180,8 @@ def ending(result: Result) -> Iterator[str]:
     yield f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}"
     yield f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}"
     yield f"  ground      {pair.ground_text}"
+    if result.note:
+        yield result.note
 
 
 def _beside_the_truth(problem: Problem, result: Result) -> str:

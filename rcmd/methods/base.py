@@ -11,7 +11,7 @@ import numpy as np
 from rcmd.engine.base import checked_atom
 from rcmd.engine.state import load_attribute, plain
 from rcmd.model.bounds import Kind
-from rcmd.model.certificate import BestPair
+from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import FEASIBILITY
 from rcmd.rows.atoms import Atom, DenseAtom
@@ -83,6 +83,9 @@ class Progress(ABC):
 
     theorem: Kind | None = None
     """The kind of bound that applies, if any."""
+
+    pair: OfferedPair | None = None
+    """The theorem's own pair at this record, where there is one and it was evaluated."""
 
     constants_batch: int = 1
     """The rows per step for which a result reports the constants of its problem."""
@@ -174,8 +177,12 @@ class Progress(ABC):
         beta, w_average = self.feasible_averages()
         predictions = best.offer_primal(beta)
         best.offer_dual(w_average)
+        self.see_pair(best, "sublinear")
         self.offer_responses(best, predictions)
         return beta, w_average
+
+    def see_pair(self, best: BestPair, kind: Kind) -> None:  # noqa: B027
+        """The pair offered last is the one that theorems of this kind are about."""
 
     def feasible_averages(self) -> tuple[Any, Array]:
         """The averages; an error where β̄ is outside dom R because the oracle's atoms are."""
@@ -195,6 +202,7 @@ class Progress(ABC):
         """Offer ∇L at the predictions of β̄, and the last w."""
         best.offer_dual(self.problem.losses.derivative(predictions))
         best.offer_dual(self.w)
+        self.see_pair(best, "linear")
 
     @property
     def s(self) -> Array:

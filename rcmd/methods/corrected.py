@@ -13,7 +13,7 @@ from rcmd.methods.base import Method, Progress
 from rcmd.methods.corrections.hull import correction_for, correction_to_load
 from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
-from rcmd.model.certificate import BestPair
+from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import Cancelled
 from rcmd.rows.validation import Array, check_kind
@@ -111,6 +111,10 @@ class CorrectedProgress(Progress):
         return self.plain.bound if self._reached is None else math.nan
 
     @property
+    def pair(self) -> OfferedPair | None:  # type: ignore[override]
+        return self.plain.pair if self._reached is None else None
+
+    @property
     def s(self) -> Array:
         return self.plain.s if self._reached is None else self._reached.s
 
@@ -189,6 +193,7 @@ class CorrectedProgress(Progress):
         if self._last is None:  # early averages may be far off, where Newton's steps fail
             best.offer_primal(self.problem.rows.zero())
         predictions = best.offer_pair(beta, w_average)
+        self.plain.see_pair(best, "sublinear")
         if not self._turns_to_corrections(best):
             self.plain.offer_responses(best, predictions)
             self._turns_to_corrections(best)

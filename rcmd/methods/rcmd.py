@@ -19,6 +19,7 @@ from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Sampler, UniformSampler
 from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
+from rcmd.model.certificate import BestPair
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem, foreign
 from rcmd.model.prox import BregmanProx, ConjugateProx
@@ -121,10 +122,17 @@ class RCMD(Method):
 
             with shared_errors(problem.group):
                 vet_run(problem, prox, schedule)
-        kind = _bound_kind(prox, schedule, sampler, constants)
+        facts = bounds.RunFacts.of(
+            problem,
+            constants,
+            theorem=_whose(schedule, constants),
+            own_prox=type(prox) is ConjugateProx,
+            own_sampler=type(sampler) is UniformSampler,
+            cold=warm_start is None,
+        )
         name: EngineName = "reference" if self.accounting else self.engine
         engine = make_engine(name, problem, schedule, sampler, prox, start, self.accounting)
-        return RCMDProgress(problem, engine, constants, kind, prox.note)
+        return RCMDProgress(problem, engine, facts, prox.note)
 
     def _size(self, problem: Problem, batch: int | None) -> int:
         """Rows per step, from ``solve``, from this method or from its sampler."""
@@ -193,26 +201,60 @@ class EngineProgress(Progress):
 
 
 class RCMDProgress(EngineProgress):
-    """A run of the engine, and the bound that its theorem gives."""
+    """A run of the engine, and what its theorem says of it."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        engine: Engine,
-        constants: Constants,
-        kind: bounds.Kind | None,
-        note: str,
-    ) -> None:
+    def __init__(self, problem: Problem, engine: Engine, facts: bounds.RunFacts, note: str) -> None:
         super().__init__(problem, engine)
-        self.note, self.steps_per_pass = note, problem.n / engine.sampler.batch
-        self.constants_batch = constants.batch
-        self._constants, self.theorem = constants, kind
+        self.steps_per_pass, self._dual = problem.n / engine.sampler.batch, -math.inf
+        self._constants, why = facts.constants, bounds.why_none(facts)
+        self.constants_batch = facts.constants.batch
+        self.theorem = None if why else facts.theorem
+        # Not the note of the paper's prox, which a subclass would inherit.
+        said = (
+            f"no bound: {why}" if why else "h = L*/n, the paper's prox: the theorems' bounds apply"
+        )
+        self.note = "; ".join(filter(None, (note, said)))
+
+    def advance(self, steps: int) -> None:
+        self.pair = None
+        super().advance(steps)
 
     @property
     def bound(self) -> float:
         if self.theorem is None:
             return math.nan
         return bounds.best(self._constants, self.iteration, self.theorem)[1]
+
+    def see_pair(self, best: BestPair, kind: bounds.Kind) -> None:
+        if kind != self.theorem:
+            return
+        self.pair = pair = best.offered()
+        c, before = self._constants, self._dual
+        if kind == "linear" and c.batch not in (1, c.n):
+            return  # there D(w) rises in expectation only
+        if math.inf > pair.gap > 2 * c.prediction_energy + pair.rounding:
+            raise self._contradiction(
+                f"P − D of the theorem's pair is {float(pair.gap):.6g}",
+                f"at most 2E = {2 * float(c.prediction_energy):.6g}",
+            )
+        if kind == "linear":
+            self._dual = pair.dual
+            if pair.dual < before - pair.rounding:
+                raise self._contradiction(
+                    f"D(w) fell from {float(before):.9g} to {float(pair.dual):.9g}",
+                    "in every step at least the D(w) before it",
+                )
+
+    def _contradiction(self, found: str, proved: str) -> ValueError:
+        """A hypothesis of the theorems is wrong: those named are the classes' own words."""
+        c, loss, oracle = self._constants, self.problem.loss, self.problem.oracle
+        return ValueError(
+            f"{found} after {self.iteration} steps; proved is {proved}, in every run whose "
+            f"hypotheses hold. So one is wrong: γ_j, at most {float(c.gamma):.6g}, or derivative "
+            f"of {loss!r}; prediction_range, |x_jᵀβ| ≤ {float(c.prediction_bound):.6g}, argmin "
+            f"(exact_atoms) or mu of {oracle!r}. Look at them with rcmd.testing.check_conjugate "
+            "and check_oracle"
+        )
 
 
 def make_engine(
@@ -269,20 +311,15 @@ def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
             f"schedule is None while {type(prox).__name__} takes unit steps and R has μ = 0, for "
             "which there is no default; expected a schedule of your own"
         )
-    if prox.carries_bounds or prox.unit_steps:
+    if type(prox) is ConjugateProx or prox.unit_steps:
         return default_schedule(constants, prox.unit_steps)
     return SublinearSchedule(constants.blocks)
 
 
-def _bound_kind(
-    prox: BregmanProx, schedule: Schedule, sampler: Sampler, constants: Constants
-) -> bounds.Kind | None:
-    """The kind of bound for this run, if prox, schedule and sampler are a theorem's own."""
-    if not (prox.carries_bounds and isinstance(sampler, UniformSampler)):
-        return None
+def _whose(schedule: Schedule, constants: Constants) -> bounds.Kind | None:
+    """Whose schedule this is: a theorem's own class, with the numbers of this problem."""
     own: list[Schedule] = [SublinearSchedule(constants.blocks)]
     if constants.mu > 0:
         own.append(LinearSchedule(constants.blocks, constants.sigma))
-    kind = schedule.theorem if schedule in own else None
-    # Data so large that M² overflows leave no bound.
-    return kind if kind is not None and bounds.valid(constants, 1, kind) else None
+    same = any(type(schedule) is type(one) and schedule == one for one in own)
+    return schedule.theorem if same else None

@@ -9,7 +9,7 @@ N = n/b; σ is the paper's coordinate-wise relative smoothness, σ_b the one in 
 batches (σ_1 = σ), s_n the one in every direction; q = Nσ_b/(Nσ_b − 1); E = (1/n) Σ γ_j M_j² ≤ γM²;
 and V = min{D_max, E/2}, since D_h(ŵ, w⁰) ≤ E/2 for every response ŵ (half of Prop. 3.1's γM²).
 PROVED: for every problem with these constants. REFUTED: some problem breaks the statement, and no
-proof covers the case at hand.
+proof covers the case at hand. A bound is about runs that keep all of its ``hypotheses``.
 
 Examples
 --------
@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rcmd.model.constants import Constants
+    from rcmd.model.problem import Problem
 
 Kind = Literal["sublinear", "linear"]
 
@@ -47,6 +48,49 @@ class Verdict(enum.Enum):
     PROVED = "proved"
     CONJECTURED = "conjectured"
     REFUTED = "refuted"
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the hypotheses of bounds read of a run; by default, of one as the theorems ask for.
+
+    Attributes
+    ----------
+    constants
+        Those of its problem, for its batches.
+    theorem
+        Whose own schedule it has: Theorem 3.1's ("sublinear"), 3.2's ("linear"), or neither.
+    own_prox, own_sampler
+        Whether these are exactly ``ConjugateProx`` and ``UniformSampler``, and no subclasses.
+    cold
+        Whether it starts at w⁰ = ∇L(0), at the first step of its schedule.
+    exact_atoms, checked
+        Whether the oracle's atoms are exact minimizers, and whether the problem's classes were
+        checked or proved.
+    """
+
+    constants: Constants
+    theorem: Kind | None
+    own_prox: bool = True
+    own_sampler: bool = True
+    cold: bool = True
+    exact_atoms: bool = True
+    checked: bool = True
+
+    @classmethod
+    def of(cls, problem: Problem, constants: Constants, **run: Any) -> RunFacts:
+        """The facts of a run on ``problem``; ``run`` has those that are not the problem's."""
+        checked = getattr(problem, "ground", "proved") != "unchecked"
+        return cls(constants, exact_atoms=problem.oracle.exact_atoms, checked=checked, **run)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A condition on a run: ``words`` that say it, its test, and ``otherwise`` where it fails."""
+
+    words: str
+    otherwise: str
+    holds: Callable[[RunFacts], bool]
 
 
 @dataclass(frozen=True)
@@ -66,7 +110,7 @@ class Bound:
     value
         The right-hand side as a function of the constants and the paper's k.
     only
-        A test of the constants that it applies to, and why it does not apply to others.
+        What it asks for beyond what all bounds of its schedule do.
     proved_when
         The cases (constants, k) that are proved although ``verdict`` is weaker.
     dual_only
@@ -87,21 +131,37 @@ class Bound:
     verdict: Verdict
     reason: str
     value: Callable[[Constants, int], float]
-    only: tuple[Callable[[Constants], bool], str] = (lambda c: True, "")
+    only: tuple[Hypothesis, ...] = ()
     proved_when: Callable[[Constants, int], bool] = lambda c, k: False
     dual_only: bool = False
 
     def __repr__(self) -> str:
         return f"Bound({self.name!r}, {self.what} ≤ {self.formula}, {self.verdict.value})"
 
+    @property
+    def _asks(self) -> tuple[Hypothesis, ...]:
+        return (*_ALWAYS, *_BY_SCHEDULE[self.schedule], *self.only)
+
+    def hypotheses(self, run: RunFacts) -> list[tuple[str, bool]]:
+        """Return what the bound asks of a run, in words, and whether this run has it.
+
+        Examples
+        --------
+        >>> from rcmd import L1Ball, LeastSquares, Problem
+        >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
+        >>> run = RunFacts.of(problem, problem.constants(), theorem="sublinear", own_sampler=False)
+        >>> [words for words, holds in named("sublinear-sharp").hypotheses(run) if not holds]
+        ['the sampler is UniformSampler itself: all batches of b rows are equally likely']
+        """
+        return [(one.words, one.holds(run)) for one in self._asks]
+
+    def broken(self, run: RunFacts) -> str:
+        """Return the first hypothesis that fails on this run, in words; '' where none does."""
+        return next((one.otherwise for one in self._asks if not one.holds(run)), "")
+
     def why_not(self, constants: Constants) -> str:
         """Return why the bound does not apply to these constants; '' when it does."""
-        if not math.isfinite(float(constants.prediction_energy) + float(constants.bregman_radius)):
-            return "M or D_max is infinite, while Assumption 1.1 asks for a bounded dom R"
-        if self.schedule == "linear" and constants.mu <= 0:
-            return "R is not strongly convex (μ = 0)"
-        fits, reason = self.only
-        return "" if fits(constants) else reason
+        return self.broken(RunFacts(constants, self.schedule))
 
     def applies(self, constants: Constants) -> bool:
         """Return whether the statement, true or not, is about these constants."""
@@ -250,15 +310,59 @@ def _second_proved(c: Constants, k: int) -> bool:
     return (early or _conjecture_proved(c, k)) and bool(c.sigma <= c.sigma_printed)
 
 
-_SINGLE = (lambda c: c.batch == 1, "it is about single rows, b = 1")
-_BATCHES = (lambda c: c.batch > 1, "it is about batches, b > 1")
-_TAME = (_tame, "some loss is not quadratic, and b < n")
-_WHOLE_OR_HALVES = (lambda c: not 1 < c.blocks < 2, "its proof leaves out 1 < n/b < 2")
+def _finite(run: RunFacts) -> bool:
+    c = run.constants
+    return math.isfinite(float(c.prediction_energy) + float(c.bregman_radius))
+
+
+# fmt: off
+_ALWAYS = (
+    Hypothesis("the prox is ConjugateProx itself, h = L*/n",
+               "the prox is another class than ConjugateProx, or a subclass of it, whose h need "
+               "not be L*/n", lambda run: run.own_prox),
+    Hypothesis("the sampler is UniformSampler itself: all batches of b rows are equally likely",
+               "the sampler is another class than UniformSampler, or a subclass of it, whose draws "
+               "need not be uniform", lambda run: run.own_sampler),
+    Hypothesis("the run starts cold, at w⁰ = ∇L(0)",
+               "the run has a warm start, and the theorems start at w⁰ = ∇L(0)",
+               lambda run: run.cold),
+    Hypothesis("atoms are exact minimizers",
+               "the oracle's atoms are not exact minimizers (exact_atoms is False)",
+               lambda run: run.exact_atoms),
+    Hypothesis("every γ_j is known on the range of its prediction, for the problem's own labels",
+               "the problem's classes are unchecked, so that no γ_j is known",
+               lambda run: run.checked),
+    Hypothesis("dom R is bounded; E and D_max are finite",
+               "M or D_max is infinite, while Assumption 1.1 asks for a bounded dom R", _finite),
+)
+_OTHER_STEPS = "the schedule is not exactly Theorem 3.1's or 3.2's for this problem"
+_BY_SCHEDULE = {
+    "sublinear": (
+        Hypothesis("step sizes and weights are Theorem 3.1's, for this N", _OTHER_STEPS,
+                   lambda run: run.theorem == "sublinear"),
+    ),
+    "linear": (
+        Hypothesis("step sizes and weights are Theorem 3.2's, for this N and σ_b", _OTHER_STEPS,
+                   lambda run: run.theorem == "linear"),
+        Hypothesis("−D is σ_b-smooth relative to h, in expectation over batches, as Prop. 3.7 says "
+                   "where μ > 0", "R is not strongly convex (μ = 0)",
+                   lambda run: bool(run.constants.mu > 0)),
+    ),
+}
+_STRONG = Hypothesis("R is μ-strongly convex, and σ_b that of Prop. 3.7: another one will not do",
+                     "R is not strongly convex (μ = 0)", lambda run: bool(run.constants.mu > 0))
+_SINGLE = Hypothesis("single rows, b = 1", "it is about single rows, b = 1",
+                     lambda run: run.constants.batch == 1)
+_BATCHES = Hypothesis("batches, b > 1", "it is about batches, b > 1",
+                      lambda run: run.constants.batch > 1)
+_TAME = Hypothesis("all losses are quadratic, or b = n", "some loss is not quadratic, and b < n",
+                   lambda run: _tame(run.constants))
+_WHOLE_OR_HALVES = Hypothesis("n/b is not between 1 and 2", "its proof leaves out 1 < n/b < 2",
+                              lambda run: not 1 < run.constants.blocks < 2)
 _GAP = "E[P(β̄^k) − D(w̄^k)]"
 _GAP_LINEAR = "E[P(β̄^{k−1}) − D(w^k)]"
 _CE1 = "two logistic losses, x = y = 1, R = (β+10)²/2 on [−10, 0]: 2.0597 > 0.8664 at k = 1"
 
-# fmt: off
 _BOUNDS = (
     Bound("theorem-3.1-first", "Theorem 3.1", "sublinear", _GAP,
           "8NγM²/(4N+k) + 2N(2N−1)D_max/((4N+k)(k+1))", Verdict.PROVED,
@@ -289,37 +393,38 @@ _BOUNDS = (
           _sublinear_dual, dual_only=True),
     Bound("theorem-3.2-first", "Theorem 3.2", "linear", _GAP_LINEAR, "D_max/(q^k − 1)",
           Verdict.REFUTED, _CE1 + "; proved for quadratic losses and for n = 1",
-          lambda c, k: _printed(c, k, c.bregman_radius), _SINGLE, _first_proved),
+          lambda c, k: _printed(c, k, c.bregman_radius), (_SINGLE,), _first_proved),
     Bound("theorem-3.2-second", "Theorem 3.2", "linear", _GAP_LINEAR, "γM²/(q^k − 1)",
           Verdict.CONJECTURED, "the printed summation by parts drops a term; proved for quadratic "
           "losses, n = 1, k ≤ 2 and q^k ≤ max{1.87, 3 − 2/σ}",
-          lambda c, k: _printed(c, k, _printed_energy(c)), _SINGLE, _second_proved),
+          lambda c, k: _printed(c, k, _printed_energy(c)), (_SINGLE,), _second_proved),
     Bound("remark-3.4-first", "Remark 3.4", "linear", _GAP_LINEAR,
           "D_max/(q^k − 1), q with σ for σ_b, and η = 1/σ", Verdict.REFUTED,
           "n = b = 2, l = s²/2, x = 1, R = 5(β−1)² on [0, 1]: 41/882 > 1/40 at k = 1",
-          lambda c, k: _printed(c, k, c.bregman_radius), _BATCHES, _first_proved),
+          lambda c, k: _printed(c, k, c.bregman_radius), (_BATCHES,), _first_proved),
     Bound("remark-3.4-second", "Remark 3.4", "linear", _GAP_LINEAR,
           "γM²/(q^k − 1), q with σ for σ_b, and η = 1/σ", Verdict.REFUTED,
           "n = b = 3, l = s²/2, x = 1, R = 5(β−1)² on [0, 1]: 91/1922 > 1/30 at k = 1",
-          lambda c, k: _printed(c, k, _printed_energy(c)), _BATCHES, _second_proved),
+          lambda c, k: _printed(c, k, _printed_energy(c)), (_BATCHES,), _second_proved),
     Bound("corollary-3.2", "Corollary 3.2", "linear", _GAP_LINEAR, "nσ(1 − 1/(nσ))^k D_max",
           Verdict.REFUTED, _CE1 + "; proved for quadratic losses and for n = 1",
-          lambda c, k: _corollary(c, k, c.bregman_radius), _SINGLE, _first_proved),
+          lambda c, k: _corollary(c, k, c.bregman_radius), (_SINGLE,), _first_proved),
     Bound("corollary-energy", "", "linear", _GAP_LINEAR, "Nσ_b(1 − 1/(Nσ_b))^k E", Verdict.PROVED,
           "Corollary 3.2 with E for D_max: 'linear-energy' when q^k ≥ 2, the uniform 2E before",
-          lambda c, k: _corollary(c, k, c.prediction_energy), _WHOLE_OR_HALVES),
+          lambda c, k: _corollary(c, k, c.prediction_energy), (_STRONG, _WHOLE_OR_HALVES)),
     Bound("linear-quadratic", "", "linear", _GAP_LINEAR, "V/(q^k − 1)", Verdict.PROVED,
           "Theorem 3.2 with σ_b: for quadratic losses an atom's gap is at most Nσ_b times the "
           "expected ascent; for b = n the printed proof, as nothing is random",
-          lambda c, k: _sizes(c)[2] * _decay(_excess(c, c.sigma), k), _TAME),
+          lambda c, k: _sizes(c)[2] * _decay(_excess(c, c.sigma), k), (_TAME,)),
     Bound("linear-any-loss", "", "linear", _GAP_LINEAR,
           "s_n (V + (N−1)/(Nσ_b−1) E/2)/(q^k − 1)", Verdict.PROVED,
           "P(β) − D(w) ≤ s_n(φ(β, w*) − D(w)) brings the random ŵ back to the fixed w*",
-          lambda c, k: float(c.sigma_full) * _linear_conjecture(c, k)),
+          lambda c, k: float(c.sigma_full) * _linear_conjecture(c, k), (_STRONG,)),
     Bound("linear-energy", "", "linear", _GAP_LINEAR,
           "C E/(q^k − 1), C = ½ min{Nσ_b, (√(1+1/σ_b) + √((q^k−1)(N−1)/(N(σ_b−1))))²}, "
           "with (N−1)(2−N)/(Nσ_b−1) more beside Nσ_b when 1 < N < 2", Verdict.PROVED,
-          "Theorem 3.2's second inequality with the factor its proof costs", _linear_energy),
+          "Theorem 3.2's second inequality with the factor its proof costs", _linear_energy,
+          (_STRONG,)),
     Bound("linear-conjecture", "", "linear", _GAP_LINEAR,
           "(V + (N−1)/(Nσ_b−1) E/2)/(q^k − 1)", Verdict.CONJECTURED,
           "holds for every fixed w; for the random ŵ proved for quadratic losses, b = n, k = 1, "
@@ -384,6 +489,25 @@ def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> li
     return [b for b in about if b.verdict is Verdict.PROVED or b.proved_when(constants, k)]
 
 
+PATHWISE: dict[Kind, str] = {"sublinear": "sublinear-pathwise", "linear": "linear-uniform"}
+"""The bounds that ask for nothing beyond what all of their schedule do; 2E is one for every run,
+with Theorem 3.2's steps only if b = 1.
+"""
+
+
+def why_none(run: RunFacts) -> str:
+    """Return why no theorem bounds this run, in words; '' where one does.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
+    >>> why_none(RunFacts.of(problem, problem.constants(), theorem="linear"))
+    'R is not strongly convex (μ = 0)'
+    """
+    return named(PATHWISE[run.theorem or "sublinear"]).broken(run)
+
+
 def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tuple[Bound, float]:
     """Return the smallest proved bound of the whole duality gap, and its value.
 
@@ -397,6 +521,5 @@ def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tup
     """
     gaps = [b for b in valid(constants, iterations, kind) if not b.dual_only]
     if not gaps:
-        reason = next(b for b in _BOUNDS if b.schedule == kind).why_not(constants)
-        raise ValueError(f"no {kind} bound applies: {reason}")
+        raise ValueError(f"no {kind} bound applies: {why_none(RunFacts(constants, kind))}")
     return min(((b, b(constants, iterations)) for b in gaps), key=lambda pair: pair[1])

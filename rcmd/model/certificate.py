@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,6 +95,11 @@ class PrimalPoint:
         """P(β)."""
         return self.loss + self.penalty + self.doubt
 
+    @property
+    def size(self) -> Any:
+        """The terms of P(β), in absolute values."""
+        return self.loss_size + abs(self.penalty)
+
 
 @dataclass(eq=False)
 class DualPoint:
@@ -134,6 +139,19 @@ class DualPoint:
     def value(self) -> Any:
         """D(w)."""
         return self.lowest - self.conjugate
+
+    @property
+    def size(self) -> Any:
+        """The terms of D(w), in absolute values."""
+        return self.conjugate_size + abs(self.lowest)
+
+
+class OfferedPair(NamedTuple):
+    """P(β) − D(w) and D(w) of a pair that was offered, and what rounding may change in them."""
+
+    gap: Any
+    dual: Any
+    rounding: Any
 
 
 def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
@@ -206,7 +224,7 @@ def _certified(
         ground_text=problem.ground_text,
     )
     if feasible and math.isfinite(primal.doubt):
-        size = primal.loss_size + dual.conjugate_size + abs(primal.penalty) + abs(dual.lowest)
+        size = primal.size + dual.size
         difference = certificate.primal - certificate.dual
         # A gap that is not P − D: the loss or the oracle contradicts itself.
         if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
@@ -231,6 +249,7 @@ class BestPair:
         self._primal: PrimalPoint | None = None
         self._dual: DualPoint | None = None
         self._certificate: Certificate | None = None
+        self._last_primal = self._last_dual = (math.nan, math.nan)
 
     def offer_primal(self, beta: Any) -> Array:
         """Consider β; returns Xβ."""
@@ -258,6 +277,18 @@ class BestPair:
             self._settle(primal, dual, loss_gap)
         return predictions
 
+    def offered(self) -> OfferedPair:
+        """The pair of the β and the w that were offered last, the best or not."""
+        (primal, its_rounding), (dual, size) = self._last_primal, self._last_dual
+        rounding = its_rounding + CONSISTENCY * (1 + size)
+        return OfferedPair(max(primal - dual, 0.0), dual, rounding)
+
+    def resolution(self) -> Any:
+        """What rounding leaves open of P − D: 2⁻⁵⁰ of the terms of the best pair."""
+        if self.problem.exact or self._primal is None or self._dual is None:
+            return 0
+        return ROUNDING * (self._primal.size + self._dual.size)
+
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
         primal, dual = self._primal, self._dual
@@ -273,6 +304,7 @@ class BestPair:
         return self._certificate
 
     def _take_primal(self, point: PrimalPoint) -> bool:
+        self._last_primal = point.value, point.doubt + CONSISTENCY * point.size
         better = self._primal is None or bool(point.value < self._primal.value)
         if better:
             point.beta = frozen(point.beta)
@@ -280,6 +312,7 @@ class BestPair:
         return better
 
     def _take_dual(self, point: DualPoint) -> bool:
+        self._last_dual = point.value, point.size
         better = self._dual is None or bool(point.value > self._dual.value)
         if better:
             point.w = frozen(point.w)

@@ -211,7 +211,7 @@ def describe(problem: Problem, batch: int) -> str:
         f"Constants, for batches of {batch} out of {problem.n} rows (N = n/b)",
         *(f"  {name:<6}{_show(value):<12}{meaning}" for name, meaning, value in summary.constants),
         "Theorems",
-        *_theorems(constants),
+        *_theorems(problem, constants),
     )
     return "\n".join(parts)
 
@@ -240,14 +240,14 @@ def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
     )
 
 
-def _theorems(constants: Constants) -> tuple[str, ...]:
+def _theorems(problem: Problem, constants: Constants) -> tuple[str, ...]:
     kind: bounds.Kind = "sublinear"
     lines = ["  R is not strongly convex: Theorem 3.1's schedule and bound"]
     if constants.mu > 0:
         kind = "linear"
         lines = ["  R is strongly convex: Theorem 3.2's schedule, with corrected bounds"]
-    if not bounds.valid(constants, 1, kind):
-        return (*lines, "  no bound: the constants are too large for a floating-point number")
+    if why := bounds.why_none(bounds.RunFacts.of(problem, constants, theorem=kind)):
+        return (*lines, f"  no bound: {why}")
     for passes in (1, 10, 100, 1000):
         steps = math.ceil(passes * constants.blocks)
         bound, value = bounds.best(constants, steps, kind)

@@ -44,9 +44,6 @@ class BregmanProx(ABC):
     array([0.25, 0.25])
     """
 
-    carries_bounds: ClassVar[bool] = False
-    """Whether the theorems' bounds apply to this geometry."""
-
     unit_steps: ClassVar[bool] = False
     """Whether the step size is part of h, so that schedules must take η_i = 1."""
 
@@ -114,9 +111,6 @@ class ConjugateProx(BregmanProx):
     2.0
     """
 
-    carries_bounds = True
-    note = "h = L*/n, the paper's prox: the theorems' bounds apply"
-
     def centre(self, losses: SampleLosses, bounds: Array) -> Array:
         return 0 * losses.y
 
@@ -154,7 +148,7 @@ class EuclideanProx(BregmanProx):
     True
     """
 
-    note = "Euclidean h: coordinate subgradient ascent, to which no theorem here applies"
+    note = "Euclidean h: coordinate subgradient ascent"
 
     def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
         return (loss.derivative(s, y) - loss.derivative(0 * s, y)) / loss.gamma
@@ -202,7 +196,7 @@ class CompositeProx(BregmanProx):
     rows: int = 1
     by_row: bool = False
     unit_steps = True
-    note = "composite h: proximal dual coordinate ascent (SDCA), not under the theorems' bounds"
+    note = "composite h: proximal dual coordinate ascent (SDCA)"
 
     def __post_init__(self) -> None:
         number: Any = self.eta if isinstance(self.eta, Real) else math.nan

@@ -65,7 +65,8 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
         lines = [Line(name, xs, history.column(of)) for name, of in curves.items()]
         return Panel("", label, lines, y_label, band=band, **look)
 
-    curves = {"certified gap": "gap", "bound on E[gap]": "bound"}
+    pair = {"theorem's pair": "pair_gap", "bound on its expectation": "bound"}
+    curves = {"certified gap": "gap", **pair}
     gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
     values = panel("best values so far", {r"$P(\beta)$": "primal", "$D(w)$": "dual"}, log="x")
     return shown([values, gap], axes, alone=1)

@@ -51,8 +51,13 @@ class Record:
         Wall-clock time since the start, certificates included.
     primal, dual, gap
         The best certified pair so far.
+    pair_gap
+        P(β̄) − D(w̄) of the averages of this iteration that Theorem 3.1 is about, P(β̄) − D(w) with
+        the last w for Theorem 3.2; NaN where no theorem applies, and at a record from which
+        corrections began without D(w).
     bound
-        The theorem's bound on the expected gap at this iteration, NaN where none applies.
+        The theorem's bound on the expectation of ``pair_gap``, but at least what rounding leaves
+        open of P − D; NaN where none applies.
     phase
         ``"plain"`` for steps of the algorithm, ``"corrective"`` for rounds of corrections.
     """
@@ -64,6 +69,7 @@ class Record:
     primal: Any
     dual: Any
     gap: Any
+    pair_gap: Any
     bound: float
     phase: str
 
@@ -130,6 +136,8 @@ class History(tuple[Record, ...]):
     @classmethod
     def of_columns(cls, columns: dict[str, list[Any]]) -> History:
         """The history that gave these ``columns``."""
+        # Files from before there was such a column have none.
+        columns = {"pair_gap": [math.nan] * len(columns["gap"])} | columns
         rows = zip(*(columns[name] for name in COLUMNS), strict=True)
         return cls(of_kinds(Record, dict(zip(COLUMNS, row, strict=True))) for row in rows)
 

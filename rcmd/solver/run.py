@@ -307,9 +307,11 @@ class Run(Iterator[State]):
     def _certified_state(self) -> State:
         begun = time.perf_counter()
         progress, best = self.progress, self._best
-        phase, bound = progress.phase, progress.bound
+        phase = progress.phase
         beta, w_average = progress.offer(best)
         certificate = best.certificate()
+        pair_gap = math.nan if progress.pair is None else progress.pair.gap
+        bound = max(progress.bound, best.resolution())  # NaN stays NaN
         best.forget()
         s, w, d = progress.s.copy(), progress.w.copy(), progress.d.copy()
         self._certifying = time.perf_counter() - begun
@@ -324,6 +326,7 @@ class Run(Iterator[State]):
             primal=certificate.primal,
             dual=certificate.dual,
             gap=certificate.gap,
+            pair_gap=pair_gap,
             bound=bound,
             phase=phase,
             certificate=certificate,

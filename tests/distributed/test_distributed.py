@@ -261,7 +261,8 @@ def test_results_and_histories_are_those_of_one_process():
     assert found.options["ranks"] == 3
     np.testing.assert_allclose(found.beta, one.beta, atol=1e-12)
     np.testing.assert_allclose(found.w, one.w, atol=1e-12)
-    for name in ("iteration", "gradients", "oracle_calls", "primal", "dual", "gap", "bound"):
+    values = ("primal", "dual", "gap", "pair_gap", "bound")
+    for name in ("iteration", "gradients", "oracle_calls", *values):
         wanted = one.history.column(name)
         np.testing.assert_allclose(found.history.column(name), wanted, rtol=1e-12, atol=1e-14)
 

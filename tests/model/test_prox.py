@@ -240,10 +240,7 @@ def test_composite_refuses_a_step_that_is_not_positive(eta: float) -> None:
         CompositeProx(eta=eta).bind(constants())
 
 
-def test_only_the_papers_prox_carries_bounds() -> None:
-    assert [type(p) for p in PROXES if p.carries_bounds] == [ConjugateProx]
-    assert not BregmanProx.carries_bounds
-    assert all(p.note for p in PROXES)
+def test_the_papers_prox_has_no_constants() -> None:
     assert ConjugateProx().bind(constants()) == ConjugateProx()
 
 

@@ -59,7 +59,8 @@ def _scene(expression: str, seed: int) -> Scene:
     room = 0.15 * (values.max() - values.min())
     depth = 0.15 * (conjugates.max() - conjugates.min())
     shown = [conjugates.min() - 2 * depth, conjugates.max() + depth]
-    steps, gaps, bounds = (result.history.column(name) for name in ("iteration", "gap", "bound"))
+    columns = ("iteration", "pair_gap", "bound")
+    steps, gaps, bounds = (result.history.column(name) for name in columns)
     s_axis = draw.axis("prediction s", range=[-REACH, REACH])
     loss_axis = draw.axis("loss l", range=[-conjugates.max() - room, values.max() + room])
     conjugate_axis = draw.axis("conjugate l*", range=shown)
@@ -83,7 +84,7 @@ def _scene(expression: str, seed: int) -> Scene:
     ]
     of_gap = [
         draw.line(steps, bounds, "theorem's bound for this γ", draw.VERMILION, dash="dash"),
-        draw.line(steps, gaps, "certified gap", draw.BLUE, width=2.5),
+        draw.line(steps, gaps, "gap of the averages", draw.BLUE, width=2.5),
     ]
     drawings = [
         draw.panel(of_loss, s_axis, loss_axis),

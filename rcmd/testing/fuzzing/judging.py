@@ -123,9 +123,9 @@ def _certificate_findings(problem: Problem, result: Result, tol: float) -> Itera
     gaps = result.history.column("gap")
     if (gaps[1:] > gaps[:-1] + ROUNDING * size).any():
         yield Finding("history", f"the best gap grew: {gaps.tolist()}")
-    for row in result.history if problem.oracle.exact_atoms else ():
-        if row.gap > UNLIKELY * row.bound + ROUNDING * size:
-            text = f"gap {row.gap} at step {row.iteration}, the bound is {row.bound}"
+    for row in result.history:
+        if row.pair_gap > UNLIKELY * row.bound + ROUNDING * size:
+            text = f"gap {row.pair_gap} at step {row.iteration}, the bound is {row.bound}"
             yield Finding("theorem", text)
             break
 

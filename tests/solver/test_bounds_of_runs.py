@@ -1,0 +1,278 @@
+"""Which runs a theorem bounds, by how much at least, and what ends a run that breaks a proof."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from small_problems import data
+
+from rcmd import (
+    RCMD,
+    ConjugateProx,
+    Corrected,
+    Counting,
+    L1Ball,
+    LeastSquares,
+    Problem,
+    Product,
+    Ridge,
+    Scaled,
+    iterate,
+    solve,
+)
+from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.model import bounds
+from rcmd.model.schedules import Resumed, SublinearSchedule
+from rcmd.solver.history import History
+
+X, Y, WEIGHTS = data(n=8)
+N = len(Y)
+
+
+def problem(oracle: Any = L1Ball(2.0), loss: Any = LeastSquares(), **parts: Any) -> Problem:  # noqa: B008
+    return Problem(X, Y, loss, oracle, **parts)
+
+
+# ---- one class off the theorem's, and there is no bound ------------------------------------------
+
+
+class FirstRow(UniformSampler):
+    def draw(self, steps: int) -> Any:
+        return np.zeros((steps, 1), dtype=np.int64)
+
+
+class Slower(ConjugateProx):
+    def mirror(self, loss: Any, s: Any, y: Any, weight: Any) -> Any:
+        return 2 * s
+
+    def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
+        return m / 2
+
+
+class Shorter(SublinearSchedule):
+    def step(self, i: Any) -> Any:
+        return super().step(i) / 2
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SublinearSchedule)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Rough(L1Ball):
+    exact_atoms = False
+
+
+ROUGH = "atoms are not exact minimizers"
+STEPS = "the schedule is not exactly Theorem 3.1's or 3.2's"
+ATTACKS: dict[str, tuple[Problem, dict[str, Any], str]] = {
+    "sampler": (
+        problem(),
+        {"sampler": FirstRow(N, 1, np.random.default_rng(0))},
+        "whose draws need not be uniform",
+    ),
+    "prox": (problem(), {"prox": Slower()}, "whose h need not be L*/n"),
+    "schedule": (problem(), {"schedule": Shorter(float(N))}, STEPS),
+    "resumed": (problem(), {"schedule": Resumed(SublinearSchedule(float(N)), 3)}, STEPS),
+    "atoms": (problem(Rough(2.0)), {}, ROUGH),
+    "atoms of a part": (problem(Product((L1Ball(1.0), Rough(2.0)), (2, 2))), {}, ROUGH),
+    "scaled atoms": (problem(Scaled(Rough(2.0), 3.0)), {}, ROUGH),
+    "counted atoms": (problem(Counting(Rough(2.0))), {}, ROUGH),
+    "atoms beside an intercept": (problem(Rough(2.0), intercept=1.0), {}, ROUGH),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_bound_and_why(attack: str) -> None:
+    about, parts, why = ATTACKS[attack]
+    result = solve(about, method=RCMD(**parts), tol=0, max_iterations=20)
+    assert np.isnan(result.history.column("bound")).all()
+    assert np.isnan(result.history.column("pair_gap")).all()
+    assert "no bound: " in result.note
+    assert why in result.note
+
+
+def test_a_warm_start_has_no_bound() -> None:
+    first = solve(problem(), method="rcmd", tol=0, max_iterations=20)
+    assert not np.isnan(first.history.column("bound")).any()
+    assert first.note.endswith("the theorems' bounds apply")
+    result = solve(problem(), method="rcmd", tol=0, max_iterations=20, warm_start=first)
+    assert np.isnan(result.history.column("bound")).all()
+    assert "no bound: the run has a warm start" in result.note
+
+
+def test_descriptions_say_why_there_is_no_bound() -> None:
+    assert f"  no bound: the oracle's {ROUGH}" in problem(Rough(2.0)).describe()
+    assert "no bound" not in problem().describe()
+
+
+def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
+    for bound in bounds.all_bounds():
+        constants = problem(Ridge(0.5)).constants(2 if bound.name.startswith("remark") else 1)
+        run = bounds.RunFacts(constants, bound.schedule)
+        assert all(holds for _, holds in bound.hypotheses(run))
+        assert bound.broken(run) == ""
+        facts = ("own_prox", "own_sampler", "cold", "exact_atoms", "checked")
+        broken = [replace(run, **{fact: False}) for fact in facts]
+        broken += [replace(run, theorem=None)]
+        broken += [replace(run, constants=replace(constants, bregman_radius=math.inf))]
+        if bound.schedule == "linear":
+            broken += [replace(run, constants=replace(constants, mu=0.0))]
+        for other in broken:
+            assert {True, False} == {holds for _, holds in bound.hypotheses(other)}
+            assert bound.broken(other)
+            assert bounds.why_none(other)
+
+
+@pytest.mark.parametrize(("ground", "bounded"), [("proved", 1), ("sampled", 1), ("unchecked", 0)])
+def test_what_was_not_checked_has_no_bound(ground: str, bounded: bool) -> None:
+    class Grounded:
+        oracle = L1Ball(2.0)
+
+    Grounded.ground = ground  # type: ignore[attr-defined]
+    about: Any = Grounded()
+    run = bounds.RunFacts.of(about, problem().constants(), theorem="sublinear")
+    assert (bounds.why_none(run) == "") is bool(bounded)
+
+
+# ---- the pair that the theorem is about ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["rcmd", "corrected"])
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("batch", [1, 3, N])
+@pytest.mark.parametrize("parts", [{}, {"weights": WEIGHTS, "intercept": 2.0}], ids=["", "more"])
+@pytest.mark.parametrize("oracle", [L1Ball(2.0), Ridge(0.5)], ids=["3.1", "3.2"])
+def test_the_pair_of_the_theorem(
+    oracle: Any, parts: Any, batch: int, engine: Any, method: str
+) -> None:
+    about = problem(oracle, **parts)
+    plain = RCMD(engine=engine, batch=batch)
+    own = plain if method == "rcmd" else Corrected(plain)
+    linear = about.constants(batch).mu > 0
+    for state in iterate(about, method=own, tol=0, max_iterations=60):
+        s, w = about.rows.matvec(state.beta_average), state.w if linear else state.w_average
+        ω = 1.0 if about.losses.weights is None else about.losses.weights
+        primal = (ω * (s - Y) ** 2 / 2).mean() + about.oracle.value(state.beta_average)
+        conjugate = (w**2 / (2 * ω) + w * Y).mean()
+        dual = about.oracle.minimum(about.rows.rmatvec(w) / N) - conjugate
+        assert state.pair_gap == pytest.approx(primal - dual, rel=1e-9, abs=1e-14)
+        assert state.pair_gap >= state.gap - 1e-14
+
+
+def test_no_pair_during_corrections() -> None:
+    history = solve(problem(L1Ball(0.5)), tol=1e-12).history
+    assert {row.phase for row in history} == {"plain", "corrective"}
+    for row in history:
+        assert math.isnan(row.pair_gap) == math.isnan(row.bound) == (row.phase == "corrective")
+
+
+@pytest.mark.parametrize("oracle", [L1Ball(2.0), Ridge(0.5)], ids=["3.1", "3.2"])
+def test_the_pair_costs_no_sweep_over_the_data(
+    oracle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweeps, rows = [], type(problem().rows)
+    for name in ("matvec", "rmatvec"):
+        real = getattr(rows, name)
+        monkeypatch.setattr(rows, name, lambda *a, real=real: sweeps.append(1) or real(*a))
+    drawn = UniformSampler(N, 1, np.random.default_rng(0)).draw(50)
+    counts = [0]
+    for sampler in (None, Replay(drawn)):  # with a pair, and without
+        result = solve(problem(oracle), method=RCMD(sampler=sampler), tol=0, max_iterations=50)
+        assert math.isnan(result.history[-1].pair_gap) == (sampler is not None)
+        counts.append(len(sweeps))
+    assert counts[1] - counts[0] == counts[2] - counts[1] > 0
+
+
+def test_histories_from_before_the_pair_still_load() -> None:
+    columns = solve(problem(), tol=0, max_iterations=5).history.columns()
+    assert History.of_columns(columns).columns() == columns
+    del columns["pair_gap"]
+    assert np.isnan(History.of_columns(columns).column("pair_gap")).all()
+
+
+# ---- never below rounding ------------------------------------------------------------------------
+
+
+def test_no_bound_is_below_what_rounding_resolves() -> None:
+    about = problem(Ridge(0.5))
+    last = list(iterate(about, method="rcmd", tol=0, max_iterations=3000))[-1]
+    assert bounds.best(about.constants(), last.iteration, "linear")[1] < 1e-20
+    pair, losses = last.certificate, about.losses
+    size = (
+        abs(losses.value(about.rows.matvec(pair.beta))).mean()
+        + abs(losses.conjugate(pair.w)).mean()
+    )
+    size += about.oracle.penalty(pair.beta) - about.oracle.minimum(about.gradient(pair.w))
+    assert last.bound == pytest.approx(2.0**-50 * size, rel=1e-3)
+    assert last.pair_gap <= last.bound
+
+
+def test_fractions_have_no_rounding() -> None:
+    rows = np.array([[Fraction(1)], [Fraction(2)]])
+    about = Problem(rows, [1, 0], LeastSquares(), Ridge(Fraction(1)))
+    last = solve(about, method="rcmd", tol=0, max_iterations=200).history[-1]
+    assert last.bound == bounds.best(about.constants(), 200, "linear")[1] < 1e-16
+
+
+# ---- a proof that a run contradicts --------------------------------------------------------------
+
+
+def with_constants(monkeypatch: pytest.MonkeyPatch, **shares: float) -> None:
+    """Make every problem state constants that are so many times the right ones."""
+    real = Problem.constants
+
+    def stated(self: Problem, *batch: Any) -> Any:
+        right = real(self, *batch)
+        return replace(right, **{name: getattr(right, name) * f for name, f in shares.items()})
+
+    monkeypatch.setattr(Problem, "constants", stated)
+
+
+@pytest.mark.parametrize("share", [1.01, 0.99])
+def test_a_gap_above_2e_ends_the_run(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    about, options = problem(), {"method": "rcmd", "tol": 0, "max_iterations": 1}
+    gap = solve(about, **options).history[0].pair_gap
+    allowed = 2 * about.constants().prediction_energy
+    with_constants(monkeypatch, prediction_energy=share * gap / allowed)
+    if share > 1:
+        solve(about, **options)
+        return
+    words = rf"P − D of the theorem's pair is {gap:.6g} after 1 steps; proved is at most 2E = "
+    with pytest.raises(ValueError, match=words):
+        solve(about, **options)
+
+
+@pytest.mark.parametrize(("batch", "ends"), [(1, True), (3, False), (N, True)])
+def test_a_dual_value_that_falls_ends_the_run(
+    batch: int, ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = problem(Ridge(0.01))
+    with_constants(monkeypatch, mu=1000.0)
+    options = {
+        "method": "rcmd",
+        "tol": 0,
+        "max_iterations": 40,
+        "batch": batch,
+        "record_at": range(1, 41),
+    }
+    if not ends:
+        solve(about, **options)
+        return
+    with pytest.raises(ValueError, match=r"D\(w\) fell from .* to .*argmin .*or mu of Ridge"):
+        solve(about, **options)
+
+
+@dataclass(frozen=True)
+class Understated(LeastSquares):
+    """Its γ is a hundredth of the right one."""
+
+    gamma = 0.01
+
+
+def test_an_understated_gamma_is_named() -> None:
+    with pytest.raises(ValueError, match=r"γ.*0\.01.*Understated"):
+        solve(problem(loss=Understated()), method="rcmd", tol=0, max_iterations=5)
