@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_every_fault_is_drawn_and_every_twin() -> None:
 
 
 def test_twins_of_losses_are_convex_with_their_gamma_and_faults_are_not() -> None:
-    s = np.linspace(-30.0, 30.0, 200_001)
+    s = np.linspace(-30.0, 30.0, 20_001)
     for depth, ripple, convex in [
         (1.12, 0, True),
         (1.13, 0, False),
@@ -54,7 +55,7 @@ def test_twins_of_losses_are_convex_with_their_gamma_and_faults_are_not() -> Non
         loss = Rough(1 + 2 * depth + ripple, depth, place=0.3, ripple=ripple)
         curvatures = np.gradient(np.vectorize(loss.derivative)(s, 0.1), s)[1:-1]
         assert (curvatures.min() >= -1e-6) == convex
-        assert loss.gamma == pytest.approx(curvatures.max(), rel=1e-6)
+        assert loss.gamma == pytest.approx(curvatures.max(), rel=1e-4)
 
 
 def test_the_code_of_a_planted_case_makes_it_again() -> None:
@@ -95,8 +96,6 @@ def test_a_wrong_certificate_is_seen_whatever_it_is_called(monkeypatch: pytest.M
     assert verdict.outcome == "unchecked and wrong"
     assert not verdict.code
     assert kinds(replace(HEURISTIC, fault="")) == ["twin"]
-    outside = replace(HEURISTIC, oracle=Cube(1.0, fault="outside", size=1e-6))
-    assert judge(outside).outcome == "unchecked and wrong"
     monkeypatch.setattr(Certificate, "ground", "proved")
     assert kinds(HEURISTIC) == ["proved"]
     assert "called proved; P(β) = " in judge(HEURISTIC).findings[0].text
@@ -105,9 +104,18 @@ def test_a_wrong_certificate_is_seen_whatever_it_is_called(monkeypatch: pytest.M
     assert judge(replace(TWIN, oracle=L1Ball(1.0), fault="harmless")).outcome == "proved and true"
 
 
-def test_dual_values_are_judged_to_a_small_part_of_a_percent() -> None:
-    high = replace(HEURISTIC, oracle=Cube(1.0, fault="short", size=1e-4))
-    assert judge(high).outcome == "unchecked and wrong"
+def test_a_certificate_is_judged_to_a_small_part_of_a_percent() -> None:
+    def said(reach: float, gap: float, dual: float) -> str:
+        beta = np.array([reach, reach])
+        result = SimpleNamespace(beta=beta, gap=gap, dual=dual)
+        return trials._contradiction(TWIN, result, lowest)
+
+    lowest = trials._lowest(TWIN, np.zeros(2))
+    gap = float(TWIN.values(np.ones((1, 2)))[0]) - lowest
+    assert said(1, gap, lowest) == ""
+    assert "is outside dom R" in said(1 + 1e-6, gap, lowest)
+    assert "with a gap of" in said(1, gap * (1 - 1e-6), lowest)
+    assert "D(w) = " in said(1, gap, lowest * (1 + 1e-6))
 
 
 @pytest.mark.parametrize(("factor", "found"), [(0.99, ["bound"]), (1.01, [])])
@@ -132,7 +140,8 @@ def test_a_bound_beside_a_class_that_voids_it_is_seen(monkeypatch: pytest.Monkey
 
 
 def test_nothing_is_found_in_the_first_planted_cases() -> None:
-    assert first_finding(0, random_cases(planted=True), 8) is None
+    cases = random_cases(planted=True).map(lambda case: replace(case, engine="reference"))
+    assert first_finding(0, cases, 6) is None
 
 
 def test_the_command_counts_outcomes(
