@@ -52,10 +52,10 @@ class Squares(SeparableConjugate):
 
 @dataclass(frozen=True)
 class Rough(SeparableConjugate):
-    """r²/2 − depth·exp(−z²) + ripple·cos(r/width) + kink·|r − place|; r = s − y.
+    """r²/2 − depth·exp(−t²/width²) + ripple·cos(r/width) + kink·|t| + bend·(t₊)²/2.
 
-    Here z = (r − place)/width. With one of the terms, l is convex iff depth ≤ e^{3/2}/4 width², or
-    ripple ≤ width²; γ = 1 + (2·depth + ripple)/width², and infinite with a kink.
+    Here r = s − y and t = r − place. With one of the terms, l is convex iff depth ≤ e^{3/2}/4 width²,
+    or ripple ≤ width²; γ = 1 + (2·depth + ripple)/width² + bend, and infinite with a kink.
     """
 
     curvature: float = 1.0
@@ -64,6 +64,7 @@ class Rough(SeparableConjugate):
     width: float = 1.0
     ripple: float = 0.0
     kink: float = 0.0
+    bend: float = 0.0
 
     @property
     def gamma(self) -> Any:
@@ -71,21 +72,18 @@ class Rough(SeparableConjugate):
 
     def value(self, s: Any, y: Any) -> Any:
         r = s - y
-        z = (r - self.place) / self.width
-        bump = self.depth * math.exp(-z * z)
-        return (
-            r * r / 2
-            - bump
-            + self.ripple * math.cos(r / self.width)
-            + self.kink * abs(r - self.place)
-        )
+        t = r - self.place
+        bump = self.depth * math.exp(-((t / self.width) ** 2))
+        wave = self.ripple * math.cos(r / self.width)
+        return r * r / 2 - bump + wave + self.kink * abs(t) + self.bend * max(t, 0.0) ** 2 / 2
 
     def derivative(self, s: Any, y: Any) -> Any:
         r = s - y
-        z = (r - self.place) / self.width
-        bump = 2 * self.depth * z * math.exp(-z * z)
-        side = 1.0 if r > self.place else -1.0
-        return r + (bump - self.ripple * math.sin(r / self.width)) / self.width + self.kink * side
+        t = r - self.place
+        bump = 2 * self.depth * t / self.width * math.exp(-((t / self.width) ** 2))
+        wave = self.ripple * math.sin(r / self.width)
+        side = self.kink if t > 0 else -self.kink
+        return r + (bump - wave) / self.width + side + self.bend * max(t, 0.0)
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def _random_loss(
     """
     fault = draw.rng.choice(IN_LOSSES)
     wrong = draw.rng.choice([1 - size, 1 + size, 1 / size])
-    far = draw.rng.choice([1.01, 1.1, 2.0, 10.0, 100.0])
+    far = draw.rng.choice([1.01, 1.1, 2.0, 10.0, 1e2, 1e4, 1e6])
     labels, made = 0.0, draw.rng.choice([Rough, RoughUnsaid])
     depth = (0.9 if twin else 1.1205 * far) * width**2
     ripple = (0.9 if twin else far) * width**2
@@ -168,7 +168,9 @@ def _random_loss(
         "curvature": lambda: Squares(curvature=1.0 if twin else 1 - size),
         "cosine": lambda: made(1 + ripple / width**2, width=width, ripple=ripple),
         "bump": lambda: made(1 + 2 * depth / width**2, depth, place, width),
-        "kink": lambda: made(place=place, kink=0.0 if twin else size * width),
+        "kink": lambda: made(
+            4.0, place=place, kink=0.0 if twin else size * width, bend=3.0 if twin else 0.0
+        ),
         "labels": lambda: SteepUnsaid() if twin else Steep(),
         "formula": lambda: (
             f"expression:(s - y)**2/2 - {depth!r}*exp(-((s - y - ({place!r}))/{width!r})**2)"
