@@ -147,7 +147,7 @@ class Cube(LinearMinOracle):
         """What the oracle takes for it."""
         atom = self.best(c)
         if self.fault in {"argmin", "heuristic"} or (
-            self.fault == "rare heuristic" and c[0] > 2 * abs(c[-1])
+            self.fault == "rare heuristic" and self.size * c[0] > abs(c[-1])
         ):
             atom[1:] = 0  # a search that ends with the first coordinate
         if self.fault == "short":

@@ -120,7 +120,7 @@ def random_planted(rng: Random) -> Planted:
         y = np.where(y < 0, -labels, labels) if labels else y
     elif part == "oracle":
         fault = "" if twin else rng.choice(IN_ORACLES)
-        if fault in {"heuristic", "argmin"} and p == 1:
+        if fault in {"heuristic", "rare heuristic", "argmin"} and p == 1:
             fault = "minimum"  # a search along one coordinate is right there
         if fault == "mu" and not strength:
             strength = float(abs(X).max() ** 2 or 1.0)
@@ -156,7 +156,7 @@ def _random_loss(
 
     That is 0 where any labels will do.
     """
-    fault = draw.rng.choice(IN_LOSSES)
+    fault = draw.rng.choice([*IN_LOSSES, "bump", "bump"])
     wrong = draw.rng.choice([1 - size, 1 + size, 1 / size])
     far = draw.rng.choice([1.01, 1.1, 2.0, 10.0, 1e2, 1e4, 1e6])
     labels, made = 0.0, draw.rng.choice([Rough, RoughUnsaid])
