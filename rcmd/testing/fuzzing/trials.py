@@ -62,8 +62,8 @@ class Planted(Case):
     verify: bool = True
 
     def problem(self) -> Problem:
-        checked: dict[str, Any] = {} if self.verify else {"verify": False}
-        return Problem(self.X, self.y, self.loss, self.oracle, weights=self.weights, **checked)
+        given: dict[str, Any] = {"weights": self.weights, "verify": self.verify}
+        return Problem(self.X, self.y, self.loss, self.oracle, **given)
 
     def method(self, problem: Problem, seed: int) -> RCMD:
         """The algorithm, as ``way`` changes it."""
@@ -135,9 +135,7 @@ def random_planted(rng: Random) -> Planted:
         y=y,
         loss=loss,
         oracle=oracle,
-        weights=np.array([rng.choice([1.0, 0.1, 3.0]) for _ in range(n)])
-        if draw.chance(20)
-        else None,
+        weights=draw.whole_numbers(1, 9, n) / 3 if draw.chance(20) else None,
         batch=rng.randint(1, n) if draw.chance(30) else 1,
         tol=10.0 ** (rng.randint(-90, -10) / 10) * unit**2,
         seed=rng.randint(0, 99),
@@ -145,7 +143,7 @@ def random_planted(rng: Random) -> Planted:
         corrected=draw.chance(50),
         fault=f"{part}: {fault}" if fault else "",
         way=way,
-        verify=draw.chance(95),
+        verify=not draw.chance(5),
     )
 
 
@@ -169,7 +167,7 @@ def _random_loss(
         "cosine": lambda: made(1 + ripple / width**2, width=width, ripple=ripple),
         "bump": lambda: made(1 + 2 * depth / width**2, depth, place, width),
         "kink": lambda: made(
-            4.0, place=place, kink=0.0 if twin else size * width, bend=3.0 if twin else 0.0
+            4.0, place=place, **({"bend": 3.0} if twin else {"kink": size * width})
         ),
         "labels": lambda: SteepUnsaid() if twin else Steep(),
         "formula": lambda: (
@@ -253,7 +251,7 @@ def _lowest(case: Planted, beta: Array) -> float:
         return float(case.values(inside(point[None]))[0])
 
     start = np.concatenate(points)
-    best = start[np.argsort(case.values(inside(start)))[0]]
+    best = start[case.values(inside(start)).argmin()]
     found = value(best)
     for step in (0.05, 1e-4):  # again, as a simplex may collapse
         simplex = best + step * np.vstack([np.zeros(p), np.eye(p)])
