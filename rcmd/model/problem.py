@@ -138,8 +138,7 @@ class Problem:
     def with_oracle(self, oracle: LinearMinOracle | str) -> Problem:
         """The same data and losses, shared, with another regularizer (and the same intercept)."""
         other = copy(self)
-        for name in ("prediction_ranges", "prediction_bounds", "rounding_scale"):
-            vars(other).pop(name, None)
+        vars(other).pop("prediction_bounds", None)
         other._regularize(oracle)
         other._vet()
         return other
@@ -150,8 +149,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        found = ("prediction_ranges", "prediction_bounds", "rounding_scale", "spectral_energy")
-        for name in found:
+        for name in ("prediction_bounds", "rounding_scale", "spectral_energy"):
             vars(other).pop(name, None)
         other.rows, other.n = rows, rows.n
         other.losses = self.losses.some(slice(None, None, stride))
@@ -177,6 +175,8 @@ class Problem:
 
     def _estimate_gammas(self) -> None:
         """γ_j on I_j, the range of predictions, for a class of losses that does not say it."""
+        for name in ("rounding_scale", "spectral_energy"):
+            vars(self).pop(name, None)
         gammas = self.losses.estimated_gammas(*self.prediction_ranges)
         self.losses = copy(self.losses)
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
@@ -274,7 +274,7 @@ class Problem:
 
         return problem_html(summarize(self, 1))
 
-    @cached_property
+    @property
     def prediction_ranges(self) -> tuple[Array, Array]:
         """The ends of I_j = conv({0} ∪ {x_jᵀβ: β ∈ dom R}), for every row."""
         low, high = self.oracle.prediction_range(self.rows)
@@ -283,8 +283,8 @@ class Problem:
     @cached_property
     def prediction_bounds(self) -> Array:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""
-        low, high = self.prediction_ranges
-        return np.maximum(-low, high)
+        low, high = self.oracle.prediction_range(self.rows)
+        return np.maximum(abs(low), abs(high))
 
     @cached_property
     def rounding_scale(self) -> float:

@@ -436,7 +436,7 @@ def test_numbers_that_are_none_end_all_ranks():
             return np.nan if y > 2.0 and s != 0.0 else s - y
 
     given = np.ones((6, 1)), np.array([0.0, 1.0, 0.0, 1.0, 0.0, 3.0]), Broken(), L1Ball(1.0)
-    said = refused(3, lambda group: solve(sharded(group, *given), batch=6, tol=0))
+    said = refused(3, lambda group: solve(sharded(group, *given, verify=False), batch=6, tol=0))
     assert "the dual variable became NaN or infinite" in said
 
 

@@ -12,7 +12,7 @@ N, P = 6, 4
 def started(engine, sampler=None, oracle=None):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(N, P)), random.normal(size=N)
-    problem = Problem(X, y, "least-squares", oracle or L1Ball(1.0))
+    problem = Problem(X, y, "least-squares", oracle or L1Ball(1.0), verify=False)
     return iterate(problem, method=RCMD(engine=engine, sampler=sampler), record_at=[1])
 
 

@@ -55,7 +55,13 @@ class Sample:
         ends = [end for key in keys for end in (int(key.argmin()), int(key.argmax()))]
         self.places = np.unique([*ends, len(losses.y) // 3, 2 * len(losses.y) // 3])
         self.rows = DenseRows(np.array([problem.rows.row(j) for j in self.places.tolist()]))
-        self.low, self.high = problem.oracle.prediction_range(self.rows)
+        self.low, self.high = ends = problem.oracle.prediction_range(self.rows)
+        if {np.shape(end) for end in ends} != {(self.rows.n,)}:
+            raise ValueError(
+                f"prediction_range of {type(problem.oracle).__name__} returned shapes "
+                f"{' and '.join(str(np.shape(end)) for end in ends)} for {self.rows.n} rows; "
+                "expected two numbers for each of the rows given"
+            )
 
 
 def shown(vector: Array) -> str:

@@ -54,8 +54,8 @@ class Squares(SeparableConjugate):
 class Rough(SeparableConjugate):
     """r²/2 − depth·exp(−t²/width²) + ripple·cos(r/width) + kink·|t| + bend·(t₊)²/2.
 
-    Here r = s − y and t = r − place. With one of the terms, l is convex iff depth ≤ e^{3/2}/4 width²,
-    or ripple ≤ width²; γ = 1 + (2·depth + ripple)/width² + bend, and infinite with a kink.
+    Here r = s − y and t = r − place. With one of the terms, l is convex iff ripple ≤ width² or
+    depth ≤ e^{3/2}/4 width²; γ = 1 + (2·depth + ripple)/width² + bend, and infinite with a kink.
     """
 
     curvature: float = 1.0
