@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rcmd.model.constants import ROUNDING
 from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, as_array, checked_numbers
 
-ROUNDING, NEGLIGIBLE = 2.0**-50, 1e-20
-"""Relative error of a sum of products, and the share of a loss that such errors may change."""
+NEGLIGIBLE = 1e-20
+"""The share of a loss that errors of rounding may change."""
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""

@@ -62,10 +62,13 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
     xs, band = history.column(column), _corrections(history, column)
 
     def panel(y_label: str, curves: dict[str, str], **look: Any) -> Panel:
-        lines = [Line(name, xs, history.column(of)) for name, of in curves.items()]
+        dashed = {"bound": {"linestyle": "--"}}
+        lines = [
+            Line(name, xs, history.column(of), dashed.get(of, {})) for name, of in curves.items()
+        ]
         return Panel("", label, lines, y_label, band=band, **look)
 
-    pair = {"theorem's pair": "pair_gap", "bound on its expectation": "bound"}
+    pair = {"gap of theorem's pair": "pair_gap", "bound on its expectation": "bound"}
     curves = {"certified gap": "gap", **pair}
     gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
     values = panel("best values so far", {r"$P(\beta)$": "primal", "$D(w)$": "dual"}, log="x")

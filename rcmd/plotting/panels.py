@@ -71,8 +71,8 @@ class Line:
         Words, or a formula between dollar signs. Curves of one name look alike; those without
         a name are thin and grey.
     x, y
-        The points. What is not finite, or has no logarithm on a logarithmic axis, is left out; a
-        y that is NaN between others leaves a hole.
+        The points. What is infinite, or has no logarithm on a logarithmic axis, is left out; a y
+        that is NaN leaves a hole.
     look
         What of its look is not as usual, in matplotlib's words.
     """
@@ -227,13 +227,11 @@ def _looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
 def _kept(line: Line, log: str) -> tuple[list[float], list[float]]:
     """The points that have a place on the axes, as floats."""
     x, y = (np.array(list(values), dtype=float) for values in (line.x, line.y))
-    known = np.flatnonzero(~np.isnan(y))
-    between = (np.arange(len(y)) > known.min(initial=len(y))) & (
-        np.arange(len(y)) < known.max(initial=0)
-    )
-    kept = np.isfinite(x) & (np.isfinite(y) | (np.isnan(y) & between))
+    kept = np.isfinite(x) & ~np.isinf(y)
     kept &= (x > 0) | ("x" not in log)
     kept &= ~(y <= 0) | ("y" not in log)
+    if np.isnan(y[kept]).all():
+        return [], []
     return x[kept].tolist(), y[kept].tolist()
 
 

@@ -90,7 +90,7 @@ class Result:
         )
 
     def plot(self, x: Axis = "gradients", axes: Any = None) -> Any:
-        """P and D, and the certified gap with the theorem's bound.
+        """P and D, the certified gap, and the theorem's pair with the bound on its expectation.
 
         ``x`` is what the run spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
         ``"seconds"``; ``axes`` are for the gap alone. Returns the matplotlib figure:

@@ -41,7 +41,7 @@ def test_file_is_solved_and_certified(capsys, libsvm):
     status, out, err = run(capsys, libsvm, "--oracle", "l1:2", "--batch", "2", "--tol", "1e-2")
     assert (status, err) == (0, "")
     assert "indicator of ‖β‖₁ ≤ 2" in out
-    assert "gradients           P(β)           D(w)  certified gap  bound on E gap" in out
+    assert "P(β)           D(w)  certified gap theorem's pair bound on its E" in out
     assert "the certified gap reached the tolerance" in out
     assert "CVXPY" not in out
 

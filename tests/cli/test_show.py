@@ -166,7 +166,7 @@ def test_show_says_what_solve_said(capsys, tmp_path):
     told = capsys.readouterr().out.splitlines()
     assert main(["show", str(kept), "--plot", str(tmp_path / "again.svg")]) == 0
     shown = capsys.readouterr().out.splitlines()
-    start = next(i for i, line in enumerate(told) if "certified gap  bound" in line)
+    start = next(i for i, line in enumerate(told) if "certified gap theorem" in line)
     assert set(told[start:]) <= set(shown)
     assert shown[:4] == told[:4]
     assert figure.read_text() == (tmp_path / "again.svg").read_text()

@@ -161,11 +161,18 @@ def test_run_is_the_history(result, figure):
     for line, column in zip(values.get_lines(), ("primal", "dual"), strict=True):
         assert np.array_equal(line.get_xdata(), history.column("gradients"))
         assert np.array_equal(line.get_ydata(), history.column(column))
-    certified, bound = gap.get_lines()
+    certified, pair, bound = gap.get_lines()
     assert np.array_equal(certified.get_ydata(), history.column("gap"))
-    plain_rows = [row for row in history if row.phase == "plain"]
-    assert list(bound.get_ydata()) == [row.bound for row in plain_rows]
-    assert (np.array(bound.get_ydata()) > certified.get_ydata()[: len(plain_rows)]).all()
+    assert np.array_equal(pair.get_ydata(), history.column("pair_gap"), equal_nan=True)
+    assert np.array_equal(bound.get_ydata(), history.column("bound"), equal_nan=True)
+
+
+def test_no_bound_is_drawn_across_corrections(plain):
+    rows = list(plain.history)
+    rows[3] = replace(rows[3], phase="corrective", pair_gap=math.nan, bound=math.nan)
+    for line in changed(plain, *rows).plot().axes[1].get_lines()[1:]:
+        assert np.flatnonzero(np.isnan(line.get_ydata())).tolist() == [3]
+        assert np.array_equal(line.get_xdata(), plain.history.column("gradients"))
 
 
 def test_corrections_are_set_apart_from_the_last_step_on(result, figure, plain):
@@ -194,7 +201,7 @@ def test_runs_that_have_no_place_on_logarithmic_axes(plain):
     figure = changed(plain, first, *rows[1:], last).plot()
     assert len(figure.axes[1].get_lines()[0].get_xdata()) == len(rows) - 1
     assert "gap 0 from x = 9999 on" in check_readable(figure)
-    nothing = changed(plain, replace(rows[0], gap=0.0, bound=math.nan)).plot()
+    nothing = changed(plain, replace(rows[0], gap=0.0, pair_gap=0.0, bound=math.nan)).plot()
     assert not nothing.axes[1].get_lines()
     check_readable(nothing)
     check_readable(changed(plain, rows[0]).plot())
@@ -241,7 +248,7 @@ def test_somebody_elses_axes_and_settings_are_left_alone(result, task):
     left, right = figure.subplots(1, 2)
     assert result.plot(axes=left) is figure
     assert plotting.duals(task, result, axes=right) is figure
-    assert len(left.get_lines()) == 2
+    assert len(left.get_lines()) == 3
     check_readable(figure)
     assert left.xaxis.label.get_fontfamily() == before["font.family"]
     assert dict(matplotlib.rcParams) == before

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_problems import LOSSES, ORACLES, exact_problem, lines, problem
 
-from rcmd import ConjugateProx, Problem, Result, State, certify, iterate, solve
+from rcmd import Problem, Result, State, certify, iterate, solve
 
 # ---- states -------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ def test_result_by_its_names(ridge: Problem) -> None:
     assert result.dual == certificate.dual
     assert result.gap == certificate.gap
     assert result.nit == result.history[-1].iteration
-    assert result.note == ConjugateProx.note
+    assert result.note == "h = L*/n, the paper's prox: the theorems' bounds apply"
     assert result.message.startswith("the certified gap reached the tolerance: certified gap ")
     assert f"after {result.nit} steps and {result.nit} gradients in " in result.message
     assert repr(result).startswith(f"Result(primal={result.fun:.9g}, ")
