@@ -249,7 +249,7 @@ class RCMDProgress(EngineProgress):
         """A hypothesis of the theorems is wrong: those named are the classes' own words."""
         c, loss, oracle = self._constants, self.problem.loss, self.problem.oracle
         return ValueError(
-            f"{found} after {self.iteration} steps; proved is {proved}, in every run whose "
+            f"{found} at step {self.iteration}; proved is {proved}, in every run whose "
             f"hypotheses hold. So one is wrong: γ_j, at most {float(c.gamma):.6g}, or derivative "
             f"of {loss!r}; prediction_range, |x_jᵀβ| ≤ {float(c.prediction_bound):.6g}, argmin "
             f"(exact_atoms) or mu of {oracle!r}. Look at them with rcmd.testing.check_conjugate "

@@ -252,11 +252,7 @@ def _theorems(problem: Problem, constants: Constants) -> tuple[str, ...]:
     if why := bounds.why_none(bounds.RunFacts.of(problem, constants, theorem=kind)):
         return (*lines, f"  no bound: {why}")
     # As in a run, nothing is said that rounding would hide.
-    floor = (
-        0
-        if problem.exact
-        else ROUNDING * problem.mean(abs(problem.losses.value(0 * problem.losses.y)))
-    )
+    floor = ROUNDING * float(problem.mean(abs(problem.losses.value(0 * problem.losses.y))))
     for passes in (1, 10, 100, 1000):
         steps = math.ceil(passes * constants.blocks)
         bound, value = bounds.best(constants, steps, kind)

@@ -109,6 +109,11 @@ def test_descriptions_say_why_there_is_no_bound() -> None:
     assert "no bound" not in problem().describe()
 
 
+def test_descriptions_show_nothing_below_rounding() -> None:
+    last = problem(Ridge(0.5)).describe().splitlines()[-1]
+    assert f" {2.0**-50 * (Y**2 / 2).mean():.4g}  (" in last
+
+
 def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
     for bound in bounds.all_bounds():
         constants = problem(Ridge(0.5)).constants(2 if bound.name.startswith("remark") else 1)
@@ -244,7 +249,7 @@ def test_a_gap_above_2e_ends_the_run(share: float, monkeypatch: pytest.MonkeyPat
     if share > 1:
         solve(about, **options)
         return
-    words = rf"P − D of the theorem's pair is {gap:.6g} after 1 steps; proved is at most 2E = "
+    words = rf"P − D of the theorem's pair is {gap:.6g} at step 1; proved is at most 2E = "
     with pytest.raises(ValueError, match=words):
         solve(about, **options)
 
