@@ -45,6 +45,7 @@ from rcmd.conjugates.expressions import (
     language,
     loss_from_expression,
     symbolic,
+    worker,
 )
 from rcmd.conjugates.expressions import loss as loss_module
 from rcmd.conjugates.expressions.loss import _KNOWN
@@ -446,6 +447,9 @@ NOT_LOSSES = {
     "cosh(s/1e7)": "not γ-smooth",
     "s**2 - log(s + pi)": "the loss is not a finite real number at s = -3.25, y = 0",
     "abs(abs(abs(abs(abs(s) - 16) - 8) - 4) - 2)": "more than 24 pieces",
+    "s**2/2 + 1.2/(1 + (s - 137.7)**2/0.01)": "not convex: the least l'' is -239",
+    "s**2/2 + exp(-((s - 7.123)/0.001)**2)": "not convex: l'' = -2.0e.6 < 0 at s = 7.123, y = 0",
+    "s**2/2 + 1.2*exp(-(s - 137.7)**2)": "not convex: l'' = -1.4 < 0 at s = 137.7, y = 0",
 }
 
 
@@ -526,6 +530,7 @@ MALICIOUS = {
     "log(" + "*".join(f"cosh({k}*s)" for k in range(1, 40)) + ")": "too large to work with",
     "1e999*s**2": "out of range",
     "1e" + "9" * 500 + "*s**2": "out of range",
+    "1e-400*s**2": "out of range",
     "(" * 900 + "s" + ")" * 900: "nested more than 40 deep",
     "-" * 300 + "s": "nested more than 40 deep",
     "s**2" * 300: "was not expected",
@@ -539,7 +544,7 @@ def test_refused_at_once_and_nothing_runs(text: str, monkeypatch: pytest.MonkeyP
     def begin(*arguments: Any) -> None:
         raise AssertionError("work began on a text that should have been refused")
 
-    monkeypatch.setattr(generation, "generate", begin)
+    monkeypatch.setattr(worker, "derive", begin)
     monkeypatch.setattr(loss_module, "_class", begin)
     with pytest.raises(ExpressionError, match=MALICIOUS[text]) as refusal:
         loss_from_expression(text)
@@ -590,6 +595,25 @@ def test_hard_formulas_end(text: str) -> None:
             loss_from_expression(text)
     else:
         assert loss_from_expression(text).gamma_origin in ("proved", "numerical")
+
+
+def test_a_formula_that_takes_too_long_is_given_up(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "PATIENCE", 0.0)
+        with pytest.raises(ExpressionError, match=r"did not finish .* 20 seconds of computing"):
+            loss_from_expression("3*(s - y)**2")
+    assert loss_from_expression("3*(s - y)**2").gamma == 6.0  # in a new process
+
+
+def test_where_no_process_can_be_started_formulas_are_derived_here(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker._stop()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert loss_from_expression("3*(s - y)**2").gamma == 6.0
+    assert worker._process is None
 
 
 # ---- the table of functions ---------------------------------------------------------------------
@@ -775,7 +799,7 @@ def child(folder: Path) -> dict[str, Any]:
 
 def test_second_process_starts_from_the_cache(tmp_path: Path) -> None:
     first, second = child(tmp_path), child(tmp_path)
-    assert first["sympy"]
+    assert not first["sympy"]  # which another process needed
     assert not second["sympy"]
     assert first["file"] == second["file"]
     assert (first["value"], first["conjugate"]) == (second["value"], second["conjugate"])
@@ -849,7 +873,7 @@ def test_labels_asked_for_are_remembered_apart(
         sources[labels] = loss.source
     assert len(list(fresh.glob("*.py"))) == 3
     _KNOWN.clear()
-    monkeypatch.setattr(generation, "generate", None)  # as the file is there
+    monkeypatch.setattr(worker, "derive", None)  # as the file is there
     assert loss_from_expression("s**2/2 - y*s").source == sources[None]
 
 

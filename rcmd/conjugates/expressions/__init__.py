@@ -1,10 +1,11 @@
 """A loss from one formula: parsed, differentiated, conjugated, generated, verified, cached.
 
 Begin with ``loss``: ``loss_from_expression`` checks its arguments, looks into the ``cache`` and
-otherwise calls ``generation``, which takes a formula through all steps in order:
+otherwise has ``generation`` called, which takes a formula through all steps in order:
 ``language`` (what may be written, and the table of functions) → ``symbolic`` (SymPy, stable
 forms) → ``derivation`` (label, ``algebra`` of smooth pieces, γ by ``curvature``, the inverse of
-l') → ``source`` (scalar code) → verification in many digits. ``recipes`` are for CVXPY.
+l') → ``source`` (scalar code) → verification in many digits, all of that in the process of
+``worker``. ``intervals`` prove convexity and γ; ``recipes`` are for CVXPY.
 """
 
 from rcmd.conjugates.expressions.language import ExpressionError

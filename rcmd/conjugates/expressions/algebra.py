@@ -20,6 +20,7 @@ MAX_PIECES = 24
 MAX_DEGREE = 24
 # Before common factors are cancelled.
 _MAX_RAW_DEGREE = 80
+_MAX_OPERATIONS = 200
 T = sp.Symbol("t", positive=True)
 
 
@@ -68,7 +69,7 @@ def power_factors(expression: Any) -> tuple[Any, list[tuple[Any, Any]]] | None:
     if max(_degrees(expression, R)) > _MAX_RAW_DEGREE:
         return None
     constant, powers = sp.S.One, []
-    for factor in sp.Mul.make_args(sp.factor(sp.together(expression))):
+    for factor in sp.Mul.make_args(factored(sp.together(expression))):
         base, exponent = factor.as_base_exp()
         if R not in factor.free_symbols:
             constant *= factor
@@ -80,6 +81,20 @@ def power_factors(expression: Any) -> tuple[Any, list[tuple[Any, Any]]] | None:
             return None
         powers.append((polynomial, exponent))
     return constant, powers
+
+
+def factored(expression: Any) -> Any:
+    """A product where one is found soon.
+
+    Functions stand for themselves: as powers of one exponential they may have any degree, and so
+    may roots of a high order.
+    """
+    orders = [p.exp.q for p in expression.atoms(sp.Pow) if p.exp.is_Rational]
+    if max(orders, default=1) > MAX_DEGREE or sp.count_ops(expression) > _MAX_OPERATIONS:
+        return expression
+    names = {part: sp.Dummy(real=True) for part in expression.atoms(sp.Function)}
+    found = sp.factor(expression.xreplace(names))
+    return found.xreplace({name: part for part, name in names.items()})
 
 
 def far_limit(expression: Any, end: Any, inwards: int) -> Any:

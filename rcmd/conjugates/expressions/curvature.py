@@ -1,5 +1,6 @@
 """Convexity and γ: the range of f'' over a core, proved where algebra can, measured elsewhere."""
 
+import math
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -8,29 +9,43 @@ from typing import Any
 import mpmath
 import sympy as sp
 
+from rcmd.conjugates.expressions import intervals
 from rcmd.conjugates.expressions.algebra import (
     Piece,
     exact_limit,
+    factored,
     power_factors,
     quotient_of,
     roots,
 )
 from rcmd.conjugates.expressions.language import Counterexample, ExpressionError
-from rcmd.conjugates.expressions.symbolic import R, in_many_digits, number
+from rcmd.conjugates.expressions.symbolic import (
+    R,
+    in_many_digits,
+    interval_text,
+    number,
+    stabilised,
+)
 
 DIGITS = 50
 # What a measured supremum is enlarged by.
 _MARGIN = 1e-9
 # Curvature beyond this counts as unbounded; nothing larger is computed.
 _UNBOUNDED = 1e30
+# How often intervals may show a place that was overlooked.
+_TRIES = 8
 Function = Callable[..., Any]
+Doubt = tuple[tuple[str, ...], tuple[str, str]]
+"""What ``intervals.decide`` is asked about a piece that is not proved: f'' and the piece's ends."""
 _STEPS = [mpmath.mpf(10) ** k for k in range(-12, 9)]
 
 
-def smoothness(pieces: list[Piece]) -> tuple[Any, bool]:
-    """γ = sup f'' and whether it is proved; refused at a point where f is not convex or smooth."""
-    for left, right in pairwise(pieces):
-        _check_joint(left, right)
+def smoothness(pieces: list[Piece]) -> tuple[Any, list[Doubt] | None]:
+    """γ = sup f'', and where that and convexity are not proved; refused where one is wrong.
+
+    The doubts are None where two pieces meet in a way that is not proved to be smooth.
+    """
+    exact = [_check_joint(left, right) for left, right in pairwise(pieces)]
     suprema = [_supremum(piece) for piece in pieces]
     gamma = max((supremum for supremum, _ in suprema), key=number)
     if number(gamma) == 0:
@@ -38,11 +53,12 @@ def smoothness(pieces: list[Piece]) -> tuple[Any, bool]:
             "l'' is 0 everywhere: the expression is linear in s, so γ = 0 and its conjugate lives "
             "on a single point; expected a loss with curvature somewhere"
         )
-    return gamma, all(proved for _, proved in suprema)
+    return gamma, [doubt for _, doubt in suprema if doubt] if all(exact) else None
 
 
-def _check_joint(left: Piece, right: Piece) -> None:
-    at = left.high
+def _check_joint(left: Piece, right: Piece) -> bool:
+    """Whether value and slope are proved to be continuous; refused where they are not."""
+    at, exact = left.high, True
     for name, what in (("value", "jumps"), ("slope", "has a kink")):
         before, after = left.limit(getattr(left, name), at), right.limit(getattr(right, name), at)
         if before is None or after is None or not (before.is_finite and after.is_finite):
@@ -55,23 +71,32 @@ def _check_joint(left: Piece, right: Piece) -> None:
                 "first",
                 number(at),
             )
+        exact &= not before.has(sp.Float) and not after.has(sp.Float)
+        exact = exact and bool((before - after).equals(0))
+    return exact
 
 
-def _supremum(piece: Piece) -> tuple[Any, bool]:
-    """sup f'' on a piece, and whether it is proved; refused where f is not convex or smooth."""
+def _supremum(piece: Piece) -> tuple[Any, Doubt | None]:
+    """sup f'' on a piece, and what is not proved; refused where f is not convex or smooth."""
     points = probes(piece)
     value, second = finite(piece.value, "the loss"), finite(piece.curvature, "l''")
     for at in sorted(points, key=abs):
         value(at)
         if second(at) > _UNBOUNDED:
             raise _not_smooth(second, [at])
-    proved = _rational_extremes(piece) or _power_extremes(piece)
-    least, most = proved or _measured(piece, second, points)
+    extremes = _rational_extremes(piece) or _power_extremes(piece)
+    if extremes is None:
+        return _measured(piece, second, points)
+    least, most = extremes
     if number(least) < -1e-30:
         _refuse_if_negative(second, points)
+        raise ExpressionError(
+            f"the loss is not convex: the least l'' is {float(number(least)):.4g}; expected a "
+            "convex function of s"
+        )
     if most == sp.oo:
         raise _not_smooth(second, points)
-    return most, proved is not None
+    return most, None if least.is_nonnegative else _doubt(piece)
 
 
 # ---- by algebra --------------------------------------------------------------------------------
@@ -151,10 +176,14 @@ def probes(piece: Piece) -> list[Any]:
     low, high = number(piece.low, DIGITS), number(piece.high, DIGITS)
     points = [mpmath.mpf(k) / 4 for k in range(-160, 161)]
     for centre in (mpmath.mpf(0), low, high, *_suspects(piece)):
-        points += [centre + sign * step for step in _STEPS for sign in (-1, 1)]
+        points += _near(centre)
     if mpmath.isfinite(high - low):
         points += [low + (high - low) * k / 64 for k in range(1, 64)]
     return sorted({point for point in points if low < point < high})
+
+
+def _near(centre: Any) -> list[Any]:
+    return [centre + sign * step for step in _STEPS for sign in (-1, 1)]
 
 
 def _suspects(piece: Piece) -> list[Any]:
@@ -181,15 +210,36 @@ def _peak(function: Function, points: list[Any]) -> tuple[Any, Any]:
     return at, function(at)
 
 
-def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, Any]:
-    """inf and sup of f'' from many points, and from its limits where they are found."""
+def _doubt(piece: Piece) -> Doubt:
+    """For interval arithmetic: the fourth, third and second derivative, that in two forms."""
+    parts = sp.Add.make_args(stabilised(piece.value))
+    form = sp.Add(*(factored(part.diff(R, 2)) for part in parts))
+    forms = (form.diff(R, 2), form.diff(R), form, piece.curvature)
+    return tuple(map(interval_text, forms)), (interval_text(piece.low), interval_text(piece.high))
+
+
+def _measured(
+    piece: Piece, second: Function, points: list[Any]
+) -> tuple[Any, Doubt | None]:
+    """sup f'' from many points, its limits and what intervals find, and a doubt if there is one."""
     _refuse_if_negative(second, points)
     limits = [piece.limit(piece.curvature, end) for end in (piece.low, piece.high)]
     if sp.oo in limits or (None in limits and _still_growing(second, points)):
         raise _not_smooth(second, points)
     known = [number(limit) for limit in limits if limit is not None]
-    high = max([_peak(second, points)[1], *known]) * (1 + mpmath.mpf(_MARGIN))
-    return sp.S.Zero, sp.Float(high, 30)
+    doubt = _doubt(piece)
+    for _ in range(_TRIES):
+        high = max([_peak(second, points)[1], *known]) * (1 + mpmath.mpf(_MARGIN))
+        try:
+            proved = intervals.decide(*doubt, float(high), -math.inf, math.inf)
+        except intervals.Counterexample as found:
+            shown = mpmath.mpf(found.at)
+            ends = number(piece.low), number(piece.high)
+            points = sorted({*points, *(p for p in (shown, *_near(shown)) if ends[0] < p < ends[1])})
+            _refuse_if_negative(second, points)
+        else:
+            return sp.Float(high, 30), None if proved else doubt
+    raise _not_smooth(second, points)
 
 
 def _still_growing(second: Function, points: list[Any]) -> bool:

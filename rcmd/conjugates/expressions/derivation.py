@@ -16,7 +16,7 @@ import sympy as sp
 
 from rcmd.conjugates.base import REAL, SIGNS
 from rcmd.conjugates.expressions.algebra import Piece, far_limit, pieces_of, quotient_of, solutions
-from rcmd.conjugates.expressions.curvature import finite, probes, smoothness
+from rcmd.conjugates.expressions.curvature import Doubt, finite, probes, smoothness
 from rcmd.conjugates.expressions.language import FUNCTIONS, Counterexample, ExpressionError
 from rcmd.conjugates.expressions.symbolic import (
     SWITCHES,
@@ -124,12 +124,15 @@ class End:
 
 @dataclass(frozen=True)
 class Core:
-    """A function of one number with all that was derived; ``proved`` says that γ is."""
+    """A function of one number with all that was derived.
+
+    ``doubts`` are the pieces where convexity and γ are not proved; None: nor how pieces meet.
+    """
 
     frame: Frame
     pieces: list[Piece]
     gamma: Any
-    proved: bool
+    doubts: list[Doubt] | None
     low: End
     high: End
 
@@ -156,9 +159,9 @@ def derive(frame: Frame) -> Core:
     """The core of a frame, or a refusal at a point of the loss's own s and y."""
     try:
         pieces = pieces_of(frame.core)
-        gamma, proved = smoothness(pieces)
+        gamma, doubts = smoothness(pieces)
         low, high = _end(pieces[0], pieces[0].low), _end(pieces[-1], pieces[-1].high)
-        return Core(frame, [_with_forms(piece) for piece in pieces], gamma, proved, low, high)
+        return Core(frame, [_with_forms(piece) for piece in pieces], gamma, doubts, low, high)
     except Counterexample as refusal:
         s, y = refusal.point + float(frame.offset.subs(Y, 0)), float(frame.side or frame.by_label)
         raise ExpressionError(str(refusal).format(at=f"s = {s:.6g}, y = {y:g}")) from None

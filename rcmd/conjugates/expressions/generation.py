@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import mpmath
+import sympy as sp
 
 from rcmd.conjugates.base import SIGNS
 from rcmd.conjugates.expressions.derivation import Core, derive, frames_of
@@ -43,9 +44,11 @@ def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: st
     cores, source, lost = _verified(expression, kind, text, cores, gamma)
     pieces = [piece for core in cores for piece in core.pieces]
     parabolas = len(pieces) == len(cores) and all(piece.curvature.is_number for piece in pieces)
+    uncertain = any(core.doubts is None for core in cores)
+    doubts = [(core.frame.side, *doubt) for core in cores for doubt in core.doubts or ()]
     known = {
         "labels": kind,
-        "gamma_origin": "proved" if all(core.proved for core in cores) else "numerical",
+        "gamma_origin": "proved" if not doubts and not uncertain else "numerical",
         "conjugate_origin": "closed form" if all(core.closed for core in cores) else "newton",
         "strictly_convex": all(piece.curvature != 0 for piece in pieces),
         "quadratic": parabolas,
@@ -54,6 +57,7 @@ def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: st
     recipes = [checked_recipe(core) for core in cores]
     return (
         f"{source}\n\nKNOWN = {known!r}\nBY_LABEL = {cores[0].frame.by_label!r}\n"
+        f"DOUBTS = {None if uncertain else doubts!r}\n"
         f"RECIPES = {None if None in recipes else recipes!r}\n"
     )
 
@@ -87,9 +91,8 @@ def _verified(
 
 
 def _rounded_up(gamma: Any) -> float:
-    exact = number(gamma)
-    near = float(exact)
-    return near if near >= exact else math.nextafter(near, math.inf)
+    near = float(number(gamma))
+    return near if sp.Rational(near) >= gamma else math.nextafter(near, math.inf)
 
 
 # ---- verification ------------------------------------------------------------------------------

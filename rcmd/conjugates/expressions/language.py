@@ -221,12 +221,13 @@ class _Reader:
 
     def number(self, node: ast.Constant) -> Size:
         digits = written(self.text, node)
-        if len(digits) > 40 or not (float(digits) == 0 or 1e-100 <= float(digits) <= 1e100):
+        mantissa, _, exponent = digits.lower().partition("e")
+        zero = not mantissa.strip("0.")
+        if len(digits) > 40 or not (zero or 1e-100 <= float(digits) <= 1e100):
             raise ExpressionError(
                 f"the number at position {node.col_offset + 1} is out of range; expected at most "
                 "40 characters and a size between 1e-100 and 1e100"
             )
-        mantissa, _, exponent = digits.lower().partition("e")
         return 1, len(mantissa) + abs(int(exponent or 0))
 
     def name(self, node: ast.Name) -> Size:

@@ -11,10 +11,14 @@ from numbers import Real
 from types import FunctionType, ModuleType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rcmd.conjugates.base import REAL, SIGNS, SeparableConjugate
 from rcmd.conjugates.expressions import cache
 from rcmd.conjugates.expressions.language import RESERVED, ExpressionError, parse
 
+# The names of a core's functions end like this: one core for all labels, or one for each sign.
+SUFFIXES = {0: "", 1: "_plus", -1: "_minus"}
 _LABELS = {None: None, SIGNS: SIGNS, "+-1": SIGNS, REAL: REAL}
 
 
@@ -25,7 +29,9 @@ class ExpressionLoss(SeparableConjugate):
     """The expression, as it was written."""
 
     gamma_origin: ClassVar[str]
-    """``"proved"`` by algebra, or ``"numerical"``: the largest l'' at many points."""
+    """``"proved"`` for all s by algebra or intervals, as is convexity, or ``"numerical"``: the
+    largest l'' at many points, where ``proved_on`` may still prove both between two predictions.
+    """
 
     conjugate_origin: ClassVar[str]
     """``"closed form"``, or ``"newton"``: l'(s) = w is solved number by number."""
@@ -60,14 +66,39 @@ class ExpressionLoss(SeparableConjugate):
     def describe(self) -> str:
         """What was found out about the loss, in a few lines."""
         strict = "strictly convex" if self.strictly_convex else "convex, not strictly"
+        origin = "proved" if self.gamma_origin == "proved" else "measured at many points"
         lines = [
             f"l(s; y) = {self.formula}",
             f"labels: {self.labels}; {strict}{', quadratic' if self.quadratic else ''}",
-            f"γ = {self.gamma:.10g} ({self.gamma_origin}); l*: {self.conjugate_origin}",
+            f"γ = {self.gamma:.10g} ({origin}); l*: {self.conjugate_origin}",
         ]
         if self.lost_digits:
             lines.append(f"accurate in absolute terms only: {self.lost_digits}")
         return "\n".join(lines)
+
+    def proved_on(self, low: Any, high: Any, y: Any) -> bool:
+        doubts = self._module.DOUBTS
+        if not doubts:
+            return doubts is not None
+        # Imported here, so that a plain solve starts without it.
+        from rcmd.conjugates.expressions.intervals import decide
+
+        low, high, y = (np.asarray(each, dtype=float) for each in (low, high, y))
+        ranges = [self._core_range(side, low, high, y) for side, _, _ in doubts]
+        return all(
+            decide(texts, ends, self.gamma, *each)
+            for (_, texts, ends), each in zip(doubts, ranges, strict=True)
+        )
+
+    def _core_range(self, side: int, low: Any, high: Any, y: Any) -> tuple[float, float]:
+        """The range of r in one core, its ends moved outwards to powers of two."""
+        own = (y > 0) == (side > 0) if side else np.full(y.shape, True)
+        labels, which = np.unique(y[own], return_inverse=True)
+        frame = getattr(self._module, f"core_frame{SUFFIXES[side]}")
+        offsets = np.array([frame(label)[0] for label in labels.tolist()])[which]
+        times = y[own] if self._module.BY_LABEL else 1.0
+        ends = np.array([times * low[own] - offsets, times * high[own] - offsets])
+        return -_rounded_up(-float(ends.min())), _rounded_up(float(ends.max()))
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         if self._module.RECIPES is None:
@@ -126,12 +157,20 @@ def loss_from_expression(
     if name not in _KNOWN:
         source = cache.load(name)
         if source is None:
-            # Computer algebra is imported here, so that a cached loss starts without it.
-            from rcmd.conjugates.expressions.generation import generate
+            # Imported here, so that a cached loss starts without it.
+            from rcmd.conjugates.expressions import worker
 
-            source = cache.store(name, generate(text, tree, values, asked))
+            source = cache.store(name, worker.derive(text, values, asked))
         _KNOWN[name] = _class(name, source, text, asked, values)
     return _KNOWN[name]()
+
+
+def _rounded_up(x: float) -> float:
+    """The least of 0 and all ±2ᵏ that is not below x, so that near ranges are one range."""
+    mantissa, exponent = math.frexp(x)
+    if mantissa in (0.0, 0.5, -0.5) or not math.isfinite(x):
+        return x
+    return math.ldexp(1.0, exponent) if x > 0 else -math.ldexp(0.5, exponent)
 
 
 _KNOWN: dict[str, type[ExpressionLoss]] = {}

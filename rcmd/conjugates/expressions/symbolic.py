@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import sympy as sp
 
+from rcmd.conjugates.expressions import intervals
 from rcmd.conjugates.expressions.language import FUNCTIONS, ExpressionError, written
 
 S = sp.Symbol("s", real=True)
@@ -144,6 +145,39 @@ _BOUNDED = {
 def in_many_digits(arguments: Any, expression: Any) -> Any:
     """``expression`` as a function that works in mpmath's current precision."""
     return sp.lambdify(arguments, expression, [_BOUNDED, "mpmath"], cse=True)
+
+
+# ---- texts for interval arithmetic -------------------------------------------------------------
+
+
+def interval_text(expression: Any) -> str:
+    """``expression`` as ``intervals`` reads it: exact numbers, common parts once, a line each."""
+    shared, (result,) = sp.cse([expression], symbols=sp.numbered_symbols("part"))
+    return "\n".join([*(f"{name} = {_interval(part)}" for name, part in shared), _interval(result)])
+
+
+def _interval(e: Any) -> str:
+    if e.is_Symbol or e.is_Integer or e is sp.pi:
+        return f"({e})"
+    if e in (sp.oo, -sp.oo):
+        return "inf" if e == sp.oo else "(-inf)"
+    if isinstance(e, sp.CRootOf):
+        return f"({_interval(e.eval_rational(sp.Rational(1, 10**30)))} + root)"
+    if e.is_Rational:
+        return f"iv({e.p}, {e.q})"
+    if e.is_Add or e.is_Mul:
+        return f"({(' + ' if e.is_Add else ' * ').join(map(_interval, e.args))})"
+    if e.is_Pow:
+        base, (p, q) = _interval(e.base), e.exp.as_numer_denom()
+        if not e.exp.is_Rational:
+            return f"exp(log({base}) * {_interval(e.exp)})"
+        if q <= 2:
+            return f"{base if q == 1 else f'sqrt({base})'} ** ({p})"
+        return f"power({base}, {abs(p)}, {q}) ** ({sp.sign(p)})"
+    name = e.func.__name__
+    if name not in intervals.NAMES:
+        return _interval(FORMS[name](*e.args))
+    return f"{name}({', '.join(map(_interval, e.args))})"
 
 
 # ---- forms that keep their digits --------------------------------------------------------------
