@@ -211,12 +211,6 @@ class SeparableConjugate(ABC):
         """
         return self.value(0 * y, y) + self.conjugate(0 * y, y)
 
-    def proved_on(self, low: Any, high: Any, y: Any) -> bool:
-        """Whether convexity and γ are proved for predictions between low_j and high_j at the labels
-        y_j; raises ValueError at a counterexample.
-        """
-        return False
-
     def label_fault(self, y: Any) -> str | None:
         """What is wrong with the labels ``y``, as a sentence, or ``None``."""
         if self.labels == REAL or (np.abs(y) == 1.0).all():
