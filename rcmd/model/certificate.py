@@ -353,9 +353,9 @@ class BestPair:
         self._dual = DualPoint(frozen(self.problem.own_part(state["w"])), None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
-            self._certificate = Certificate(
-                *pair, *values, *state["gaps"], ground_text=self.problem.ground_text
-            )
+            losses, regularizer = state["gaps"]
+            ground = self.problem.ground_text
+            self._certificate = Certificate(*pair, *values, losses, regularizer, ground)
             if not all(gap >= 0 for gap in state["gaps"]):
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
 

@@ -198,6 +198,17 @@ def test_bumps_are_seen_where_they_make_l_concave(place, width):
         Problem(*data[:2], made(Curve, bump(1.5 * concave, width, place))(), data[2])
 
 
+def test_ones_own_word_is_no_proof():
+    says_so = {"proved_on": lambda self, low, high, y: True}
+    assert Problem(X, Y, made(ArcTan, says_so)(), L1Ball(2.0)).ground == "sampled"
+    with pytest.raises(ValueError, match="gamma of Mine"):
+        Problem(X, Y, made(ArcTan, says_so | {"gamma": 0.99})(), L1Ball(2.0))
+    generated = made(ArcTan, says_so | {"__module__": "rcmd.conjugates.expressions.loss"})()
+    problem = Problem(X, Y, generated, L1Ball(2.0))
+    assert problem.ground == "proved"
+    assert problem.grounds["loss"] == "proved"
+
+
 def test_a_fault_beyond_the_range_of_predictions_is_none():
     """I_j = [−1, 1], and l is not convex from 1.5 on."""
     kinked = {

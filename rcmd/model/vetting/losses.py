@@ -180,10 +180,10 @@ class LossCheck:
         right["duality"] = right["conjugate"] + right["fenchel_young"]
         for name in (name for name in calls if hasattr(forms, name)):
             at = (np.array([number]) for number in (*calls[name], y))
-            found = np.ravel(getattr(forms, name)(*at))[: len(right[name])]
-            if not np.allclose(found, right[name], rtol=1e-12, atol=room):
+            several = np.ravel(getattr(forms, name)(*at))[: len(right[name])]
+            if not np.allclose(several, right[name], rtol=1e-12, atol=room):
                 expected = f"{right[name]}, as the methods have it"
-                self.subject.refuse(f"arrays.{name}", place, found.tolist(), expected)
+                self.subject.refuse(f"arrays.{name}", place, several.tolist(), expected)
 
 
 def _first(wrong: Array) -> int | None:

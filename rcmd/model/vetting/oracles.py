@@ -8,7 +8,11 @@ from rcmd.model.problem import Problem
 from rcmd.model.vetting.subject import OF_SUMS, RELATIVE, Sample, Subject, as_vector, shown
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.rows.atoms import Atom
+from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
+
+MOST_ROWS = 200
+"""Rows of which costs are made."""
 
 COORDINATES = 6
 """Coordinates along which an atom is compared with better points."""
@@ -21,9 +25,13 @@ def costs_for(problem: Problem, sample: Sample, few: bool) -> list[Array]:
     slopes = [losses.derivative(s) for s in predictions]
     size = max(abs(w).max() for w in slopes) / 1000
     costs = []
+    batch = np.unique(np.linspace(0, problem.rows.n - 1, MOST_ROWS).astype(int))
     for _ in range(1 if few else 3):
-        w = np.asarray(rng.integers(-1000, 1000, problem.rows.n), dtype=problem.rows.number_type)
-        costs.append(as_vector(problem.rows.rmatvec(size * w)) / problem.n)
+        total = problem.rows.zero()
+        total = problem.rows.rmatvec(0 * problem.losses.y) if isinstance(total, LowRank) else total
+        w = np.asarray(rng.integers(-1000, 1000, len(batch)), dtype=problem.rows.number_type)
+        problem.rows.scatter(batch, size * w, total)
+        costs.append(as_vector(total) / len(batch))
     far = 1 if problem.oracle.indicator else 10**8
     costs += [far * x for x in rows.array[: 2 if few else 4]]
     costs = [sign * c for c in costs for sign in (1, -1)]
@@ -159,7 +167,7 @@ class OracleCheck:
             if not self._answer("violation", k, outside) <= 0:
                 break
             inside, outside = outside, outside + (outside - start)
-        for _ in range(8):
+        for _ in range(7):
             middle = (inside + outside) / 2
             if self._answer("violation", k, middle) <= 0:
                 inside = middle
