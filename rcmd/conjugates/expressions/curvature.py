@@ -218,9 +218,7 @@ def _doubt(piece: Piece) -> Doubt:
     return tuple(map(interval_text, forms)), (interval_text(piece.low), interval_text(piece.high))
 
 
-def _measured(
-    piece: Piece, second: Function, points: list[Any]
-) -> tuple[Any, Doubt | None]:
+def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, Doubt | None]:
     """sup f'' from many points, its limits and what intervals find, and a doubt if there is one."""
     _refuse_if_negative(second, points)
     limits = [piece.limit(piece.curvature, end) for end in (piece.low, piece.high)]
@@ -235,7 +233,9 @@ def _measured(
         except intervals.Counterexample as found:
             shown = mpmath.mpf(found.at)
             ends = number(piece.low), number(piece.high)
-            points = sorted({*points, *(p for p in (shown, *_near(shown)) if ends[0] < p < ends[1])})
+            points = sorted(
+                {*points, *(p for p in (shown, *_near(shown)) if ends[0] < p < ends[1])}
+            )
             _refuse_if_negative(second, points)
         else:
             return sp.Float(high, 30), None if proved else doubt

@@ -174,6 +174,7 @@ def tanh(x: Any) -> Interval:
 
 NAMES = {
     "iv": constant,
+    "unknown": Interval(np.nan, np.nan),
     "inf": Interval(np.inf, np.inf),
     "root": Interval(-1e-29, 1e-29),
     "pi": Interval(np.pi, np.nextafter(np.pi, 4.0)),
@@ -218,8 +219,9 @@ def decide(
     """Whether 0 ≤ f'' ≤ γ is proved for low ≤ r ≤ high on a piece; raises ``Counterexample``.
 
     ``texts`` are the fourth, the third and one or more forms of the second derivative, and
-    ``ends`` those of the piece. Boxes are cut into four until f'' stays within on each: by its own enclosure, by its values at both
-    ends where f''' keeps its sign, or by Taylor's formula around the middle.
+    ``ends`` those of the piece. Boxes are cut into four until f'' stays within on each: by its own
+    enclosure, by its values at both ends where it is monotone, or by Taylor's formula around the
+    middle. After too many boxes the answer is False, and so it is where one cannot be cut.
     """
     if not low <= high:
         return False

@@ -20,6 +20,7 @@ from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.expressions.algebra import Piece
 from rcmd.conjugates.expressions.derivation import Core
 from rcmd.conjugates.expressions.language import FUNCTIONS
+from rcmd.conjugates.expressions.loss import SUFFIXES
 from rcmd.conjugates.expressions.symbolic import R, W, stabilised
 
 # ---- expressions as code -----------------------------------------------------------------------
@@ -106,8 +107,7 @@ def module_text(title: str, cores: Sequence[Core], gamma: float, reach: float) -
     parts: list[str] = []
     bodies: list[dict[str, str]] = []
     for core in cores:
-        suffix = {0: "", 1: "_plus", -1: "_minus"}[core.frame.side]
-        own = partial(re.sub, r"\bcore_\w+", rf"\g<0>{suffix}")
+        own = partial(re.sub, r"\bcore_\w+", rf"\g<0>{SUFFIXES[core.frame.side]}")
         parts += map(own, _core_functions(core, reach))
         bodies.append({name: own(text) for name, text in _method_bodies(core).items()})
     parts.append(_function("gamma(self)", [f"return {gamma!r}"]))

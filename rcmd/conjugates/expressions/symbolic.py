@@ -174,10 +174,10 @@ def _interval(e: Any) -> str:
         if q <= 2:
             return f"{base if q == 1 else f'sqrt({base})'} ** ({p})"
         return f"power({base}, {abs(p)}, {q}) ** ({sp.sign(p)})"
-    name = e.func.__name__
-    if name not in intervals.NAMES:
-        return _interval(FORMS[name](*e.args))
-    return f"{name}({', '.join(map(_interval, e.args))})"
+    name = "exp" if e is sp.E else e.func.__name__
+    if name in intervals.NAMES:
+        return f"{name}({_interval(e.args[0]) if e.args else 1})"
+    return _interval(FORMS[name](*e.args)) if isinstance(e, Stable) else "unknown"
 
 
 # ---- forms that keep their digits --------------------------------------------------------------
