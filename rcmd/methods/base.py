@@ -84,7 +84,7 @@ class Progress(ABC):
     theorem: Kind | None = None
     """The kind of bound that applies, if any."""
 
-    pair: OfferedPair | None = None
+    theorem_pair: OfferedPair | None = None
     """The theorem's own pair at this record, where there is one and it was evaluated."""
 
     constants_batch: int = 1

@@ -111,8 +111,8 @@ class CorrectedProgress(Progress):
         return self.plain.bound if self._reached is None else math.nan
 
     @property
-    def pair(self) -> OfferedPair | None:  # type: ignore[override]
-        return self.plain.pair if self._reached is None else None
+    def theorem_pair(self) -> OfferedPair | None:  # type: ignore[override]
+        return self.plain.theorem_pair if self._reached is None else None
 
     @property
     def s(self) -> Array:

@@ -216,7 +216,7 @@ class RCMDProgress(EngineProgress):
         self.note = "; ".join(filter(None, (note, said)))
 
     def advance(self, steps: int) -> None:
-        self.pair = None
+        self.theorem_pair = None
         super().advance(steps)
 
     @property
@@ -228,7 +228,7 @@ class RCMDProgress(EngineProgress):
     def see_pair(self, best: BestPair, kind: bounds.Kind) -> None:
         if kind != self.theorem:
             return
-        self.pair = pair = best.offered()
+        self.theorem_pair = pair = best.offered()
         c, before = self._constants, self._dual
         if kind == "linear" and c.batch not in (1, c.n):
             return  # there D(w) rises in expectation only

@@ -310,7 +310,8 @@ class Run(Iterator[State]):
         phase = progress.phase
         beta, w_average = progress.offer(best)
         certificate = best.certificate()
-        pair_gap = math.nan if progress.pair is None else progress.pair.gap
+        pair = progress.theorem_pair
+        pair_gap = math.nan if pair is None else pair.gap
         bound = max(progress.bound, best.resolution())  # NaN stays NaN
         best.forget()
         s, w, d = progress.s.copy(), progress.w.copy(), progress.d.copy()
