@@ -312,7 +312,7 @@ def test_label_inside_a_tilt_and_two_cores() -> None:
 
 
 def test_gamma_is_proved_where_all_of_it_is() -> None:
-    """A parabola is, next to a piece that intervals bound, but not beside a core that is measured."""
+    """A parabola is, next to a piece that intervals bound, not beside a core that is measured."""
     pieces = "where(y*s <= 0, (y*s - log(2)/2)**2/2 + 3*log(2)**2/8, log(1 + exp(-y*s))**2/2)"
     cores = "(1 + y)*s**2/4 + (1 - y)*log(1 + exp(s))**2/4"
     for text, origin in ((pieces, "proved"), (cores, "numerical")):
