@@ -57,6 +57,7 @@ LAZY = {
     "testing": "rcmd.testing",
     "trace": "rcmd.theory.proof_trace:trace",
     "truth": "rcmd.model.truth",
+    "verify": "rcmd.testing.enclosure:verify",
 }
 """Modules and functions that are imported on first use."""
 
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from rcmd.model import truth as truth
     from rcmd.solver.checkpoint.resume import resume as resume
     from rcmd.solver.saved_results import load_result as load_result
+    from rcmd.testing.enclosure import verify as verify
     from rcmd.theory.proof_trace import trace as trace
     from rcmd.theory.replicates import replicate as replicate
     from rcmd.theory.replicates import sweep as sweep

@@ -1,3 +1,4 @@
+import builtins
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ def modules_after(statement):
 
 
 def test_import_is_light():
-    heavy = {"numba", "cvxpy", "sympy", "matplotlib", "sklearn"}
+    heavy = {"numba", "cvxpy", "sympy", "matplotlib", "sklearn", "flint"}
     heavy |= {"scipy.optimize", "scipy.sparse.linalg"}
     assert not heavy & modules_after("import rcmd")
     assert heavy & modules_after("import scipy.optimize"), "the check must see what it looks for"
@@ -21,6 +22,14 @@ def test_import_is_light():
 def test_every_public_name_is_there():
     for name in rcmd.__all__:
         assert getattr(rcmd, name) is not None
+
+
+def test_a_star_import_hides_nothing_common():
+    names = {}
+    exec("from pathlib import Path\nfrom rcmd import *", names)
+    assert names["Path"] is Path
+    common = {"np", "pd", "plt", "os", "sys", "math", "time", "test", "data", "Any", "Fraction"}
+    assert not set(rcmd.__all__) & (common | set(dir(builtins)))
 
 
 def test_one_solve_runs_few_modules(tmp_path):

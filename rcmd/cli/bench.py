@@ -12,6 +12,7 @@ from rcmd.cli.options import add_command, add_json_option
 ENGINE_HELP = """\
 Nanoseconds per stochastic gradient and per step, beside a plain C loop and
 COPT's LF variant where available; cost as n and p grow. Ratios of one run.
+A data set that is found nowhere is downloaded (set --data or RCMD_DATA).
 
     rcmd bench engine --data ~/libsvm --json engine.json
 """
@@ -26,7 +27,7 @@ formula can avoid and which is printed beside them. About a minute.
 PEERS_HELP = """\
 Time to a certified gap of l1-constrained logistic regression, beside cyanure,
 COPT, scikit-learn and skglm where they are installed. Half an hour; one
-problem takes minutes.
+problem takes minutes. A data set that is found nowhere is downloaded.
 
     rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
 """

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from rcmd import __version__
 from rcmd.cli.options import add_command, add_json_option, check_outputs
 from rcmd.reporting.progress import EXIT_BAD_INPUT, EXIT_INTERRUPTED, launched_ranks
+from rcmd.rows.validation import visible
 
 COMMANDS = {
     "solve": "solve a problem to a certified gap",
@@ -19,8 +20,9 @@ COMMANDS = {
     "compare": "methods side by side on one problem",
     "replicate": "many seeds beside the theorem's bound",
     "show": "show a saved result",
+    "verify": "prove the gap of a saved result in ball arithmetic",
     "list": "losses and oracles, and how they are written",
-    "check": "check the contract of a loss, an oracle or a prox",
+    "check": "check the contract of a loss, an oracle or another part",
     "demo": "teaching pages for the browser",
     "fuzz": "random problems, compared with CVXPY",
     "convert": "LIBSVM text to rows on disk",
@@ -91,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = None
         return 0
     except (ValueError, TypeError, OSError, ImportError) as fault:
-        print(f"rcmd: {fault}", file=sys.stderr)
+        print(f"rcmd: {visible(str(fault))}", file=sys.stderr)
         return EXIT_BAD_INPUT
     return status
 

@@ -5,7 +5,8 @@ as if nothing had happened.
     rcmd resume a9a.ckpt --max-seconds 600
 
 Budgets include what was used before. The data are read again, and must not
-have changed.
+have changed. A file of yours with a loss or an oracle is run only with
+--trust-user-code, and only if it is the same: a checkpoint may be forged.
 """
 
 import argparse
@@ -14,9 +15,11 @@ from typing import Any
 
 from rcmd.cli.options import FLAGS, add_result_options, add_run_options, given
 from rcmd.cli.solve import WORDS, finish
-from rcmd.cli.tasks import TASKS
+from rcmd.cli.tasks import TASKS, Task
+from rcmd.model.user_code import only_trusted
 from rcmd.reporting.progress import launched_ranks
 from rcmd.rows.processes import Alone, Group, shared_errors
+from rcmd.solver.checkpoint.file import BadCheckpoint
 from rcmd.solver.checkpoint.resume import read_checkpoint, reopen
 from rcmd.solver.solve import CHANGING
 
@@ -27,6 +30,9 @@ TYPED = [name for name in CHANGING if name in FLAGS]
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``rcmd resume``."""
     parser.add_argument("checkpoint", metavar="FILE", help="the checkpoint, kept up to date")
+    parser.add_argument(
+        "--trust-user-code", action="store_true", help="run the Python files that it names"
+    )
     add_run_options(parser, dict.fromkeys(TYPED))
     add_result_options(parser)
     parser.set_defaults(seed=None)  # the checkpoint's
@@ -35,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run ``rcmd resume``; returns the exit status."""
     path = Path(options.checkpoint)
-    if launched_ranks() > 1 or (read_checkpoint(path, Alone())["command"] or {}).get("spread"):
+    if launched_ranks() > 1 or (_words(path, Alone()) or {}).get("spread"):
         from rcmd.cli.mpi import on_every_rank
 
         return on_every_rank(lambda group: _resume(path, group, options), options)
@@ -43,17 +49,40 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _resume(path: Path, group: Group, options: argparse.Namespace) -> int:
-    words = read_checkpoint(path, group)["command"]
+    words = _words(path, group)
     with shared_errors(group):
         _check(options.checkpoint, words, data=group.rank == 0)
     whole = argparse.Namespace(**vars(options) | {name: words[name] for name in WORDS})
-    if words["spread"]:
-        from rcmd.cli.mpi import sharded_task
-
-        task = sharded_task(group, whole)
-    else:
-        task = TASKS[whole.rows](whole)
+    with only_trusted(words["code"] if options.trust_user_code else {}):
+        task = _task(group, whole, spread=words["spread"])
     return finish(task, reopen(path, task.problem, **given(options, TYPED)), whole)
+
+
+def _task(group: Group, options: argparse.Namespace, *, spread: bool) -> Task:
+    if not spread:
+        return TASKS[options.rows](options)
+    from rcmd.cli.mpi import sharded_task
+
+    return sharded_task(group, options)
+
+
+def _words(path: Path, group: Group) -> Any:
+    """The options of the command that wrote a checkpoint, which may be forged; else ``None``."""
+    tree = read_checkpoint(path, group)
+    words = tree.get("command", 0) if isinstance(tree, dict) else 0
+    kinds: dict[str, Any] = WORDS | {"spread": bool, "code": dict}
+    if words is not None and not (
+        isinstance(words, dict)
+        and words.keys() >= kinds.keys()
+        and all(isinstance(words[name], kind | None) for name, kind in kinds.items())
+        and words["rows"] in TASKS
+        and None not in (words["spread"], words["code"])
+    ):
+        raise BadCheckpoint(
+            f"{path} does not hold the options of a command; expected a file that `rcmd solve "
+            "--checkpoint` wrote. The file was left as it is"
+        )
+    return words
 
 
 def _check(checkpoint: str, words: Any, *, data: bool) -> None:

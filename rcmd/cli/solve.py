@@ -46,6 +46,7 @@ from rcmd.methods import method_named
 from rcmd.model import truth
 from rcmd.model.problem import Problem
 from rcmd.model.specs import parse_batch
+from rcmd.model.user_code import code_run
 from rcmd.reporting.progress import RunProgress, exit_status, launched_ranks, tell_on_terminal
 from rcmd.reporting.tables import about_command, say, write_json
 from rcmd.solver.history import Record, State, StopReason
@@ -54,10 +55,11 @@ from rcmd.solver.run import Run
 from rcmd.solver.saved_results import as_data
 from rcmd.solver.solve import iterate
 
-WORDS = (
-    "rows", "file", "data", "loss", "oracle", "intercept", "batch", "seed", "held_out", "keep",
-)  # fmt: skip
-"""The options that say what is solved, and by which steps."""
+WORDS: dict[str, type] = {
+    "rows": str, "file": str, "data": str, "loss": str, "oracle": str, "intercept": float,
+    "batch": str, "seed": int, "held_out": float, "keep": str,
+}  # fmt: skip
+"""The options that say what is solved, and by which steps; each may be ``None``."""
 
 DEFAULTS = {
     "method": "corrected",
@@ -67,6 +69,9 @@ DEFAULTS = {
 }
 """Defaults in words, for the help; those of batch and tol depend on the task."""
 
+RESOLVED = 1e-12
+"""A gap below this share of 1 + |P| that does not fall is as small as rounding lets it be."""
+
 WORDS_ABOVE = (
     "gradients", "P(β)", "D(w)", "certified gap", "theorem's pair", "bound on its E",
 )  # fmt: skip
@@ -75,6 +80,16 @@ HEADER = " ".join(f"{word:>14}" for word in WORDS_ABOVE)
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``rcmd solve``."""
+    add_task_options(parser)
+    keep = "cur: columns and rows to keep (default: 90%% of the weight)"
+    parser.add_argument("--keep", metavar="CxR", help=keep)
+    own = {name: option.default for name, option in FLAGS.items()}
+    add_run_options(parser, own | {"tol": None}, DEFAULTS)
+    add_result_options(parser)
+
+
+def add_task_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which problem it is, but for the seed that draws data."""
     add_data_options(parser)
     add = parser.add_argument
     add("--rows", choices=tuple(TASKS), default="libsvm", help="what FILE holds (default: libsvm)")
@@ -82,10 +97,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--oracle", type=word, help="the set or the regularizer (default: l1:5)")
     add("--intercept", type=float, metavar="B", help="add an intercept between -B and B")
     add("--held-out", type=float, metavar="SHARE", help="entries: share to leave out and predict")
-    add("--keep", metavar="CxR", help="cur: columns and rows to keep (default: 90%% of the weight)")
-    own = {name: option.default for name, option in FLAGS.items()}
-    add_run_options(parser, own | {"tol": None}, DEFAULTS)
-    add_result_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -111,7 +122,10 @@ def _start(task: Task, options: argparse.Namespace) -> int:
 
 def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
     """The options that say what is solved, with the absolute path of the data."""
-    words = {name: getattr(options, name) for name in WORDS} | {"spread": problem.spread}
+    words = {name: getattr(options, name) for name in WORDS}
+    named = f"{options.loss} {options.oracle}"
+    code = {place: sha256 for place, sha256 in code_run.items() if place in named}
+    words |= {"spread": problem.spread, "code": code}
     if options.file is not None:
         path = located(options.file, options.data) if options.rows == "libsvm" else options.file
         words |= {"file": os.path.abspath(path), "data": None}
@@ -121,19 +135,21 @@ def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
 def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     """Finish the run, print and write its result; returns the exit status."""
     problem = task.problem
-    about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints it
+    about = repr(problem)
+    if steps.started:
+        about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints
     if problem.group.rank > 0:
         return exit_status(steps.finish())
     say("\n".join([*task.remarks, about, "", HEADER]), options.json)
     steps.callbacks = (_Rows(steps, options),)
     result = steps.finish()
     tell_on_terminal("")
+    if options.save is not None:  # before anything else, which may fail
+        result.save(options.save)
     said = list(task.summary(result))
     if options.truth or (options.file is None and not problem.spread):
         said.append(_beside_the_truth(problem, result))
     say("\n".join(["", *ending(result), *said]), options.json)
-    if options.save is not None:
-        result.save(options.save)
     if options.plot is not None:
         result.plot().savefig(options.plot)
     words = {"remarks": task.remarks, "said": said}
@@ -176,6 +192,10 @@ def ending(result: Result) -> Iterator[str]:
     yield result.message
     if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
         yield "for a smaller gap raise --max-gradients or --max-seconds"
+    if result.stop is StopReason.STALLED:
+        precise = float(pair.gap) <= RESOLVED * (1 + abs(float(pair.primal)))
+        limit = "double precision shows no smaller gap" if precise else "another --method may do"
+        yield f"the gap stayed as it is while the gradients grew fourfold: {limit}"
     yield f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:"
     yield f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}"
     yield f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}"
@@ -185,7 +205,10 @@ def ending(result: Result) -> Iterator[str]:
 
 
 def _beside_the_truth(problem: Problem, result: Result) -> str:
-    optimum = truth.solve(problem)
+    try:
+        optimum = truth.solve(problem)
+    except Exception as fault:  # whatever CVXPY or its solver does, the result is not lost
+        return f"no comparison with CVXPY: {str(fault) or type(fault).__name__}"
     distance = float(result.primal) - optimum.primal
     return (
         f"CVXPY: P* = {optimum.primal:.10f}, so P(β) − P* = {distance:.3e}, "

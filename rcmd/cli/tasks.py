@@ -172,7 +172,8 @@ def about_solution(problem: Any, result: Result) -> Iterator[str]:
             f"{values.sum():.6g}, with singular values {_first(f'{value:.4g}' for value in values)}"
         )
     if problem.intercept is not None:
-        yield f"intercept {result.beta[-1]:.6g}"
+        inside = abs(result.beta[-1]) < problem.intercept
+        yield f"intercept {result.beta[-1]:.6g}{'' if inside else ', its bound: give a larger one'}"
 
 
 def chosen_columns_and_rows(

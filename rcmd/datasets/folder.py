@@ -29,7 +29,7 @@ from rcmd.rows.disk import ArrayFile, DenseFiles, DiskRows, RowFiles, SparseFile
 from rcmd.rows.layouts import as_rows
 from rcmd.rows.matrix_files import DataError
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import Array, as_array, checked_numbers
+from rcmd.rows.validation import Array, as_array, checked_numbers, one_line
 
 FORMAT, VERSION = "rcmd rows", 1
 META = "meta.json"
@@ -37,6 +37,13 @@ AGAIN = "make it again with rcmd convert, or with rcmd.datasets.RowsWriter"
 
 CHECK_BYTES = 2**20
 """Read at a time to compare checksums."""
+
+DTYPES: dict[str, tuple[Any, ...]] = {
+    "data": (np.float32, np.float64),
+    "indices": (np.int32,),
+    "indptr": (np.int64,),
+    "labels": (np.float64,),
+}
 
 Layout = Literal["sparse", "dense"]
 NAMES: dict[Layout, tuple[str, ...]] = {
@@ -79,12 +86,20 @@ def read_meta(folder: Path) -> Meta:
         raise DataError(f"{folder / META} is damaged, or not about rows; {AGAIN}")
     if body.get("version") != VERSION:
         raise DataError(
-            f"{folder} is in version {body.get('version')} of its format, while this rcmd reads "
-            f"version {VERSION}; update rcmd, or {AGAIN}"
+            f"{folder} is in version {one_line(body.get('version'))} of its format, while this "
+            f"rcmd reads version {VERSION}; update rcmd, or {AGAIN}"
         )
     if body.pop("crc32", None) != _checksum(body):
         raise DataError(f"{folder / META} was changed since it was written; {AGAIN}")
-    return Meta(**{name: body[name] for name in Meta._fields})
+    try:
+        meta = Meta(*(body[name] for name in Meta._fields))
+        files = [meta.files[name] for name in NAMES[meta.layout]]
+        counts = [*meta[1:4], *(file[count] for file in files for count in ("bytes", "crc32"))]
+        if all(type(count) is int and 0 <= count < 2**62 for count in counts):
+            return meta
+    except (LookupError, TypeError):
+        pass
+    raise DataError(f"{folder / META} does not say what the files hold; {AGAIN}")
 
 
 def _checksum(body: dict[str, Any]) -> int:
@@ -127,13 +142,18 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
     folder = Path(path)
     meta = read_meta(folder)
     files = {name: _opened(folder, name, meta) for name in NAMES[meta.layout]}
-    kept = {name: _checked(file, meta, name) for name, file in files.items()}
+    labels = _checked(files["labels"], meta, "labels", _all_finite)
+    _checked(files["data"], meta, "data", _all_finite)
     rows: RowFiles
     if meta.layout == "dense":
         rows = DenseFiles(files["data"])
     else:
-        rows = SparseFiles(files["data"], files["indices"], kept["indptr"], meta.features)
-    return StoredData(DiskRows(rows), kept["labels"])
+        starts = _checked(
+            files["indptr"], meta, "indptr", lambda start, block: _row_starts(meta, block)
+        )
+        _checked(files["indices"], meta, "indices", _Columns(starts, meta.features))
+        rows = SparseFiles(files["data"], files["indices"], starts, meta.features)
+    return StoredData(DiskRows(rows), labels)
 
 
 def read(path: str | os.PathLike[str]) -> LibsvmData | StoredData:
@@ -157,7 +177,12 @@ def _opened(folder: Path, name: str, meta: Meta) -> ArrayFile:
         found, expected = path.stat().st_size, meta.files[name]["bytes"]
         if found != expected:
             raise ValueError(f"{path} has {found:,} bytes; expected {expected:,}")
-        return ArrayFile(path)
+        file = ArrayFile(path)
+        shapes = {"indptr": (meta.rows + 1,), "labels": (meta.rows,)}
+        entries = (meta.rows, meta.features) if meta.layout == "dense" else (meta.entries,)
+        if file.dtype not in DTYPES[name] or file.shape != shapes.get(name, entries):
+            raise ValueError(f"{path} holds {file.dtype} of shape {file.shape}")
+        return file
     except FileNotFoundError:
         raise DataError(f"{path} is missing; {AGAIN}") from None
     except OSError as fault:
@@ -166,16 +191,45 @@ def _opened(folder: Path, name: str, meta: Meta) -> ArrayFile:
         raise DataError(f"{fault}: it is damaged; {AGAIN}") from None
 
 
-def _checked(file: ArrayFile, meta: Meta, name: str) -> Array:
-    """Compare the checksum, a block at a time or, where the entries are to be kept, at once."""
+def _checked(file: ArrayFile, meta: Meta, name: str, right: Callable[[int, Array], bool]) -> Array:
+    """Compare the checksum, a block at a time or, where the entries are to be kept, at once.
+
+    ``right`` is told where every block begins, and says whether kernels may see it.
+    """
     step = file.size if name in ("indptr", "labels") else CHECK_BYTES // file.dtype.itemsize
-    found, block = 0, np.empty(0)
-    for start in range(0, file.size, step):
+    found, block, fine = 0, np.empty(0), True
+    for start in range(0, file.size, max(step, 1)):
         block = file.read(start, min(start + step, file.size))
         found = zlib.crc32(block.data, found)
+        fine = fine and right(start, block)
     if found != meta.files[name]["crc32"]:
         raise DataError(f"{file.path} does not have its checksum: it is damaged; {AGAIN}")
+    if not fine:
+        raise DataError(f"{file.path} holds what is no {name} of rows: it is damaged; {AGAIN}")
     return block
+
+
+def _all_finite(start: int, block: Array) -> bool:
+    return bool(np.isfinite(block).all())
+
+
+def _row_starts(meta: Meta, starts: Array) -> bool:
+    """Whether rows begin at 0, one behind the other, and end with the entries."""
+    return bool(starts[0] == 0 and starts[-1] == meta.entries and (np.diff(starts) >= 0).all())
+
+
+class _Columns:
+    """Whether columns are below ``features`` and increase in every row, block after block."""
+
+    def __init__(self, starts: Array, features: int) -> None:
+        self._starts, self._features, self._last = starts, features, 0
+
+    def __call__(self, start: int, block: Array) -> bool:
+        rises = np.diff(block, prepend=self._last) > 0
+        first, last = np.searchsorted(self._starts, (start, start + len(block)))
+        rises[self._starts[first:last] - start] = True  # a row begins with any column
+        self._last = block[-1]
+        return bool(rises.all() and block.min() >= 0 and block.max() < self._features)
 
 
 class RowsWriter:

@@ -21,6 +21,7 @@ from rcmd.rows.matrix_files import DataError
 from rcmd.rows.validation import Array
 
 _BLOCK = 1 << 20  # bytes of text parsed at a time; much larger blocks fall out of the cache
+_LONGEST_LINE = 1 << 25  # bytes, some two million entries: no more is ever taken into memory
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _POWERS = np.array([float(10**k) for k in range(16)])
@@ -30,6 +31,10 @@ _DOT, _MINUS, _PLUS, _EXPONENT, _ODD, _COLON, _SPACE, _FEED = range(10, 18)
 _CODES = np.full(256, _ODD, np.uint8)
 _CODES[list(b"0123456789.-+eE")] = [*range(10), _DOT, _MINUS, _PLUS, _EXPONENT, _EXPONENT]
 _CODES[list(b": \t\r\v\f\n")] = [_COLON, *[_SPACE] * 5, _FEED]
+
+
+MOST_FEATURES = 2**28
+"""The largest index, unless more ``features`` are asked for: a vector of as many takes 2 GB."""
 
 
 class LibsvmData(NamedTuple):
@@ -47,7 +52,8 @@ def read_libsvm(path: str | os.PathLike[str], *, features: int | None = None) ->
     would misalign it with a sibling in which none does. Indices may come in any order, but
     once per line; blank lines are skipped, zeros written out stay stored, ``qid:`` is refused.
 
-    ``features`` is the number of columns of X; by default the largest index that occurs.
+    ``features`` is the number of columns of X; by default the largest index that occurs, which
+    may be ``MOST_FEATURES``: one wrong digit must not ask for all of memory. A line may have 32 MB.
     Whatever makes the file unreadable or malformed raises :class:`DataError`.
 
     Examples
@@ -90,7 +96,10 @@ def map_labels(y: ArrayLike) -> tuple[Array, str | None]:
 
 
 class LibsvmPart(NamedTuple):
-    """Some rows, 2³¹ − 1 columns wide where no number was asked for, and the share read so far."""
+    """Some rows, and the share of the file read so far.
+
+    They are ``MOST_FEATURES`` columns wide where no number was asked for.
+    """
 
     X: Any
     y: Array
@@ -101,12 +110,18 @@ def libsvm_parts(
     path: str | os.PathLike[str], *, features: int | None = None
 ) -> Generator[LibsvmPart, None, None]:
     """Yield a file in parts of some megabytes; options and errors are those of read_libsvm."""
-    limit = 2**31 - 1 if features is None else features
+    limit = MOST_FEATURES if features is None else features
     if not 0 <= limit < 2**31:
         raise DataError(f"features is {limit}; expected an integer from 0 to {2**31 - 1}")
     name, line, found = os.fspath(path), 1, False
     with closing(_blocks(name)) as blocks:
         for block, share in blocks:
+            if len(block) >= _LONGEST_LINE and not block.endswith(b"\n"):
+                line += block.count(b"\n")
+                raise DataError(
+                    f"{name}, line {line}: has more than {_LONGEST_LINE >> 20} MB; expected lines "
+                    "'label index:value ...', each a row"
+                )
             text = re.sub(rb"#[^\n]*", b"", block) if b"#" in block else block
             try:
                 x, y = _parse(b"\n" + text + b"\n", limit)
@@ -128,7 +143,7 @@ def _blocks(name: str) -> Generator[tuple[bytes, float], None, None]:
             length = os.fstat(raw.fileno()).st_size if raw.seekable() else 0  # 0 for a pipe
 
             def read() -> tuple[bytes, float]:
-                block = stream.read(_BLOCK) + stream.readline()
+                block = stream.read(_BLOCK) + stream.readline(_LONGEST_LINE)
                 return block, raw.tell() / length if length else math.nan
 
             ahead = pool.submit(read)
@@ -217,7 +232,7 @@ def _culprit(name: str, line: int, text: bytes, limit: int) -> DataError:
             elif not colon:
                 expected = "index:value"
             elif place and not (index.isdigit() and len(index) < 16 and 0 < int(index) <= limit):
-                expected = f"an index from 1 to {limit} before the colon"
+                expected = f"an index from 1 to {limit} before the colon, or features= for more"
             elif int(index) in seen:
                 expected = "every index once per line"
             elif not (_NUMBER.fullmatch(value) and math.isfinite(float(value))):

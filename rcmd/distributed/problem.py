@@ -93,8 +93,7 @@ class ShardedProblem(Problem):
         self._refuse_disagreement()
         counts = [int(part[0]) for part in group.gather(np.array([self.rows.n]))]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
-        self.n = int(self.starts[-1])
-        self.losses = _SharedLosses(self)
+        vars(self).update(n=int(self.starts[-1]), losses=_SharedLosses(self))
         self._regularize(oracle)
         self._vet()
 
@@ -104,15 +103,16 @@ class ShardedProblem(Problem):
             return
         # Some oracles choose their radius by the slope Xᵀw/n, which they form as
         # rows.rmatvec(w) / rows.n with this rank's n: here it is everyone's.
-        mine, self.rows = self.rows, copy(self.rows)
-        vars(self.rows)["rmatvec"] = lambda w: self.gradient(w) * mine.n
+        mine, shared = self.rows, copy(self.rows)
+        vars(shared)["rmatvec"] = lambda w: self.gradient(w) * mine.n
+        vars(self).update(rows=shared)
         try:
             super()._regularize(oracle)
         except (ValueError, TypeError) as error:  # sizes and types, which are the same everywhere
             raise SharedError(str(error)) from error
         finally:
-            self.rows = mine
-        self.oracle = AtFirst(self.oracle, self.group)
+            vars(self).update(rows=mine)
+        vars(self).update(oracle=AtFirst(self.oracle, self.group))
         own = self.rows.peak * math.sqrt(self.losses.gammas.max())
         # Here, as a cached property would hold its lock while it waits for the other ranks.
         vars(self)["rounding_scale"] = float(self.group.largest(np.array([own]))[0])
@@ -121,12 +121,13 @@ class ShardedProblem(Problem):
         """On every rank, at its own rows; what certificates rest on is the worst of all."""
         if not hasattr(self, "starts"):
             return
-        shared, self.oracle = self.oracle, self.oracle.oracle
+        shared = self.oracle
+        vars(self).update(oracle=shared.oracle)
         try:
             with shared_errors(self.group):
                 super()._vet()
         finally:
-            self.oracle = shared
+            vars(self).update(oracle=shared)
         levels = np.array([GROUNDS.index(self.ground)])
         worst = GROUNDS[int(self.group.largest(levels)[0])]
         self.ground_text = worst + self.ground_text.removeprefix(self.ground)

@@ -106,7 +106,7 @@ def gsfw(
     for i in count():
         alpha, eta = schedule.mixing(i), schedule.step(i)
         atom = problem.oracle.argmin(d)
-        batch = sampler.draw(1)[0]
+        (batch,) = drawn(sampler, 1, n)
         s_batch = (1 - eta) * s[batch] + eta * rows.predict(batch, atom)
         change = losses.derivative(s_batch, batch) - losses.derivative(s[batch], batch)
         s[batch] = s_batch

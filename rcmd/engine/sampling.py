@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from rcmd.engine.state import Stateful
 from rcmd.rows.validation import Array
 
 
+@runtime_checkable
 class Sampler(Protocol):
     """Where an engine gets its batches; the rows of one batch must be different."""
 

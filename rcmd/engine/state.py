@@ -1,5 +1,6 @@
 """The state of a run as plain values, for checkpoints."""
 
+from numbers import Number
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,16 +53,24 @@ def plain(value: Any) -> Any:
 def load_attribute(owner: Any, name: str, saved: Any, *, in_place: bool = True) -> None:
     """Load a saved value; with ``in_place``, into the array that is there."""
     held: Any = getattr(owner, name, None)
+    loaded = _loaded(held, saved, name)
     if in_place and isinstance(held, np.ndarray):
-        if held.shape != np.shape(saved):
-            raise ValueError(f"{name} has shape {np.shape(saved)}; expected {held.shape}")
-        held[...] = saved
+        held[...] = loaded
     else:
-        setattr(owner, name, _loaded(held, saved))
+        setattr(owner, name, loaded)
 
 
-def _loaded(held: Any, saved: Any) -> Any:
-    """The inverse of ``plain``; objects with a state are those that are held already."""
+def _loaded(held: Any, saved: Any, name: str) -> Any:
+    """The inverse of ``plain``; objects with a state are those that are held already.
+
+    Numbers and arrays must be of the kind, and arrays of the shape, that a new run has there: a
+    file may hold anything, and compiled code looks at nothing.
+    """
+    if isinstance(held, np.ndarray):
+        _check_like(held, saved, name)
+    kind: Any = next((k for k in (bool, Number, str) if isinstance(held, k)), object)
+    if not isinstance(saved, kind):
+        raise ValueError(f"{name} is {saved!r}; expected a {kind.__name__}")
     if isinstance(held, np.random.Generator):
         held.bit_generator.state = saved
         return held
@@ -69,8 +78,17 @@ def _loaded(held: Any, saved: Any) -> Any:
         held.load_state(saved)
         return held
     if isinstance(held, dict) and isinstance(saved, dict):
-        return {key: _loaded(held.get(key), item) for key, item in saved.items()}
+        return {key: _loaded(held.get(key), item, name) for key, item in saved.items()}
     both = isinstance(held, tuple | list) and isinstance(saved, tuple | list)
-    if both and len(held) == len(saved):
-        return type(saved)(_loaded(one, item) for one, item in zip(held, saved, strict=True))
+    if both and (len(held) == len(saved) or any(hasattr(one, "load_state") for one in held)):
+        pairs = zip(held, saved, strict=True)
+        return type(saved)(_loaded(one, item, name) for one, item in pairs)
     return saved
+
+
+def _check_like(held: Any, saved: Any, name: str) -> None:
+    kind = getattr(saved, "dtype", None), np.shape(saved)
+    if kind != (held.dtype, held.shape):
+        raise ValueError(f"{name} is of {kind}; expected {held.dtype, held.shape}")
+    if held.dtype.kind == "f" and np.isfinite(held).all() and not np.isfinite(saved).all():
+        raise ValueError(f"{name} holds numbers that are not finite")

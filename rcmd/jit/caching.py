@@ -9,6 +9,7 @@ import dis
 import enum
 import functools
 import hashlib
+import pickle
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +21,9 @@ FOREIGN = ("cvxpy", "llvmlite", "math", "numba", "numpy", "scipy")
 
 KERNEL_OPTIONS = {"nogil": True, "error_model": "numpy"}
 """Let other threads run, and do not test for division by zero."""
+
+DAMAGED = (pickle.UnpicklingError, EOFError, AttributeError, IndexError)
+"""What reading a pickle raises that is empty, cut short or of another program."""
 
 
 def kernel(function: Any) -> Any:
@@ -38,13 +42,32 @@ def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], An
     numba numbers the entries of one index file without a lock, and two processes that add to
     it at once may swap their code. So every fingerprint gets an index of its own. Where the same
     code was cached by a module that is gone, numba fails to import it, and the cache is not used.
+    A file that was cut short (a full disk, a kill) is made again.
     """
+    from numba.core.caching import FunctionCache
+
+    class Mended(FunctionCache):  # type: ignore[misc] # numba has no types
+        """The cache of one function, which forgets what cannot be read."""
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)
+            except DAMAGED:
+                self.flush()
+                return None
 
     def decorate(function: Any) -> Any:
         stamp = fingerprint(function, sorted(options.items()))
         function.__qualname__ = f"{function.__qualname__}.{stamp}"
         try:
-            return compiler(*signature, cache=True, **options)(function)
+            try:
+                compiled = compiler(*signature, cache=True, **options)(function)
+            except DAMAGED:  # with a signature, the cache is read at once
+                FunctionCache(function).flush()
+                return compiler(*signature, cache=True, **options)(function)
+            if type(compiled._cache) is FunctionCache:  # else it is read at the first call
+                compiled._cache.__class__ = Mended
+            return compiled
         except (ImportError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "no locator available" not in str(error):
                 raise

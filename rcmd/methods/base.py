@@ -146,18 +146,18 @@ class Progress(ABC):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Continue exactly as the run that gave ``state`` would have."""
-        missing = set(self._kept()) - state.keys()
-        if missing:
-            raise KeyError(min(missing))
+        given = {name for name, value in vars(self).items() if isinstance(value, CONSTANT)}
+        wrong = (set(self._kept()) - state.keys()) | (given & state.keys())
+        if wrong:
+            raise ValueError(f"{min(wrong)} is missing, or is nothing that changes in a run")
         for name, value in state.items():
             load_attribute(self, name, value, in_place=False)
 
     def _kept(self) -> list[str]:
-        constant = (Problem, Method, Batches)
         return [
             name
             for name, value in vars(self).items()
-            if not isinstance(value, constant)
+            if not isinstance(value, CONSTANT)
             and (hasattr(value, "load_state") or not callable(value))
             and name not in self.not_kept
         ]
@@ -244,6 +244,15 @@ class Progress(ABC):
         return total
 
 
+class NotStarted(Progress):
+    """A run whose time was up before its first step: its start is certified, no more."""
+
+    step_gradients = 1
+
+    def step(self) -> None:
+        raise AssertionError("the time is up")
+
+
 class Method(ABC):
     """A method and its parameters: a frozen dataclass that starts runs.
 
@@ -295,3 +304,7 @@ class Method(ABC):
     @abstractmethod
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
         """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``."""
+
+
+CONSTANT = (Problem, Method, Batches)
+"""What method and problem give a run; a checkpoint holds none of it."""

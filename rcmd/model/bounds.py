@@ -80,7 +80,7 @@ class RunFacts:
     @classmethod
     def of(cls, problem: Problem, constants: Constants, **run: Any) -> RunFacts:
         """The facts of a run on ``problem``; ``run`` has those that are not the problem's."""
-        checked = getattr(problem, "ground", "proved") != "unchecked"
+        checked = problem.ground != "unchecked"
         return cls(constants, exact_atoms=problem.oracle.exact_atoms, checked=checked, **run)
 
 

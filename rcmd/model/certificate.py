@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,8 @@ from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, as_array, checked_numbers
 
-NEGLIGIBLE = 1e-20
-"""The share of a loss that errors of rounding may change."""
+RESOLVED = 1e-13
+"""The rounding up to which a gap holds as it is; a larger bound on it is part of the gap."""
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
@@ -38,6 +39,10 @@ class Certificate:
         R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ.
     ground_text
         What it rests on, in a line that begins with ``ground``; see ``Problem.ground``.
+
+    Where the rounding of Xβ or Xᵀw may change P or D by more than 1e-13, a bound of that is added
+    to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers returned. A sum
+    is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on dom R.
     """
 
     beta: Any
@@ -106,6 +111,8 @@ class PrimalPoint:
 class DualPoint:
     """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, its mean absolute value, and
     −R*(−Xᵀw/n).
+
+    ``doubt`` bounds the error of D by rounding in Xᵀw, and is taken off ``value``.
     """
 
     w: Array
@@ -113,6 +120,7 @@ class DualPoint:
     conjugate: Any
     conjugate_size: Any
     lowest: Any
+    doubt: Any
 
     @classmethod
     def at(cls, problem: Problem, w: Array, conjugates: Any = None, slope: Any = None) -> DualPoint:
@@ -120,7 +128,8 @@ class DualPoint:
         conjugates = problem.losses.conjugate(w) if conjugates is None else conjugates
         slope = problem.gradient(w) if slope is None else slope
         lowest, mean = problem.oracle.minimum(slope), problem.mean
-        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest)
+        doubt = _dual_doubt(problem, w)
+        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest, doubt)
 
     @classmethod
     def beside(
@@ -139,7 +148,7 @@ class DualPoint:
     @property
     def value(self) -> Any:
         """D(w)."""
-        return self.lowest - self.conjugate
+        return self.lowest - self.conjugate - self.doubt
 
     @property
     def size(self) -> Any:
@@ -192,7 +201,7 @@ def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
 
 
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
-    """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; else 0.
+    """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; 0 if that is small.
 
     It matters only where rows differ greatly in size, or large terms cancel.
     """
@@ -201,13 +210,22 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     losses = problem.losses
     with np.errstate(over="ignore"):
         error = ROUNDING * float(abs(beta).sum()) * problem.rounding_scale
-        if error * error <= NEGLIGIBLE * (1 + size):
+        if error * (math.sqrt(2 * size) + error) <= RESOLVED:  # for l_j'² ≤ 2γ_j l_j
             return 0
         errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]
         slopes = abs(losses.derivative(predictions)) + losses.gammas * errors
         steepest = np.maximum(*(abs(end) for end in losses.domain))
         doubt = problem.mean(errors * np.minimum(slopes, steepest))
-    return doubt if doubt > CONSISTENCY * (1 + size) else 0
+    return doubt if doubt > RESOLVED else 0
+
+
+def _dual_doubt(problem: Problem, w: Array) -> Any:
+    """ε·(1/n) Σ_j |w_j| M_j, what the rounding of Xᵀw/n may change in −R*; 0 if that is small."""
+    if problem.exact or problem.gave_up_ranges:
+        return 0
+    with np.errstate(over="ignore"):
+        doubt = ROUNDING * problem.mean(abs(w) * problem.prediction_bounds)
+    return doubt if doubt > RESOLVED else 0
 
 
 def _certified(
@@ -215,16 +233,17 @@ def _certified(
 ) -> Certificate:
     feasible = not math.isinf(primal.penalty)
     beta, slope = primal.beta, dual.slope
+    apart = problem.oracle.fenchel_young(beta, slope) if feasible else math.inf
     certificate = Certificate(
         beta=beta,
         w=dual.w,
         primal=primal.value,
         dual=dual.value,
         loss_gap=loss_gap + primal.doubt,
-        regularizer_gap=max(problem.oracle.fenchel_young(beta, slope), 0) if feasible else math.inf,
+        regularizer_gap=max(apart, 0) + dual.doubt,
         ground_text=problem.ground_text,
     )
-    if feasible and math.isfinite(primal.doubt):
+    if feasible and math.isfinite(primal.doubt + dual.doubt):
         size = primal.size + dual.size
         difference = certificate.primal - certificate.dual
         # A gap that is not P − D: the loss or the oracle contradicts itself.
@@ -337,7 +356,7 @@ class BestPair:
             return {}
         return {
             "primal": [primal.beta, primal.loss, primal.loss_size, primal.penalty, primal.doubt],
-            "dual": [dual.conjugate, dual.conjugate_size, dual.lowest],
+            "dual": [dual.conjugate, dual.conjugate_size, dual.lowest, dual.doubt],
             "w": self.problem.gathered(dual.w),
             "gaps": certificate and [certificate.loss_gap, certificate.regularizer_gap],
         }
@@ -347,15 +366,26 @@ class BestPair:
         if not state:
             return
         beta, *numbers = state["primal"]
-        _check_shape("beta", beta, self.problem.rows.zero().shape)
+        zero, losses = self.problem.rows.zero(), self.problem.losses
+        _check_shape("beta", beta, zero.shape)
         _check_shape("w", state["w"], (self.problem.n,))
+        w = frozen(self.problem.own_part(state["w"]))
+        stated = [*numbers, *state["dual"], *(state["gaps"] or [])]
+        if not (
+            all(isinstance(value, Number) for value in stated)
+            and type(beta) is type(zero)
+            and getattr(beta, "dtype", None) == getattr(zero, "dtype", None)
+            and w.dtype == losses.y.dtype
+            and np.isfinite(np.asarray(losses.conjugate(w), dtype=float)).all()
+        ):
+            raise ValueError("the best pair is none: expected β, w in dom l*, and numbers")
         self._primal = PrimalPoint(frozen(beta), None, *numbers)
-        self._dual = DualPoint(frozen(self.problem.own_part(state["w"])), None, *state["dual"])
+        self._dual = DualPoint(w, None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
-            losses, regularizer = state["gaps"]
+            loss_gap, regularizer_gap = state["gaps"]
             ground = self.problem.ground_text
-            self._certificate = Certificate(*pair, *values, losses, regularizer, ground)
+            self._certificate = Certificate(*pair, *values, loss_gap, regularizer_gap, ground)
             if not all(gap >= 0 for gap in state["gaps"]):
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
 

@@ -21,6 +21,7 @@ from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
+from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.layouts import with_ones
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.processes import Alone, Group, shared_errors
@@ -33,6 +34,11 @@ from rcmd.rows.validation import (
     in_number_type,
     positive,
 )
+
+FIXED = (
+    "X", "y", "weights", "loss", "rows", "n", "p", "losses", "intercept", "regularizer", "oracle",
+)  # fmt: skip
+"""What a problem is, checked once."""
 
 
 class Problem:
@@ -83,11 +89,22 @@ class Problem:
     array([1., 7.])
     """
 
+    rows: Rows
+    n: int
+    p: int
+    losses: SampleLosses
+    intercept: Any
+    regularizer: Any
+    oracle: Any
+
     group: Group = Alone()
     """The processes that the rows are spread over: this one alone."""
 
     spread: ClassVar[bool] = False
     """Whether rows may be on other processes, so that only their sums are known here."""
+
+    range_calls: int = 0
+    """Calls of the oracle that the constants M_j took."""
 
     def __init__(
         self,
@@ -102,8 +119,8 @@ class Problem:
     ) -> None:
         loss, oracle = as_loss(loss), as_oracle(oracle)
         self.verify = verify
-        self.rows = as_rows(X)
-        self.n, self.p = self.rows.n, self.rows.p
+        rows = as_rows(X)
+        vars(self).update(rows=rows, n=rows.n, p=rows.p, intercept=intercept)
         labels = self._vector("y", y)
         fault = loss.label_fault(labels)
         if fault:
@@ -119,10 +136,10 @@ class Problem:
                 f"loss {loss!r} computes with floats while X holds fractions; expected a loss of "
                 "rational functions, such as LeastSquares()"
             )
-        self.losses = SampleLosses(in_number_type(loss, self.exact), labels, sample_weights)
+        losses = SampleLosses(in_number_type(loss, self.exact), labels, sample_weights)
+        vars(self).update(losses=losses)
         if not self.exact:
             refuse_huge_labels(self)
-        self.intercept = intercept
         if intercept is not None:
             positive("intercept", intercept, "Problem")
             if self.exact and not isinstance(intercept, Rational):
@@ -130,15 +147,24 @@ class Problem:
                     f"intercept of Problem is the float {intercept!r} while X holds fractions; "
                     "expected a fractions.Fraction"
                 )
-            self.rows = with_ones(self.rows)
-            self.p += 1
+            vars(self).update(rows=with_ones(rows), p=rows.p + 1)
         self._regularize(oracle)
         self._vet()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIXED:
+            raise AttributeError(
+                f"{name} of a Problem is assigned, but was checked when it was made and does not "
+                "change; expected a new one: Problem(X, y, loss, oracle), or "
+                "problem.with_oracle(oracle) for another R"
+            )
+        super().__setattr__(name, value)
 
     def with_oracle(self, oracle: LinearMinOracle | str) -> Problem:
         """The same data and losses, shared, with another regularizer (and the same intercept)."""
         other = copy(self)
-        vars(other).pop("prediction_bounds", None)
+        for name in ("prediction_bounds", "range_calls"):
+            vars(other).pop(name, None)
         other._regularize(oracle)
         other._vet()
         return other
@@ -149,10 +175,10 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in ("prediction_bounds", "rounding_scale", "spectral_energy"):
+        for name in ("prediction_bounds", "range_calls", "rounding_scale", "spectral_energy"):
             vars(other).pop(name, None)
-        other.rows, other.n = rows, rows.n
-        other.losses = self.losses.some(slice(None, None, stride))
+        losses = self.losses.some(slice(None, None, stride))
+        vars(other).update(rows=rows, n=rows.n, losses=losses)
         other._constants = {}
         return other
 
@@ -160,7 +186,7 @@ class Problem:
         zero, columns = self.rows.zero(), self.p - (self.intercept is not None)
         matrices = isinstance(zero, LowRank)
         whole = for_columns(as_oracle(oracle), columns, zero.shape if matrices else None)
-        self.regularizer = whole
+        vars(self).update(regularizer=whole)
         if self.intercept is not None:
             whole = Product((whole, L1Ball(self.intercept)), (columns, 1))
         if matrices and not whole.takes_matrices:
@@ -168,7 +194,8 @@ class Problem:
                 f"oracle {whole!r} is for vectors while the rows are entries of a matrix; "
                 "expected one for matrices, such as NuclearBall((50, 40), 10.0)"
             )
-        self.oracle = in_number_type(whole, self.exact).bind(self.rows, self.losses)
+        bound = in_number_type(whole, self.exact).bind(self.rows, self.losses)
+        vars(self).update(oracle=bound)
         self._constants: dict[int, Constants] = {}
         if type(self.loss).gamma is SeparableConjugate.gamma:
             self._estimate_gammas()
@@ -178,7 +205,7 @@ class Problem:
         for name in ("rounding_scale", "spectral_energy"):
             vars(self).pop(name, None)
         gammas = self.losses.estimated_gammas(*self.prediction_ranges)
-        self.losses = copy(self.losses)
+        vars(self).update(losses=copy(self.losses))
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
         largest = self.group.largest(np.array([gammas.max()], dtype=float))
         vars(self.losses.loss)["_gamma"] = float(largest[0])
@@ -208,6 +235,21 @@ class Problem:
         *unchecked*: they were not, because ``verify`` is false.
         """
         return self.ground_text.partition(":")[0]
+
+    @property
+    def X(self) -> Any:
+        """The data as an array or a sparse matrix, with the column of ones of an intercept."""
+        return self.rows.array if isinstance(self.rows, DenseRows) else self.rows.as_matrix()
+
+    @property
+    def y(self) -> Array:
+        """The labels, read-only."""
+        return self.losses.y
+
+    @property
+    def weights(self) -> Array | None:
+        """The sample weights ω_j, read-only; ``None`` where all are 1."""
+        return self.losses.weights
 
     @property
     def loss(self) -> SeparableConjugate:
@@ -285,6 +327,11 @@ class Problem:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""
         low, high = self.oracle.prediction_range(self.rows)
         return np.maximum(abs(low), abs(high))
+
+    @property
+    def gave_up_ranges(self) -> bool:
+        """Whether the constants M_j would have taken more oracle calls than there was time for."""
+        return self.range_calls > 0 and "prediction_bounds" not in vars(self)
 
     @cached_property
     def rounding_scale(self) -> float:

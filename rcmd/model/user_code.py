@@ -1,16 +1,37 @@
 """The user's own losses, oracles and proxes, by name: ``module:Class(0.5)`` or ``file.py:name``."""
 
 import ast
+import hashlib
 import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.prox import BregmanProx
+from rcmd.model.schedules import Schedule
 from rcmd.oracles.base import LinearMinOracle
+from rcmd.rows import Rows
+
+_trusted: ContextVar[Mapping[str, str] | None] = ContextVar("trusted", default=None)
+
+code_run: dict[str, str] = {}
+"""The files and modules that were run by name, with the SHA-256 of each file."""
+
+
+@contextmanager
+def only_trusted(code: Mapping[str, str]) -> Iterator[None]:
+    """Within it, nothing is run but what ``code`` names, and only files as they were."""
+    token = _trusted.set(code)
+    try:
+        yield
+    finally:
+        _trusted.reset(token)
 
 
 def load(target: str) -> Any:
@@ -63,6 +84,7 @@ def _parsed(target: str, words: str) -> tuple[str, list[Any], dict[str, Any]]:
 
 
 def _module(place: str) -> Any:
+    _refuse_untrusted(place)
     if not place.endswith(".py"):
         _search_in(os.getcwd())
         try:
@@ -86,14 +108,30 @@ def _module(place: str) -> Any:
     return module
 
 
+def _refuse_untrusted(place: str) -> None:
+    """Before a line of it is run."""
+    path, trusted = Path(place), _trusted.get()
+    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    if trusted is not None and place not in trusted:
+        raise ValueError(
+            f"{place} would be run, which a checkpoint names; expected --trust-user-code, if you "
+            "have read that file and trust it"
+        )
+    if trusted is not None and trusted[place] != found:
+        raise ValueError(
+            f"{place} is not what it was when the run began, and is not run; expected the same file"
+        )
+    code_run[place] = found
+
+
 def _search_in(folder: str) -> None:
     if folder not in sys.path:
         sys.path.insert(0, folder)
 
 
 def _parts_of(module: Any) -> str:
-    """The losses, oracles and proxes of a module, its own ones if it has any."""
-    kinds = (SeparableConjugate, LinearMinOracle, BregmanProx)
+    """The losses, oracles and other parts of a module, its own ones if it has any."""
+    kinds = (SeparableConjugate, LinearMinOracle, BregmanProx, Schedule, Rows)
     classes = {
         name: part if isinstance(part, type) else type(part) for name, part in vars(module).items()
     }

@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.processes import check_cancelled
 from rcmd.rows.validation import Array as Array
 from rcmd.rows.validation import as_array, checked_numbers, positive
 
@@ -23,6 +25,9 @@ Groups: TypeAlias = Annotated[Any, "groups"]
 
 FEASIBILITY = 1e-10
 """Relative rounding by which a point of dom R may miss it (averages round)."""
+
+RANGE_ROWS = 200
+"""Up to so many rows, M_j is found by two calls each."""
 
 ZERO = SparseAtom((), ())
 """The point 0."""
@@ -217,16 +222,26 @@ class LinearMinOracle(ABC):
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         """Smallest and largest x_jᵀβ over β in dom R, for every row.
 
-        Two oracle calls a row for the indicator of a set; other R must override it.
+        Two oracle calls a row for the indicator of a set; beyond 200 rows two a variable where
+        those are fewer, for the wider range over the bounding box. Other R must override it.
         """
         if not self.indicator:
             raise NotImplementedError(
                 f"{type(self).__name__} is no indicator and defines no prediction_range(rows); "
                 "add it: the smallest and largest x_jᵀβ over dom R for every row"
             )
-        lows = [self.minimum(rows.row(j)) for j in range(rows.n)]
-        highs = [-self.minimum(-rows.row(j)) for j in range(rows.n)]
-        return np.array(lows, rows.number_type), np.array(highs, rows.number_type)
+        boxed = rows.n > max(RANGE_ROWS, rows.p)
+        costs = partial(_unit, rows) if boxed else rows.row
+        ends = [
+            [sign * self._called(sign * costs(k)) for k in range(rows.p if boxed else rows.n)]
+            for sign in (1, -1)
+        ]
+        low, high = (np.array(end, rows.number_type) for end in ends)
+        return rows.box_range(low, high) if boxed else (low, high)
+
+    def _called(self, c: Array) -> Any:
+        check_cancelled()  # a run counts its calls before the first step by this
+        return self.minimum(c)
 
     def bind(self, rows: Rows, losses: Any, offset: Array | None = None) -> Self:
         """This oracle for given data: sizes checked, radii left open filled in.
@@ -291,6 +306,12 @@ class LinearMinOracle(ABC):
             f"{type(self).__name__} has no CVXPY form; define cvxpy_form(beta) returning "
             "(expression, constraints) to compare it with ground truth"
         )
+
+
+def _unit(rows: Rows, k: int) -> Array:
+    unit = np.zeros(rows.p, rows.number_type)
+    unit[k] = 1
+    return unit
 
 
 @dataclass(frozen=True)

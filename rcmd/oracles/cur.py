@@ -26,7 +26,7 @@ class Splitting(HighsModel):
     strategies = DUAL, PRIMAL
 
     def __init__(self, height: int, width: int) -> None:
-        self.shape = height, width
+        self.shape = self._arguments = height, width
         self._entries = np.arange(height * width, dtype=np.int32)
         self._columns = np.arange(height, height + width, dtype=np.int32)
         self._none, self._open = np.zeros(height * width), np.full(width, -np.inf)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ INSIDE = 1e-12
 
 RANGE_ROWS = 200
 """Up to so many rows, M_j is found by the solver; beyond, from the bounding box."""
+
+ONE_THREAD = threading.RLock()
+"""Held while CVXPY's variables and parameters have the values of one call."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,9 @@ class CvxpyOracle(LinearMinOracle):
         return self._whole.solve(c)[1]
 
     def violation(self, beta: Array) -> float:
-        self._beta.value = np.asarray(beta, dtype=float)
-        misses = [np.max(constraint.violation()) for constraint in self._constraints]
+        with ONE_THREAD:
+            self._beta.value = np.asarray(beta, dtype=float)
+            misses = [np.max(constraint.violation()) for constraint in self._constraints]
         if not np.isfinite(self.penalty(beta)):
             return math.inf
         return float(np.max([*misses, 0.0])) / self._size
@@ -120,8 +125,9 @@ class CvxpyOracle(LinearMinOracle):
     def penalty(self, beta: Array) -> Any:
         if self.indicator:
             return 0
-        self._beta.value = np.asarray(beta, dtype=float)
-        return float(self._expression.value)
+        with ONE_THREAD:
+            self._beta.value = np.asarray(beta, dtype=float)
+            return float(self._expression.value)
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         """Two solves a row; for many rows, the wider range over the bounding box."""
@@ -203,8 +209,8 @@ class _Parametrized:
         # Costs of size one, at which the solver's tolerances are meant.
         size = float(abs(c).max())
         scale = (size or 1.0) if self.homogeneous else max(size, 1.0)
-        self.c.value, self.share.value = np.asarray(c, dtype=float) / scale, 1 / scale
-        with warnings.catch_warnings():
+        with ONE_THREAD, warnings.catch_warnings():
+            self.c.value, self.share.value = np.asarray(c, dtype=float) / scale, 1 / scale
             # What the solver reports enters the bound, which says more than a warning.
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
             data, chain, inverse = self.problem.get_problem_data(

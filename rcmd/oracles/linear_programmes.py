@@ -1,5 +1,6 @@
 """Linear programmes on HiGHS: one model an oracle, of which each call changes only numbers."""
 
+import threading
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar
@@ -24,8 +25,11 @@ ARGMIN, CERTIFICATE = "argmin", "certificate"
 """The two callers. Each has a last basis of its own: certificates do not change the iterates."""
 
 
-class HighsModel(ABC):
+class HighsModel(threading.local, ABC):
     """A linear programme of which every call changes numbers, but never the structure.
+
+    HiGHS is not made for threads. As a ``threading.local``, each thread has all of this for itself,
+    made anew by its constructor: threads may share an oracle, and none sees another's bases.
 
     A call starts from the last basis of its caller, and from nothing else of earlier calls: the
     model is cleared and given that basis, which HiGHS factors anew. So bases are all that a
@@ -34,6 +38,9 @@ class HighsModel(ABC):
 
     strategies: ClassVar[tuple[int, int]]
     """The method for which the last basis stays feasible, and the one tried if it fails."""
+
+    _arguments: tuple[Any, ...]
+    """What the class was called with."""
 
     def state(self) -> dict[str, list[list[int]]]:
         """The last bases, in HiGHS's numbers."""
@@ -142,10 +149,9 @@ class HighsModel(ABC):
             )
         return model
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> Any:
         """Copies begin without a basis, and with a model of their own."""
-        kept = {name: value for name, value in vars(self).items() if name != "_model"}
-        return kept | {"_bases": {}}
+        return type(self), self._arguments
 
 
 def _statuses(basis: Any) -> list[list[int]]:
@@ -171,6 +177,7 @@ class Programme(HighsModel):
     def __init__(
         self, A: Any, row_lower: Array, row_upper: Array, lower: Array, upper: Array
     ) -> None:
+        self._arguments = A, row_lower, row_upper, lower, upper
         self.A = sp.csr_array(A)
         self._transposed = self.A.T.tocsr()
         self.row_lower, self.row_upper = row_lower, row_upper

@@ -124,7 +124,8 @@ class Polytope(OnProgramme):
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         # In units of the set's own size, which interior-point methods need.
         sizes, reach = self.programme.row_reach, self.programme.reach
-        system, most = self.programme.A * reach / sizes[:, None], self.programme.row_upper / sizes
+        system = sp.csr_array(self.programme.A * reach / sizes[:, None])
+        most = self.programme.row_upper / sizes
         unit = cp.multiply(beta, 1 / reach)
         inside = [unit >= self.lower / reach, unit <= self.upper / reach]
         inside.append(system[: self.m] @ unit <= most[: self.m])
@@ -334,7 +335,7 @@ def _polished(points: Array, target: Array, weights: Array) -> Array:
     """The weights solved for once more on the points that have some, where that is closer."""
     used = np.flatnonzero(weights)
     system = np.vstack([points[:, used], np.ones(len(used))])
-    solution = np.maximum(np.linalg.lstsq(system, np.append(target, 1.0))[0], 0)
+    solution = np.maximum(np.linalg.lstsq(system, np.append(target, 1.0), rcond=None)[0], 0)
     if not solution.sum() > 0:
         return weights
     better = np.zeros_like(weights)

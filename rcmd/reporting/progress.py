@@ -103,7 +103,7 @@ def duration(seconds: float) -> str:
 
 
 def exit_status(result: Result) -> int:
-    """0 where the tolerance was reached, 1 where a budget ended first, 130 after Ctrl-C."""
+    """0 where the tolerance was reached, 1 where a run ended before, 130 after Ctrl-C."""
     if result.stop is StopReason.INTERRUPTED:
         return EXIT_INTERRUPTED
     return 0 if result.success else EXIT_BUDGET

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rcmd.rows.validation import visible
 from rcmd.solver.saved_results import check_folder, versions
 
 WIDTH = 100
@@ -29,9 +30,9 @@ def check_json(target: str | None) -> None:
 
 
 def say(text: str, json_target: str | None) -> None:
-    """Print ``text``, unless standard output is for JSON."""
+    """Print ``text``, control characters escaped, unless standard output is for JSON."""
     if json_target != STANDARD_OUTPUT:
-        print(text, flush=True)
+        print(visible(text), flush=True)
 
 
 def write_json(data: Any, target: str | os.PathLike[str] | None) -> None:

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from tokenize import TokenError
 from typing import Any, Self
 
 import numpy as np
@@ -45,7 +46,10 @@ class ArrayFile:
         self.path = os.path.abspath(path)
         with open(self.path, "rb") as file:
             np.lib.format.read_magic(file)
-            self.shape, fortran, self.dtype = np.lib.format.read_array_header_1_0(file)
+            try:
+                self.shape, fortran, self.dtype = np.lib.format.read_array_header_1_0(file)
+            except TokenError as fault:  # NumPy's second attempt at a header, for Python 2
+                raise ValueError(f"{self.path} has no header of an array ({fault})") from None
             self._start = file.tell()
         if fortran or self.dtype.kind not in "iuf":
             raise ValueError(f"{self.path} is no C-ordered array of numbers")

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import sys
 import warnings
+from collections.abc import Iterator
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any
@@ -17,6 +18,10 @@ DISTRIBUTION = "rcmd-opt"
 """The name of this package for pip: on the package index, rcmd is another one."""
 
 
+LONGEST = 300
+"""Characters of an error that are told in another one."""
+
+
 def pip_install(extra: str) -> str:
     """The command that installs what an optional part needs.
 
@@ -24,6 +29,21 @@ def pip_install(extra: str) -> str:
     pip install 'rcmd-opt[plot]'
     """
     return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def visible(text: str) -> str:
+    r"""``text`` with control characters escaped: what a file holds must not rule a terminal.
+
+    >>> print(visible("red: \x1b[31m"))
+    red: \x1b[31m
+    """
+    return "".join(c if c.isprintable() or c in "\n\xa0" else ascii(c)[1:-1] for c in text)
+
+
+def one_line(fault: object) -> str:
+    """What an error says, in one line of a length that can be read."""
+    text = visible(" ".join(str(fault).split()))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def checked_numbers(
@@ -178,7 +198,10 @@ def in_number_type(part: Any, exact: bool) -> Any:
     changes = {}
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
-        numbers = np.asarray(value)
+        try:
+            numbers, ragged = np.asarray(value), False
+        except ValueError:  # lists of different lengths, such as groups of variables
+            numbers, ragged = np.asarray(list(_leaves(value))), True
         if dataclasses.is_dataclass(value):
             changes[field.name] = in_number_type(value, exact)
         elif exact and numbers.dtype.kind == "f":
@@ -186,11 +209,22 @@ def in_number_type(part: Any, exact: bool) -> Any:
                 f"{field.name} of {type(part).__name__} is the float {value!r} while X holds "
                 "fractions; expected a fractions.Fraction"
             )
+        elif ragged:
+            continue  # their numbers stay as they are
         elif exact and numbers.dtype.kind in "iu":
             changes[field.name] = _each(Fraction, numbers, object)
         elif not exact and numbers.dtype == object and _all(Rational, numbers):
             changes[field.name] = _each(float, numbers, float)
     return dataclasses.replace(part, **changes) if changes else part
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """What stands in nested lists, tuples and arrays."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        yield value
+        return
+    for part in value:
+        yield from _leaves(part)
 
 
 def _each(convert: Any, numbers: Array, dtype: Any) -> Any:

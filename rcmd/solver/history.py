@@ -6,7 +6,7 @@ import enum
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from numbers import Integral, Number, Real
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class StopReason(enum.Enum):
     ITERATIONS = "the iteration budget is used up"
     GRADIENTS = "the gradient budget is used up"
     SECONDS = "the time budget is used up"
+    STALLED = "the method makes no more progress"
     CALLBACK = "the caller asked to stop"
     INTERRUPTED = "interrupted by Ctrl-C or a signal"
 
@@ -142,7 +143,9 @@ class History(tuple[Record, ...]):
         return cls(of_kinds(Record, dict(zip(COLUMNS, row, strict=True))) for row in rows)
 
 
-KINDS = {"int": Integral, "float": Real, "Any": Number, "str": str, "bool": bool}
+KINDS: dict[str, Any] = {
+    "int": Integral, "float": float | int, "Any": Number, "str": str, "bool": bool,
+}  # fmt: skip
 
 
 def of_kinds(kind: type[Any], values: dict[str, Any]) -> Any:

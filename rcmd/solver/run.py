@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral, Real
 from types import FrameType
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rcmd.methods.base import NotStarted
 from rcmd.model.certificate import BestPair
 from rcmd.model.constants import summarize
 from rcmd.model.problem import check_problem
@@ -31,6 +33,11 @@ SLICE_SECONDS = 0.05
 
 DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
 """A run without budgets ends after the larger of so many passes and so many gradients."""
+
+STALL_GROWTH, STALL_PASSES, LEAST_FALL = 4, 20, 1e-6
+"""A run stalls where plain steps do not lower the gap by the last of these, relatively, while the
+gradients grow by the first; those of so many passes count as none. Slow powers of 1/k do better.
+"""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -108,7 +115,9 @@ class Run(Iterator[State]):
             iterations = None if given is None else checked_iterations(given)
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
-        self.progress = progress = self.method.start(problem, batch, rng, **warm)
+        self._earlier = self._find_ranges()
+        start = _not_started if problem.gave_up_ranges else self.method.start
+        self.progress = progress = start(problem, batch, rng, **warm)
         if self.budgets.gradients < progress.step_gradients:
             raise ValueError(
                 f"max_gradients is {self.budgets.gradients}; expected at least one batch, "
@@ -116,6 +125,9 @@ class Run(Iterator[State]):
             )
         progress.aim(options.tol, self.budgets.gradients)
         self._note = progress.note or self.method.note
+        if problem.range_calls:
+            calls = f"the constants M_j took {problem.range_calls} calls of the oracle"
+            self._note = ". ".join(filter(None, (self._note, calls)))
         self._about: dict[str, Any] = {
             "method": repr(self.method),
             "batch": progress.step_gradients,
@@ -133,12 +145,41 @@ class Run(Iterator[State]):
             if len(options.warm_start.w) == problem.n:
                 self._best.offer_dual(options.warm_start.w)
         self._history: list[Record] = []
+        self._lowest: Any = math.inf
+        self._fell_at = 0
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
-        self._earlier = self._certifying = self.time = self._saving = 0.0
+        self._certifying = self.time = self._saving = 0.0
         self._out_of_time = self._interrupted = False
-        self.saver = None if options.checkpoint is None else Saver(self, options.checkpoint)
+        self.saver = None
+        if options.checkpoint is not None and self.started:
+            self.saver = Saver(self, options.checkpoint)
+
+    @property
+    def started(self) -> bool:
+        """Whether there was time to start the method."""
+        return not isinstance(self.progress, NotStarted)
+
+    def _find_ranges(self) -> float:
+        """Find the constants M_j, which may take many oracle calls, within the time budget.
+
+        Returns the seconds of oracle calls. On several processes all must come to the same end.
+        """
+        problem, begun, made = self.problem, time.perf_counter(), 0
+
+        def too_late() -> bool:
+            nonlocal made
+            over = time.perf_counter() - begun >= self.budgets.seconds
+            late = over and made > 0 and not problem.spread
+            made += not late
+            return late
+
+        if "prediction_bounds" not in vars(problem):
+            with suppress(Cancelled), cancellable(too_late):
+                problem.prediction_bounds  # noqa: B018 (found once and kept)
+            problem.range_calls = made
+        return time.perf_counter() - begun if made else 0.0
 
     def __next__(self) -> State:
         """Work until the next record and certify it."""
@@ -156,7 +197,7 @@ class Run(Iterator[State]):
                 # what an undisturbed run would have seen.
                 self.save()
             state = self._certified_state()
-            self._history.append(state.record())
+            self._append(state.record())
             self.stop = self._conclude(state.gap, ended)
             if ended is None or self.stop is StopReason.TOLERANCE:
                 self.save(always=self.stop is not None)
@@ -180,13 +221,27 @@ class Run(Iterator[State]):
             deque(self, maxlen=0)  # no record is held while the next one is made
             return self.result()
 
+    def _append(self, row: Record) -> None:
+        """Add to the history, and note the gradients at the last fall of the gap."""
+        self._history.append(row)
+        fell = row.gap < (1 - LEAST_FALL) * self._lowest
+        if fell or row.phase != "plain":  # corrections end by themselves
+            self._fell_at = row.gradients
+        if fell:
+            self._lowest = row.gap
+
+    def _stalled(self) -> bool:
+        """Whether further steps are in vain; with ``tol=0`` a run uses its budget all the same."""
+        since = max(self._fell_at, STALL_PASSES * self.problem.n)
+        return self.tol > 0 and self._history[-1].gradients >= STALL_GROWTH * since
+
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
         """Why the run ends here; ``None`` if it continues."""
         if self._interrupted:
             return StopReason.INTERRUPTED
         if gap <= self.tol:
             return StopReason.TOLERANCE
-        return ended or self._budget_end()
+        return ended or (StopReason.STALLED if self._stalled() else self._budget_end())
 
     def save(self, *, always: bool = True) -> None:
         """Write the checkpoint, if one was asked for; without ``always``, only if it is due.
@@ -201,13 +256,17 @@ class Run(Iterator[State]):
         if not self._history:
             raise ValueError("the run has not started; take a step with next(run) first")
         fault = None if self.saver is None else self.saver.fault
-        certificate = self._best.certificate()
+        certificate, bound = self._best.certificate(), self.problem.intercept
+        if bound is not None and abs(certificate.beta[-1]) >= bound:
+            ended = f"the intercept ends on its bound B = {bound}: give a larger one"
+        else:
+            ended = None
         return Result(
             certificate=replace(certificate, w=self.problem.gathered(certificate.w)),
             history=self.history,
             stop=self.stop or StopReason.CALLBACK,
-            note=". ".join(filter(None, (self._note, fault))),
-            about=summarize(self.problem, self.progress.constants_batch),
+            note=". ".join(filter(None, (self._note, ended, fault))),
+            about=summarize(self.problem, self.progress.constants_batch) if self.started else None,
             options=self._about,
         )
 
@@ -223,11 +282,19 @@ class Run(Iterator[State]):
     def load_state(self, state: dict[str, Any], seconds: float, *, ended: bool) -> None:
         """Continue a run of so many seconds from there.
 
-        With ``ended``, it had reached its tolerance, and continues only with a smaller one.
+        With ``ended``, it had reached its tolerance, and continues only with a smaller one, or
+        made no more progress.
         """
-        self.progress.load_state(state["progress"])
+        progress = self.progress
+        progress.load_state(state["progress"])
+        counts: tuple[Any, ...] = progress.iteration, progress.gradients, progress.oracle_calls
+        if not all(isinstance(count, Integral) and int(count) >= 0 for count in counts):
+            raise ValueError(f"iteration, gradients and oracle calls are {counts}")
+        if not (isinstance(size := progress.step_gradients, Integral) and int(size) > 0):
+            raise ValueError(f"a step takes {size!r} gradients")
         self._best.load_state(state["best"])
-        self._history = list(History.of_columns(state["history"]))
+        for row in History.of_columns(state["history"]):
+            self._append(row)
         self._next_record = later = state["next_record"]
         if later is not None and not later > 0:
             raise ValueError(f"next_record is {later}; expected an iteration")
@@ -242,7 +309,7 @@ class Run(Iterator[State]):
         return History(self._history)
 
     def seconds(self) -> float:
-        """Wall-clock time since the first step, including the runs that this one continues."""
+        """Wall-clock time since the first step, including M_j and the runs that this continues."""
         now = 0.0 if self._started is None else time.perf_counter() - self._started
         return self._earlier + now
 
@@ -253,7 +320,7 @@ class Run(Iterator[State]):
             later = (i for i in self._record_at if i > progress.iteration)
             self._next_record = next(later, math.inf)
         slice_steps = 1
-        if progress.iteration and self._out_of_time:
+        if self._out_of_time and (progress.iteration or not self.started):
             return StopReason.SECONDS
         while progress.iteration < self._next_record and not progress.record_due:
             begun = self.time
@@ -337,3 +404,7 @@ class Run(Iterator[State]):
             beta_average=beta,
             w_average=w_average,
         )
+
+
+def _not_started(problem: Any, batch: int | None, rng: np.random.Generator, **warm: Any) -> Any:
+    return NotStarted(problem, rng)

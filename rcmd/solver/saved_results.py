@@ -15,6 +15,7 @@ from rcmd.model.certificate import Certificate, frozen
 from rcmd.model.constants import Summary
 from rcmd.model.problem import GROUNDS
 from rcmd.rows.lowrank import LowRank
+from rcmd.rows.validation import one_line
 from rcmd.solver.checkpoint.file import Kind, read_file, write_file
 from rcmd.solver.history import History, StopReason, of_kinds
 from rcmd.solver.result import Result
@@ -134,11 +135,12 @@ def load_with_versions(
         raise BadResult(f"{path} cannot be read: there is no such file")
     held = read_file(path, FORMAT)
     try:
-        return from_parts(held), held["versions"]
+        made_with = {str(name): v and str(v) for name, v in dict(held["versions"]).items()}
+        return from_parts(held), made_with
     except Exception as fault:  # a forged file may hold anything
         raise BadResult(
-            f"{path} lacks parts of a result, or holds wrong ones ({fault}); expected a file "
-            f"that {FORMAT.writer} wrote"
+            f"{path} lacks parts of a result, or holds wrong ones ({one_line(fault)}); expected a "
+            f"file that {FORMAT.writer} wrote"
         ) from fault
 
 
@@ -157,6 +159,8 @@ def from_parts(held: dict[str, Any]) -> Result:
     if not (isinstance(ground, str) and ground.partition(":")[0] in GROUNDS):
         raise ValueError(f"its ground is {ground!r}; expected one of {', '.join(GROUNDS)}")
     pair = frozen(_restored(held["beta"])), frozen(held["w"])
+    if not (isinstance(pair[0], LowRank) or pair[0].ndim == 1) or pair[1].ndim != 1:
+        raise ValueError(f"β and w have shapes {pair[0].shape}, {pair[1].shape}; expected vectors")
     return Result(
         certificate=Certificate(*pair, **numbers, ground_text=ground),
         history=History.of_columns(held["history"]),

@@ -38,6 +38,9 @@ FAR = [sign * size for size in (1e3, 1.7e4, 1e6) for sign in (1, -1)]
 FAR_LABEL = 1048576.3
 """A label, if the loss takes it, around which s − y is exact and s² is not."""
 
+EVENLY = np.linspace(-200.3, 200.7, 2006).tolist()
+"""Points 0.2 apart, for bumps that a grid of all scales steps over."""
+
 RELATIVE = 1e-9
 """Accuracy asked of l, l* and l*' where the truth is known to rounding."""
 
@@ -106,14 +109,15 @@ class LossInspection(Evidence):
 
     @identity("value and derivative are finite and consistent at |s| up to 10⁶")
     def stability(self) -> Faults:
-        for name, s, y in itertools.product(("value", "derivative"), FAR, self.labels):
-            call = attempt(getattr(self.loss, name), s, y)
-            if not call.finite:
-                remedy = f"{name} overflows; rewrite it, e.g. log(1 + exp) by log1p(exp(−|·|))"
-                yield {"s": s, "y": y}, str(call), "a finite number", Cause.UNSTABLE, remedy
+        for name, y in itertools.product(("value", "derivative"), self.labels):
+            for s in (*FAR, *self.fine(y)):
+                call = attempt(getattr(self.loss, name), s, y)
+                if not call.finite:
+                    remedy = f"{name} overflows; rewrite it, e.g. log(1 + exp) by log1p(exp(−|·|))"
+                    yield {"s": s, "y": y}, str(call), "a finite number", Cause.UNSTABLE, remedy
         yield from self._noise()
-        if self.derivative_is_right:
-            yield from self._far_chords()
+        self.need_derivative()
+        yield from self._far_chords()
 
     def _noise(self) -> Faults:
         """Near a far label a value that comes from larger numbers is not even convex."""
@@ -148,20 +152,26 @@ class LossInspection(Evidence):
     @identity("value is convex")
     def convexity(self) -> Faults:
         for y in self.labels:
-            states = [s for s in self.states(y) if abs(s) <= 100]
+            states = sorted({*EVENLY, *(s for s in self.fine(y) if abs(s) <= 1e3)})
             values = [self.value(s, y) for s in states]
             points = list(zip(states, values, strict=True))
             for (a, l_a), (s, l_s), (b, l_b) in zip(points, points[1:], points[2:], strict=False):
+                if not math.isfinite(l_s):
+                    self.gaps["value"] = s, y
+                    continue
                 chord = ((b - s) * l_a + (s - a) * l_b) / (b - a)
-                if l_s > chord + 1e-12 * (abs(l_a) + abs(l_s) + abs(l_b)) + 1e-15:
+                room = 1e-12 * (abs(l_a) + abs(l_s) + abs(l_b)) + 1e-15
+                if l_s > chord + room and l_s > chord + room + 2 * self.rounding(s, y):
                     cause = Cause.NOT_CONVEX, f"between s = {shown(a)} and {shown(b)}"
                     if all(v <= 0 for v in values):
                         cause = Cause.WRONG_SIGN, "value is concave"
                     yield {"s": s, "y": y}, l_s, f"at most {shown(chord)}, on its chord", *cause
+        self.refuse_gaps("value")
 
     @identity("derivative is the slope of value")
     def slopes(self) -> Faults:
         yield from self.slope_faults
+        self.refuse_gaps("value")
 
     @identity("derivative is γ-Lipschitz")
     def smoothness(self) -> Faults:
@@ -169,19 +179,19 @@ class LossInspection(Evidence):
         if not (gamma.finite and gamma.number > 0):
             remedy = f"{shown(steepest)} would do"
             yield {}, str(gamma), "a positive number", Cause.GAMMA_TOO_SMALL, remedy
-        if not self.derivative_is_right:
-            raise Skip("constants are not checked, as derivative is wrong")
+        self.need_derivative()
         if gamma.number < steepest * (1 - 1e-9):
             remedy = f"γ = {shown(steepest * (1 + 1e-9))} would do"
             yield {"s": s, "y": y}, gamma.number, steepest, Cause.GAMMA_TOO_SMALL, remedy
-        elif gamma.number > 1.01 * steepest:
-            self.report.notes.append(
-                f"γ = {shown(gamma.number)} is safe, but no slope above {shown(steepest)} was found"
-            )
+        self.refuse_gaps("derivative")
+        if gamma.number > 1.01 * steepest:
+            found = f"no slope of derivative above {shown(steepest)} was found"
+            self.report.notes.append(f"γ = {shown(gamma.number)} may be too large: {found}")
 
     @identity("conjugate_domain holds the limits of derivative")
     def domain(self) -> Faults:
-        for y, end, direction in self._ends() if self.derivative_is_right else ():
+        self.need_derivative()
+        for y, end, direction in self._ends():
             limit = numeric.slope_limit(numeric.guarded(self.loss.derivative, y), direction)
             if limit != end and not abs(limit - end) <= 1e-6 * (1 + abs(limit)):
                 name = "upper" if direction > 0 else "lower"
@@ -202,7 +212,8 @@ class LossInspection(Evidence):
             rough = RELATIVE if self.derivative_is_right else 1e-6
             found = attempt(self.loss.conjugate, w, y)
             if not self._at_an_end(found.number, w, y):
-                samples.append(Sample({"w": w, "y": y}, found, expected, rough * scale))
+                room = rough * scale + 4 * self.rounding(s, y)
+                samples.append(Sample({"w": w, "y": y}, found, expected, room))
         return compared(samples, "w", lambda w, y: self.loss.conjugate(y, w))
 
     def _at_an_end(self, found: float, w: float, y: float) -> bool:
@@ -246,16 +257,20 @@ class LossInspection(Evidence):
                 conjugate = self.conjugate(w, y)
                 for s in states:
                     terms = (values[s], conjugate, -w * s)
-                    if sum(terms) < -RELATIVE * (1e-6 + sum(map(abs, terms))):
+                    if not sum(terms) >= -self._balance(s, y, terms):
                         remedy = "value or conjugate is too small" if self.report.ok else ""
                         point = {"s": s, "w": w, "y": y}
                         yield point, sum(terms), "≥ 0", self.first_cause(), remedy
         for s, y in self.points():
             w = attempt(self.loss.derivative, s, y).number
             terms = (self.value(s, y), self.conjugate(w, y), -w * s)
-            equal = abs(sum(terms)) <= RELATIVE * (1e-6 + sum(map(abs, terms)))
+            equal = abs(sum(terms)) <= self._balance(s, y, terms)
             if not equal and not self._at_an_end(terms[1], w, y):
                 yield {"s": s, "w": w, "y": y}, sum(terms), 0.0, self.first_cause()
+
+    def _balance(self, s: float, y: float, terms: tuple[float, ...]) -> float:
+        """Rounding of value(s) + conjugate − ws."""
+        return RELATIVE * (1e-6 + sum(map(abs, terms))) + 4 * self.rounding(s, y)
 
     @identity("fenchel_young is value + conjugate − ws")
     def fenchel_young_form(self) -> Faults:
@@ -299,13 +314,16 @@ class LossInspection(Evidence):
 
     @identity("conjugate and fenchel_young are +inf outside conjugate_domain")
     def beyond_the_domain(self) -> Faults:
-        for y, end, direction in self._ends():
+        ends = [(y, end, direction) for y, end, direction in self._ends() if math.isfinite(end)]
+        if not ends:
+            raise Skip("it has no finite end")
+        for y, end, direction in ends:
             w = end + direction * 1e-6 * (1 + abs(end))
             for name, call in (
                 ("conjugate", attempt(self.loss.conjugate, w, y)),
                 ("fenchel_young", attempt(self.loss.fenchel_young, y, w, y)),
             ):
-                if math.isfinite(end) and call.number != math.inf:
+                if call.number != math.inf:
                     cause = self.first_cause(Cause.WRONG_DOMAIN)
                     remedy = f"{name} must be +inf outside [low, high]"
                     yield {"w": w, "y": y}, str(call), math.inf, cause, remedy
@@ -319,15 +337,14 @@ class LossInspection(Evidence):
                 low, middle, high = (self.conjugate(w, y) for w in (a, (a + b) / 2, b))
                 excess = (low + high) / 2 - middle - (b - a) ** 2 / (8 * gamma)
                 room = RELATIVE * (1e-9 + abs(low) + abs(high) + abs(middle))
-                if excess < -room - 1e-8 * (b - a) ** 2 / gamma:
+                if not excess >= -room - 1e-8 * (b - a) ** 2 / gamma:
                     remedy = "or conjugate is too flat" if self.report.ok else ""
                     cause = self.first_cause(Cause.GAMMA_TOO_SMALL)
                     yield {"w": (a + b) / 2, "y": y}, excess, "≥ 0", cause, remedy
 
     @identity("bregman_radius bounds D_l(0, a) over |a| ≤ bound")
     def bregman_radius(self) -> Faults:
-        if not self.derivative_is_right:
-            raise Skip
+        self.need_derivative()
 
         def divergence(a: float, y: float) -> float:
             start, value, linear = self.value(0.0, y), self.value(a, y), a * self.slope(a, y)
@@ -336,7 +353,7 @@ class LossInspection(Evidence):
 
         for bound in (0.03, 0.3, 1.0, 3.0, 30.0):
             points = [(divergence(a, y), y) for y in self.labels for a in (bound, -bound)]
-            largest, y = max(point for point in points if not math.isnan(point[0]))
+            largest, y = largest_number(points)
             found = attempt(self.loss.bregman_radius, bound)
             if not found.number >= largest * (1 - 1e-7) - 1e-12:
                 remedy = f"{shown(largest)} would do here"
@@ -344,11 +361,9 @@ class LossInspection(Evidence):
 
     @identity("descent_bound bounds −s·derivative(s)")
     def descent_bound(self) -> Faults:
-        if not self.derivative_is_right:
-            raise Skip
+        self.need_derivative()
         for y in self.labels:
-            points = [(-s * self.slope(s, y), s) for s in self.fine(y)[::2]]
-            largest, s = max(point for point in points if not math.isnan(point[0]))
+            largest, s = largest_number([(-s * self.slope(s, y), s) for s in self.fine(y)[::2]])
             found = attempt(self.loss.descent_bound, y)
             if not found.number >= largest * (1 - 1e-9) - 1e-12:
                 cause, remedy = Cause.TOO_SMALL, f"at least {shown(largest)} is needed"
@@ -356,7 +371,10 @@ class LossInspection(Evidence):
 
     @identity("strictly_convex and quadratic are as derivative shows")
     def flags(self) -> Faults:
-        for y in self.labels if self.derivative_is_right and self.loss.strictly_convex else ():
+        self.need_derivative()
+        if not (self.loss.strictly_convex or self.loss.quadratic):
+            raise Skip("neither is claimed")
+        for y in self.labels if self.loss.strictly_convex else ():
             grid = [s for s in self.fine(y) if abs(s) <= 100]
             slopes = [self.slope(s, y) for s in grid]
             lines = zip(grid[1:], slopes, slopes[1:], slopes[2:], slopes[3:], strict=False)
@@ -367,7 +385,7 @@ class LossInspection(Evidence):
                     expected = f"False, as derivative stays at {shown(a)}"
                     flag, remedy = "strictly_convex = True", "set strictly_convex = False"
                     yield {"s": s, "y": y}, flag, expected, Cause.WRONG_FLAG, remedy
-        for y in self.labels if self.derivative_is_right and self.loss.quadratic else ():
+        for y in self.labels if self.loss.quadratic else ():
             a, b, c = (self.slope(s, y) for s in (y - 7.0, y + 1.0, y + 9.0))
             if abs(a - 2 * b + c) > RELATIVE * (abs(a) + abs(b) + abs(c)):
                 expected, remedy = "False, as derivative bends", "set quadratic = False"
@@ -377,7 +395,7 @@ class LossInspection(Evidence):
     def array_forms(self) -> Faults:
         forms = vars(type(self.loss)).get("arrays")
         if forms is None:
-            raise Skip
+            raise Skip("the class has none")
         loss, primal, dual, both = self.loss, [], [], []
         for y in self.labels:
             states = self.states(y)
@@ -426,3 +444,11 @@ class LossInspection(Evidence):
             room = accuracy * (1 + abs(expected))
             samples.append(Sample({"s": s, "y": y}, Call(float(found)), expected, room))
         yield from compared(samples)
+
+
+def largest_number(points: list[tuple[float, float]]) -> tuple[float, float]:
+    """The largest pair of those that begin with a number."""
+    numbers = [point for point in points if not math.isnan(point[0])]
+    if not numbers:
+        raise Skip("derivative is not finite there")
+    return max(numbers)

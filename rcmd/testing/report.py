@@ -1,4 +1,4 @@
-"""What a contract check found: identities that hold, and failures with their likely cause.
+"""What a contract check found: identities that hold, failures with their likely cause, gaps.
 
 A checker is an ``Inspection`` with one method for each identity; ``compared`` goes from wrong
 numbers to their likely cause and a remedy, or what the cause means here.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -34,6 +35,10 @@ class Cause(StrEnum):
     GAMMA_TOO_SMALL = "γ too small"
     NOT_CONVEX = "not convex"
     WRONG_FLAG = "wrong flag"
+    WRONG_TYPE = "wrong type"
+    CHANGES = "changed memory"
+    RAISES = "an exception"
+    BIASED = "not uniform"
     UNKNOWN = "a different function"
 
 
@@ -59,11 +64,17 @@ class Failure:
     remedy: str = ""
 
     def __str__(self) -> str:
+        return f"{self.identity} {self.told}"
+
+    @property
+    def told(self) -> str:
+        """All but the identity."""
         where = ", ".join(f"{name} = {shown(value)}" for name, value in self.point.items())
         advice = f": {self.remedy}" if self.remedy else ""
+        place = f"at {where}: " if where else ""
         return (
-            f"{self.identity} at {where or 'every point'}: found {shown(self.found)}, expected "
-            f"{shown(self.expected)}; likely cause: {self.cause}{advice}"
+            f"{place}found {shown(self.found)}, expected {shown(self.expected)}; "
+            f"likely cause: {self.cause}{advice}"
         )
 
 
@@ -77,10 +88,23 @@ class ContractError(AssertionError):
 
 @dataclass
 class Report:
-    """The outcome of a check, identity by identity, in the order in which they ran."""
+    """The outcome of a check, identity by identity, in the order in which they ran.
+
+    Attributes
+    ----------
+    subject
+        What was checked.
+    identities
+        Those that were checked, each with its failures.
+    unchecked
+        Those that were not, or not everywhere, each with the reason.
+    notes
+        What is no fault, but worth knowing.
+    """
 
     subject: str
     identities: dict[str, list[Failure]] = field(default_factory=dict)
+    unchecked: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -95,16 +119,34 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything held."""
+        """Whether nothing failed; what was not checked is in ``unchecked``."""
         return not self.failures
+
+    @property
+    def verdict(self) -> str:
+        """The last line: points are sampled, and some identities may be left out."""
+        if count := len(self.failures):
+            return f"{count} failure{'s' if count > 1 else ''}"
+        left = f"; {len(self.unchecked)} not checked" if self.unchecked else ""
+        return f"the contract is kept at all points tried{left}"
 
     def lines(self) -> list[str]:
         """One line for each identity, the failures below it, then the notes."""
         text = []
         for identity, failures in self.identities.items():
             text += [f"{'FAIL' if failures else 'ok  '}  {identity}"]
-            text += [f"      {failure}" for failure in failures]
+            text += [f"      {failure.told}" for failure in failures]
+        for why, group in self._reasons().items():
+            left = group if len(group) < 4 else [f"{len(group)} other identities"]
+            text += [f"--    {identity}: not checked: {why}" for identity in left]
         return text + [f"note  {note}" for note in self.notes]
+
+    def _reasons(self) -> dict[str, list[str]]:
+        """The reasons why identities were not checked, with these."""
+        found: dict[str, list[str]] = {}
+        for identity, why in self.unchecked.items():
+            found.setdefault(why, []).append(identity)
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -115,6 +157,7 @@ class Report:
                 {"identity": name, "failures": [str(failure) for failure in failures]}
                 for name, failures in self.identities.items()
             ],
+            "not checked": self.unchecked,
             "causes": self.causes,
             "notes": self.notes,
         }
@@ -126,13 +169,12 @@ class Report:
         return self
 
     def __str__(self) -> str:
-        count = len(self.failures)
-        head = f"{self.subject} breaks its contract, {count} failure{'s' if count > 1 else ''}:"
-        return "\n".join([head if count else f"{self.subject} keeps its contract", *self.lines()])
+        broken = "" if self.ok else " breaks its contract,"
+        return "\n".join([f"{self.subject}{broken or ':'} {self.verdict}", *self.lines()])
 
 
 class Skip(Exception):
-    """Raised where an identity does not apply to this object; its arguments become notes."""
+    """Raised where an identity cannot be checked, or not at all points, with the reason."""
 
 
 def identity(name: str, most: int | None = 1) -> Callable[[Any], Any]:
@@ -148,6 +190,9 @@ def identity(name: str, most: int | None = 1) -> Callable[[Any], Any]:
 class Inspection:
     """One object under inspection, by the methods marked with ``identity``, as they are written."""
 
+    blocked = ""
+    """Why no further identity is checked, once that is so."""
+
     def __init__(self, subject: str) -> None:
         self.report = Report(subject)
 
@@ -161,18 +206,30 @@ class Inspection:
             yield *fault, self.first_cause(cause), remedy if self.report.ok else ""
 
     def run(self) -> Report:
-        """Check all identities."""
-        for check in list(vars(type(self)).values()):
-            if hasattr(check, "identity"):
-                name, most = check.identity
-                try:
-                    faults = list(itertools.islice(check(self), most))
-                except Skip as skipped:
-                    self.report.notes += skipped.args
-                else:
-                    failures = self.report.identities.setdefault(name, [])
-                    failures += [Failure(name, *fault) for fault in faults]
+        """Check all identities; numbers that overflow are judged, and need no warning."""
+        with np.errstate(all="ignore"):
+            for check in list(vars(type(self)).values()):
+                if hasattr(check, "identity"):
+                    self._run(check, *check.identity)
         return self.report
+
+    def _run(self, check: Any, name: str, most: int | None) -> None:
+        found: list[Failure] = []
+        try:
+            if self.blocked:
+                raise Skip(self.blocked)
+            for fault in itertools.islice(check(self), most):
+                found.append(Failure(name, *fault))
+        except Skip as skipped:
+            if not found:
+                self.report.unchecked[name] = str(skipped)
+                return
+        except Exception as fault:  # whatever the user's code raises is a finding
+            where = traceback.extract_tb(fault.__traceback__)[-1]
+            place = f"{where.name}, {where.filename}:{where.lineno}"
+            told = f"{type(fault).__name__}: {fault}"
+            found.append(Failure(name, {}, told, "no exception", Cause.RAISES, f"in {place}"))
+        self.report.identities[name] = found
 
 
 def shown(value: Any) -> str:
@@ -203,7 +260,7 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Call:
     """Call a user's function; an exception becomes part of the report."""
     try:
         return Call(float(function(*arguments)))
-    except (ArithmeticError, ValueError, TypeError) as fault:
+    except Exception as fault:  # whatever the user's code raises is a finding
         return Call(math.nan, f"{type(fault).__name__}: {fault}")
 
 
@@ -244,6 +301,8 @@ def compared(
     ``axis`` is the argument along which branches lie, ``swapped`` the user's function with two
     arguments exchanged.
     """
+    if not samples:
+        raise Skip("there was no point to check it at")
     wrong = [sample for sample in samples if not sample.right]
     if wrong:
         worst = max(wrong, key=_error)

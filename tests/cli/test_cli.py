@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+from rcmd import load_result
 from rcmd.cli.main import COMMANDS, main, parse
 
 LINES = ["+1 1:0.5 3:1", "-1 2:1", "+1 1:1 2:-1", "-1 3:2", "+1 1:0.25"]
@@ -93,6 +94,32 @@ def test_built_in_data_fit_the_loss_and_are_compared_with_cvxpy(capsys, loss):
     assert (status, err) == (0, "")
     assert "n = 400" in out
     assert re.search(r"CVXPY: P\* = .* within the certified gap", out)
+
+
+def no_solver(problem):
+    raise RuntimeError("the solver failed")
+
+
+@pytest.mark.parametrize("lost", ["form", "package", "solver"])
+def test_a_result_is_saved_whatever_becomes_of_the_truth(capsys, tmp_path, monkeypatch, lost):
+    file = tmp_path / "result.rcmd"
+    loss = "expression:(s - y)*atan(s - y) - log(1 + (s - y)**2)/2" if lost == "form" else "huber:1"
+    if lost == "package":
+        monkeypatch.setitem(sys.modules, "cvxpy", None)
+    if lost == "solver":
+        monkeypatch.setattr("rcmd.model.truth.solve", no_solver)
+    status, out, err = run(capsys, "--loss", loss, "--save", file, "--tol", "0.3")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1].startswith("no comparison with CVXPY: ")
+    assert load_result(file).success
+
+
+def test_a_stall_is_no_matter_of_budgets(capsys, libsvm):
+    status, out, _ = run(capsys, libsvm, "--oracle", "ridge:1", "--tol", "1e-40")
+    assert status == 1
+    assert "the method makes no more progress" in out
+    assert "double precision shows no smaller gap" in out
+    assert "--max-gradients" not in out
 
 
 def test_python_dash_m_runs_the_same_command():
@@ -241,7 +268,8 @@ def test_an_intercept_is_found_and_said(capsys, tmp_path):
     words = ["--loss", "least-squares", "--oracle", "l1:5", "--batch", "2", "--intercept"]
     for bound, found in ((10, 7), (2, 2)):
         out = run(capsys, path, *words, bound)[1]
-        assert said(r"intercept (\S+)", out) == [pytest.approx(found, abs=0.1)]
+        assert said(r"intercept ([\d.]+)", out) == [pytest.approx(found, abs=0.1)]
+        assert ("its bound: give a larger one" in out) == (bound == 2)
     assert "intercept" not in run(capsys, path, *words[:-1])[1]
 
 
@@ -276,6 +304,7 @@ def test_every_command_has_an_example_and_its_statuses_in_its_help(capsys, name)
 def test_a_command_starts_without_the_others_and_without_compilers():
     code = """
 import sys
+from rcmd import load_result
 from rcmd.cli.main import main
 for words in ([], ["list"], ["solve"]):
     try:

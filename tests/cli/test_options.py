@@ -64,6 +64,7 @@ def told(tmp_path_factory):
     for line in (
         "solve rows --batch 4 --tol 0 --method rcmd --max-iterations 50 --checkpoint run.ckpt",
         "solve rows --tol 0.1 --save kept.rcmd",
+        f"{ENTRIES} --seed 3 --save part.rcmd",
     ):
         for name, content in run(line).files.items():
             (given / name).write_bytes(content)
@@ -121,6 +122,7 @@ DIFFERENT = object()
 SOLVE = "solve rows --method rcmd --batch 4 --tol 0.03"
 SAVED = f"{SOLVE} --checkpoint new.ckpt"
 ENTRIES = "solve entries --rows entries --oracle nuclear:auto:2 --held-out 0.2"
+VERIFY = f"{ENTRIES.replace('solve', 'verify part.rcmd')} --seed 3"
 RESUME = "resume run.ckpt --max-iterations 90"
 PATH = "path rows --batch 4 --tol 0.03 --radii 0.1,3"
 COMPARE = "compare rows --methods rcmd,fw --batch 4 --passes 3 --seeds 1"
@@ -192,6 +194,13 @@ CHANGES = [
     ("show kept.rcmd", "--plot new.svg", wrote("new.svg"), True),
     ("show kept.rcmd --plot new.svg", "--against iterations",
      lambda t: b">iterations</text>" in t.files["new.svg"], True),
+    ("verify kept.rcmd other", "--data more", status, 0),
+    ("verify kept.rcmd rows", "--loss smoothed-hinge", status, 2),
+    ("verify kept.rcmd rows", "--oracle l1:4", status, 2),
+    ("verify kept.rcmd rows", "--intercept 2", status, 2),
+    (VERIFY.replace("--rows entries ", ""), "--rows entries", status, 0),
+    (VERIFY.replace("--held-out 0.2 ", ""), "--held-out 0.2", status, 0),
+    (VERIFY.replace(" --seed 3", ""), "--seed 3", status, 0),
     ("demo mini-batch", "--no-open", lambda t: "opened" in t.files, False),
     (DEMO, "--out new.html", wrote("new.html"), True),
     (DEMO, "--seed 3", scenes, DIFFERENT),

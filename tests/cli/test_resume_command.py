@@ -15,6 +15,7 @@ from small_problems import as_text
 from rcmd import L1Ball, LeastSquares, Problem, solve
 from rcmd.cli.main import main
 from rcmd.datasets import make_classification
+from rcmd.solver.checkpoint.file import read_file, write_file
 
 
 @pytest.fixture
@@ -131,3 +132,87 @@ def test_a_signal_ends_the_command_with_its_report_and_a_checkpoint(
     assert process.returncode == 130
     assert "interrupted by Ctrl-C or a signal: certified gap" in rest
     assert main(["resume", str(path), "--tol", "0.1"]) == 0
+
+
+# ---- forged checkpoints -------------------------------------------------------------------------
+
+CODE = """
+from pathlib import Path
+
+from rcmd import LeastSquares
+
+Path(__file__).with_suffix(".ran").touch()
+
+class Mine(LeastSquares):
+    pass
+
+def disc(beta):
+    return 0, []
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A file of the user's, which leaves a trace when it is run."""
+    path = tmp_path / "own.py"
+    path.write_text(CODE)
+    return path
+
+
+def has_run(own: Path) -> bool:
+    trace = own.with_suffix(".ran")
+    ran = trace.exists()
+    trace.unlink(missing_ok=True)
+    return ran
+
+
+def test_code_is_run_only_with_trust_and_only_as_it_was(
+    samples: Path, own: Path, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "run.ckpt"
+    short = ["--tol", "0", "--max-iterations"]
+    main(["solve", str(samples), "--loss", f"{own}:Mine", *short, "2", "--checkpoint", str(path)])
+    assert has_run(own)
+    check_refused(capsys, "own.py would be run", "resume", path, *short, 4)
+    assert not has_run(own)
+    assert main(["resume", str(path), *short, "4", "--trust-user-code"]) == 1
+    assert has_run(own)
+    own.write_text(CODE + "# changed")
+    told = "own.py is not what it was when the run began"
+    check_refused(capsys, told, "resume", path, "--trust-user-code")
+    assert not has_run(own)
+
+
+def test_a_forged_command_runs_nothing(
+    samples: Path, own: Path, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "run.ckpt"
+    main(["solve", str(samples), "--tol", "1", "--checkpoint", str(path)])
+    whole = read_file(path)
+    for word, forged in (
+        ("loss", f"{own}:Mine"),
+        ("oracle", f"cvxpy:{own}:disc"),
+        ("oracle", f"scaled:2:cvxpy:{own}:disc"),
+        ("oracle", f"product:6:cvxpy:{own}:disc"),
+    ):
+        write_file(path, whole | {"command": whole["command"] | {word: forged}})
+        check_refused(capsys, "own.py would be run", "resume", path)
+        trusted = ["resume", path, "--trust-user-code"]  # of which the file knows nothing
+        check_refused(capsys, "own.py would be run", *trusted)
+        assert not has_run(own)
+
+
+def test_a_command_that_is_none_is_refused(samples: Path, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "run.ckpt"
+    main(["solve", str(samples), "--tol", "1", "--checkpoint", str(path)])
+    whole = read_file(path)
+    for word in whole["command"]:
+        for lie in (True, -1, [], {}, "\x1b[31m", ()):
+            write_file(path, whole | {"command": whole["command"] | {word: lie}})
+            if main(["resume", str(path)]) == 2:  # some are no lie: 2 is a number of a seed
+                told = capsys.readouterr().err
+                assert told.count("\n") == 1
+                assert "\x1b" not in told
+    for command in (1, [], {}, "x"):
+        write_file(path, whole | {"command": command})
+        check_refused(capsys, "does not hold the options of a command", "resume", path)

@@ -297,6 +297,76 @@ def test_changed_descriptions_are_refused(folder, change, message):
         open_rows(folder)
 
 
+def forged(folder, name=None, array=None, **changes):
+    """Put an array into the folder, or change its description; all checksums are right."""
+    body = json.loads((folder / META).read_text())
+    del body["crc32"]
+    if name is not None:
+        np.save(folder / f"{name}.npy", array)
+        crc32 = zlib.crc32(np.ascontiguousarray(array).data)
+        body["files"][name] = {"bytes": (folder / f"{name}.npy").stat().st_size, "crc32": crc32}
+    body |= changes
+    crc32 = zlib.crc32(json.dumps(body, sort_keys=True).encode())
+    (folder / META).write_text(json.dumps(body | {"crc32": crc32}))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "number"),
+    [
+        ("indices", 7, 30),  # beyond the last column
+        ("indices", -1, 2**31 - 1),
+        ("indices", 0, -1),
+        ("indptr", 0, 1),
+        ("indptr", 5, 10**6),
+        ("indptr", -1, 1),
+        ("data", 3, np.nan),
+        ("labels", 3, np.inf),
+    ],
+)
+def test_a_folder_that_lies_is_refused_before_a_kernel_sees_it(folder, name, place, number):
+    array = np.load(folder / f"{name}.npy")
+    array[place] = number
+    forged(folder, name, array)
+    with pytest.raises(DataError, match=rf"{name}.npy holds what is no {name} of rows"):
+        open_rows(folder)
+
+
+@pytest.mark.parametrize("block", [64, 2**20])
+def test_columns_increase_in_every_row(folder, monkeypatch, block):
+    """Also from one block to the next."""
+    monkeypatch.setattr("rcmd.datasets.folder.CHECK_BYTES", block)
+    indptr, indices = np.load(folder / "indptr.npy"), np.load(folder / "indices.npy")
+    for entry in range(1, 40):
+        if entry not in indptr:
+            twice = indices.copy()
+            twice[entry] = twice[entry - 1]
+            forged(folder, "indices", twice)
+            with pytest.raises(DataError, match="holds what is no indices of rows"):
+                open_rows(folder)
+    forged(folder, "indices", indices)
+    open_rows(folder)
+
+
+@pytest.mark.parametrize("name", ["data", "indices", "indptr", "labels"])
+def test_arrays_of_another_kind_are_refused(folder, name):
+    array = np.load(folder / f"{name}.npy")
+    other = array.astype(np.int64 if name in ("data", "labels") else float)
+    for lie in (array[:-1], other, array[None], array.astype(array.dtype.newbyteorder())):
+        forged(folder, name, lie)
+        with pytest.raises(DataError, match=rf"{name}.npy holds \S+ of shape .*: it is damaged"):
+            open_rows(folder)
+
+
+@pytest.mark.parametrize("lie", [None, -1, 0.5, "x", [], {}, {"data": {"bytes": 5}}])
+def test_descriptions_that_lie_are_refused(folder, lie):
+    text = (folder / META).read_text()
+    for word in ("layout", "rows", "features", "entries", "files"):
+        forged(folder, **{word: lie})
+        with pytest.raises(DataError, match=r"meta.json does not say what the files hold"):
+            open_rows(folder)
+        (folder / META).write_text(text)
+
+
 def test_other_folders_are_refused(folder, tmp_path):
     (folder / META).unlink()
     with pytest.raises(DataError, match=r"some.rows has no meta.json; expected a folder made by"):

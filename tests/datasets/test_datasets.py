@@ -6,6 +6,7 @@ import itertools
 import lzma
 import math
 import re
+import tracemalloc
 
 import data_files
 import numpy as np
@@ -23,6 +24,7 @@ from rcmd.datasets import (
     map_labels,
     read_libsvm,
 )
+from rcmd.datasets.libsvm import MOST_FEATURES
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
@@ -84,7 +86,7 @@ def test_features_widen_the_matrix(write):
     [
         (b"1 1:2\n-1 2:3", (2, 2), [1, -1]),  # no line feed at the end
         (b"1\n-1\n", (2, 0), [1, -1]),
-        (b"1 2147483647:1\n", (1, 2**31 - 1), [1]),
+        (b"1 268435456:1\n", (1, MOST_FEATURES), [1]),
     ],
 )
 def test_shapes(write, text, shape, labels):
@@ -148,7 +150,7 @@ def test_blocks_do_not_matter(write, monkeypatch, kind, size):
     assert_same(read_libsvm(packed, features=40), (x, y))
 
 
-INDEX = "an index from 1 to 2147483647 before the colon"
+INDEX = f"an index from 1 to {MOST_FEATURES} before the colon, or features= for more"
 LABEL, VALUE = "a finite number as the label", "a finite number as the value"
 SINGLE = {
     LABEL: "one 1,2 nan 1:1 1_0 .",
@@ -192,13 +194,33 @@ def test_malformed_line_is_named(write, flawed):
     ("features", "message"),
     [
         (2, "line 2: found '3:1'; expected an index from 1 to 2 before the colon"),
+        (None, "line 3: found '268435457:1'; expected an index from 1 to 268435456 before the"),
         (-1, "features is -1; expected an integer from 0 to"),
         (2**31, "features is 2147483648; expected an integer from 0 to"),
     ],
 )
 def test_features_that_do_not_fit(write, features, message):
     with pytest.raises(DataError, match=message):
-        read_libsvm(write(b"1 1:1\n1 3:1\n"), features=features)
+        read_libsvm(write(b"1 1:1\n1 3:1\n1 268435457:1\n"), features=features)
+
+
+def test_as_many_features_as_asked_for(write):
+    wide = read_libsvm(write(b"1 2147483647:1\n"), features=2**31 - 1).X
+    assert wide.indices.tolist() == [2**31 - 2]
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2"])
+def test_a_line_without_end_is_not_taken_into_memory(write, kind, monkeypatch):
+    """Compressed to nothing, it would fill all of memory."""
+    monkeypatch.setattr("rcmd.datasets.libsvm._LONGEST_LINE", 1 << 21)
+    packed = write(COMPRESSIONS[kind](b"1 1:1\n1 1:" + b"0" * (40 << 20)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"line 2: has more than 2 MB; expected lines 'label"):
+            read_libsvm(packed)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
 
 
 LONG = as_text(*random_problem(np.random.default_rng(4), n=300))

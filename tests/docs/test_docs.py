@@ -62,7 +62,7 @@ EXAMPLES = {
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",
     "rcmd.rows.as_rows": "DenseRows DiskRows Rows SparseRows",
     "rcmd.testing.check_conjugate": "ContractError",
-    "rcmd.testing.inspect_conjugate": "Failure Report inspect_oracle inspect_prox",
+    "rcmd.testing.inspect_conjugate": "Failure Report inspect_prox",
     "rcmd.trace": "theory.proof_trace.Entry theory.proof_trace.Trace",
 }
 SHOWN_AT = {

@@ -3,8 +3,20 @@
 import numpy as np
 import pytest
 
-from rcmd import RCMD, DenseAtom, L1Ball, Problem, RankOneAtom, SparseAtom, iterate
+from rcmd import (
+    RCMD,
+    DenseAtom,
+    L1Ball,
+    LeastSquares,
+    Problem,
+    RankOneAtom,
+    SparseAtom,
+    iterate,
+    trace,
+)
+from rcmd.engine.reference import gsfw
 from rcmd.engine.sampling import UniformSampler
+from rcmd.model.schedules import SublinearSchedule
 
 N, P = 6, 4
 
@@ -42,6 +54,19 @@ BATCHES = [
 def test_batches_that_are_none(engine, draw, error, told):
     with pytest.raises(error, match=f"of Drawing returned .*{told}"):
         next(iter(started(engine, Drawing(draw))))
+
+
+@pytest.mark.parametrize(("draw", "error", "told"), BATCHES)
+def test_batches_that_are_none_elsewhere(draw, error, told):
+    """Algorithm 1, and the trace of a proof."""
+    small = Problem(np.eye(N), np.ones(N), LeastSquares(), L1Ball(1.0))
+    runs = (
+        lambda: next(gsfw(small, SublinearSchedule(3.0), Drawing(draw))),
+        lambda: trace(small, steps=1, sampler=Drawing(draw), w=np.zeros(N)),
+    )
+    for run in runs:
+        with pytest.raises(error, match=f"of Drawing returned .*{told}"):
+            run()
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numba.core import caching as numba_caching
@@ -21,7 +22,7 @@ from numba.core import errors
 import rcmd
 from rcmd import RCMD, Corrected, L1Ball, LeastSquares, Problem, solve
 from rcmd.jit import scalars
-from rcmd.jit.caching import KERNEL_OPTIONS, fingerprint
+from rcmd.jit.caching import KERNEL_OPTIONS, cached, fingerprint
 from rcmd.jit.scalars import CannotCompile, method_scalar
 
 ROOT = Path(__file__).parents[2]
@@ -265,6 +266,30 @@ def test_nowhere_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
     scalar = method_scalar(Homeless(), "derivative")
     assert scalar(2.0, 0.0)[0] == 6.0
     assert isinstance(scalar._compiled._cache, numba_caching.NullCache)
+
+
+@pytest.mark.parametrize("kept", [0, 30, -1])
+@pytest.mark.parametrize("file", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize("signature", [(), ("float64(float64)",)])
+def test_a_cache_that_was_cut_short_is_made_again(
+    signature: Any, file: str, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def compiled() -> Any:
+        def half(x: float) -> float:
+            return x / 2.0
+
+        done = cached(numba.cfunc if signature else numba.njit, *signature)(half)
+        assert (done.ctypes if signature else done)(3.0) == 1.5
+        return done
+
+    compiled()
+    (cut,) = tmp_path.rglob(file)
+    cut.write_bytes(cut.read_bytes()[:kept])
+    compiled()
+    again = compiled()
+    assert again.cache_hits if signature else again.stats.cache_hits
 
 
 # ---- kernels ------------------------------------------------------------------------------------

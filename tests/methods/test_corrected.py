@@ -95,6 +95,27 @@ def test_balls_reach_nine_digits(loss: SeparableConjugate, oracle: LinearMinOrac
     solved_to(1e-9, Problem(*data(7), loss, oracle, weights=np.linspace(0.5, 2.0, 12)))
 
 
+def rare_features(seed: int) -> Problem:
+    """P hardly falls, but for ever, along the features that only one class has."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((200, 6)) < [0.5, 0.5, 0.3, 0.3, 0.03, 0.02]).astype(float)
+    chance = 1 / (1 + np.exp(-(X @ [2, -2, 1, -1, 0, 0])))
+    y = np.where(rng.random(200) < chance, 1.0, -1.0)
+    y[X[:, 4] > 0], y[X[:, 5] > 0] = 1.0, -1.0
+    return Problem(X, y, Logistic(), L2Ball(20.0))
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["formed", "products"])
+@pytest.mark.parametrize("seed", [1, 3, 4])
+def test_a_ball_that_binds_where_p_is_flat(
+    seed: int, small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts of a step that were scaled to the sphere did not become small, so none was taken."""
+    if not small:
+        monkeypatch.setattr(ball, "_small_matrix", lambda rows: None)
+    solved_to(1e-10, rare_features(seed), batch=2, max_gradients=100_000)
+
+
 def test_single_precision() -> None:
     X, y = data(1)
     solved_to(1e-9, Problem(X.astype(np.float32), y, Logistic(), L1Ball(2.0)), batch=None)

@@ -21,9 +21,19 @@ from small_problems import (
     problem,
 )
 
-from rcmd import Huber, L1Ball, LeastSquares, Problem, SeparableConjugate, Simplex, certify, solve
+from rcmd import (
+    Certificate,
+    Huber,
+    L1Ball,
+    LeastSquares,
+    Problem,
+    SeparableConjugate,
+    Simplex,
+    certify,
+    solve,
+)
 from rcmd.model import truth
-from rcmd.model.certificate import BestPair, PrimalPoint
+from rcmd.model.certificate import BestPair, DualPoint, PrimalPoint
 
 N_ROWS = 6
 
@@ -307,5 +317,49 @@ def test_the_doubt_is_what_its_formula_says(loss: SeparableConjugate) -> None:
 
 
 def test_ordinary_rounding_is_not_spoken_of() -> None:
-    problem = unequal_rows(1e3)
+    problem = unequal_rows(1.0)
     assert PrimalPoint.at(problem, np.array([0.2, 0.3, 0.5])).doubt == 0
+    assert DualPoint.at(problem, problem.losses.y).doubt == 0
+
+
+def test_the_dual_doubt_is_what_its_formula_says() -> None:
+    """2⁻⁵⁰ (1/n) Σ_j |w_j| M_j, in D and in the gap."""
+    plain, weights = unequal_rows(1e5), np.linspace(0.5, 2.0, 6)
+    case = Problem(dense(plain), plain.losses.y, LeastSquares(), L1Ball(3.0), weights=weights)
+    beta, w = np.zeros(3), 1e3 * weights * plain.losses.y
+    doubt = np.mean(abs(w) * 3.0 * abs(dense(case)).max(axis=1)) * 2.0**-50
+    assert doubt > 1e-8
+    certificate, slope = certify(case, beta, w), case.gradient(w)
+    assert DualPoint.at(case, w).doubt == pytest.approx(doubt, rel=1e-12)
+    assert certificate.dual < case.dual(w)
+    apart = case.oracle.fenchel_young(beta, slope)
+    assert certificate.regularizer_gap == pytest.approx(apart + doubt, rel=1e-16)
+
+
+def test_a_slope_that_rounding_hides_is_in_the_gap() -> None:
+    """Xᵀw/n is 1/3 and rounds to 0, so that β = 0 looks optimal and is not."""
+    labels = np.array([-1e16, -1.0, 1e16])
+    case = Problem(np.ones((3, 1)), labels, LeastSquares(), L1Ball(0.1))
+    better = exact_primal(case, np.zeros(1)) - exact_primal(case, np.array([-0.1]))
+    assert better > Fraction(28, 1000)
+    assert certify(case, np.zeros(1), -labels).gap >= better
+
+
+def pairs_of_any_scale(seed: int) -> tuple[Certificate, Fraction]:
+    """The best pair of a run on rows of 1e-8 to 1e8, and its P(β) − D(w) in exact arithmetic."""
+    rng = np.random.default_rng(seed)
+    n, p = rng.integers(1, 8), rng.integers(1, 6)
+    X = rng.standard_normal((n, p)) * 10.0 ** rng.uniform(-8, 8, (n, 1))
+    y, radius = rng.standard_normal(n) * 10.0 ** rng.uniform(-3, 9), 10.0 ** rng.uniform(-3, 6)
+    case = Problem(X, y, LeastSquares(), L1Ball(radius))
+    found = solve(case, tol=1e-12, batch=int(n), max_iterations=60).certificate
+    w, label = (np.array(list(map(Fraction, v.tolist())), dtype=object) for v in (found.w, y))
+    slope = w @ np.array([list(map(Fraction, row)) for row in X.tolist()], dtype=object) / int(n)
+    dual = -Fraction(radius) * max(abs(slope)) - (w * w / 2 + w * label).sum() / int(n)
+    return found, exact_primal(case, found.beta) - dual
+
+
+@pytest.mark.parametrize("seed", range(2, 18))
+def test_gaps_of_any_scale_in_exact_arithmetic(seed: int) -> None:
+    found, exact = pairs_of_any_scale(seed)
+    assert exact <= Fraction(float(found.gap)) * (1 + Fraction(1, 10**9)) + Fraction(1, 10**13)

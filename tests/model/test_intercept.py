@@ -130,6 +130,13 @@ def test_an_interval_too_small_holds_the_intercept_back() -> None:
     assert optimum.beta[-1] == pytest.approx(3.0, abs=1e-6)
 
 
+@pytest.mark.parametrize(("bound", "ends"), [(3.0, True), (1000.0, False)])
+def test_an_intercept_on_its_bound_is_mentioned(bound: float, ends: bool) -> None:
+    result = solve(Problem(*data(), LeastSquares(), L1Ball(2.0), intercept=bound), tol=1e-6)
+    words = "the intercept ends on its bound B = 3.0: give a larger one"
+    assert (words in result.note) == ends == (abs(result.beta[-1]) == bound)
+
+
 @pytest.mark.parametrize("radius", [4, F(7, 2)])
 def test_exact_runs(radius: Any) -> None:
     X = np.array([[F(1), F(2)], [F(0), F(1, 3)]], dtype=object)

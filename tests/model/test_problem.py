@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 import pickle
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -38,6 +39,7 @@ from rcmd import (
 )
 from rcmd.model import truth
 from rcmd.model.constants import Constants
+from rcmd.model.problem import FIXED
 
 F = Fraction
 CASES = list(itertools.product(LOSSES, ORACLES))
@@ -275,6 +277,42 @@ def test_labels_and_weights_are_the_problems_own() -> None:
     assert own.primal(np.zeros(2)) == before
     with pytest.raises(ValueError, match="read-only"):
         own.losses.y[0] = 7.0
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_what_was_checked_is_not_assigned(name: str) -> None:
+    own = problem("logistic", "ridge", weighted=True)
+    before = getattr(own, name)
+    with pytest.raises(AttributeError, match=rf"{name} of a Problem .*; expected a new one"):
+        setattr(own, name, before)
+    assert getattr(own, name) is before
+
+
+def test_data_are_read_as_they_were_given() -> None:
+    X, y, weights = np.eye(2, dtype=np.float32), np.array([1.0, -1.0]), np.array([1.0, 2.0])
+    own = Problem(X, y, Logistic(), L1Ball(1.0), weights=weights)
+    assert own.X is X
+    np.testing.assert_array_equal([own.y, own.weights], [y, weights])
+    sparse = Problem(sp.csr_array(X), y, Logistic(), L1Ball(1.0), intercept=1.0)
+    np.testing.assert_array_equal(sparse.X.toarray(), [[1, 0, 1], [0, 1, 1]])
+    assert sparse.weights is None
+
+
+@dataclass(frozen=True)
+class Ragged(Box):
+    groups: Any = ((0, 1), (2,))
+
+
+def test_fields_of_lists_of_different_lengths() -> None:
+    X, y = np.eye(3), np.ones(3)
+    own = Problem(X, y, LeastSquares(), Ragged(-1.0, 1.0))
+    assert own.oracle.groups == ((0, 1), (2,))
+    other = own.with_oracle(Ragged(-1.0, 1.0, ((0, 2), (1,))))
+    assert own.fingerprint()["oracle"] != other.fingerprint()["oracle"]
+    exact = np.array([[F(1), F(0), F(2)]], dtype=object)
+    assert Problem(exact, [F(1)], LeastSquares(), Ragged(F(-1), F(1))).oracle.groups[1] == (2,)
+    with pytest.raises(ValueError, match=r"groups of Ragged is the float .* X holds fractions"):
+        Problem(exact, [F(1)], LeastSquares(), Ragged(F(-1), F(1), ((0.5, 1), (2,))))
 
 
 def test_constants_take_shares_and_refuse_what_solve_refuses() -> None:

@@ -138,8 +138,8 @@ def test_what_is_wrong_is_said(file: Path) -> None:
             resume(file, lasso())
         assert file.read_bytes() == contents
     for kind, sentence in (
-        (replace(files.CHECKPOINT, version=3), "format 3, of another version of rcmd; expected"),
-        (replace(files.CHECKPOINT, version=1), "format 1, of another version of rcmd; expected"),
+        (replace(files.CHECKPOINT, version=4), "format 4, of another version of rcmd; expected"),
+        (replace(files.CHECKPOINT, version=2), "format 2, of another version of rcmd; expected"),
         (replace(files.CHECKPOINT, word="result"), "is not a checkpoint of rcmd"),
     ):
         write_file(file, tree, kind)
@@ -169,7 +169,7 @@ def test_headers_that_ask_for_more_or_less_than_there_is_are_refused(file: Path)
         np.lib.format.write_array(member, array)
         lie = member.getvalue().replace(b"(3,)", shape)
         with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr(files.TREE, json.dumps(["checkpoint", 2, {"array": 0}]))
+            archive.writestr(files.TREE, json.dumps(["checkpoint", 3, {"array": 0}]))
             archive.writestr("0.npy", lie)
         with pytest.raises(BadCheckpoint, match="damaged"):
             read_file(file)

@@ -10,9 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from planted import planted
 from small_problems import lines, problem
 
-from rcmd import L2Ball, Logistic, Problem, State, StopReason, certify, iterate, resume, solve
+from rcmd import (
+    L1Ball,
+    L2Ball,
+    LeastSquares,
+    LinearMinOracle,
+    Logistic,
+    Problem,
+    State,
+    StopReason,
+    certify,
+    iterate,
+    resume,
+    solve,
+)
 from rcmd.datasets import make_classification
 from rcmd.rows.processes import Cancelled, cancellable, check_cancelled
 from rcmd.solver import run as running
@@ -231,6 +245,32 @@ def test_rounds_end_within_the_limit(
         result = run.result()
         assert states[-1].gap == result.gap
         assert result.gap == pytest.approx(certify(make(), result.beta, result.w).gap, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "calls"), [(150, 300), (300, 8)], ids=["rows", "bounding box"])
+def test_constants_are_found_within_the_limit(
+    n: int, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M_j by oracle calls: counted, timed, and given up where they would take too long."""
+    clock, rng = Clock(monkeypatch), np.random.default_rng(0)
+    X, y = rng.standard_normal((n, 4)), rng.standard_normal(n)
+    slow = clock.costs(1.0, lambda self, c: -2.0 * float(abs(c).max()))
+    oracle = planted(L1Ball, 2.0, minimum=slow, prediction_range=LinearMinOracle.prediction_range)
+    whole = solve(Problem(X, y, LeastSquares(), oracle), max_seconds=calls + 10.0, tol=1e-12)
+    assert whole.nit > 0
+    assert whole.history[0].seconds > calls
+    assert whole.note.endswith(f"the constants M_j took {calls} calls of the oracle")
+    again, file = Problem(X, y, LeastSquares(), oracle), tmp_path / "run.ckpt"
+    none = solve(again, max_seconds=calls / 2, checkpoint=file)
+    assert (none.stop, none.nit, len(none.history)) == (StopReason.SECONDS, 0, 1)
+    assert none.history[0].seconds <= calls / 2 + 5  # one certificate
+    assert none.gap >= whole.primal - none.dual > 0
+    assert again.range_calls == calls / 2
+    assert not file.exists()
+    none.save(tmp_path / "none.rcmd")
+    assert solve(again).success
+    bounds = Problem(X, y, LeastSquares(), L1Ball(2.0)).prediction_bounds
+    assert (again.prediction_bounds >= (1 - 1e-12) * bounds).all()
 
 
 def test_time_goes_on_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

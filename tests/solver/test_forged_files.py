@@ -1,16 +1,19 @@
-"""Saved results that are whole, and lie: each is refused, or shown as it is."""
+"""Results and checkpoints that are whole, and lie: each is refused, or shown as it is."""
 
 import io
 import json
+import random
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from rcmd import Problem, load_result, solve
-from rcmd.solver.checkpoint.file import TREE
-from rcmd.solver.saved_results import BadResult
+from rcmd import RCMD, Problem, load_result, resume, solve
+from rcmd.cli.main import main
+from rcmd.solver.checkpoint.file import TREE, BadCheckpoint, read_file, write_file
+from rcmd.solver.saved_results import FORMAT, BadResult
 
 LIES = (None, True, -1, 10**30, 0.5, "x", [], {"dict": {}}, {"array": 99}, {"fraction": "1e9"})
 
@@ -34,13 +37,19 @@ def places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return inside + deeper
 
 
-def forged(whole: bytes) -> Any:
-    """The file with one value replaced by each lie, and with one array cut, stretched, retyped."""
+def forged(whole: bytes, share: float = 1.0) -> Any:
+    """The file with one value replaced by each lie, and with one array cut, stretched, retyped.
+
+    Only some of these files, a random ``share``.
+    """
+    rng = random.Random(0)
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     kind, version, tree = json.loads(members[TREE])
     for path in places(tree):
         for lie in LIES:
+            if rng.random() >= share:
+                continue
             copy = json.loads(json.dumps(tree))
             node = copy
             for key in path[:-1]:
@@ -78,3 +87,60 @@ def test_a_forged_result(tmp_path: Path) -> None:
             assert result.message
             assert result._repr_html_()
     assert refused > 50
+
+
+@pytest.mark.parametrize("method", ["rcmd", "corrected"])
+def test_a_forged_checkpoint(tmp_path: Path, method: str) -> None:
+    """Refused before a step: state arrays go to compiled code, which looks at nothing."""
+    file = tmp_path / "run.ckpt"
+    task = problem()
+    solve(task, tol=0.0, max_iterations=20, method=method, checkpoint=file)
+    refused = 0
+    for lie in forged(file.read_bytes(), share=0.02):
+        file.write_bytes(lie)
+        try:
+            result = resume(file, task, max_iterations=25, max_seconds=60)
+        except BadCheckpoint:
+            refused += 1
+        else:
+            assert result.gap >= 0
+    assert refused > 15
+
+
+STATES = {
+    "another length": lambda array: array[:-1],
+    "another shape": lambda array: array[:, None],
+    "whole numbers": lambda array: array.astype(int),
+    "not finite": lambda array: np.full_like(array, np.nan),
+    "none": lambda array: None,
+}
+
+
+@pytest.mark.parametrize("lie", STATES)
+def test_arrays_of_a_state_are_what_a_new_run_has_there(lie: str) -> None:
+    engine, other = (RCMD().start(problem(), 1, np.random.default_rng(0)) for _ in range(2))
+    state = engine.state()
+    other.load_state(state)
+    state["_loop"]["d"] = STATES[lie](state["_loop"]["d"])
+    with pytest.raises(ValueError, match=r"^d "):
+        other.load_state(state)
+
+
+def test_what_a_file_says_does_not_rule_the_terminal(tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "run.rcmd"
+    solve(problem(), tol=1e-3).save(file)
+    held = read_file(file, FORMAT)
+    red = "\x1b[31m\x07<script>"
+    about = held["about"] | {"loss": red, "constants": (("M", red, 1.0),)}
+    for lie in ({"note": red}, {"versions": {red: red}}, {"about": about}, {"options": {red: red}}):
+        write_file(file, held | lie, FORMAT)
+        assert main(["show", str(file)]) == 0
+        told = capsys.readouterr().out
+        assert "\\x1b[31m\\x07" in told
+        assert not {"\x1b", "\x07"} & set(told)
+        assert "<script>" not in load_result(file)._repr_html_()
+    for versions in (None, 3, [1, 2]):
+        write_file(file, held | {"versions": versions}, FORMAT)
+        assert main(["show", str(file)]) == 2
+    write_file(file, held | {"beta": np.array(1.0)}, FORMAT)
+    assert main(["show", str(file)]) == 2

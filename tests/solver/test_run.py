@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from rcmd import (
     State,
     StopReason,
     iterate,
+    resume,
     solve,
 )
 from rcmd.engine.reference import ReferenceEngine
@@ -164,6 +166,48 @@ def test_the_smaller_budget_speaks(lasso: Problem) -> None:
     assert stop(max_iterations=5, max_gradients=12) is StopReason.ITERATIONS
     assert stop(max_iterations=7, max_gradients=12) is StopReason.GRADIENTS
     assert stop(max_iterations=5, max_seconds=1e-9) is StopReason.SECONDS
+
+
+# ---- stalls -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_a_run_that_cannot_go_on_says_so(ridge: Problem, engine: Any) -> None:
+    """At the limit of double precision, whatever the budget; a resumed run ends there too."""
+    result = solve(ridge, method=RCMD(engine=engine, batch=8), tol=1e-40, max_gradients=10**9)
+    last = result.history[-1]
+    assert result.stop is StopReason.STALLED
+    assert not result.success
+    assert result.gap < 1e-15
+    gaps, gradients = result.history.column("gap"), result.history.column("gradients")
+    fell = gradients[np.flatnonzero(gaps < gaps.min() * (1 + 2e-6))[0]]
+    assert last.gradients / 1.3 <= 4 * max(fell, 20 * ridge.n) <= last.gradients
+
+
+@pytest.mark.parametrize("left", [1, 3])
+def test_a_resumed_run_stalls_where_an_undisturbed_one_does(
+    ridge: Problem, left: int, tmp_path: Path
+) -> None:
+    options: Any = {"tol": 1e-40, "batch": 8}
+    whole = solve(ridge, **options)
+    until, file = whole.history[-left].iteration, tmp_path / "run.ckpt"
+    solve(ridge, **options, checkpoint=file, max_iterations=until)
+    resumed = resume(file, ridge, max_iterations=None)
+    assert resumed.stop is whole.stop is StopReason.STALLED
+    assert [row.gap for row in resumed.history] == [row.gap for row in whole.history]
+    assert resume(file, ridge).nit == whole.nit
+
+
+@pytest.mark.parametrize("records", [None, range(1, 40_000, 40)])
+def test_slow_but_steady_is_no_stall(lasso: Problem, ridge: Problem, records: Any) -> None:
+    slow: Any = {"max_iterations": 30_000, "record_at": records, "tol": 1e-9}
+    hardly = RCMD(schedule=LinearSchedule(8.0, 1e6))
+    for problem_, method in ((lasso, RCMD()), (ridge, hardly), (lasso, hardly)):
+        assert solve(problem_, method=method, **slow).stop is StopReason.ITERATIONS
+
+
+def test_without_a_tolerance_the_budget_is_used(ridge: Problem) -> None:
+    assert solve(ridge, batch=8, tol=0.0, max_iterations=20_000).stop is StopReason.ITERATIONS
 
 
 # ---- callbacks and records ----------------------------------------------------------------------

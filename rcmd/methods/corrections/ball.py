@@ -1,4 +1,4 @@
-"""Corrections for the l2 ball and ridge: Newton's method, along the sphere where it binds."""
+"""Corrections for the l2 ball and ridge: Newton's method with quadratic models over the ball."""
 
 from typing import Any
 
@@ -20,8 +20,11 @@ from rcmd.rows.validation import Array
 MOST_PRODUCTS = 500
 """Products with the Hessian for one linear system, at most."""
 
-SYSTEMS = 3
-"""Linear systems of a round, at most."""
+SYSTEMS, CG_TRIALS, TRIALS = 3, 2, 20
+"""Linear systems of a step by conjugate gradients, and values of ν tried by them and otherwise."""
+
+ON_SPHERE = 1e-12
+"""By how much ‖β + δ‖ may miss the radius, relatively."""
 
 LAST_FALL = 1e-6
 """If P falls by less, relative to 1 + P, Newton's steps are in their quadratic phase."""
@@ -44,13 +47,13 @@ def ball_of(oracle: LinearMinOracle) -> tuple[L2Ball | Ridge, float | None] | No
 class BallCorrection(Correction):
     """Newton's method on f(β) + (strength/2)‖β‖² over ‖β‖ ≤ radius, f(β) = (1/n) Σ l_j(x_jᵀβ).
 
-    With a multiplier ν ≥ 0 of (‖β‖² − radius²)/2, a step solves the linearized conditions
+    A step minimizes the quadratic model of P over the ball: with a multiplier ν ≥ 0 it solves
 
-        (∇²f + (strength + ν) I) δ + dν·β = −∇f − (strength + ν) β,   βᵀδ = (radius² − ‖β‖²)/2,
+        (∇²f + (strength + ν) I) δ = −∇f − (strength + ν) β,   ν = 0 or ‖β + δ‖ = radius,
 
-    where the ball binds, and the first with ν = dν = 0 where it does not. It is solved in units
-    of the radius, whose square may overflow. An intercept in [−bound, bound], the last entry of
-    β, is not in the norm: I has a zero in its place, and it stays at an end that it would leave.
+    so that P falls along the way to β + δ. It is solved in units of the radius, whose square may
+    overflow. An intercept in [−bound, bound], the last entry of β, is not in the norm: I has a
+    zero in its place, and it stays at an end that it would leave.
     ``costs`` are the gradients and oracle calls of finding the start.
     """
 
@@ -98,10 +101,11 @@ class BallCorrection(Correction):
         before, beta, value = self.here, self.here.beta, self._value(self.here)
         products = int(min(MOST_PRODUCTS, len(beta), max(passes / SYSTEMS, 1)))
         step, multiplier = self._direction(products)
-        tried = [before]
+        tried, target = [before], self._inside(beta + step, multiplier > 0)
 
         def fallen(share: float) -> bool:
-            tried.append(self._point_at(self._inside(beta + share * step, multiplier > 0)))
+            point = target if share == 1.0 else self._inside(beta + share * (target - beta), False)
+            tried.append(self._point_at(point))
             return falls(self._value(tried[-1]), value, 0.0)
 
         share = self.longest(fallen)
@@ -111,23 +115,19 @@ class BallCorrection(Correction):
         return (value - self._value(tried[-1])) / (1 + abs(value))
 
     def _direction(self, products: int) -> tuple[Array, float]:
-        """δ and ν + dν."""
+        """δ and ν; ν by Newton's method on 1 − 1/‖β + δ‖, which is convex in ν."""
         beta, d = self._in_units()
-        inner = self._in_norm * beta
-        if self.strength > 0:
-            free = self._solve(0.0, -(d + self._unit_strength * inner), products)
-            target = self._in_norm * (beta + free)
-            if target @ target <= 1:
-                return free * self._units, 0.0
-        level = self._unit_strength + self._multiplier
-        along = self._solve(self._multiplier, -(d + level * inner), products)
-        across = self._solve(self._multiplier, -inner, products)
-        room = (1 - inner @ inner) / 2
-        change = (room - inner @ along) / (inner @ across) if inner.any() else 0.0
-        multiplier = self._multiplier + float(change)
-        if multiplier <= 0:
-            return along * self._units, 0.0
-        return (along + change * across) * self._units, multiplier
+        inner, multiplier = self._in_norm * beta, self._multiplier
+        for last in reversed(range(TRIALS if self._matrix is not None else CG_TRIALS)):
+            level = self._unit_strength + multiplier
+            step = self._solve(multiplier, -(d + level * inner), products)
+            target = self._in_norm * (beta + step)
+            size = float(norm(target))
+            if last == 0 or (size <= 1 if multiplier == 0 else abs(size - 1) <= ON_SPHERE):
+                break
+            across = float(target @ self._solve(multiplier, target, products))
+            multiplier = max(multiplier + size * size * (size - 1) / across, 0.0)
+        return step * self._units, multiplier
 
     def _solve(self, multiplier: float, right: Array, products: int) -> Array:
         """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, one_line
 
 TREE = "rcmd.json"
 """The name of the first member."""
@@ -48,7 +48,7 @@ class Kind:
     error: type[ValueError]
 
 
-CHECKPOINT = Kind("checkpoint", 2, "solve(…, checkpoint=…)", BadCheckpoint)
+CHECKPOINT = Kind("checkpoint", 3, "solve(…, checkpoint=…)", BadCheckpoint)
 
 
 def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
@@ -80,17 +80,17 @@ def read_stream(stream: BinaryIO, path: Path, kind: Kind = CHECKPOINT) -> Any:
                 raise _foreign(path, kind)
             if version != kind.version:
                 raise kind.error(
-                    f"{path} is a {word} of format {version}, of another version of rcmd; expected "
-                    f"format {kind.version}: use the version that wrote it. The file was left as "
-                    "it is"
+                    f"{path} is a {word} of format {one_line(version)}, of another version of "
+                    f"rcmd; expected format {kind.version}: use the version that wrote it. The "
+                    "file was left as it is"
                 )
             return _decoded(tree, archive)
     except kind.error:
         raise
     except Exception as error:  # zip, JSON and NumPy raise a dozen kinds for damaged bytes
         raise kind.error(
-            f"{path} is a damaged {kind.word}: {error}. Expected the whole file, as it was "
-            "written: restore a copy, or start again under another name. The file was left as "
+            f"{path} is a damaged {kind.word}: {one_line(error)}. Expected the whole file, as it "
+            "was written: restore a copy, or start again under another name. The file was left as "
             "it is"
         ) from None
 
@@ -163,13 +163,22 @@ def _decoded(tree: Any, archive: zipfile.ZipFile) -> Any:
         array[:] = content
         return array.reshape(tree["shape"])
     if kind == "lowrank":
-        return LowRank.from_state(content)
+        return _low_rank(content)
     if kind == "atom":
         return ATOMS[content](*_decoded(tree["parts"], archive))
     layout = {"csr": sp.csr_array, "csc": sp.csc_array}[tree["format"]]
     matrix = layout(tuple(content), shape=tuple(tree["shape"]))
     matrix.check_format()
     return matrix
+
+
+def _low_rank(state: dict[str, Any]) -> LowRank:
+    m, p = state["shape"]
+    terms = len(state["weights"])
+    for name, shape in (("left", (m, terms)), ("right", (p, terms)), ("weights", (terms,))):
+        if state[name].shape != shape or not np.isfinite(state[name]).all():
+            raise ValueError(f"{name} is not a finite array of shape {shape}")
+    return LowRank.from_state(state)
 
 
 def _array(name: str, archive: zipfile.ZipFile) -> Array:

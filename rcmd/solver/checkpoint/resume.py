@@ -12,6 +12,7 @@ from typing import Any
 from rcmd.methods import Method, method_named
 from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.processes import Group, SharedError, same_bytes, shared_errors
+from rcmd.rows.validation import one_line
 from rcmd.solver.checkpoint.file import BadCheckpoint, read_stream
 from rcmd.solver.checkpoint.saver import (
     OtherRun,
@@ -125,8 +126,8 @@ def _whole(path: Path) -> Iterator[None]:
         raise
     except Exception as fault:
         raise BadCheckpoint(
-            f"{path} does not hold the state of such a run ({fault}); expected the problem and "
-            "the rcmd that it was written with. The file was left as it is"
+            f"{path} does not hold the state of such a run ({one_line(fault)}); expected the "
+            "problem and the rcmd that it was written with. The file was left as it is"
         ) from fault
 
 

@@ -102,7 +102,7 @@ class Saver:
             **self._unchanging,
             "command": self.command,
             "seconds": run.seconds(),
-            "ended": run.stop is StopReason.TOLERANCE,
+            "ended": run.stop in (StopReason.TOLERANCE, StopReason.STALLED),
             "oracle": oracle_state(run.problem.oracle),
             "run": run.state(),
         }
@@ -246,7 +246,9 @@ def _own_classes() -> dict[str, type]:
     """The classes that a method of rcmd may be built from."""
     found = [*vars(prox).values(), *vars(schedules).values()]
     found += [getattr(methods, kind) for _, kind in NAMED.values()]
-    return {kind.__name__: kind for kind in found if isinstance(kind, type) and is_dataclass(kind)}
+    parts = (Method, prox.BregmanProx, schedules.Schedule)
+    own = (kind for kind in found if isinstance(kind, type) and issubclass(kind, parts))
+    return {kind.__name__: kind for kind in own if is_dataclass(kind)}
 
 
 def _saved_part(value: Any) -> Any:

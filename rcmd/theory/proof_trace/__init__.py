@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.engine.sampling import Sampler, UniformSampler, drawn
 from rcmd.model import truth
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem, check_problem
@@ -98,11 +98,11 @@ def trace(
     s = 0 * problem.losses.y
     for i in range(int(steps)):
         atom = problem.oracle.argmin(problem.gradient(problem.losses.derivative(s)))
-        drawn = _mask(problem.n, sampler.draw(1)[0])
+        batch = _mask(problem.n, drawn(sampler, 1, problem.n)[0])
         weight = _weight(schedule, constants, i)
         eta = schedule.step(i)
         moment = Moment(
-            problem, constants, i, eta, weight, s, atom, fixed, batches, drawn, tuple(moments)
+            problem, constants, i, eta, weight, s, atom, fixed, batches, batch, tuple(moments)
         )
         entries += [Entry(line, i, *line.sides(moment)) for line in lines]
         moments.append(moment)

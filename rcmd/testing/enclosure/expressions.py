@@ -1,0 +1,144 @@
+"""Losses from expressions, read from their text: in balls, with derivatives as power series.
+
+For a convex, differentiable l and any s, l*(l'(s)) = s·l'(s) − l(s). So no conjugate is needed, but
+for every w_j an s_j with l'(s_j) next to it; that moves w within dom l*, exactly.
+"""
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from flint import arb, arb_series
+
+from rcmd.testing.enclosure.balls import Ball, ball
+
+NEWTON_STEPS = 12
+
+
+def part(x: Any, k: int) -> Ball:
+    """The coefficient k of a series; of a plain number, itself and then 0."""
+    return x[k] if isinstance(x, arb_series) else x if k == 0 else arb(0)
+
+
+def either(x: Any, y: Any) -> Any:
+    """A series that holds both."""
+    return arb_series([part(x, k).union(part(y, k)) for k in range(3)], 3)
+
+
+def where(condition: tuple[Any, Any], yes: Any, no: Any) -> Any:
+    """``yes`` if left ≥ right, ``no`` if left < right, both where that is open."""
+    left, right = (part(side, 0) for side in condition)
+    return yes if left >= right else no if left < right else either(yes, no)
+
+
+def greater(x: Any, *others: Any) -> Any:
+    """The largest argument."""
+    return where((x, greater(*others)), x, greater(*others)) if others else x
+
+
+def softplus(x: Any) -> Any:
+    """log(1 + exp x), by exponentials of negative numbers alone."""
+    return where((x, arb(0)), x + (1 + (-x).exp()).log(), (1 + x.exp()).log())
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "exp": lambda x: x.exp(),
+    "log": lambda x: x.log(),
+    "sqrt": lambda x: x.sqrt(),
+    "square": lambda x: x * x,
+    "sinh": lambda x: (x.exp() - (-x).exp()) / 2,
+    "cosh": lambda x: (x.exp() + (-x).exp()) / 2,
+    "atan": lambda x: x.atan(),
+    "asinh": lambda x: (x + (1 + x * x).sqrt()).log(),
+    "abs": lambda x: greater(x, -x),
+    "sign": lambda x: where((x, arb(0)), arb(1), arb(-1)),
+    "max": greater,
+    "min": lambda *x: -greater(*(-each for each in x)),
+    "where": where,
+    "logaddexp": lambda a, b: b + softplus(a - b),
+    "expm1": lambda x: x.exp() - 1,
+    "log1p": lambda x: (1 + x).log(),
+    "tanh": lambda x: 1 - 2 / (1 + (2 * x).exp()),
+    "softplus": softplus,
+    "expit": lambda x: 1 / (1 + (-x).exp()),
+    "logcosh": lambda x: x + softplus(-2 * x) - arb(2).log(),
+}
+
+OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.GtE: lambda a, b: (a, b),
+    ast.Gt: lambda a, b: (a, b),
+    ast.LtE: lambda a, b: (b, a),
+    ast.Lt: lambda a, b: (b, a),
+}
+"""Of the comparisons, the sides in falling order; which one counts at equality is no matter."""
+
+
+class ExpressionPair:
+    """l of an expression, and points of the graph of l*."""
+
+    assumes: ClassVar[str] = "l is convex in s"
+
+    def __init__(self, loss: Any) -> None:
+        self.loss = loss
+        self._tree = ast.parse(loss.expression, mode="eval").body
+
+    def value(self, s: Any, y: Ball) -> Any:
+        """l(s; y), for a ball or a series s."""
+        names = {"s": s, "y": y, "pi": arb.pi()}
+        # Numbers are the decimals that they are written as.
+        names |= {name: arb(repr(number)) for name, number in self.loss._numbers.items()}
+        text = self.loss.expression
+
+        def evaluate(node: Any) -> Any:
+            match node:
+                case ast.Constant():
+                    return arb(text[node.col_offset : node.end_col_offset])
+                case ast.Name(name):
+                    return names[name]
+                case ast.UnaryOp(operation, operand):
+                    return OPERATIONS[type(operation)](evaluate(operand))
+                case ast.BinOp(left, ast.Pow(), right):
+                    exponent = evaluate(right)
+                    whole = exponent.unique_fmpz() if exponent.is_integer() else None
+                    return evaluate(left) ** (exponent if whole is None else int(whole))
+                case ast.BinOp(left, operation, right) | ast.Compare(left, [operation], [right]):
+                    return OPERATIONS[type(operation)](evaluate(left), evaluate(right))
+            return FUNCTIONS[node.func.id](*map(evaluate, node.args))
+
+        found = evaluate(self._tree)
+        return part(found, 0) if isinstance(s, arb) else found
+
+    def dual(self, w: Ball, y: Ball) -> tuple[Ball, Ball]:
+        """l'(s) next to w, and l* there; ``conjugate_derivative`` and Newton's rule propose s."""
+        first = self.loss.conjugate_derivative(float(w.mid()), float(y.mid()))
+        far = (math.copysign(2.0**k, first) for k in range(12))
+        starts = [first] if math.isfinite(first) else list(far)
+        best = min((self._graph(ball(s), w, y) for s in starts), key=_distance)
+        for _ in range(NEWTON_STEPS):
+            s, jet, error = best
+            moved = (s - error / (2 * part(jet, 2))).mid()
+            trial = self._graph(moved, w, y) if moved.is_finite() else best
+            if not _distance(trial) < _distance(best):
+                break
+            best = trial
+        s, jet, _ = best
+        slope = part(jet, 1)
+        return slope, slope * s - part(jet, 0)
+
+    def _graph(self, s: Ball, w: Ball, y: Ball) -> tuple[Ball, Any, Ball]:
+        jet = self.value(arb_series([s, 1], 3), y)
+        return s, jet, part(jet, 1) - w
+
+
+def _distance(graph: tuple[Ball, Any, Ball]) -> float:
+    """How far l'(s) may be from w."""
+    error = graph[2].abs_upper()
+    return float(error) if error.is_finite() else math.inf

@@ -1,0 +1,153 @@
+"""The contract of a schedule: its steps, and averaging weights that fit each other."""
+
+import itertools
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rcmd.model.schedules import Schedule
+from rcmd.rows.validation import Array, check_kind
+from rcmd.testing.report import (
+    Call,
+    Cause,
+    Faults,
+    Inspection,
+    Report,
+    Sample,
+    Skip,
+    attempt,
+    compared,
+    identity,
+)
+
+ITERATIONS = [0, 1, 2, 3, 5, 10, 31, 100, 1000, 10**4, 10**6]
+RELATIVE = 1e-9
+
+
+def check_schedule(schedule: Schedule) -> Report:
+    """Check every identity of a schedule; a ``ContractError`` lists all failures.
+
+    Examples
+    --------
+    >>> from rcmd.model.schedules import SublinearSchedule
+    >>> check_schedule(SublinearSchedule(4.0)).ok
+    True
+    """
+    return inspect_schedule(schedule).checked()
+
+
+def inspect_schedule(schedule: Schedule) -> Report:
+    """The report of ``check_schedule``, also where something fails.
+
+    Examples
+    --------
+    >>> from rcmd.model.schedules import SublinearSchedule
+    >>> class Long(SublinearSchedule):
+    ...     def step(self, i): return super().step(i) + 0.2
+    >>> print(inspect_schedule(Long(4.0)).failures[0].remedy)
+    mirror steps are shares of the way, above 0 and at most 1
+    """
+    check_kind("schedule", schedule, Schedule, "a Schedule")
+    return ScheduleInspection(schedule).run()
+
+
+class ScheduleInspection(Inspection):
+    """One schedule under inspection."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        super().__init__(repr(schedule))
+        self.schedule = schedule
+
+    @cached_property
+    def first(self) -> dict[str, list[Call]]:
+        """η_i, α_i and C_i/C_0, which may overflow later, at the first iterations and some far."""
+        return {
+            "step": [attempt(self.schedule.step, i) for i in ITERATIONS],
+            "mixing": [attempt(self.schedule.mixing, i) for i in ITERATIONS],
+            "growth": [attempt(self.schedule.growth, i, 0) for i in ITERATIONS if i <= 100],
+        }
+
+    @identity("steps lie in (0, 1]")
+    def steps(self) -> Faults:
+        for i, call in zip(ITERATIONS, self.first["step"], strict=True):
+            if not 0 < call.number <= 1:
+                remedy = "mirror steps are shares of the way, above 0 and at most 1"
+                cause = Cause.TOO_LARGE if call.number > 1 else Cause.TOO_SMALL
+                yield {"i": i}, str(call), "a number in (0, 1]", cause, remedy
+
+    @identity("weights are positive: mixing lies in (0, 1], growth above 0")
+    def weights(self) -> Faults:
+        for name, most in (("mixing", 1.0), ("growth", np.inf)):
+            for i, call in zip(ITERATIONS, self.first[name], strict=False):
+                if not 0 < call.number <= most:
+                    expected = "a number in (0, 1]" if most == 1 else "a number above 0"
+                    cause = Cause.TOO_LARGE if call.number > most else Cause.TOO_SMALL
+                    yield {"i": i}, f"{call} from {name}", expected, cause
+
+    @identity("mixing is the newest share: C_{i−1}/C_i = 1 − α_i")
+    def shares(self) -> Faults:
+        samples = []
+        for i in (1, 2, 3, 10, 100):
+            before, now, share = (
+                attempt(self.schedule.growth, i - 1, 0),
+                attempt(self.schedule.growth, i, 0),
+                attempt(self.schedule.mixing, i),
+            )
+            if before.finite and now.finite:
+                found, right = Call(share.number, share.fault), 1 - before.number / now.number
+                samples.append(Sample({"i": i}, found, right, RELATIVE))
+        yield from self.following(compared(samples, axis="i"))
+
+    @identity("growth is a ratio: C_i/C_a · C_a/C_b = C_i/C_b, and 1 at i = b")
+    def ratios(self) -> Faults:
+        growth, samples = self.schedule.growth, []
+        for i, a, b in itertools.product((0, 3, 10, 40), repeat=3):
+            parts = [attempt(growth, i, a).number, attempt(growth, a, b).number]
+            expected = 1.0 if i == b else float(np.prod(parts))
+            if np.isfinite(expected):
+                room = RELATIVE * (1 + abs(expected))
+                samples.append(Sample({"i": i, "b": b}, attempt(growth, i, b), expected, room))
+        yield from self.following(compared(samples, axis="i"))
+
+    @identity("arrays of iterations and table have the same numbers")
+    def arrays(self) -> Faults:
+        if isinstance(self.schedule.step(0), Fraction):
+            raise Skip("they are fractions, which the compiled engine does not take")
+        i, base = np.arange(7, 19), 5
+        eta, weights, total = (np.asarray(part, dtype=float) for part in self._table(i, base))
+        for name, found, one in (
+            ("step", self.schedule.step(i), lambda k: self.schedule.step(k)),
+            ("mixing", self.schedule.mixing(i), lambda k: self.schedule.mixing(k)),
+            ("growth", self.schedule.growth(i, base), lambda k: self.schedule.growth(k, base)),
+            ("table, its η", eta, lambda k: self.schedule.step(k)),
+            ("table, its weights", weights, lambda k: self._weight(k, base)),
+            ("table, its totals", total, lambda k: self.schedule.growth(k, base)),
+        ):
+            array = np.broadcast_to(np.asarray(found, dtype=float), i.shape)
+            for k, number in zip(i.tolist(), array.tolist(), strict=True):
+                expected = float(one(k))
+                if not (number == expected or abs(number - expected) <= RELATIVE * abs(expected)):
+                    remedy = f"{name} at an array of iterations differs from the number at one"
+                    yield {"i": k}, number, expected, self.first_cause(), remedy
+
+    def _table(self, i: Array, base: int) -> tuple[Any, ...]:
+        return self.schedule.table(int(i[0]), int(i[-1]) + 1, base)
+
+    def _weight(self, k: int, base: int) -> float:
+        """c_k/C_base."""
+        return float(self.schedule.mixing(k)) * float(self.schedule.growth(k, base))
+
+    @identity("the numbers depend on i alone")
+    def repeatable(self) -> Faults:
+        """Asked again, from the last iteration to the first: else a resumed run is another one."""
+        for name, calls in self.first.items():
+            rest = (0,) if name == "growth" else ()
+            for i, call in reversed(list(zip(ITERATIONS, calls, strict=False))):
+                if call.fault:
+                    raise Skip(f"{name} raises {call}")
+                again = attempt(getattr(self.schedule, name), i, *rest)
+                if again.number != call.number:
+                    remedy = f"{name} gave another number before: it must remember nothing"
+                    yield {"i": i}, str(again), call.number, Cause.CHANGES, remedy
