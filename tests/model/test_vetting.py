@@ -646,4 +646,4 @@ def test_an_estimated_gamma_is_raised_where_the_check_finds_more() -> None:
     for _ in range(2):  # found, and remembered
         problem = Problem(X, y, steep, Disc(0.42))
         assert problem.losses.gammas.min() >= 2.4999
-        assert problem.loss.gamma == problem.losses.gammas.max() <= 2.501
+        assert problem.loss.gamma == problem.losses.gammas.max() <= 2.51
