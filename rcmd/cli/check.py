@@ -1,5 +1,6 @@
-"""Check the contract of a loss, an oracle, a prox, a schedule, rows or a sampler,
-identity by identity: one of your own, in a module or a file, or one that `rcmd list` shows.
+"""Check the contract of a loss, an oracle, a prox, a schedule, rows or a
+sampler, identity by identity: one of your own, in a module or a file, or one
+that `rcmd list` shows.
 
     rcmd check 'my_losses.py:Tilted(0.3)' --labels=-1,1
     rcmd check my_losses:Tilted

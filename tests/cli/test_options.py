@@ -40,6 +40,7 @@ def told(tmp_path_factory):
     places = np.argwhere(np.ones((6, 5)))
     np.savetxt(given / "entries", np.c_[places, rng.standard_normal(30)], fmt=["%d", "%d", "%.3f"])
     np.savetxt(given / "matrix", rng.standard_normal((4, 3)))
+    (given / "mine.py").write_text("from rcmd import Logistic\nmine = Logistic()\n")
 
     @cache
     def run(line):
@@ -63,6 +64,7 @@ def told(tmp_path_factory):
 
     for line in (
         "solve rows --batch 4 --tol 0 --method rcmd --max-iterations 50 --checkpoint run.ckpt",
+        "solve rows --loss mine.py:mine --tol 0 --max-iterations 5 --checkpoint mine.ckpt",
         "solve rows --tol 0.1 --save kept.rcmd",
         f"{ENTRIES} --seed 3 --save part.rcmd",
     ):
@@ -158,6 +160,7 @@ CHANGES = [
     (RESUME, "--truth", said("^CVXPY: "), True),
     (RESUME, "--save new.rcmd", wrote("new.rcmd"), True),
     (RESUME, "--plot new.svg", wrote("new.svg"), True),
+    ("resume mine.ckpt --max-iterations 9", "--trust-user-code", status, 1),
     (PATH.replace("rows", "other"), "--data more", status, 0),
     (PATH, "--loss smoothed-hinge:1", along("primal"), DIFFERENT),
     (PATH, "--oracle l2", lambda t: t.data["path"][0]["problem"]["regularizer"],
@@ -201,6 +204,8 @@ CHANGES = [
     (VERIFY.replace("--rows entries ", ""), "--rows entries", status, 0),
     (VERIFY.replace("--held-out 0.2 ", ""), "--held-out 0.2", status, 0),
     (VERIFY.replace(" --seed 3", ""), "--seed 3", status, 0),
+    ("check k-sparse:7:1", "--p 8", status, 0),
+    ("check logistic", "--labels=0,1", status, 2),
     ("demo mini-batch", "--no-open", lambda t: "opened" in t.files, False),
     (DEMO, "--out new.html", wrote("new.html"), True),
     (DEMO, "--seed 3", scenes, DIFFERENT),
@@ -294,7 +299,7 @@ def test_no_option_is_left_out(capsys):
     lines = [name for name in COMMANDS if name != "bench"]
     lines += [f"bench {name}" for name in helped("bench", r"^    (\w+)  ")]
     known = {(line, name) for line in lines for name in helped(line, r"^  (--[\w-]+)")}
-    shown = {(line.split()[0], added.split()[0]) for line, added, *_ in CHANGES}
+    shown = {(line.split()[0], re.match(r"--[\w-]+", added)[0]) for line, added, *_ in CHANGES}
     for (line, _), options in HANDED.items():
         shown |= {(line.removesuffix(" rows"), re.match(r"--\w+", each)[0]) for each in options}
     assert len(shown) > 80

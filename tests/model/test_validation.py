@@ -59,7 +59,7 @@ def changed(array: Any, entry: Any, dtype: Any = float) -> np.ndarray:
 
 
 def problem(**parts: Any) -> Problem:
-    made = {"X": X, "y": Y, "loss": Logistic(), "oracle": L1Ball(1.0)} | parts
+    made = {"X": X, "y": Y, "loss": Logistic(), "oracle": L1Ball(1.0), "verify": False} | parts
     return Problem(made.pop("X"), made.pop("y"), made.pop("loss"), made.pop("oracle"), **made)
 
 
@@ -153,9 +153,7 @@ SEED = "expected a whole number ≥ 0, or a numpy.random.Generator"
 OPTIONS: list[Row] = [
     (lambda: KSparseBall(1.5, 1.0), "k of KSparseBall is 1.5", "whole"),  # type: ignore[arg-type]
     (
-        lambda: path(
-            Problem(X, Y, Logistic(), UntouchableRidge(1.0)), [1.0, -1.0], parameter="strength"
-        ),
+        lambda: path(problem(oracle=UntouchableRidge(1.0)), [1.0, -1.0], parameter="strength"),
         "strength of UntouchableRidge is -1.0",
         "expected a positive number",
     ),
