@@ -139,14 +139,16 @@ def largest_slope(slope: Scalar, low: float, high: float, y: float) -> float:
 
     Chords between ``spread_points`` find where the slope is steep, closer ones how steep it is.
     """
-    # On less, rounding would decide how steep a chord is.
+    # On less, rounding may hide how steep a chord is, and on more than [low, high] what is narrow.
     pad = max(1e-3 * (1.0 + abs(y)) - (high - low), 0.0)
-    steepest, points = 0.0, spread_points(low - pad, high + pad, y)
-    for _ in range(3):
-        slopes, lengths = np.array([slope(s) for s in points.tolist()]), np.diff(points)
-        sizes = abs(slopes)
-        chords = (np.diff(slopes) - 1e-15 * (sizes[1:] + sizes[:-1])) / lengths
-        chords[~np.isfinite(chords) | (lengths < 1e-7 * (abs(points[1:]) + abs(y)))] = 0.0
-        steepest = max(steepest, float(chords.max()))
-        points = around(points, int(chords.argmax()))
+    steepest = 0.0
+    for wider in {0.0, pad}:
+        points = spread_points(low - wider, high + wider, y)
+        for _ in range(3):
+            slopes, lengths = np.array([slope(s) for s in points.tolist()]), np.diff(points)
+            sizes = abs(slopes)
+            chords = (np.diff(slopes) - 1e-15 * (sizes[1:] + sizes[:-1])) / lengths
+            chords[~np.isfinite(chords) | (lengths < 1e-7 * (abs(points[1:]) + abs(y)))] = 0.0
+            steepest = max(steepest, float(chords.max(initial=0.0)))
+            points = around(points, int(chords.argmax())) if len(chords) else points
     return steepest * (1.0 + 1e-4)

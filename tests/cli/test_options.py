@@ -232,7 +232,9 @@ def test_an_option_changes_what_it_says(told, line, added, view, then):
 
 HANDED = {
     ("replicate rows", "rcmd.cli.replicate.replicate"): ["--jobs 2: n_jobs 2"],
-    ("fuzz", "rcmd.cli.fuzz.search"): ["--seconds 7: seconds 7.0", "--seed 3: seed 3"],
+    ("fuzz", "rcmd.cli.fuzz.search"): [
+        "--seconds 7: seconds 7.0", "--seed 3: seed 3", "--planted: planted True",
+    ],
     ("reproduce", "rcmd.cli.reproduce.run_all"): [
         "--data D: data D", "--out D: folder D/cells", "--only a9a: names ('a9a',)",
         "--seeds 7: seeds 7", "--jobs 7: jobs 7",

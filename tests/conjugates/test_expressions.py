@@ -903,3 +903,11 @@ def test_folder_without_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     assert cache.folder() == tmp_path / "Library" / "Caches" / "rcmd" / "expressions"
+
+
+def test_gaps_see_what_is_narrow_in_the_curvature() -> None:
+    # Five points of a quadrature miss a peak of l'' that is narrower than their distance.
+    loss = loss_from_expression("(s - y)**2/2 - 0.0018*exp(-((s - y + 8.5)/0.045)**2)")
+    for s in np.linspace(-0.15, 0.15, 31):
+        w, gap = loss.derivative(0.1, 8.5), loss.value(s, 8.5) - loss.value(0.1, 8.5)
+        assert loss.fenchel_young(s, w, 8.5) == pytest.approx(gap - w * (s - 0.1), abs=1e-9)

@@ -33,6 +33,7 @@ from rcmd.model.schedules import SublinearSchedule
 from rcmd.oracles import DenseAtom, SparseAtom, Translated
 from rcmd.rows import DenseRows
 from rcmd.rows.processes import SharedError
+from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, SteepUnsaid
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 6)), RNG.normal(size=40)
@@ -626,3 +627,23 @@ def test_the_bound_of_a_class_without_gamma_holds():
         gaps.append(last.gap)
         bounds.append(last.bound)
     assert np.mean(gaps) <= bounds[0]
+
+
+def test_every_one_of_a_few_rows_is_looked_at() -> None:
+    # A bump that only the predictions of row 1 meet, which is no extreme of anything.
+    X, y = np.array([[0.1], [1.0], [2.0], [0.5], [0.6], [0.7]]), np.array([9.0, 8, 0, 5, 3, 6])
+    bump = Rough(1e4, depth=50.0, place=-7.5, width=0.1)
+    with pytest.raises(ValueError, match=r"sample 1 .* convex"):
+        Problem(X, y, bump, Cube(1.0))
+
+
+def test_an_estimated_gamma_is_raised_where_the_check_finds_more() -> None:
+    # On so long a range the estimate is 2.497 where γ = |y|/4.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        steep = SteepUnsaid()
+    X, y = [[2923000.0], [-2691000.0], [984000.0]], [10.0, -10.0, -10.0]
+    for _ in range(2):  # found, and remembered
+        problem = Problem(X, y, steep, Disc(0.42))
+        assert problem.losses.gammas.min() >= 2.4999
+        assert problem.loss.gamma == problem.losses.gammas.max() <= 2.51

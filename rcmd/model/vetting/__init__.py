@@ -79,19 +79,24 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     low = np.minimum(np.asarray(sample.low, dtype=float), 0.0)
     high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
     key = *map(type, found), fingerprint((loss, losses.y, losses.weights))
-    lowest, highest, ground = _passed.get(key, (low + 1, high, ""))
-    if (low >= lowest).all() and (high <= highest).all():
-        return str(ground)
-    subject, points = Subject(names(found), "rcmd.testing.check_conjugate"), 0
-    gammas = np.asarray(losses.gammas, dtype=float)
-    weights = np.ones(len(low)) if losses.weights is None else losses.weights.astype(float)
-    for k, j in enumerate(sample.places.tolist()):
-        y, weight = float(losses.y[k]), float(weights[k])
-        check = LossCheck(subject, loss, gammas[k] / weight, y, weight, f"sample {j} (label {y:g})")
-        points += check.run(float(low[k]), float(high[k]), k)
-    ground = f"sampled at {points} predictions"
-    _remember(key, (low, high, ground))
-    return ground
+    lowest, highest, ground, raised = _passed.get(key, (low + 1, high, "", 1.0))
+    estimated = type(loss).gamma is SeparableConjugate.gamma
+    if not ((low >= lowest).all() and (high <= highest).all()):
+        subject, points = Subject(names(found), "rcmd.testing.check_conjugate"), 0
+        gammas = np.asarray(losses.gammas, dtype=float)
+        weights = np.ones(len(low)) if losses.weights is None else losses.weights.astype(float)
+        for k, j in enumerate(sample.places.tolist()):
+            y, gamma, weight = float(losses.y[k]), float(gammas[k] / weights[k]), float(weights[k])
+            where = f"sample {j} (label {y:g})"
+            check = LossCheck(subject, loss, gamma, y, weight, where, estimated)
+            points += check.run(float(low[k]), float(high[k]), k)
+            raised = max(raised, check.gamma / gamma)
+        ground = f"sampled at {points} predictions"
+        _remember(key, (low, high, ground, raised))
+    if raised > 1 and problem.losses.unit_gammas is not None:
+        problem.losses.unit_gammas = raised * problem.losses.unit_gammas
+        vars(loss)["_gamma"] = float(problem.losses.unit_gammas.max())
+    return str(ground)
 
 
 def _remember(key: Any, value: Any) -> None:

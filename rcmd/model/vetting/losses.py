@@ -24,6 +24,8 @@ class LossCheck:
     y: float
     weight: float
     sample: str
+    estimated: bool = False
+    """Whether γ is rcmd's own estimate, which is raised where l' turns out to be steeper."""
 
     def at(self, letter: str, value: float) -> str:
         """The place, for sentences."""
@@ -95,7 +97,11 @@ class LossCheck:
                 f"{s[k]:.10g}: a convex function and its slope"
             )
             self.subject.refuse("value", self.at("s", s[k + 1]), float(values[k + 1]), expected)
-        if (k := _first(b - a > self.gamma * h * (1 + 1e-6) + 2 * steep)) is not None:
+        steeper = b - a > self.gamma * h * (1 + 1e-6) + 2 * steep
+        if self.estimated and steeper.any():
+            self.gamma = (1 + 1e-4) * float(((b - a)[steeper] / h[steeper]).max())
+            vars(self.loss)["_gamma"] = max(self.loss.gamma, self.gamma)
+        elif (k := _first(steeper)) is not None:
             place = f"{self.at('s', s[k])}, where l' rises by {(b[k] - a[k]) / h[k]:.10g} per unit,"
             self.subject.refuse("gamma", place, self.gamma, "at least that")
         return values, slopes

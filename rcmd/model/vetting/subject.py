@@ -45,6 +45,10 @@ class Subject:
         return found
 
 
+FEW = 8
+"""Up to so many rows, all are looked at."""
+
+
 class Sample:
     """Some rows of the problem, and the ranges of their predictions."""
 
@@ -53,7 +57,8 @@ class Sample:
         keys = [losses.y, problem.rows.max_norms()]
         keys += [] if losses.weights is None else [losses.weights]
         ends = [end for key in keys for end in (int(key.argmin()), int(key.argmax()))]
-        self.places = np.unique([*ends, len(losses.y) // 3, 2 * len(losses.y) // 3])
+        n = len(losses.y)
+        self.places = np.arange(n) if n <= FEW else np.unique([*ends, n // 3, 2 * n // 3])
         self.rows = DenseRows(np.array([problem.rows.row(j) for j in self.places.tolist()]))
         self.low, self.high = ends = problem.oracle.prediction_range(self.rows)
         if {np.shape(end) for end in ends} != {(self.rows.n,)}:

@@ -1,7 +1,8 @@
 """Random problems, and what must hold for any problem: ``rcmd fuzz``.
 
 ``cases`` draws problems, with a loss and an oracle of any class that has a spec; ``judging``
-solves one here and by CVXPY and says what does not agree. Hypothesis
+solves one here and by CVXPY and says what does not agree. ``planted`` has classes with faults, and
+``trials`` draws problems with them and says what became of one. Hypothesis
 (``pip install 'rcmd-opt[fuzz]'``) looks for a case with a finding and simplifies it.
 """
 
@@ -14,18 +15,36 @@ from random import Random
 from typing import Any
 
 from rcmd.rows.validation import pip_install
+from rcmd.testing.fuzzing import judging
 from rcmd.testing.fuzzing.cases import Case, random_case
-from rcmd.testing.fuzzing.judging import Finding, Verdict, judge
+from rcmd.testing.fuzzing.judging import Finding, Verdict
+from rcmd.testing.fuzzing.trials import Planted, random_planted, tried
 
-__all__ = ["Case", "Finding", "Verdict", "first_finding", "judge", "random_cases", "search"]
+__all__ = [
+    "Case",
+    "Finding",
+    "Planted",
+    "Verdict",
+    "first_finding",
+    "judge",
+    "random_cases",
+    "search",
+]
 
 ROUND = 500
 """Cases drawn before Hypothesis is started again, as it remembers all of them."""
 
 
-def search(seconds: float, seed: int, report: Callable[[Finding, Case], None]) -> list[Verdict]:
+def judge(case: Case) -> Verdict:
+    """What must hold of ``case`` and does not."""
+    return judging.judge(case, tried if isinstance(case, Planted) else judging.solved)
+
+
+def search(
+    seconds: float, seed: int, report: Callable[[Finding, Case], None], planted: bool = False
+) -> list[Verdict]:
     """Judge random cases, at least one, until the time is over, and ``report`` each finding."""
-    cases, verdicts, rng = random_cases(), list[Verdict](), Random(seed)
+    cases, verdicts, rng = random_cases(planted), list[Verdict](), Random(seed)
     end = time.perf_counter() + seconds  # once Hypothesis is there, which takes a while to import
     with suppress(_TimeIsUp):
         while True:
@@ -63,9 +82,10 @@ def first_finding(
     return found[-1] if found else None
 
 
-def random_cases() -> Any:
-    """The strategy of all cases."""
-    return _hypothesis().strategies.randoms(use_true_random=False).map(random_case)
+def random_cases(planted: bool = False) -> Any:
+    """The strategy of all cases with nothing wrong about them, or of those with planted faults."""
+    made = random_planted if planted else random_case
+    return _hypothesis().strategies.randoms(use_true_random=False).map(made)
 
 
 class _TimeIsUp(BaseException):

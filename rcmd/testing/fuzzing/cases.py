@@ -45,7 +45,8 @@ from numpy import array
 from rcmd.conjugates import *
 from rcmd.oracles import *
 from rcmd.oracles.cvxpy_oracle import HalfDisc
-from rcmd.testing.fuzzing import Case, judge
+from rcmd.testing.fuzzing import Case, Planted, judge
+from rcmd.testing.fuzzing.planted import *
 """
 
 
@@ -151,7 +152,9 @@ class Case:
         """Python that makes the case again and judges it (only a ``Polytope`` shows no matrix)."""
         changed = (f.name for f in fields(self) if getattr(self, f.name) is not f.default)
         lines = (f"    {name}={_expression(getattr(self, name))}," for name in changed)
-        return "\n".join([f"{HEADER}\ncase = Case(", *lines, ")", "print(judge(case))"])
+        return "\n".join(
+            [f"{HEADER}\ncase = {type(self).__name__}(", *lines, ")", "print(judge(case))"]
+        )
 
 
 def _expression(value: Any) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import signal
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,22 +51,27 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The findings of a case; whether it reached its tolerance, and CVXPY found its optimum."""
+    """The findings of a case; whether it reached its tolerance, and its optimum was found.
+
+    With a planted fault also what became of it, and code where a sampled check did not see it.
+    """
 
     findings: list[Finding]
     reached: bool = False
     judged: bool = True
+    outcome: str = ""
+    code: str = ""
 
 
-def judge(case: Case) -> Verdict:
-    """Solve ``case`` and check everything that can be known about it.
+def judge(case: Any, judged: Callable[[Any], Verdict]) -> Verdict:
+    """What ``judged`` says of ``case``.
 
-    Warnings count as findings, and so does every exception: the input is valid.
+    Warnings count as findings, and so does every exception that it lets pass.
     """
     try:
         with warnings.catch_warnings(), _at_most(CASE_SECONDS):
             warnings.simplefilter("error")
-            return _judged(case)
+            return judged(case)
     except _TooSlow:
         return Verdict([Finding("hang", f"not finished after {CASE_SECONDS:.0f} s")])
     except Unsolved:  # of CvxpyOracle, whose solver is not ours
@@ -78,7 +83,8 @@ def judge(case: Case) -> Verdict:
         return Verdict([Finding(f"{name} in {where.name}", f"{name}: {fault} ({place})")])
 
 
-def _judged(case: Case) -> Verdict:
+def solved(case: Case) -> Verdict:
+    """Solve a case with nothing wrong about it, and check everything that can be known."""
     import cvxpy as cp
 
     problem = case.problem()

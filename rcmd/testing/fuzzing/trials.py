@@ -1,0 +1,291 @@
+"""Problems with the classes of ``planted``, and what may become of them.
+
+A fault must be *refused* by a sentence, or the certificate *labelled*: as resting on a sample, or
+unchecked. Never may it be called proved; no bound may be shown that a class voids, nor one that the
+mean gap breaks; a twin must be solved, and rightly. The judge is no solver of ours: P is evaluated
+by its formula on a grid of its one or two variables and minimized from there. As any point bounds
+P* from above, it may miss a wrong certificate but never accuses a right one.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from rcmd.conjugates.huber import Huber, LeastSquares
+from rcmd.engine.sampling import UniformSampler
+from rcmd.methods.corrected import Corrected
+from rcmd.methods.rcmd import RCMD
+from rcmd.model.certificate import certify
+from rcmd.model.problem import Problem
+from rcmd.model.prox import ConjugateProx
+from rcmd.oracles.l1 import L1Ball
+from rcmd.oracles.l2 import L2Ball
+from rcmd.rows.validation import Array
+from rcmd.solver.solve import solve
+from rcmd.testing.fuzzing import planted
+from rcmd.testing.fuzzing.cases import MOST_ITERATIONS, Case, Draw
+from rcmd.testing.fuzzing.judging import ROUNDING, Finding, Verdict
+from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, RoughUnsaid, Squares, Steep, SteepUnsaid
+
+MOST_ROWS = 6
+
+IN_LOSSES = ["derivative", "conjugate", "curvature", "cosine", "bump", "kink", "labels", "formula"]
+
+IN_ORACLES = ["heuristic", "rare heuristic", "argmin", "short", "minimum"]
+IN_ORACLES += ["outside", "writes", "buffer", "range", "mu"]
+"""The faults of ``Cube`` and ``Disc``."""
+
+WAYS = {"SameDraw": "", "SameProx": "", "SameSteps": "", "RowZero": "sampler", "Biased": "sampler"}
+WAYS |= {"SlowProx": "prox", "ShortSteps": "schedule", "ShortLinear": "schedule"}
+"""Subclasses of what a theorem is about, and where they break it."""
+
+REFUSALS = ValueError, FloatingPointError
+
+CHECKPOINTS = 1, 10, 100
+"""Steps after which the mean gap of runs is compared with their bound."""
+
+FEW_RUNS, MANY_RUNS = 6, 60
+
+
+@dataclass(frozen=True, eq=False)
+class Planted(Case):
+    """A case with a fault, named, or with none; run by ``way``, a class of ``planted``."""
+
+    loss: Any  # a formula is a loss, too
+    fault: str = ""
+    way: str = ""
+    verify: bool = True
+
+    def problem(self) -> Problem:
+        given: dict[str, Any] = {"weights": self.weights, "verify": self.verify}
+        return Problem(self.X, self.y, self.loss, self.oracle, **given)
+
+    def method(self, problem: Problem, seed: int) -> RCMD:
+        """The algorithm, as ``way`` changes it."""
+        made: Any = getattr(planted, self.way, None)
+        given: dict[str, Any] = {"engine": self.engine, "batch": self.batch}
+        if made is None:
+            return RCMD(**given)
+        if issubclass(made, UniformSampler):
+            rng = np.random.default_rng(seed)
+            return RCMD(engine=given["engine"], sampler=made(problem.n, self.batch, rng))
+        if issubclass(made, ConjugateProx):
+            return RCMD(**given, prox=made())
+        constants = problem.constants(self.batch)
+        linear = (constants.sigma,) if self.way == "ShortLinear" else ()
+        return RCMD(**given, schedule=made(constants.blocks, *linear))
+
+    def values(self, points: Array) -> Array:
+        """P at each row of ``points``, all in dom R, by its formula."""
+        s = points @ self.X.T
+        if isinstance(self.loss, str):
+            names = {"exp": np.exp, "cos": np.cos, "s": s, "y": self.y}
+            losses = eval(self.loss.removeprefix("expression:"), names)
+        else:
+            losses = np.vectorize(self.loss.value, otypes=[float])(s, self.y)
+        weighted = losses if self.weights is None else self.weights * losses
+        strength = getattr(self.oracle, "strength", 0.0)
+        return np.asarray(weighted.mean(axis=1) + strength / 2 * (points**2).sum(axis=1))
+
+
+# ---- drawing -----------------------------------------------------------------------------------
+
+
+def random_planted(rng: Random) -> Planted:
+    """A case with a fault in its loss, in its oracle or in the way it is run, or with its twin."""
+    draw = Draw(rng)
+    n, p, part = rng.randint(2, MOST_ROWS), rng.randint(1, 2), rng.choice(["loss", "oracle", "way"])
+    twin = draw.chance(30)
+    scales = [10.0 ** rng.randint(-6, 6) if draw.chance(20) else 1.0 for _ in range(3)]
+    X = scales[0] * draw.numbers(MOST_ROWS, 2)[:n, :p]
+    radius = scales[1] * draw.magnitude(0.5)
+    unit = float(abs(X).max() * radius) or 1.0
+    y = scales[2] * unit * draw.numbers(MOST_ROWS)[:n]
+    strength = float(abs(X).max() ** 2 * draw.magnitude() or 1.0) if draw.chance(40) else 0.0
+    own = rng.choice([Cube, Disc])(radius, strength)
+    oracle = rng.choice([own, own, L1Ball(radius), L2Ball(radius)])
+    loss: Any = rng.choice([LeastSquares(), Squares(), Huber(unit)])
+    size, fault, way = 10.0 ** (rng.randint(-200, -5) / 100), "", ""
+    if part == "loss":
+        place = rng.randint(-900, 900) / 1000 * float(abs(X[0]).max()) * radius - y[0]
+        width = unit * 10.0 ** (rng.randint(-300, 0) / 100)
+        with warnings.catch_warnings():  # of numeric conjugates
+            warnings.simplefilter("ignore")
+            fault, loss, labels = _random_loss(draw, twin, size, float(place), width)
+        y = np.where(y < 0, -labels, labels) if labels else y
+    elif part == "oracle":
+        fault = "" if twin else rng.choice(IN_ORACLES)
+        if fault in {"heuristic", "rare heuristic", "argmin"} and p == 1:
+            fault = "minimum"  # a search along one coordinate is right there
+        if fault == "mu" and not strength:
+            strength = float(abs(X).max() ** 2 or 1.0)
+        oracle = type(own)(radius, strength, fault, size)
+    else:
+        way = rng.choice([name for name, broken in WAYS.items() if twin != bool(broken)])
+        fault = WAYS[way]
+        if way == "ShortLinear":
+            oracle = type(own)(radius, strength or float(abs(X).max() ** 2 or 1.0))
+    return Planted(
+        X=X,
+        y=y,
+        loss=loss,
+        oracle=oracle,
+        weights=draw.whole_numbers(1, 9, n) / 3 if draw.chance(20) else None,
+        batch=rng.randint(1, n) if draw.chance(30) else 1,
+        tol=10.0 ** (rng.randint(-90, -10) / 10) * unit**2,
+        seed=rng.randint(0, 99),
+        engine=rng.choice(["reference", "reference", "compiled"]),
+        corrected=draw.chance(50),
+        fault=f"{part}: {fault}" if fault else "",
+        way=way,
+        verify=not draw.chance(5),
+    )
+
+
+def _random_loss(
+    draw: Draw, twin: bool, size: float, place: float, width: float
+) -> tuple[str, Any, float]:
+    """The name of a fault, a loss that has it unless it is a ``twin``, and the size of its labels.
+
+    That is 0 where any labels will do.
+    """
+    fault = draw.rng.choice([*IN_LOSSES, "bump", "bump"])
+    wrong = draw.rng.choice([1 - size, 1 + size, 1 / size])
+    far = draw.rng.choice([1.01, 1.1, 2.0, 10.0, 1e2, 1e4, 1e6])
+    labels, made = 0.0, draw.rng.choice([Rough, RoughUnsaid])
+    depth = (0.9 if twin else 1.1205 * far) * width**2
+    ripple = (0.9 if twin else far) * width**2
+    losses: dict[str, Callable[[], Any]] = {
+        "derivative": lambda: Squares(slope=1.0 if twin else wrong),
+        "conjugate": lambda: Squares(dual=1.0 if twin else wrong),
+        "curvature": lambda: Squares(curvature=1.0 if twin else 1 - size),
+        "cosine": lambda: made(1 + ripple / width**2, width=width, ripple=ripple),
+        "bump": lambda: made(1 + 2 * depth / width**2, depth, place, width),
+        "kink": lambda: made(
+            4.0, place=place, **({"bend": 3.0} if twin else {"kink": size * width})
+        ),
+        "labels": lambda: SteepUnsaid() if twin else Steep(),
+        "formula": lambda: (
+            f"expression:(s - y)**2/2 - {depth!r}*exp(-((s - y - ({place!r}))/{width!r})**2)"
+        ),
+    }
+    if fault == "labels":
+        labels = draw.rng.choice([10.0, 100.0, 1000.0])
+    return "" if twin else fault, losses[fault](), labels
+
+
+# ---- judging -----------------------------------------------------------------------------------
+
+
+def tried(case: Planted) -> Verdict:
+    """What becomes of a case: the outcome, and the findings."""
+    warnings.simplefilter("ignore")  # as faults may warn; the caller restores it
+    try:
+        problem = case.problem()
+        plain = case.method(problem, case.seed)
+        method = Corrected(plain) if case.corrected else plain
+        options: dict[str, Any] = {"tol": case.tol, "seed": case.seed}
+        result = solve(problem, method=method, max_iterations=MOST_ITERATIONS, **options)
+    except REFUSALS:
+        if case.fault:
+            return Verdict([], outcome="refused")
+        raise
+    lowest = _lowest(case, result.beta)
+    wrong = _contradiction(case, result, lowest)
+    ground, findings = result.certificate.ground, list[Finding]()
+    users = {type(part).__module__ for part in (case.loss, case.oracle)} & {planted.__name__}
+    if ground == "proved" and (users or wrong):
+        findings.append(Finding("proved", f"called proved; {wrong or 'true, of a user class'}"))
+    elif wrong and not case.fault:
+        findings.append(Finding("twin", wrong))
+    if case.way and np.isfinite(result.history.column("bound")).any():
+        findings.append(Finding("voided", f"a bound is shown with {case.way}"))
+    with suppress(*(REFUSALS if case.fault else ())):  # a run that is refused shows no bound
+        findings += _bound_findings(case, problem, lowest)
+    outcome = f"{ground} and {'wrong' if wrong else 'true'}" if case.fault else "twin solved"
+    code = case.code() if wrong and case.verify else ""
+    return Verdict(findings, result.success, outcome=outcome, code=code)
+
+
+def _contradiction(case: Planted, result: Any, lowest: float) -> str:
+    """What is wrong with a certificate, in words; nothing if nothing is."""
+    beta, size = result.beta, _size(case, result.beta)
+    reach, radius = case.oracle.norm(beta), case.oracle.radius  # type: ignore[attr-defined]
+    if reach > radius * (1 + ROUNDING):
+        return f"β = {beta} of norm {reach} is outside dom R"
+    value, found = float(case.values(beta[None])[0]), f"P* ≤ {lowest} (± {size:.2g})"
+    if value - lowest > result.gap + size:
+        return f"P(β) = {value} with a gap of {result.gap}, but {found}"
+    return f"D(w) = {result.dual}, but {found}" if result.dual > lowest + size else ""
+
+
+def _size(case: Planted, beta: Array) -> float:
+    """The rounding in values of P."""
+    return float(ROUNDING * abs(case.values(np.array([beta, 0 * beta]))).sum())
+
+
+def _lowest(case: Planted, beta: Array) -> float:
+    """The least P found in dom R: on a grid, near the places of faults, and downhill from there."""
+    from scipy.optimize import minimize
+
+    oracle: Any = case.oracle
+    p, radius = case.X.shape[1], oracle.radius
+    axis = np.linspace(-1, 1, 2001 if p == 1 else 45)
+    points = [np.stack(np.meshgrid(*[axis] * p), axis=-1).reshape(-1, p), beta[None] / radius]
+    place, width = getattr(case.loss, "place", 0.0), getattr(case.loss, "width", 0.0)
+    for x, y in zip(case.X, case.y, strict=True):
+        if x.any():  # β along x that predicts what is near the place of the fault
+            s = y + place + width * np.linspace(-3, 3, 25)
+            points.append(np.outer(s / (x @ x) / radius, x))
+
+    def inside(points: Array) -> Array:
+        norms = np.array([oracle.norm(point) for point in points])
+        return points * (radius / np.maximum(norms, 1.0))[:, None]
+
+    def value(point: Array) -> float:
+        return float(case.values(inside(point[None]))[0])
+
+    start = np.concatenate(points)
+    best = start[case.values(inside(start)).argmin()]
+    found = value(best)
+    for step in (0.05, 1e-4):  # again, as a simplex may collapse
+        simplex = best + step * np.vstack([np.zeros(p), np.eye(p)])
+        options = {"xatol": 1e-13, "fatol": 1e-13 * abs(found), "initial_simplex": simplex}
+        polished = minimize(value, best, method="Nelder-Mead", options=options)
+        if polished.fun < found:
+            best, found = polished.x, float(polished.fun)
+    return found
+
+
+def _bound_findings(case: Planted, problem: Problem, lowest: float) -> Iterator[Finding]:
+    """Where the mean gap of runs breaks the bound that they show, twice."""
+    few, bounds = _gaps(case, problem, lowest, range(FEW_RUNS))
+    if (few.mean(axis=0) > bounds).any():
+        many, bounds = _gaps(case, problem, lowest, range(FEW_RUNS, FEW_RUNS + MANY_RUNS))
+        mean, error = many.mean(axis=0), many.std(axis=0) / np.sqrt(MANY_RUNS)
+        for k in np.flatnonzero(mean - 4 * error > bounds)[:1]:
+            text = f"a mean gap of {mean[k]} ± {error[k]:.2g} after {CHECKPOINTS[k]} steps"
+            yield Finding("bound", f"{text}; the bound is {bounds[k]}")
+
+
+def _gaps(case: Planted, problem: Problem, lowest: float, seeds: range) -> tuple[Array, Array]:
+    """The gaps of the theorem's pairs, a row a run, less their rounding; and the bounds."""
+    gaps, bounds = np.zeros((len(seeds), len(CHECKPOINTS))), np.full(len(CHECKPOINTS), np.nan)
+    for row, seed in zip(gaps, seeds, strict=True):
+        method = case.method(problem, seed)
+        progress = method.start(problem, None, np.random.default_rng(seed))
+        for k, steps in enumerate(np.diff((0, *CHECKPOINTS))):
+            progress.advance(int(steps))
+            bounds[k] = progress.bound
+            beta, w_average = progress.averages()
+            w = progress.w if progress.theorem == "linear" else w_average
+            gap = certify(problem, beta, w).gap
+            row[k] = max(gap, case.values(beta[None])[0] - lowest) - _size(case, beta)
+        if np.isnan(bounds).all():
+            break
+    return gaps, bounds
