@@ -113,9 +113,8 @@ class ShardedProblem(Problem):
         finally:
             vars(self).update(rows=mine)
         vars(self).update(oracle=AtFirst(self.oracle, self.group))
-        own = self.rows.peak * math.sqrt(self.losses.gammas.max())
         # Here, as a cached property would hold its lock while it waits for the other ranks.
-        vars(self)["rounding_scale"] = float(self.group.largest(np.array([own]))[0])
+        vars(self)["rounding_scales"] = self.group.largest(Problem.rounding_scales.func(self))
 
     def _vet(self) -> None:
         """On every rank, at its own rows; what certificates rest on is the worst of all."""

@@ -209,7 +209,8 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
         return 0
     losses = problem.losses
     with np.errstate(over="ignore"):
-        error = ROUNDING * float(abs(beta).sum()) * problem.rounding_scale
+        lengths = abs(beta).sum(), math.sqrt(beta @ beta)
+        error = ROUNDING * float((problem.rounding_scales * lengths).min())
         if error * (math.sqrt(2 * size) + error) <= RESOLVED:  # for l_j'² ≤ 2γ_j l_j
             return 0
         errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]

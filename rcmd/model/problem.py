@@ -175,7 +175,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in ("prediction_bounds", "range_calls", "rounding_scale", "spectral_energy"):
+        for name in ("prediction_bounds", "range_calls", "rounding_scales", "spectral_energy"):
             vars(other).pop(name, None)
         losses = self.losses.some(slice(None, None, stride))
         vars(other).update(rows=rows, n=rows.n, losses=losses)
@@ -202,7 +202,7 @@ class Problem:
 
     def _estimate_gammas(self) -> None:
         """γ_j on I_j, the range of predictions, for a class of losses that does not say it."""
-        for name in ("rounding_scale", "spectral_energy"):
+        for name in ("rounding_scales", "spectral_energy"):
             vars(self).pop(name, None)
         gammas = self.losses.estimated_gammas(*self.prediction_ranges)
         vars(self).update(losses=copy(self.losses))
@@ -334,9 +334,11 @@ class Problem:
         return self.range_calls > 0 and "prediction_bounds" not in vars(self)
 
     @cached_property
-    def rounding_scale(self) -> float:
-        """√γ·max|x_jk|: times ‖δ‖₁, it bounds what an error δ in β changes in √loss."""
-        return self.rows.peak * math.sqrt(self.losses.gammas.max())
+    def rounding_scales(self) -> Array:
+        """√γ·max|x_jk| and √γ·max‖x_j‖₂: times ‖δ‖₁, ‖δ‖₂ they bound what δ in β changes in √loss."""
+        with np.errstate(over="ignore"):
+            sizes = self.rows.peak, math.sqrt(self.rows.square_norms().max())
+        return np.array(sizes) * math.sqrt(self.losses.gammas.max())
 
     def constants(self, batch: int | float = 1) -> Constants:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""
