@@ -380,7 +380,10 @@ def test_contract_fails_on_a_lenient_violation(name: str) -> None:
     with pytest.raises(ContractError) as raised:
         check_oracle(wrong, P)
     failure = raised.value.report.failures[-1]
-    assert failure.identity == "points beyond dom R have a violation and infinite R"
+    assert failure.identity in (
+        "points beyond dom R have a violation and infinite R",
+        "R(β) ≥ minimum(c) − cᵀβ on rays that leave dom R",
+    )
     assert failure.cause == "wrong domain"
     beta = failure.point["β"]
     assert wrong.violation(beta) <= 1e-15
