@@ -384,7 +384,10 @@ class BestPair:
         fresh, memory = BestPair(self.problem), self.problem.oracle.state()
         fresh.offer_pair(beta, w)
         self.problem.oracle.load_state(memory)  # which this pair is no part of
-        if not fresh._states(stated):
+        held: Any = fresh.state()
+        found = [*held["primal"][1:], *held["dual"], *held["gaps"]]
+        room = RESOLVED * (1 + held["primal"][2] + held["dual"][1])
+        if not all(abs(a - b) <= room for a, b in zip(stated, found, strict=False)):
             self._primal, self._dual = fresh._primal, fresh._dual
             self._certificate = fresh._certificate
             return
@@ -397,13 +400,6 @@ class BestPair:
             self._certificate = Certificate(*pair, *values, loss_gap, regularizer_gap, ground)
             if not all(gap >= 0 for gap in state["gaps"]):
                 raise ValueError(f"gaps are {state['gaps']}; expected no negative number")
-
-    def _states(self, numbers: list[Any]) -> bool:
-        """Whether the ``numbers`` of a file are those of this pair, up to rounding."""
-        held: Any = self.state()
-        found = [*held["primal"][1:], *held["dual"], *held["gaps"]]
-        room = RESOLVED * (1 + self._primal.size + self._dual.size)
-        return all(abs(a - b) <= room for a, b in zip(numbers, found, strict=False))
 
 
 def frozen(array: Any) -> Any:
