@@ -111,18 +111,15 @@ def test_a_forged_checkpoint(tmp_path: Path, method: str) -> None:
 def test_a_gap_is_not_believed(tmp_path: Path) -> None:
     """A checkpoint says that its tolerance was reached; the pair in it says otherwise."""
     file, task = tmp_path / "run.ckpt", problem()
-    first = solve(task, tol=1e-3, max_iterations=5, method="rcmd", checkpoint=file)
+    solve(task, tol=0.0, max_iterations=5, method="rcmd", checkpoint=file)
     held = read_file(file)
-    held["run"]["best"]["gaps"] = [0.99 * first.gap, 0.0]
-    held["run"]["history"]["gap"][-1] = 1e-4
+    gap = float(sum(held["run"]["best"]["gaps"]))
+    held["run"]["best"]["gaps"] = [0.99 * gap, 0.0]
+    held["run"]["history"]["gap"][-1] = 0.99 * gap
     write_file(file, held | {"ended": True})
-    again = resume(file, task, max_iterations=100_000)
-    assert again.success == (again.gap <= 1e-3)
+    again = resume(file, task, tol=0.995 * gap, max_iterations=100_000)
+    assert again.gap <= 0.995 * gap
     assert again.gap == pytest.approx(certify(task, again.beta, again.w).gap, rel=1e-9)
-    held["run"]["best"]["primal"][1] *= 0.99  # the mean loss
-    write_file(file, held)
-    again = resume(file, task, max_iterations=5)
-    assert again.primal == pytest.approx(task.primal(again.beta), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["step", "record_due", "even_steps", "problem"])
