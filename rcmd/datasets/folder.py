@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rcmd.datasets.libsvm import LibsvmData, libsvm_parts, read_libsvm
+from rcmd.datasets.libsvm import MOST_FEATURES, LibsvmData, libsvm_parts, read_libsvm
 from rcmd.rows.base import DenseRows
 from rcmd.rows.disk import ArrayFile, DenseFiles, DiskRows, RowFiles, SparseFiles
 from rcmd.rows.layouts import as_rows
@@ -151,7 +151,9 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
         starts = _checked(
             files["indptr"], meta, "indptr", lambda start, block: _row_starts(meta, block)
         )
-        _checked(files["indices"], meta, "indices", _Columns(starts, meta.features))
+        columns = _Columns(starts, meta.features)
+        _checked(files["indices"], meta, "indices", columns)
+        _refuse_wide(folder, meta.features, columns.widest)
         rows = SparseFiles(files["data"], files["indices"], starts, meta.features)
     return StoredData(DiskRows(rows), labels)
 
@@ -223,13 +225,24 @@ class _Columns:
 
     def __init__(self, starts: Array, features: int) -> None:
         self._starts, self._features, self._last = starts, features, 0
+        self.widest = 0
 
     def __call__(self, start: int, block: Array) -> bool:
         rises = np.diff(block, prepend=self._last) > 0
         first, last = np.searchsorted(self._starts, (start, start + len(block)))
         rises[self._starts[first:last] - start] = True  # a row begins with any column
         self._last = block[-1]
-        return bool(rises.all() and block.min() >= 0 and block.max() < self._features)
+        self.widest = max(self.widest, int(block.max()) + 1)
+        return bool(rises.all() and block.min() >= 0 and self.widest <= self._features)
+
+
+def _refuse_wide(folder: Path, features: int, widest: int) -> None:
+    """One wrong number must not ask for all of memory."""
+    if features > max(MOST_FEATURES, widest):
+        raise DataError(
+            f"{folder} says that it has {features} features, while its entries need {widest}; "
+            f"expected no more than they need, or than {MOST_FEATURES}"
+        )
 
 
 class RowsWriter:
@@ -360,6 +373,7 @@ class RowsWriter:
         features = self._widest if self.features is None else self.features
         if not features:
             raise DataError(f"{self.path} would have no column; expected at least one entry")
+        _refuse_wide(self.path, features, self._widest)
         with self._saying_why():
             ends = {name: file.finish() for name, file in self._files.items()}
             meta = Meta(self._layout, self.rows, features, self.entries, ends)

@@ -80,6 +80,7 @@ class _STORC(Epochs):
         self._smoothness, self._curvature = smoothness(self.problem), curvature(self.problem)
         steep, flat = steepness(self.problem), self._smoothness * diameter(self.problem)
         self._noise = steep / flat if flat > 0 else 0.0
+        self._x = self.beta.copy()
 
     @property
     def length(self) -> int:

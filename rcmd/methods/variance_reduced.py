@@ -117,9 +117,11 @@ class Epochs(Sampled):
     the next epoch lead far away from it.
     """
 
-    epoch = 1
-    done = 0  # steps of this epoch
-    snapshot: Array  # β⁰
+    def __init__(self, *run: Any) -> None:
+        super().__init__(*run)
+        self.epoch, self.done = 1, 0  # and steps of this epoch
+        self.snapshot = self.beta.copy()  # β⁰
+        self._derivatives, self._full_slope = np.zeros(self.problem.n), np.zeros(self.problem.p)
 
     @property
     @abstractmethod

@@ -363,13 +363,15 @@ class BestPair:
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Continue with that pair."""
+        """Continue with that pair; with its numbers too, where they are right up to rounding."""
         if not state:
             return
         beta, *numbers = state["primal"]
         zero, losses = self.problem.rows.zero(), self.problem.losses
         _check_shape("beta", beta, zero.shape)
         _check_shape("w", state["w"], (self.problem.n,))
+        if isinstance(beta, np.ndarray):
+            checked_numbers("beta", beta, remedy=NO_CERTIFICATE)
         w = frozen(self.problem.own_part(state["w"]))
         stated = [*numbers, *state["dual"], *(state["gaps"] or [])]
         if not (
@@ -380,6 +382,16 @@ class BestPair:
             and np.isfinite(np.asarray(losses.conjugate(w), dtype=float)).all()
         ):
             raise ValueError("the best pair is none: expected β, w in dom l*, and numbers")
+        fresh, memory = BestPair(self.problem), self.problem.oracle.state()
+        fresh.offer_pair(beta, w)
+        self.problem.oracle.load_state(memory)  # which this pair is no part of
+        held: Any = fresh.state()
+        found = [*held["primal"][1:], *held["dual"], *held["gaps"]]
+        room = RESOLVED * (1 + held["primal"][2] + held["dual"][1])
+        if not all(abs(a - b) <= room for a, b in zip(stated, found, strict=False)):
+            self._primal, self._dual = fresh._primal, fresh._dual
+            self._certificate = fresh._certificate
+            return
         self._primal = PrimalPoint(frozen(beta), None, *numbers)
         self._dual = DualPoint(w, None, *state["dual"])
         if state["gaps"] is not None:

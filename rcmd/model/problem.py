@@ -336,6 +336,9 @@ class Problem:
     @cached_property
     def rounding_scales(self) -> Array:
         """√γ·max|x_jk| and √γ·max‖x_j‖₂; times ‖δ‖₁, ‖δ‖₂ they bound what δ changes in √loss."""
+        return self._find_rounding_scales()
+
+    def _find_rounding_scales(self) -> Array:
         with np.errstate(over="ignore"):
             sizes = self.rows.peak, math.sqrt(self.rows.square_norms().max())
         return np.array(sizes) * math.sqrt(self.losses.gammas.max())

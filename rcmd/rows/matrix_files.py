@@ -2,6 +2,7 @@
 
 import os
 from itertools import chain
+from tokenize import TokenError
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ def read_numbers(path: str | os.PathLike[str]) -> Array:
         array = np.load(name, allow_pickle=False) if name.endswith(".npy") else _text(name)
     except OSError as fault:
         raise DataError(f"{name} cannot be read: {fault.strerror or fault}") from fault
-    except (ValueError, EOFError) as fault:
+    except (ValueError, EOFError, MemoryError, TokenError) as fault:  # a header may say anything
         reason = str(fault).partition("\n")[0].rstrip(".;")
         raise DataError(
             f"{name} cannot be read as numbers ({reason}); expected lines of "

@@ -300,7 +300,7 @@ class Run(Iterator[State]):
             raise ValueError(f"next_record is {later}; expected an iteration")
         self._earlier = self.time = seconds
         if ended:
-            self.stop = self._conclude(self._history[-1].gap, None)
+            self.stop = self._conclude(self._best.certificate().gap, None)
             self.progress.reconsider(self._best)
 
     @property

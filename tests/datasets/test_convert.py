@@ -30,6 +30,7 @@ from rcmd.datasets import (
 )
 from rcmd.datasets import folder as folder_module
 from rcmd.datasets.folder import META
+from rcmd.datasets.libsvm import MOST_FEATURES
 
 
 def text(rows=200, features=30, seed=0):
@@ -329,6 +330,20 @@ def test_a_folder_that_lies_is_refused_before_a_kernel_sees_it(folder, name, pla
     forged(folder, name, array)
     with pytest.raises(DataError, match=rf"{name}.npy holds what is no {name} of rows"):
         open_rows(folder)
+
+
+def test_a_folder_has_no_more_features_than_it_needs(folder, tmp_path):
+    """Or than a LIBSVM file may have: vectors of as many fill the memory."""
+    forged(folder, features=MOST_FEATURES)
+    assert open_rows(folder).X.p == MOST_FEATURES
+    forged(folder, features=MOST_FEATURES + 1)
+    with pytest.raises(DataError, match="268435457 features, while its entries need 30"):
+        open_rows(folder)
+    with (
+        pytest.raises(DataError, match="268435457 features, while its entries need 2"),
+        RowsWriter(tmp_path / "wide.rows", features=MOST_FEATURES + 1) as writer,
+    ):
+        writer.append(sp.csr_array([[0.0, 1.0]]), [1.0])
 
 
 @pytest.mark.parametrize("block", [64, 2**20])

@@ -44,6 +44,15 @@ def test_npy_files_that_are_none(tmp_path):
         read_numbers(tmp_path / "c.npy")
 
 
+@pytest.mark.parametrize("shape", ["(10000000000000,)", "((((("])
+def test_npy_files_whose_headers_lie(tmp_path, shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    file = tmp_path / "a.npy"
+    file.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    with pytest.raises(DataError, match="cannot be read as numbers"):
+        read_numbers(file)
+
+
 def test_entries_are_counted_from_0_or_from_1(tmp_path):
     zero = read_entries(written(tmp_path, "0 3 1.5\n2 1 -1\n"))
     assert (zero.rows.tolist(), zero.columns.tolist()) == ([0, 2], [3, 1])

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd import RCMD, Problem, load_result, resume, solve
+from rcmd import RCMD, Problem, certify, load_result, resume, solve
 from rcmd.cli.main import main
+from rcmd.methods import method_named
 from rcmd.solver.checkpoint.file import TREE, BadCheckpoint, read_file, write_file
 from rcmd.solver.saved_results import FORMAT, BadResult
 
@@ -89,7 +90,7 @@ def test_a_forged_result(tmp_path: Path) -> None:
     assert refused > 50
 
 
-@pytest.mark.parametrize("method", ["rcmd", "corrected"])
+@pytest.mark.parametrize("method", ["rcmd", "corrected", "svrf", "away"])
 def test_a_forged_checkpoint(tmp_path: Path, method: str) -> None:
     """Refused before a step: state arrays go to compiled code, which looks at nothing."""
     file = tmp_path / "run.ckpt"
@@ -105,6 +106,27 @@ def test_a_forged_checkpoint(tmp_path: Path, method: str) -> None:
         else:
             assert result.gap >= 0
     assert refused > 15
+
+
+def test_a_gap_is_not_believed(tmp_path: Path) -> None:
+    """A checkpoint says that its tolerance was reached; the pair in it says otherwise."""
+    file, task = tmp_path / "run.ckpt", problem()
+    solve(task, tol=0.0, max_iterations=5, method="rcmd", checkpoint=file)
+    held = read_file(file)
+    gap = float(sum(held["run"]["best"]["gaps"]))
+    held["run"]["best"]["gaps"] = [0.99 * gap, 0.0]
+    held["run"]["history"]["gap"][-1] = 0.99 * gap
+    write_file(file, held | {"ended": True})
+    again = resume(file, task, tol=0.995 * gap, max_iterations=100_000)
+    assert again.gap <= 0.995 * gap
+    assert again.gap == pytest.approx(certify(task, again.beta, again.w).gap, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["step", "record_due", "even_steps", "problem"])
+def test_a_state_has_no_more_than_the_run_keeps(name: str) -> None:
+    run = method_named("svrf").start(problem(), None, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=f"^{name} is missing, or is nothing that changes"):
+        run.load_state(run.state() | {name: True})
 
 
 STATES = {

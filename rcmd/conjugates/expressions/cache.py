@@ -8,6 +8,7 @@ written under another name first: a broken or half-written one is never used, bu
 import hashlib
 import json
 import os
+import secrets
 import sys
 from functools import cache
 from importlib.metadata import version
@@ -53,8 +54,9 @@ def store(name: str, module: str) -> str:
     text = _sealed(name, module)
     try:
         folder().mkdir(parents=True, exist_ok=True)
-        part = path(name).with_suffix(f".{os.getpid()}.part")
-        part.write_text(text, "utf-8", newline="\n")
+        part = path(name).with_suffix(f".{secrets.token_hex(4)}.part")
+        with open(part, "x", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
         part.replace(path(name))
     except (OSError, RuntimeError):
         pass

@@ -13,13 +13,14 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from numbers import Integral, Number
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.rows.atoms import DenseAtom, RankOneAtom, SparseAtom
+from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, one_line
 
@@ -165,11 +166,25 @@ def _decoded(tree: Any, archive: zipfile.ZipFile) -> Any:
     if kind == "lowrank":
         return _low_rank(content)
     if kind == "atom":
-        return ATOMS[content](*_decoded(tree["parts"], archive))
+        return _atom(ATOMS[content], _decoded(tree["parts"], archive))
     layout = {"csr": sp.csr_array, "csc": sp.csc_array}[tree["format"]]
     matrix = layout(tuple(content), shape=tuple(tree["shape"]))
     matrix.check_format()
     return matrix
+
+
+def _atom(kind: type[Atom], parts: list[Any]) -> Atom:
+    """The atom, of numbers; whether it is one of the problem is for ``resume`` to say."""
+    if kind is SparseAtom:
+        indices, values = parts
+        right = all(isinstance(index, Integral) for index in indices)
+        right = right and all(isinstance(value, Number) for value in values)
+        parts = [tuple(indices), tuple(values)]
+    else:
+        right = all(part.ndim == 1 and part.dtype.kind in "fO" for part in parts)
+    if not right:
+        raise ValueError(f"{kind.__name__} does not hold the numbers of an atom")
+    return kind(*parts)
 
 
 def _low_rank(state: dict[str, Any]) -> LowRank:

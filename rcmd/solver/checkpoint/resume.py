@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 
 from rcmd.methods import Method, method_named
 from rcmd.model.problem import Problem, check_problem
+from rcmd.rows.atoms import Atom
 from rcmd.rows.processes import Group, SharedError, same_bytes, shared_errors
 from rcmd.rows.validation import one_line
 from rcmd.solver.checkpoint.file import BadCheckpoint, read_stream
@@ -54,6 +56,7 @@ def reopen(
     options = Options(problem, **saved | changed)
     with _whole(path):
         run = Run(options)
+        _check_atoms(tree["run"], math.prod(problem.rows.zero().shape))
         problem.oracle.load_state(tree["oracle"])
         run.load_state(tree["run"], float(tree["seconds"]), ended=bool(tree["ended"]))
         command = tree["command"]
@@ -129,6 +132,15 @@ def _whole(path: Path) -> Iterator[None]:
             f"{path} does not hold the state of such a run ({one_line(fault)}); expected the "
             "problem and the rcmd that it was written with. The file was left as it is"
         ) from fault
+
+
+def _check_atoms(held: Any, p: int) -> None:
+    """Refuse an atom, anywhere in the state of a run, that does not have p entries."""
+    if isinstance(held, Atom) and not held.fits(p):
+        raise ValueError(f"{held!r} is no atom of the problem")
+    inner = held.values() if isinstance(held, dict) else held
+    for item in inner if isinstance(held, dict | list | tuple) else ():
+        _check_atoms(item, p)
 
 
 def _refuse_another(path: Path, saved: dict[str, str], problem: Problem) -> None:
