@@ -67,6 +67,13 @@ class RunFacts:
     exact_atoms, checked
         Whether the oracle's atoms are exact minimizers, and whether the problem's classes were
         checked or proved.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball, LeastSquares, Problem
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), L1Ball(1.0))
+    >>> why_none(RunFacts(problem.constants(), "sublinear", cold=False))
+    'the run has a warm start, and the theorems start at w⁰ = ∇L(0)'
     """
 
     constants: Constants
@@ -86,11 +93,20 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A condition on a run: ``words`` that say it, its test, and ``otherwise`` where it fails."""
+    """A condition on a run: ``words`` that say it, its test, and ``otherwise`` where it fails.
+
+    Examples
+    --------
+    >>> Hypothesis("batches are single rows", "b > 1", lambda facts: facts.constants.batch == 1)
+    Hypothesis('batches are single rows')
+    """
 
     words: str
     otherwise: str
     holds: Callable[[RunFacts], bool]
+
+    def __repr__(self) -> str:
+        return f"Hypothesis({self.words!r})"
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,13 @@ def kinds(cases: Iterator[Case]) -> Iterator[str]:
     return (finding.kind for case in cases for finding in judge(case).findings)
 
 
+@pytest.fixture
+def blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What problems check themselves is left out, so that the judge has something to find."""
+    monkeypatch.setattr("rcmd.model.vetting.vet", lambda _, found: dict.fromkeys(found, "sampled"))
+
+
+@pytest.mark.usefixtures("blind")
 @pytest.mark.parametrize("name", PLANTED)
 def test_planted_faults_are_found(name: str) -> None:
     loss, oracle, kind = PLANTED[name]
@@ -186,6 +193,7 @@ def test_a_hang_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- Hypothesis and the command ----------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("blind")
 def test_the_simplest_case_keeps_what_its_finding_needs() -> None:
     found = first_finding(0, random_cases().map(partial(replace, loss=NOT_A_NUMBER)), 5)
     assert found is not None
