@@ -23,7 +23,7 @@ class Terminal(io.StringIO):
 
 
 def row(gradients, gap, seconds, phase="plain"):
-    return Record(gradients, gradients, gradients, seconds, 1.0, 1.0 - gap, gap, 1.0, phase)
+    return Record(gradients, gradients, gradients, seconds, 1.0, 1.0 - gap, gap, gap, 1.0, phase)
 
 
 FREE = Budgets(None, None, math.inf, n=10)
