@@ -206,6 +206,20 @@ def test_slow_but_steady_is_no_stall(lasso: Problem, ridge: Problem, records: An
         assert solve(problem_, method=method, **slow).stop is StopReason.ITERATIONS
 
 
+@pytest.mark.parametrize(("method", "n", "seed"), [("rcmd", 3, 3), ("fw", 30, 1)])
+def test_a_lucky_pair_is_no_stall(method: str, n: int, seed: int) -> None:
+    """The best pair is found early, while the pairs at hand are still getting better."""
+    X = np.random.default_rng(seed).normal(size=(n, 2 if n == 3 else 4))
+    about = Problem(X, np.sign(X[:, 0] + 0.1), "huber:0.5", L1Ball(1.0))
+    options: Any = {"method": method, "seed": seed, "max_gradients": 18_000 if n == 30 else 4500}
+    result = solve(about, tol=1e-7, **options)
+    gaps, gradients = result.history.column("gap"), result.history.column("gradients")
+    assert gradients[-1] >= 4 * gradients[gaps.argmin()], "no fall while they grew fourfold"
+    assert result.stop is StopReason.GRADIENTS
+    options["max_gradients"] = 30_000
+    assert solve(about, tol=0, **options).gap < 0.3 * result.gap
+
+
 def test_without_a_tolerance_the_budget_is_used(ridge: Problem) -> None:
     assert solve(ridge, batch=8, tol=0.0, max_iterations=20_000).stop is StopReason.ITERATIONS
 
