@@ -40,8 +40,8 @@ gradients grow by the first; those of so many passes count as none. Slow powers 
 """
 
 STALL_RECORDS, STEADY_FALL = 6, 0.2
-"""But not after fewer records than that, and not where the gaps of the pairs at hand fall by such a
-share from their first half to the second: then the best pair was found early, by luck.
+"""But not after fewer records of that growth, and not where the gaps of the pairs at hand fall by such
+a share from their first half to the second: then the best pair was found early, by luck.
 """
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -240,12 +240,15 @@ class Run(Iterator[State]):
     def _stalled(self) -> bool:
         """Whether further steps are in vain; with ``tol=0`` a run uses its budget all the same."""
         since = max(self._fell_at, STALL_PASSES * self.problem.n)
-        grown = self._history[-1].gradients >= STALL_GROWTH * since
-        if not (self.tol > 0 and grown and len(self._since) > STALL_RECORDS):
+        now = self._history[-1].gradients
+        if not (self.tol > 0 and now >= STALL_GROWTH * since):
             return False
-        half = len(self._since) // 2
-        earlier, later = np.median(self._since[:half]), np.median(self._since[half:])
-        return not later < (1 - STEADY_FALL) * earlier
+        rows = self._history[len(self._history) - len(self._since) :]
+        pairs = zip(rows, self._since, strict=True)
+        gaps = [gap for row, gap in pairs if row.gradients * STALL_GROWTH >= now]
+        half = len(gaps) // 2
+        falls = np.median(gaps[half:]) < (1 - STEADY_FALL) * np.median(gaps[:half] or math.inf)
+        return len(gaps) >= STALL_RECORDS and not falls
 
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
         """Why the run ends here; ``None`` if it continues."""

@@ -19,6 +19,7 @@ from rcmd import (
     ConjugateProx,
     Corrected,
     DenseAtom,
+    Ellipsoid,
     EuclideanProx,
     L1Ball,
     LeastSquares,
@@ -218,6 +219,13 @@ def test_a_lucky_pair_is_no_stall(method: str, n: int, seed: int) -> None:
     assert result.stop is StopReason.GRADIENTS
     options["max_gradients"] = 30_000
     assert solve(about, tol=0, **options).gap < 0.3 * result.gap
+
+
+def test_pairs_that_got_better_long_ago_do_not_put_off_a_stall() -> None:
+    """The doubt of a nearly singular ellipsoid is a floor that the pairs come down to."""
+    thin = Ellipsoid(np.array([[3, 1], [1, 1 / 3 + 1e-8]]))
+    about = Problem([[1e3, -3e3]], [1.0], LeastSquares(), thin)
+    assert solve(about, tol=1e-10, max_gradients=20_000).stop is StopReason.STALLED
 
 
 def test_without_a_tolerance_the_budget_is_used(ridge: Problem) -> None:
