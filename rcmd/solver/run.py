@@ -40,8 +40,8 @@ gradients grow by the first; those of so many passes count as none. Slow powers 
 """
 
 STALL_RECORDS, STEADY_FALL = 6, 0.2
-"""But not after fewer records of that growth, and not where the gaps of the pairs at hand fall by such
-a share from their first half to the second: then the best pair was found early, by luck.
+"""But not after fewer records of that growth, and not where the gaps of the pairs at hand fall by
+such a share from their first half to the second: then the best pair was found early, by luck.
 """
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
