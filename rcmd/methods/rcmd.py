@@ -21,7 +21,7 @@ from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.certificate import BestPair
 from rcmd.model.constants import Constants
-from rcmd.model.problem import Problem, foreign
+from rcmd.model.problem import Problem, foreign, unaltered
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import (
     LinearSchedule,
@@ -126,8 +126,10 @@ class RCMD(Method):
             problem,
             constants,
             theorem=_whose(schedule, constants),
-            own_prox=type(prox) is ConjugateProx,
-            own_sampler=type(sampler) is UniformSampler,
+            own_prox=type(prox) is ConjugateProx and unaltered(prox),
+            own_sampler=type(sampler) is UniformSampler
+            and unaltered(sampler)
+            and type(sampler.rng) is np.random.Generator,
             cold=warm_start is None,
         )
         name: EngineName = "reference" if self.accounting else self.engine
@@ -321,5 +323,7 @@ def _whose(schedule: Schedule, constants: Constants) -> bounds.Kind | None:
     own: list[Schedule] = [SublinearSchedule(constants.blocks)]
     if constants.mu > 0:
         own.append(LinearSchedule(constants.blocks, constants.sigma))
-    same = any(type(schedule) is type(one) and schedule == one for one in own)
+    same = unaltered(schedule) and any(
+        type(schedule) is type(one) and schedule == one for one in own
+    )
     return schedule.theorem if same else None

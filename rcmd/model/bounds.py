@@ -61,7 +61,8 @@ class RunFacts:
     theorem
         Whose own schedule it has: Theorem 3.1's ("sublinear"), 3.2's ("linear"), or neither.
     own_prox, own_sampler
-        Whether these are exactly ``ConjugateProx`` and ``UniformSampler``, and no subclasses.
+        Whether these are exactly ``ConjugateProx`` and ``UniformSampler``, no subclasses, with the
+        methods that rcmd gave them, and NumPy's own generator.
     cold
         Whether it starts at w⁰ = ∇L(0), at the first step of its schedule.
     exact_atoms, checked
@@ -334,11 +335,11 @@ def _finite(run: RunFacts) -> bool:
 # fmt: off
 _ALWAYS = (
     Hypothesis("the prox is ConjugateProx itself, h = L*/n",
-               "the prox is another class than ConjugateProx, or a subclass of it, whose h need "
-               "not be L*/n", lambda run: run.own_prox),
+               "the prox is another class than ConjugateProx, a subclass of it or altered, whose h "
+               "need not be L*/n", lambda run: run.own_prox),
     Hypothesis("the sampler is UniformSampler itself: all batches of b rows are equally likely",
-               "the sampler is another class than UniformSampler, or a subclass of it, whose draws "
-               "need not be uniform", lambda run: run.own_sampler),
+               "the sampler is another class than UniformSampler, a subclass of it or altered, "
+               "whose draws need not be uniform", lambda run: run.own_sampler),
     Hypothesis("the run starts cold, at w⁰ = ∇L(0)",
                "the run has a warm start, and the theorems start at w⁰ = ∇L(0)",
                lambda run: run.cold),

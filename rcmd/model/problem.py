@@ -8,6 +8,7 @@ from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
+from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -415,7 +416,7 @@ def foreign(part: Any) -> list[Any]:
     """What is not rcmd's own: ``part``, or objects and functions that it holds in its fields.
 
     A class is rcmd's own where a module of rcmd has it under its name, so that subclasses and
-    generated classes are not.
+    generated classes are not, and where it is ``unaltered``.
 
     Examples
     --------
@@ -428,13 +429,40 @@ def foreign(part: Any) -> list[Any]:
         return [found for item in part for found in foreign(item)]
     kind = type(part)
     module = kind.__module__.partition(".")[0] == "rcmd" and sys.modules.get(kind.__module__)
-    own = getattr(module, kind.__qualname__, None) is kind
+    own = getattr(module, kind.__qualname__, None) is kind and unaltered(part)
     ours = any(base.__module__.partition(".")[0] == "rcmd" for base in kind.__mro__)
     if not own or callable(part):
         return [part] if ours or (callable(part) and kind is not type) else []
     fields = getattr(kind, "__dataclass_fields__", None)
     names = [name for name in vars(part) if name[0] != "_" and (fields is None or name in fields)]
     return foreign([vars(part)[name] for name in names])
+
+
+def unaltered(part: Any) -> bool:
+    """Whether all methods are rcmd's: none was put into the class or the object later.
+
+    Examples
+    --------
+    >>> from rcmd import L1Ball
+    >>> ball = L1Ball(1.0)
+    >>> object.__setattr__(ball, "minimum", lambda c: 0.0)
+    >>> unaltered(L1Ball(1.0)), unaltered(ball)
+    (True, False)
+    """
+    kind = type(part)
+    members = {name: a for base in kind.__mro__[::-1] for name, a in vars(base).items()}
+    fields = getattr(kind, "__dataclass_fields__", None)
+    for name, value in getattr(part, "__dict__", {}).items():
+        plain = name[0] != "_" and not isinstance(members.get(name), cached_property)
+        if (
+            plain
+            and name in members
+            and (callable(value) if fields is None else name not in fields)
+        ):
+            return False
+    methods = (getattr(a, "fget", a) for name, a in members.items() if name[:2] != "__")
+    origins = {a.__module__ for a in methods if isinstance(a, FunctionType)}
+    return all(origin.partition(".")[0] == "rcmd" for origin in origins)
 
 
 def names(parts: list[Any]) -> str:

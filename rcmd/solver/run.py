@@ -39,6 +39,11 @@ STALL_GROWTH, STALL_PASSES, LEAST_FALL = 4, 20, 1e-6
 gradients grow by the first; those of so many passes count as none. Slow powers of 1/k do better.
 """
 
+STALL_RECORDS, STEADY_FALL = 6, 0.2
+"""But not after fewer records of that growth, and not where the gaps of the pairs at hand fall by
+such a share from their first half to the second: then the best pair was found early, by luck.
+"""
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -147,6 +152,7 @@ class Run(Iterator[State]):
         self._history: list[Record] = []
         self._lowest: Any = math.inf
         self._fell_at = 0
+        self._since: list[float] = []
         self.stop: StopReason | None = None
         self.interrupts = Interrupts()
         self._started: float | None = None
@@ -198,6 +204,7 @@ class Run(Iterator[State]):
                 self.save()
             state = self._certified_state()
             self._append(state.record())
+            self._since.append(self._offered)
             self.stop = self._conclude(state.gap, ended)
             if ended is None or self.stop is StopReason.TOLERANCE:
                 self.save(always=self.stop is not None)
@@ -226,14 +233,22 @@ class Run(Iterator[State]):
         self._history.append(row)
         fell = row.gap < (1 - LEAST_FALL) * self._lowest
         if fell or row.phase != "plain":  # corrections end by themselves
-            self._fell_at = row.gradients
+            self._fell_at, self._since = row.gradients, []
         if fell:
             self._lowest = row.gap
 
     def _stalled(self) -> bool:
         """Whether further steps are in vain; with ``tol=0`` a run uses its budget all the same."""
         since = max(self._fell_at, STALL_PASSES * self.problem.n)
-        return self.tol > 0 and self._history[-1].gradients >= STALL_GROWTH * since
+        now = self._history[-1].gradients
+        if not (self.tol > 0 and now >= STALL_GROWTH * since):
+            return False
+        rows = self._history[len(self._history) - len(self._since) :]
+        pairs = zip(rows, self._since, strict=True)
+        gaps = [gap for row, gap in pairs if row.gradients * STALL_GROWTH >= now]
+        half = len(gaps) // 2
+        falls = np.median(gaps[half:]) < (1 - STEADY_FALL) * np.median(gaps[:half] or math.inf)
+        return len(gaps) >= STALL_RECORDS and not falls
 
     def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
         """Why the run ends here; ``None`` if it continues."""
@@ -277,6 +292,7 @@ class Run(Iterator[State]):
             "best": self._best.state(),
             "history": self.history.columns(),
             "next_record": self._next_record,
+            "since": self._since,
         }
 
     def load_state(self, state: dict[str, Any], seconds: float, *, ended: bool) -> None:
@@ -295,6 +311,7 @@ class Run(Iterator[State]):
         self._best.load_state(state["best"])
         for row in History.of_columns(state["history"]):
             self._append(row)
+        self._since = [float(gap) for gap in state["since"]]
         self._next_record = later = state["next_record"]
         if later is not None and not later > 0:
             raise ValueError(f"next_record is {later}; expected an iteration")
@@ -379,7 +396,9 @@ class Run(Iterator[State]):
         certificate = best.certificate()
         pair = progress.theorem_pair
         pair_gap = math.nan if pair is None else pair.gap
-        bound = max(progress.bound, best.resolution())  # NaN stays NaN
+        resolution = best.resolution()
+        bound = max(progress.bound, resolution)  # NaN stays NaN
+        self._offered = float(max((pair or best.offered()).gap, resolution))
         best.forget()
         s, w, d = progress.s.copy(), progress.w.copy(), progress.d.copy()
         self._certifying = time.perf_counter() - begun

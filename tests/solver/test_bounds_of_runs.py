@@ -39,9 +39,24 @@ def problem(oracle: Any = L1Ball(2.0), loss: Any = LeastSquares(), **parts: Any)
 # ---- one class off the theorem's, and there is no bound ------------------------------------------
 
 
+def first_rows(steps: int) -> Any:
+    return np.zeros((steps, 1), dtype=np.int64)
+
+
 class FirstRow(UniformSampler):
     def draw(self, steps: int) -> Any:
-        return np.zeros((steps, 1), dtype=np.int64)
+        return first_rows(steps)
+
+
+def patched(part: Any, **methods: Any) -> Any:
+    for name, method in methods.items():
+        object.__setattr__(part, name, method)
+    return part
+
+
+class Zeros(np.random.Generator):
+    def random(self, size: Any = None, *rest: Any) -> Any:  # type: ignore[override]
+        return np.zeros(size)
 
 
 class Slower(ConjugateProx):
@@ -73,6 +88,26 @@ ATTACKS: dict[str, tuple[Problem, dict[str, Any], str]] = {
         problem(),
         {"sampler": FirstRow(N, 1, np.random.default_rng(0))},
         "whose draws need not be uniform",
+    ),
+    "patched sampler": (
+        problem(),
+        {"sampler": patched(UniformSampler(N, 1, np.random.default_rng(0)), draw=first_rows)},
+        "whose draws need not be uniform",
+    ),
+    "generator": (
+        problem(),
+        {"sampler": UniformSampler(N, 1, Zeros(np.random.PCG64(0)))},
+        "whose draws need not be uniform",
+    ),
+    "patched prox": (
+        problem(),
+        {"prox": patched(ConjugateProx(), mirror=Slower().mirror, inverse=Slower().inverse)},
+        "whose h need not be L*/n",
+    ),
+    "patched schedule": (
+        problem(),
+        {"schedule": patched(SublinearSchedule(float(N)), step=lambda i: 1 / (i + 2))},
+        STEPS,
     ),
     "prox": (problem(), {"prox": Slower()}, "whose h need not be L*/n"),
     "schedule": (problem(), {"schedule": Shorter(float(N))}, STEPS),

@@ -19,6 +19,7 @@ from rcmd import (
     ConjugateProx,
     Corrected,
     DenseAtom,
+    Ellipsoid,
     EuclideanProx,
     L1Ball,
     LeastSquares,
@@ -204,6 +205,27 @@ def test_slow_but_steady_is_no_stall(lasso: Problem, ridge: Problem, records: An
     hardly = RCMD(schedule=LinearSchedule(8.0, 1e6))
     for problem_, method in ((lasso, RCMD()), (ridge, hardly), (lasso, hardly)):
         assert solve(problem_, method=method, **slow).stop is StopReason.ITERATIONS
+
+
+@pytest.mark.parametrize(("method", "n", "seed"), [("rcmd", 3, 3), ("fw", 30, 1)])
+def test_a_lucky_pair_is_no_stall(method: str, n: int, seed: int) -> None:
+    """The best pair is found early, while the pairs at hand are still getting better."""
+    X = np.random.default_rng(seed).normal(size=(n, 2 if n == 3 else 4))
+    about = Problem(X, np.sign(X[:, 0] + 0.1), "huber:0.5", L1Ball(1.0))
+    options: Any = {"method": method, "seed": seed, "max_gradients": 18_000 if n == 30 else 4500}
+    result = solve(about, tol=1e-7, **options)
+    gaps, gradients = result.history.column("gap"), result.history.column("gradients")
+    assert gradients[-1] >= 4 * gradients[gaps.argmin()], "no fall while they grew fourfold"
+    assert result.stop is StopReason.GRADIENTS
+    options["max_gradients"] = 30_000
+    assert solve(about, tol=0, **options).gap < 0.3 * result.gap
+
+
+def test_pairs_that_got_better_long_ago_do_not_put_off_a_stall() -> None:
+    """The doubt of a nearly singular ellipsoid is a floor that the pairs come down to."""
+    thin = Ellipsoid(np.array([[3, 1], [1, 1 / 3 + 1e-8]]))
+    about = Problem([[1e3, -3e3]], [1.0], LeastSquares(), thin)
+    assert solve(about, tol=1e-10, max_gradients=20_000).stop is StopReason.STALLED
 
 
 def test_without_a_tolerance_the_budget_is_used(ridge: Problem) -> None:

@@ -242,6 +242,8 @@ def test_beta_is_moved_into_the_domain_and_the_bound_is_of_the_moved_one():
     assert 0.9e-5 < found.moved < 1.1e-5
     assert found.gap[1] <= 1e-9
     assert "moved" in str(found)
+    assert not found.holds
+    assert "WRONG: β lies outside dom R" in str(found)
     assert verify(result, problem).moved < 1e-15
 
 
@@ -264,6 +266,11 @@ def test_what_was_changed_is_caught(small):
         found = verify(changed, problem)
         assert not found.holds
         assert "WRONG" in str(found)
+    pair = result.certificate
+    for part, fault in (("primal", "P(β) is at least"), ("dual", "D(w) is at most")):
+        better = getattr(pair, part) + (1e-6 if part == "dual" else -1e-6)
+        stated = replace(result, certificate=replace(pair, **{part: better}))
+        assert f"WRONG: {fault}" in str(verify(stated, problem))
 
 
 def test_a_wrong_formula_in_rcmd_is_caught(monkeypatch):

@@ -17,7 +17,7 @@ import numpy as np
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.problem import Problem, foreign, names
+from rcmd.model.problem import Problem, foreign, names, unaltered
 from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import Schedule
 from rcmd.model.vetting.losses import LossCheck
@@ -71,7 +71,7 @@ def vet_run(problem: Problem, prox: BregmanProx, schedule: Schedule) -> None:
 def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     loss, losses = problem.loss, problem.losses.some(sample.places)
     # Only rcmd's own word is a proof, such as that of a class made from an expression.
-    ours = type(loss).__module__.partition(".")[0] == "rcmd"
+    ours = type(loss).__module__.partition(".")[0] == "rcmd" and unaltered(loss)
     if ours and type(loss).proved_on is not SeparableConjugate.proved_on:
         low, high = problem.prediction_ranges
         if loss.proved_on(low, high, problem.losses.y):
@@ -79,7 +79,8 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     low = np.minimum(np.asarray(sample.low, dtype=float), 0.0)
     high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
     key = *map(type, found), fingerprint((loss, losses.y, losses.weights))
-    lowest, highest, ground, raised = _passed.get(key, (low + 1, high, "", 1.0))
+    nothing = np.full(len(low), np.inf)
+    lowest, highest, ground, raised = _passed.get(key, (nothing, -nothing, "", 1.0))
     estimated = type(loss).gamma is SeparableConjugate.gamma
     if not ((low >= lowest).all() and (high <= highest).all()):
         subject, points = Subject(names(found), "rcmd.testing.check_conjugate"), 0

@@ -145,7 +145,8 @@ class LossCheck:
             if gaps[least] < -room[least] or not abs(gaps[k]) <= room[k]:
                 right = float((w * s - values).max())
                 self.subject.refuse("conjugate", place, dual, f"{right:.10g} = sup_s ws − l(s)")
-            self._forms(float(s[k]), w, float(gaps[k]), float(room[k]))
+            for i in (k, -1 - k):  # where w = l'(s), and elsewhere
+                self._forms(float(s[i]), w, float(gaps[i]), float(room[i]))
             if "conjugate_derivative" not in numeric:
                 back = self.subject.number(
                     "conjugate_derivative", place, loss.conjugate_derivative, w, y

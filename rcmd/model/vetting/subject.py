@@ -17,6 +17,9 @@ RELATIVE = 1e-9
 OF_SUMS = 1e-7
 """The same for sums over many entries."""
 
+LABELS = 6
+"""Different labels that are looked at; the smallest and the largest are among them."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -54,10 +57,11 @@ class Sample:
 
     def __init__(self, problem: Problem) -> None:
         losses = problem.losses
-        keys = [losses.y, problem.rows.max_norms()]
+        keys = [problem.rows.max_norms()]
         keys += [] if losses.weights is None else [losses.weights]
         ends = [end for key in keys for end in (int(key.argmin()), int(key.argmax()))]
-        n = len(losses.y)
+        n, labels = len(losses.y), np.unique(losses.y, return_index=True)[1]
+        ends += labels[np.linspace(0, len(labels) - 1, LABELS).astype(int)].tolist()
         self.places = np.arange(n) if n <= FEW else np.unique([*ends, n // 3, 2 * n // 3])
         self.rows = DenseRows(np.array([problem.rows.row(j) for j in self.places.tolist()]))
         self.low, self.high = ends = problem.oracle.prediction_range(self.rows)

@@ -49,6 +49,9 @@ class Enclosure:
         the rounding of floats, and by the move of β if it was outside by 1e-10 or less.
     assumes
         What is taken for granted; empty for what rcmd ships.
+    fault
+        What is wrong beside the gap: β outside dom R by more than 1e-10, a P(β) that is stated too
+        low or a D(w) too high; empty if nothing is.
     bits, seconds
         The precision, and the time it took.
     """
@@ -60,20 +63,23 @@ class Enclosure:
     stated: float
     rounding: float
     assumes: str
+    fault: str
     bits: int
     seconds: float
 
     @property
     def holds(self) -> bool:
-        """Whether something is proved, and the stated gap is not below it."""
-        return math.isfinite(self.gap[1]) and self.stated + self.rounding >= self.gap[0]
+        """Whether something is proved, and nothing that is stated is better than that."""
+        enough = self.stated + self.rounding >= self.gap[0]
+        return math.isfinite(self.gap[1]) and not self.fault and enough
 
     def __str__(self) -> str:
         if not math.isfinite(self.gap[1]):
             return "Nothing is proved: D(w) or P(β) may be infinite next to this pair."
         low, high = _rounded(self.gap[0], ROUND_FLOOR), _rounded(self.gap[1], ROUND_CEILING)
         given = f" if {self.assumes}" if self.assumes else ""
-        verdict = "which holds" if self.holds else f"WRONG: the gap of the pair is at least {low}"
+        wrong = self.fault or f"the gap of the pair is at least {low}"
+        verdict = "which holds" if self.holds else f"WRONG: {wrong}"
         moved = f"by at most {_rounded(self.moved, ROUND_CEILING)} to lie in dom R exactly"
         return (
             f"The suboptimality is at most {high}, proved{given} ({self.bits} bits, "
@@ -119,8 +125,17 @@ def verify(result: Result, problem: Problem) -> Enclosure:
         if high < math.inf and (high - low <= SHARE * high or not high - low < width / 2):
             break
         width = high - low
+    primal, dual, rounding = found["primal"][0], found["dual"][1], found["rounding"]
+    if found.pop("outside"):
+        fault = "β lies outside dom R, where P is infinite"
+    elif not result.primal >= primal - rounding:
+        fault = f"P(β) is at least {_rounded(primal, ROUND_FLOOR)}, and not {result.primal:.4g}"
+    elif not result.dual <= dual + rounding:
+        fault = f"D(w) is at most {_rounded(dual, ROUND_CEILING)}, and not {result.dual:.4g}"
+    else:
+        fault = ""
     seconds = time.perf_counter() - started
-    return Enclosure(**found, stated=float(result.gap), bits=bits, seconds=seconds)
+    return Enclosure(**found, fault=fault, stated=float(result.gap), bits=bits, seconds=seconds)
 
 
 def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
@@ -180,6 +195,7 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
         "moved": outward(max_norm(moves))[1],
         "rounding": outward(rounding)[1],
         "assumes": pair.assumes,
+        "outside": not counted,
     }
 
 
