@@ -210,7 +210,8 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     losses = problem.losses
     with np.errstate(over="ignore"):
         lengths = abs(beta).sum(), math.sqrt(beta @ beta)
-        error = ROUNDING * float((problem.rounding_scales * lengths).min())
+        with np.errstate(invalid="ignore"):  # 0 · ∞
+            error = ROUNDING * float(np.nanmin(problem.rounding_scales * lengths))
         if error * (math.sqrt(2 * size) + error) <= RESOLVED:  # for l_j'² ≤ 2γ_j l_j
             return 0
         errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]

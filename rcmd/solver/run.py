@@ -34,7 +34,7 @@ SLICE_SECONDS = 0.05
 DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
 """A run without budgets ends after the larger of so many passes and so many gradients."""
 
-STALL_GROWTH, STALL_PASSES, LEAST_FALL = 4, 20, 1e-6
+STALL_GROWTH, STALL_PASSES, LEAST_FALL = 10, 20, 1e-6
 """A run stalls where plain steps do not lower the gap by the last of these, relatively, while the
 gradients grow by the first; those of so many passes count as none. Slow powers of 1/k do better.
 """

@@ -376,6 +376,7 @@ def test_sliding_solves_its_subproblem(oracle: Any, error: float) -> None:
 
 
 def test_sliding_without_the_penalty_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rcmd.model.vetting.vet", lambda _, found: dict.fromkeys(found, "sampled"))
     monkeypatch.setattr(L1Penalty, "penalty", lambda self, beta: 0.0)
     assert sliding_excess(L1Penalty(0.3, 2.0), 1e-3) > 1e-3
 

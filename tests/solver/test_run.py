@@ -182,7 +182,7 @@ def test_a_run_that_cannot_go_on_says_so(ridge: Problem, engine: Any) -> None:
     assert result.gap < 1e-15
     gaps, gradients = result.history.column("gap"), result.history.column("gradients")
     fell = gradients[np.flatnonzero(gaps < gaps.min() * (1 + 2e-6))[0]]
-    assert last.gradients / 1.3 <= 4 * max(fell, 20 * ridge.n) <= last.gradients
+    assert last.gradients / 1.3 <= 10 * max(fell, 20 * ridge.n) <= last.gradients
 
 
 @pytest.mark.parametrize("left", [1, 3])
@@ -208,8 +208,11 @@ def test_slow_but_steady_is_no_stall(lasso: Problem, ridge: Problem, records: An
 
 
 @pytest.mark.parametrize(("method", "n", "seed"), [("rcmd", 3, 3), ("fw", 30, 1)])
-def test_a_lucky_pair_is_no_stall(method: str, n: int, seed: int) -> None:
+def test_a_lucky_pair_is_no_stall(
+    method: str, n: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The best pair is found early, while the pairs at hand are still getting better."""
+    monkeypatch.setattr("rcmd.solver.run.STALL_GROWTH", 4)  # luck that lasts for less
     X = np.random.default_rng(seed).normal(size=(n, 2 if n == 3 else 4))
     about = Problem(X, np.sign(X[:, 0] + 0.1), "huber:0.5", L1Ball(1.0))
     options: Any = {"method": method, "seed": seed, "max_gradients": 18_000 if n == 30 else 4500}
@@ -225,7 +228,7 @@ def test_pairs_that_got_better_long_ago_do_not_put_off_a_stall() -> None:
     """The doubt of a nearly singular ellipsoid is a floor that the pairs come down to."""
     thin = Ellipsoid(np.array([[3, 1], [1, 1 / 3 + 1e-8]]))
     about = Problem([[1e3, -3e3]], [1.0], LeastSquares(), thin)
-    assert solve(about, tol=1e-10, max_gradients=20_000).stop is StopReason.STALLED
+    assert solve(about, tol=1e-10, max_gradients=10**6).stop is StopReason.STALLED
 
 
 def test_without_a_tolerance_the_budget_is_used(ridge: Problem) -> None:
