@@ -93,6 +93,7 @@ def mean_gap_of_a_squared_loss_with_200_rows(claim: Claim) -> Finding:
         "D_max for γM², as in the first inequality": replace(SECOND, bound=first_bound),
         "4k for k": replace(SECOND, bound=lambda c, k: second_bound(c, 4 * k)),
     },
+    slow=True,
 )
 def mean_gap_of_a_logistic_loss_with_200_rows(claim: Claim) -> Finding:
     """γM²/(q^k − 1) at k = 2n, where D_max/(q^k − 1) is out of reach."""

@@ -58,7 +58,7 @@ def test_the_code_of_a_case_makes_it_again() -> None:
 
 
 def test_nothing_is_found_in_the_first_cases() -> None:
-    assert first_finding(0, random_cases(), 12) is None
+    assert first_finding(0, random_cases(), 6) is None
 
 
 # ---- planted faults ----------------------------------------------------------------------------
@@ -216,6 +216,7 @@ def test_a_quiet_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert (counted["problems"], counted["with findings"], counted["findings"]) == (1, 0, [])
 
 
+@pytest.mark.slow
 def test_a_finding_comes_as_code(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
