@@ -31,6 +31,7 @@ from rcmd.distributed import ShardedProblem, rehearse
 from rcmd.model import vetting
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.oracles import DenseAtom, SparseAtom, Translated
+from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.rows import DenseRows
 from rcmd.rows.processes import SharedError
 from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, SteepUnsaid
@@ -685,3 +686,12 @@ def test_an_estimated_gamma_is_raised_where_the_check_finds_more() -> None:
         problem = Problem(X, y, steep, Disc(0.42))
         assert problem.losses.gammas.min() >= 2.4999
         assert problem.loss.gamma == problem.losses.gammas.max() <= 2.51
+
+
+def test_a_solver_that_fails_is_no_fault_of_the_class():
+    class Unlucky(L1Ball):
+        def argmin(self, c):
+            raise Unsolved("CVXPY ended with status 'solver_error'")
+
+    with pytest.raises(Unsolved, match=r"^CVXPY ended"):
+        Problem([[1.0]], [1.0], LeastSquares(), Unlucky(1.0))

@@ -7,6 +7,7 @@ import numpy as np
 from rcmd.model.problem import Problem
 from rcmd.model.vetting.subject import OF_SUMS, RELATIVE, Sample, Subject, as_vector, shown
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
+from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.rows.atoms import Atom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
@@ -82,6 +83,8 @@ class OracleCheck:
     def _answer(self, method: str, k: int, *at: Any) -> Any:
         try:
             return getattr(self.oracle, method)(*at)
+        except Unsolved:  # by CVXPY's solver, whose word it is; a run would end there too
+            raise
         except Exception as fault:  # whatever the user's class raises
             self.subject.refuse(method, self.at(k), f"{type(fault).__name__}: {fault}", "an answer")
 
