@@ -695,3 +695,17 @@ def test_a_solver_that_fails_is_no_fault_of_the_class():
 
     with pytest.raises(Unsolved, match=r"^CVXPY ended"):
         Problem([[1.0]], [1.0], LeastSquares(), Unlucky(1.0))
+
+
+def test_a_loss_that_fails_now_and_then_is_refused():
+    class Moody(LeastSquares):
+        calls = []  # noqa: RUF012 (shared on purpose)
+
+        def value(self, s, y):
+            self.calls.append(s)
+            if len(self.calls) == 40:
+                raise ArithmeticError
+            return (s - y) ** 2 / 2
+
+    with pytest.raises(ValueError, match=r"value of Moody .* as when it is asked again"):
+        Problem([[1.0]], [1.0], Moody(), L1Ball(1.0))

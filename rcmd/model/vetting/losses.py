@@ -37,12 +37,14 @@ class LossCheck:
         for s in points.tolist():
             try:
                 found.append(float(function(s, y)))
-            except Exception:  # said by ``number`` below
+            except Exception:  # named below
                 found.append(math.nan)
         array = np.array(found)
         if not np.isfinite(array).all():
             s = float(points[int(np.isfinite(array).argmin())])
             self.subject.number(method, self.at(letter, s), function, s, y)
+            expected = "the same number as when it is asked again"
+            self.subject.refuse(method, self.at(letter, s), "none, or not finite", expected)
         return array
 
     def run(self, low: float, high: float, phase: int) -> int:
