@@ -227,7 +227,6 @@ def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
         strict = weaker if strict == "holds" else f"{strict}; {weaker}"
     zero = not math.isinf(problem.oracle.value(problem.rows.zero()))
     bounded = math.isfinite(constants.prediction_bound)
-    trusted = "taken on trust from the oracle" if said["oracle"] == "holds" else said["oracle"]
     return (
         _line("(1) l is γ-smooth and strictly convex", f"{strict}, γ = {_show(constants.gamma)}"),
         *((f"      {problem.loss.note}",) if problem.loss.note else ()),
@@ -238,7 +237,7 @@ def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
             else "FAILS",
         ),
         _line("(3) 0 ∈ dom R", "holds" if zero else "fails, and no proof needs it"),
-        _line("(–) R is proper and convex", f"{trusted}; the paper omits it"),
+        _line("(–) R is proper and convex", f"{said['oracle']}; the paper omits it"),
         _line("(–) what certificates rest on", problem.ground_text),
     )
 
