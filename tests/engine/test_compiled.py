@@ -153,10 +153,13 @@ class Halves(Written):
 
 
 class Nuclear(Written):
-    """The ball of the nuclear norm on matrices with 20 columns."""
+    """The ball of the nuclear norm on matrices with 20 columns, at c and a large rank-one matrix.
+
+    At c alone, singular vectors would magnify its rounding where singular values are close.
+    """
 
     def argmin(self, c: Any) -> RankOneAtom:
-        left, _, right = np.linalg.svd(c.reshape(-1, 20))
+        left, _, right = np.linalg.svd(c.reshape(-1, 20) + np.linalg.norm(c))
         return RankOneAtom(-self.radius * left[:, 0], right[0])
 
 
