@@ -23,6 +23,9 @@ BLOCK = 8192
 MOST_LABELS = 16
 """How many labels γ is estimated at, for a class that does not say it."""
 
+SOME_LABELS = 1000
+"""Labels that are sorted to find different ones."""
+
 
 class SampleLosses:
     """A loss bound to labels and weights; every method maps arrays to arrays.
@@ -148,11 +151,11 @@ class SampleLosses:
         It is found at up to ``MOST_LABELS`` of the labels; one between two of them gets the larger.
         """
         y, low, high = (np.asarray(part, dtype=float) for part in (self.y, low, high))
-        labels = np.unique(y)
+        labels = y[label_places(y)]
         if len(labels) > MOST_LABELS:
             labels = labels[np.linspace(0, len(labels) - 1, MOST_LABELS).round().astype(int)]
         below = np.searchsorted(labels, y, "right") - 1
-        above = np.searchsorted(labels, y, "left")
+        above = below + (labels[below] < y)
         found = np.empty(len(labels))
         for k, label in enumerate(labels.tolist()):
             near = (below == k) | (above == k)
@@ -213,6 +216,29 @@ class SampleLosses:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_scalars": {}}
+
+
+def label_places(y: Array) -> Array:
+    """Where different labels stand, in their order: all of them, or some of more than 16.
+
+    The least and the greatest are among them. No array longer than ``SOME_LABELS`` is sorted.
+
+    Examples
+    --------
+    >>> label_places(np.array([3.0, 1.0, 2.0, 1.0, 3.0])).tolist()
+    [1, 2, 0]
+    """
+    low, high = int(y.argmin()), int(y.argmax())
+    found, rest = np.unique([low, high]), np.flatnonzero((y != y[low]) & (y != y[high]))
+    while len(rest) and len(found) <= MOST_LABELS:
+        some = rest[:: -(-len(rest) // SOME_LABELS)]
+        new = some[np.unique(y[some], return_index=True)[1]]
+        found = np.concatenate([found, new])
+        if len(some) == len(rest) or len(found) > MOST_LABELS:
+            break
+        for label in y[new]:
+            rest = rest[y[rest] != label]
+    return found[np.argsort(y[found])]
 
 
 def _two_levels(values: Array) -> tuple[Array, Array] | None:

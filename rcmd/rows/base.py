@@ -78,6 +78,11 @@ class Rows(ABC):
         """The largest |x_jk|."""
         return float(self.max_norms().max())
 
+    @property
+    def peak_row(self) -> int:
+        """A row that holds an entry of that size."""
+        return int(self.max_norms().argmax())
+
     def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
         """``function(entries, columns)`` of blocks of rows, one number for every row.
 
@@ -194,6 +199,10 @@ class DenseRows(Rows):
         entries = self.array
         return float(max(entries.max(), -entries.min())) if entries.size else 0.0
 
+    @property
+    def peak_row(self) -> int:
+        return peak_place(self.array) // self.p
+
     def entry_range(self) -> tuple[Array, Array]:
         low, high = self.array.min(axis=1), self.array.max(axis=1)
         return low.astype(self.number_type), high.astype(self.number_type)
@@ -220,6 +229,12 @@ class DenseRows(Rows):
 
     def row(self, j: int) -> Array:
         return np.asarray(self.array[j], dtype=self.number_type)
+
+
+def peak_place(entries: Array) -> int:
+    """Where the largest |entry| stands among all, in two quick passes."""
+    low, high = int(entries.argmin()), int(entries.argmax())
+    return high if entries.flat[high] >= -entries.flat[low] else low
 
 
 def dense_gram(columns: Array, roots: Array) -> Array:

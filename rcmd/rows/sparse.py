@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import BLOCK_ENTRIES, Rows
+from rcmd.rows.base import BLOCK_ENTRIES, Rows, peak_place
 from rcmd.rows.validation import Array
 
 COMPILED_FROM = 2**17
@@ -87,6 +87,13 @@ class SparseRows(Rows):
     def peak(self) -> float:
         low, high = self.span
         return max(high, -low)
+
+    @property
+    def peak_row(self) -> int:
+        if not self.matrix.nnz:
+            return 0
+        place = peak_place(self.matrix.data[: self.matrix.nnz])
+        return int(np.searchsorted(self.matrix.indptr, place, "right")) - 1
 
     @cached_property
     def span(self) -> tuple[float, float]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rcmd import LeastSquares, Logistic, SampleLosses, SeparableConjugate
+from rcmd.conjugates.samples import label_places
 
 F = Fraction
 LOSSES: list[SeparableConjugate] = [LeastSquares(), Logistic()]
@@ -110,6 +111,21 @@ def test_samples_in_fractions() -> None:
     assert losses.bregman_radius(abs(s)) == (F(1, 3) * F(1, 98) + 5 * F(9, 2)) / 2
     assert list(losses.gammas) == [F(1, 3), F(5)]
     assert list(losses.clip(w)) == list(w)
+
+
+def test_places_of_labels() -> None:
+    """All labels of a few, however rare; of many, the ends and some between."""
+    rng = np.random.default_rng(0)
+    for size, rare in ((7, 2), (5000, 3), (30_000, 14)):
+        y = rng.choice([-1.0, 2.0], size)
+        y[rng.choice(size, rare, replace=False)] = np.arange(rare) / 10
+        places = label_places(y)
+        assert y[places].tolist() == np.unique(y).tolist()
+    for y in (rng.normal(size=9000), np.array([F(k % 50, 7) for k in range(400)])):
+        labels = y[label_places(y)]
+        assert (np.diff(labels) > 0).all()
+        assert len(labels) > 16
+        assert (labels[0], labels[-1]) == (y.min(), y.max())
 
 
 # ---- the contract ------------------------------------------------------------------------------

@@ -241,6 +241,21 @@ def test_every_label_of_a_few_is_looked_at():
         Problem(X, labels, made(ArcTan, steep)(), L1Ball(2.0))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_the_widest_of_many_rows_is_looked_at(layout, sign):
+    """l' is 1 % too steep where only row 4321 leads."""
+
+    def wrong(self, s, y):
+        return ArcTan.derivative(self, s, y) * (1.01 if abs(s) > 20 else 1)
+
+    many = np.random.default_rng(2).normal(size=(6000, 3))
+    assert Problem(layout(many), many[:, 0], made(ArcTan, {"derivative": wrong})(), L1Ball(2.0))
+    many[4321, 1] = sign * 30
+    with pytest.raises(ValueError, match="sample 4321"):
+        Problem(layout(many), many[:, 0], made(ArcTan, {"derivative": wrong})(), L1Ball(2.0))
+
+
 def test_predictions_of_any_size_are_checked():
     """From 2⁵³ on, s + 1 = s."""
     X = np.array([[1e16]])

@@ -48,7 +48,10 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
         # A function in a class of rcmd's own has been judged by it before, and calls are dear.
         few = problem.p > LARGE or callable(found["oracle"][0])
         costs = costs_for(problem, sample, few)
-        key = *map(type, found["oracle"]), fingerprint((problem.oracle, sample.rows.array, costs))
+        key = (
+            *map(type, found["oracle"]),
+            fingerprint((problem.oracle, sample.rows.array, np.array(costs))),
+        )
         if key not in _passed:
             subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
             check = OracleCheck(subject, problem.oracle, sample, costs)
@@ -73,8 +76,8 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     # Only rcmd's own word is a proof, such as that of a class made from an expression.
     ours = type(loss).__module__.partition(".")[0] == "rcmd" and unaltered(loss)
     if ours and type(loss).proved_on is not SeparableConjugate.proved_on:
-        low, high = problem.prediction_ranges
-        if loss.proved_on(low, high, problem.losses.y):
+        everywhere = getattr(loss, "gamma_origin", "") == "proved"  # no ranges are needed then
+        if everywhere or loss.proved_on(*problem.prediction_ranges, problem.losses.y):
             return "proved"
     low = np.minimum(np.asarray(sample.low, dtype=float), 0.0)
     high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)

@@ -33,13 +33,13 @@ class LossCheck:
 
     def each(self, method: str, letter: str, points: Array) -> Array:
         """A method at every point, which must be finite there."""
-        function, y, found = getattr(self.loss, method), self.y, []
-        for s in points.tolist():
-            try:
-                found.append(float(function(s, y)))
-            except Exception:  # named below
-                found.append(math.nan)
-        array = np.array(found)
+        function, y = getattr(self.loss, method), self.y
+        array = np.full(len(points), math.nan)
+        try:
+            for k, s in enumerate(points.tolist()):
+                array[k] = function(s, y)
+        except Exception:  # named below
+            pass
         if not np.isfinite(array).all():
             s = float(points[int(np.isfinite(array).argmin())])
             self.subject.number(method, self.at(letter, s), function, s, y)

@@ -12,8 +12,8 @@ from rcmd.rows.atoms import Atom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
 
-MOST_ROWS = 200
-"""Rows of which costs are made."""
+MOST_ROWS, MOST_ENTRIES = 200, 2**19
+"""Rows of which costs are made, and their entries."""
 
 COORDINATES = 6
 """Coordinates along which an atom is compared with better points."""
@@ -26,7 +26,8 @@ def costs_for(problem: Problem, sample: Sample, few: bool) -> list[Array]:
     slopes = [losses.derivative(s) for s in predictions]
     size = max(abs(w).max() for w in slopes) / 1000
     costs = []
-    batch = np.unique(np.linspace(0, problem.rows.n - 1, MOST_ROWS).astype(int))
+    count = min(MOST_ROWS, max(MOST_ENTRIES // problem.p, 2))
+    batch = np.unique(np.linspace(0, problem.rows.n - 1, count).astype(int))
     for _ in range(1 if few else 3):
         total = problem.rows.zero()
         total = problem.rows.rmatvec(0 * problem.losses.y) if isinstance(total, LowRank) else total
@@ -71,6 +72,8 @@ class OracleCheck:
         searched = [k for k, c in enumerate(self.costs) if c.any()]
         for k in searched[:searches]:
             self._search(k)
+        self.reached = np.array(self.points)
+        self.sizes = abs(self.reached)
         for k in range(len(self.costs)):
             self._lowest(k)
         self._range()
@@ -181,10 +184,10 @@ class OracleCheck:
     def _lowest(self, k: int) -> None:
         """``minimum`` is at most cᵀβ + R(β) at every point, and equal to it at an exact atom."""
         c, lowest = self.costs[k], self.minima[k]
-        values = [c @ v + r for v, r in zip(self.points, self.penalties, strict=True)]
-        sizes = [abs(c) @ abs(v) for v in self.points[: len(self.costs)]]
-        room = OF_SUMS * float(max(sizes) + max(map(abs, self.penalties)))
-        best = min(range(len(values)), key=values.__getitem__)
+        values = self.reached @ c + self.penalties
+        sizes = self.sizes[: len(self.costs)] @ abs(c)
+        room = OF_SUMS * float(sizes.max() + max(map(abs, self.penalties)))
+        best = int(values.argmin())
         if not lowest <= values[best] + room:
             expected = (
                 f"at most {float(values[best]):.10g}, which cᵀβ + R(β) is at the point "
@@ -204,13 +207,13 @@ class OracleCheck:
 
     def _range(self) -> None:
         """``prediction_range`` holds x_jᵀβ for every point."""
-        points = np.array(self.points)
-        for x, low, high in zip(
-            self.sample.rows.array, self.sample.low, self.sample.high, strict=True
+        rows = self.sample.rows.array
+        reached, sizes = self.reached @ rows.T, self.sizes @ abs(rows.T)
+        for k, (x, low, high) in enumerate(
+            zip(rows, self.sample.low, self.sample.high, strict=True)
         ):
-            reached = points @ x
-            room = OF_SUMS * float((abs(points) @ abs(x)).max())
-            least, most = reached.min(), reached.max()
+            room = OF_SUMS * float(sizes[:, k].max())
+            least, most = reached[:, k].min(), reached[:, k].max()
             if not (low <= least + room and most - room <= high):
                 came = f"[{float(low):.10g}, {float(high):.10g}]"
                 expected = f"a range that holds {float(least):.10g} and {float(most):.10g}"

@@ -7,8 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from rcmd.conjugates.samples import label_places
 from rcmd.model.problem import Problem
-from rcmd.rows.base import DenseRows
+from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.validation import Array
 
 RELATIVE = 1e-9
@@ -52,18 +53,24 @@ FEW = 8
 """Up to so many rows, all are looked at."""
 
 
+MEASURED = 1000
+"""The narrowest of so many rows is looked at; the widest is that of all."""
+
+
 class Sample:
     """Some rows of the problem, and the ranges of their predictions."""
 
     def __init__(self, problem: Problem) -> None:
-        losses = problem.losses
-        keys = [problem.rows.max_norms()]
-        keys += [] if losses.weights is None else [losses.weights]
-        ends = [end for key in keys for end in (int(key.argmin()), int(key.argmax()))]
-        n, labels = len(losses.y), np.unique(losses.y, return_index=True)[1]
-        ends += labels[np.linspace(0, len(labels) - 1, LABELS).astype(int)].tolist()
-        self.places = np.arange(n) if n <= FEW else np.unique([*ends, n // 3, 2 * n // 3])
-        self.rows = DenseRows(np.array([problem.rows.row(j) for j in self.places.tolist()]))
+        rows, losses, n = problem.rows, problem.losses, len(problem.losses.y)
+        if n <= FEW:
+            self.places = np.arange(n)
+        else:
+            weights = [] if losses.weights is None else [losses.weights]
+            ends = [end for key in weights for end in (int(key.argmin()), int(key.argmax()))]
+            labels = label_places(losses.y)
+            ends += labels[np.linspace(0, len(labels) - 1, LABELS).astype(int)].tolist()
+            self.places = np.unique([*ends, *_extreme_rows(rows), n // 3, 2 * n // 3])
+        self.rows = DenseRows(np.array([rows.row(j) for j in self.places.tolist()]))
         self.low, self.high = ends = problem.oracle.prediction_range(self.rows)
         if {np.shape(end) for end in ends} != {(self.rows.n,)}:
             raise ValueError(
@@ -71,6 +78,16 @@ class Sample:
                 f"{' and '.join(str(np.shape(end)) for end in ends)} for {self.rows.n} rows; "
                 "expected two numbers for each of the rows given"
             )
+
+
+def _extreme_rows(rows: Rows) -> tuple[int, int]:
+    """The row with the largest entry, and a row of small ones."""
+    stride = -(-rows.n // MEASURED)
+    thin = rows.thinned(stride)
+    if thin is None:
+        norms = rows.max_norms()
+        return int(norms.argmax()), int(norms.argmin())
+    return rows.peak_row, stride * int(thin.max_norms().argmin())
 
 
 def shown(vector: Array) -> str:
