@@ -32,6 +32,7 @@ from rcmd.rows import BilinearRows as BilinearRows
 from rcmd.rows import MatrixEntries as MatrixEntries
 from rcmd.rows import OperatorRows as OperatorRows
 from rcmd.rows.lowrank import LowRank as LowRank
+from rcmd.rows.validation import FileError as FileError
 from rcmd.solver.history import State as State
 from rcmd.solver.history import StopReason as StopReason
 from rcmd.solver.path import SolutionPath as SolutionPath

@@ -19,7 +19,7 @@ from rcmd.cli.tasks import TASKS, Task
 from rcmd.model.user_code import only_trusted
 from rcmd.reporting.progress import launched_ranks
 from rcmd.rows.processes import Alone, Group, shared_errors
-from rcmd.solver.checkpoint.file import BadCheckpoint
+from rcmd.rows.validation import FileError
 from rcmd.solver.checkpoint.resume import read_checkpoint, reopen
 from rcmd.solver.solve import CHANGING
 
@@ -78,7 +78,7 @@ def _words(path: Path, group: Group) -> Any:
         and words["rows"] in TASKS
         and None not in (words["spread"], words["code"])
     ):
-        raise BadCheckpoint(
+        raise FileError(
             f"{path} does not hold the options of a command; expected a file that `rcmd solve "
             "--checkpoint` wrote. The file was left as it is"
         )

@@ -20,7 +20,7 @@ from rcmd.rows.lowrank import LowRank
 from rcmd.rows.matrix_files import read_entries, read_numbers
 from rcmd.rows.matrix_rows import MatrixEntries
 from rcmd.rows.processes import Group, shared_errors
-from rcmd.rows.validation import Array, check_seed
+from rcmd.rows.validation import Array, FileError, check_seed
 from rcmd.solver.result import Result
 
 SHOWN = 6
@@ -72,10 +72,8 @@ def located(file: str, folder: str | None) -> str | Path:
         return file
     try:
         return datasets.locate(file, folder)
-    except datasets.DataError as fault:
-        raise datasets.DataError(
-            f"{file} cannot be read: there is no such file here, and {fault}"
-        ) from None
+    except FileError as fault:
+        raise FileError(f"{file} cannot be read: there is no such file here, and {fault}") from None
 
 
 @dataclass(frozen=True)

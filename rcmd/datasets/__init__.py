@@ -2,17 +2,15 @@
 
 ``libsvm`` reads text files, ``fetching`` finds or downloads published ones, ``folder`` writes rows
 to disk and opens them, ``generated`` makes problems. Begin with ``read(path)`` or ``load("a9a")``;
-bad data raise a ``DataError``.
+bad files raise a ``rcmd.FileError``.
 """
 
 from rcmd.datasets.fetching import load, locate
 from rcmd.datasets.folder import RowsWriter, StoredData, convert_libsvm, open_rows, read
 from rcmd.datasets.generated import make_classification, make_regression
 from rcmd.datasets.libsvm import LibsvmData, map_labels, read_libsvm
-from rcmd.rows.matrix_files import DataError
 
 __all__ = [
-    "DataError",
     "LibsvmData",
     "RowsWriter",
     "StoredData",

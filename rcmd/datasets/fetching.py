@@ -6,8 +6,7 @@ from pathlib import Path
 
 from rcmd.conjugates.expressions.cache import folder as expressions_folder
 from rcmd.datasets.libsvm import LibsvmData, read_libsvm
-from rcmd.rows.matrix_files import DataError
-from rcmd.rows.validation import pip_install
+from rcmd.rows.validation import FileError, pip_install
 
 SITE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
 SUFFIXES = ("", ".bz2", ".xz", ".gz", ".txt")
@@ -53,7 +52,7 @@ def locate(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     mine.txt
     """
     if not name or Path(name).name != name:
-        raise DataError(f"name is {name!r}; expected that of a data set, such as 'a9a', no path")
+        raise ValueError(f"name is {name!r}; expected that of a data set, such as 'a9a', no path")
     given = [Path(f) for f in (folder, os.environ.get("RCMD_DATA")) if f]
     folders, files = [*given, cache_folder()], [name + suffix for suffix in SUFFIXES]
     for path in (place / file for place in folders for file in files):
@@ -63,7 +62,7 @@ def locate(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     for file in files:
         if file in PUBLISHED:
             return _download(file, looked)
-    raise DataError(
+    raise FileError(
         f"{looked}; expected it there, or one of {', '.join(PUBLISHED)}, which can be downloaded"
     )
 
@@ -79,17 +78,17 @@ def _download(file: str, looked: str) -> Path:
     try:
         pooch = import_module("pooch")
     except ImportError:
-        raise DataError(
+        raise FileError(
             f"{looked}, and downloading needs pooch: {pip_install('data')}, or {put}"
         ) from None
     try:
         path = pooch.retrieve(url=url, known_hash=f"sha256:{sha256}", fname=file, path=folder)
     except ValueError as fault:  # what pooch says of a wrong checksum
-        raise DataError(
+        raise FileError(
             f"{url} came without its SHA-256 {sha256}: it was cut off, or is "
             f"another file; try again, or put one that you trust into {folder}"
         ) from fault
     except OSError as fault:  # of which the errors of requests are kinds
         reason = " ".join(str(fault).split()) or type(fault).__name__
-        raise DataError(f"{looked} and cannot be downloaded ({reason}): {put}") from fault
+        raise FileError(f"{looked} and cannot be downloaded ({reason}): {put}") from fault
     return Path(path)

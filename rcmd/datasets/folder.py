@@ -27,9 +27,8 @@ from rcmd.datasets.libsvm import MOST_FEATURES, LibsvmData, libsvm_parts, read_l
 from rcmd.rows.base import DenseRows
 from rcmd.rows.disk import ArrayFile, DenseFiles, DiskRows, RowFiles, SparseFiles
 from rcmd.rows.layouts import as_rows
-from rcmd.rows.matrix_files import DataError
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import Array, as_array, checked_numbers, one_line
+from rcmd.rows.validation import Array, FileError, as_array, checked_numbers, one_line
 
 FORMAT, VERSION = "rcmd rows", 1
 META = "meta.json"
@@ -68,29 +67,29 @@ class Meta(NamedTuple):
 
 
 def read_meta(folder: Path) -> Meta:
-    """What ``folder`` holds, or a :class:`DataError` that says why it cannot be told."""
+    """What ``folder`` holds, or a :class:`FileError` that says why it cannot be told."""
     try:
         text = (folder / META).read_text()
     except (FileNotFoundError, NotADirectoryError):
         what = f"has no {META}" if folder.is_dir() else "is not there, or is no folder"
-        raise DataError(
+        raise FileError(
             f"{folder} {what}; expected a folder made by rcmd convert or by RowsWriter"
         ) from None
     except (OSError, UnicodeDecodeError) as fault:
-        raise DataError(f"{folder / META} cannot be read: {fault}") from fault
+        raise FileError(f"{folder / META} cannot be read: {fault}") from fault
     try:
         body = json.loads(text)
     except json.JSONDecodeError:
         body = None
     if not isinstance(body, dict) or body.get("format") != FORMAT:
-        raise DataError(f"{folder / META} is damaged, or not about rows; {AGAIN}")
+        raise FileError(f"{folder / META} is damaged, or not about rows; {AGAIN}")
     if body.get("version") != VERSION:
-        raise DataError(
+        raise FileError(
             f"{folder} is in version {one_line(body.get('version'))} of its format, while this "
             f"rcmd reads version {VERSION}; update rcmd, or {AGAIN}"
         )
     if body.pop("crc32", None) != _checksum(body):
-        raise DataError(f"{folder / META} was changed since it was written; {AGAIN}")
+        raise FileError(f"{folder / META} was changed since it was written; {AGAIN}")
     try:
         meta = Meta(*(body[name] for name in Meta._fields))
         files = [meta.files[name] for name in NAMES[meta.layout]]
@@ -99,7 +98,7 @@ def read_meta(folder: Path) -> Meta:
             return meta
     except (LookupError, TypeError):
         pass
-    raise DataError(f"{folder / META} does not say what the files hold; {AGAIN}")
+    raise FileError(f"{folder / META} does not say what the files hold; {AGAIN}")
 
 
 def _checksum(body: dict[str, Any]) -> int:
@@ -118,7 +117,7 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
 
     Labels and offsets are loaded, 16 bytes for each row; of the entries, only the blocks and
     batches at hand are ever in memory. All files are read once and their checksums compared:
-    a damaged, shortened or newer folder raises :class:`DataError`.
+    a damaged, shortened or newer folder raises :class:`FileError`.
 
     Beside some vectors of length n, a run may keep a quarter of a gigabyte of predictions at
     atoms for its corrections, twice that while it adds some; ``method="rcmd"`` keeps none.
@@ -186,11 +185,11 @@ def _opened(folder: Path, name: str, meta: Meta) -> ArrayFile:
             raise ValueError(f"{path} holds {file.dtype} of shape {file.shape}")
         return file
     except FileNotFoundError:
-        raise DataError(f"{path} is missing; {AGAIN}") from None
+        raise FileError(f"{path} is missing; {AGAIN}") from None
     except OSError as fault:
-        raise DataError(f"{path} cannot be read: {fault.strerror or fault}") from fault
+        raise FileError(f"{path} cannot be read: {fault.strerror or fault}") from fault
     except ValueError as fault:
-        raise DataError(f"{fault}: it is damaged; {AGAIN}") from None
+        raise FileError(f"{fault}: it is damaged; {AGAIN}") from None
 
 
 def _checked(file: ArrayFile, meta: Meta, name: str, right: Callable[[int, Array], bool]) -> Array:
@@ -205,9 +204,9 @@ def _checked(file: ArrayFile, meta: Meta, name: str, right: Callable[[int, Array
         found = zlib.crc32(block.data, found)
         fine = fine and right(start, block)
     if found != meta.files[name]["crc32"]:
-        raise DataError(f"{file.path} does not have its checksum: it is damaged; {AGAIN}")
+        raise FileError(f"{file.path} does not have its checksum: it is damaged; {AGAIN}")
     if not fine:
-        raise DataError(f"{file.path} holds what is no {name} of rows: it is damaged; {AGAIN}")
+        raise FileError(f"{file.path} holds what is no {name} of rows: it is damaged; {AGAIN}")
     return block
 
 
@@ -239,7 +238,7 @@ class _Columns:
 def _refuse_wide(folder: Path, features: int, widest: int) -> None:
     """One wrong number must not ask for all of memory."""
     if features > max(MOST_FEATURES, widest):
-        raise DataError(
+        raise FileError(
             f"{folder} says that it has {features} features, while its entries need {widest}; "
             f"expected no more than they need, or than {MOST_FEATURES}"
         )
@@ -268,7 +267,7 @@ class RowsWriter:
         self.path = Path(os.path.abspath(path))
         self.dtype = np.dtype(dtype)
         if self.dtype not in (np.float32, np.float64):
-            raise DataError(f"dtype is {self.dtype}; expected float32 or float64")
+            raise ValueError(f"dtype is {self.dtype}; expected float32 or float64")
         self.rows = self.entries = 0
         self.features = features
         self._widest = 0
@@ -277,9 +276,9 @@ class RowsWriter:
 
     def __enter__(self) -> RowsWriter:
         if self.path.exists():
-            raise DataError(f"{self.path} is there already; remove it first, or choose a new name")
+            raise FileError(f"{self.path} is there already; remove it first, or choose a new name")
         if not self.path.parent.is_dir():
-            raise DataError(f"{self.path} cannot be made: there is no folder {self.path.parent}")
+            raise FileError(f"{self.path} cannot be made: there is no folder {self.path.parent}")
         unique = f"{os.getpid()}-{time.time_ns()}"
         self._part = self.path.with_name(f".{self.path.name}.{unique}.part")
         with self._saying_why():
@@ -291,7 +290,7 @@ class RowsWriter:
         labels = np.asarray(checked_numbers("y", as_array("y", y)), dtype=float)
         height = np.shape(X)[0]
         if labels.shape != (height,):
-            raise DataError(
+            raise ValueError(
                 f"y has shape {labels.shape}; expected ({height},), one label for each row of X"
             )
         if not height:
@@ -308,7 +307,7 @@ class RowsWriter:
             self._put(data=self._narrowed(matrix.data), indices=matrix.indices, indptr=ends)
             self.entries += matrix.nnz
         else:
-            raise DataError(f"X is {type(rows).__name__}; expected an array or a sparse matrix")
+            raise ValueError(f"X is {type(rows).__name__}; expected an array or a sparse matrix")
         self._put(labels=labels)
         self.rows += height
 
@@ -318,13 +317,13 @@ class RowsWriter:
             self._layout = layout
             self._make_files(layout, width)
         if layout != self._layout:
-            raise DataError(f"X is {layout} after {self._layout} blocks; expected all of one kind")
+            raise ValueError(f"X is {layout} after {self._layout} blocks; expected all of one kind")
         self._widest = max(self._widest, width)
         if layout == "dense" and width != self._files["data"].columns[0]:
-            raise DataError(f"X has {width} columns; expected {self._files['data'].columns[0]}")
+            raise ValueError(f"X has {width} columns; expected {self._files['data'].columns[0]}")
         most = 2**31 - 1 if self.features is None else self.features  # indices have 32 bits
         if width > most:
-            raise DataError(f"X has an entry in column {width - 1}; expected columns below {most}")
+            raise ValueError(f"X has an entry in column {width - 1}; expected columns below {most}")
 
     def _make_files(self, layout: Layout, width: int) -> None:
         kinds = {"data": self.dtype, "indices": np.int32, "indptr": np.int64, "labels": float}
@@ -348,13 +347,13 @@ class RowsWriter:
             yield
         except OSError as fault:
             reason = fault.strerror or fault
-            raise DataError(f"{self.path} cannot be written: {reason}") from fault
+            raise FileError(f"{self.path} cannot be written: {reason}") from fault
 
     def _narrowed(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
             narrow = values.astype(self.dtype, copy=False)
         if narrow is not values and not np.isfinite(narrow).all():
-            raise DataError(f"X holds {abs(values).max():.3g}, too large for {self.dtype}")
+            raise ValueError(f"X holds {abs(values).max():.3g}, too large for {self.dtype}")
         return narrow
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -369,10 +368,10 @@ class RowsWriter:
     def _finish(self) -> None:
         """Complete the headers, write meta.json, and give the folder its name."""
         if self._layout is None:
-            raise DataError(f"no rows were written into {self.path}; expected at least one")
+            raise FileError(f"no rows were written into {self.path}; expected at least one")
         features = self._widest if self.features is None else self.features
         if not features:
-            raise DataError(f"{self.path} would have no column; expected at least one entry")
+            raise FileError(f"{self.path} would have no column; expected at least one entry")
         _refuse_wide(self.path, features, self._widest)
         with self._saying_why():
             ends = {name: file.finish() for name, file in self._files.items()}

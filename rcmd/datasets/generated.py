@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.rows.matrix_files import DataError
 from rcmd.rows.validation import Array, check_seed
 
 Pair = tuple[Any, Array]
@@ -49,7 +48,7 @@ def make_regression(n: int = 400, p: int = 100, *, density: float = 0.1, rng: Rn
 def _design(n: int, p: int, density: float, spread: float, rng: np.random.Generator) -> Pair:
     """Draw X and a sparse truth, X scaled to give their product, also returned, the spread."""
     if n < 1 or p < 1 or not 0 < density <= 1:
-        raise DataError(f"n={n}, p={p}, density={density}; expected n, p >= 1, 0 < density <= 1")
+        raise ValueError(f"n={n}, p={p}, density={density}; expected n, p >= 1, 0 < density <= 1")
     x: Any = rng.uniform(-1.0, 1.0, (n, p) if density == 1 else math.ceil(density * n * p))
     if density < 1:
         cells = np.sort(rng.choice(n * p, size=x.size, replace=False))

@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from rcmd.rows.matrix_files import DataError
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, FileError
 
 _BLOCK = 1 << 20  # bytes of text parsed at a time; much larger blocks fall out of the cache
 _LONGEST_LINE = 1 << 25  # bytes, some two million entries: no more is ever taken into memory
@@ -54,7 +53,7 @@ def read_libsvm(path: str | os.PathLike[str], *, features: int | None = None) ->
 
     ``features`` is the number of columns of X; by default the largest index that occurs, which
     may be ``MOST_FEATURES``: one wrong digit must not ask for all of memory. A line may have 32 MB.
-    Whatever makes the file unreadable or malformed raises :class:`DataError`.
+    Whatever makes the file unreadable or malformed raises :class:`FileError`.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def map_labels(y: ArrayLike) -> tuple[Array, str | None]:
         return np.where(labels == distinct[1], 1.0, -1.0), mapped
     values = ", ".join(shown + ["..."] * (distinct.size > 4)) or "it is empty"
     wanted = "expected two finite ones: keep the rows of two classes only"
-    raise DataError(f"y has {distinct.size} distinct values ({values}); {wanted}")
+    raise ValueError(f"y has {distinct.size} distinct values ({values}); {wanted}")
 
 
 class LibsvmPart(NamedTuple):
@@ -112,13 +111,13 @@ def libsvm_parts(
     """Yield a file in parts of some megabytes; options and errors are those of read_libsvm."""
     limit = MOST_FEATURES if features is None else features
     if not 0 <= limit < 2**31:
-        raise DataError(f"features is {limit}; expected an integer from 0 to {2**31 - 1}")
+        raise ValueError(f"features is {limit}; expected an integer from 0 to {2**31 - 1}")
     name, line, found = os.fspath(path), 1, False
     with closing(_blocks(name)) as blocks:
         for block, share in blocks:
             if len(block) >= _LONGEST_LINE and not block.endswith(b"\n"):
                 line += block.count(b"\n")
-                raise DataError(
+                raise FileError(
                     f"{name}, line {line}: has more than {_LONGEST_LINE >> 20} MB; expected lines "
                     "'label index:value ...', each a row"
                 )
@@ -131,7 +130,7 @@ def libsvm_parts(
             found = found or y.size > 0
             yield LibsvmPart(x, y, share)
     if not found:
-        raise DataError(f"{name} holds no rows; expected lines 'label index:value ...'")
+        raise FileError(f"{name} holds no rows; expected lines 'label index:value ...'")
 
 
 def _blocks(name: str) -> Generator[tuple[bytes, float], None, None]:
@@ -154,7 +153,7 @@ def _blocks(name: str) -> Generator[tuple[bytes, float], None, None]:
         reason = getattr(error, "strerror", None) or error
         missing = isinstance(error, FileNotFoundError)
         way = "; expected the path of a LIBSVM file" if missing else ""
-        raise DataError(f"{name} cannot be read: {reason}{way}") from error
+        raise FileError(f"{name} cannot be read: {reason}{way}") from error
 
 
 def _parse(text: bytes, limit: int) -> tuple[Any, Array]:
@@ -219,7 +218,7 @@ def _numbers(text: bytes, code: Array, start: Array, stop: Array) -> tuple[Array
     return numbers, ~(signed | hard | (tail > 0))
 
 
-def _culprit(name: str, line: int, text: bytes, limit: int) -> DataError:
+def _culprit(name: str, line: int, text: bytes, limit: int) -> FileError:
     """Name the first wrong token of a text whose first line has the number ``line``."""
     for number, row in enumerate(text.split(b"\n"), line):
         seen: set[int] = set()
@@ -241,5 +240,5 @@ def _culprit(name: str, line: int, text: bytes, limit: int) -> DataError:
                 seen.add(int(index))
                 continue
             found = ascii(token[:40].decode("latin-1"))
-            return DataError(f"{name}, line {number}: found {found}; expected {expected}")
-    return DataError(f"{name}, line {line} or below: expected lines 'label index:value ...'")
+            return FileError(f"{name}, line {number}: found {found}; expected {expected}")
+    return FileError(f"{name}, line {line} or below: expected lines 'label index:value ...'")

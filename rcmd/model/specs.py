@@ -22,8 +22,8 @@ from rcmd.conjugates.refused import Refused
 from rcmd.model.user_code import load
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.rows.matrix_files import DataError, read_numbers
-from rcmd.rows.validation import Array, check_kind
+from rcmd.rows.matrix_files import read_numbers
+from rcmd.rows.validation import Array, FileError, check_kind
 
 Shape = tuple[int, int]
 
@@ -59,7 +59,7 @@ class Kind:
             raise ValueError(
                 f"{owner} holds {word!r}; expected {self.expected} (its {name})"
             ) from None
-        except DataError as fault:
+        except FileError as fault:
             raise ValueError(f"{name} of {owner}: {fault}") from fault
 
 
@@ -255,7 +255,7 @@ def _matrix(word: str) -> Array:
 def _vector(word: str) -> Array:
     array = _matrix(word)
     if 1 not in array.shape:
-        raise DataError(
+        raise FileError(
             f"{word} holds {array.shape[0]} × {array.shape[1]} numbers; expected one column of them"
         )
     return array.ravel()
@@ -294,7 +294,7 @@ def _labels(word: str) -> list[str]:
         text = Path(word).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        raise DataError(f"{word} cannot be read: {reason}") from None
+        raise FileError(f"{word} cannot be read: {reason}") from None
     return re.findall(r"[^\s,]+", text)
 
 

@@ -7,11 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcmd.rows.validation import Array
-
-
-class DataError(ValueError):
-    """Data that cannot be used; the message is one sentence saying what and where."""
+from rcmd.rows.validation import Array, FileError
 
 
 class Entries(NamedTuple):
@@ -38,15 +34,15 @@ def read_numbers(path: str | os.PathLike[str]) -> Array:
     try:
         array = np.load(name, allow_pickle=False) if name.endswith(".npy") else _text(name)
     except OSError as fault:
-        raise DataError(f"{name} cannot be read: {fault.strerror or fault}") from fault
+        raise FileError(f"{name} cannot be read: {fault.strerror or fault}") from fault
     except (ValueError, EOFError, MemoryError, TokenError) as fault:  # a header may say anything
         reason = str(fault).partition("\n")[0].rstrip(".;")
-        raise DataError(
+        raise FileError(
             f"{name} cannot be read as numbers ({reason}); expected lines of "
             "numbers with commas or spaces between them and no header, or an .npy file"
         ) from fault
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf" or not array.size:
-        raise DataError(
+        raise FileError(
             f"{name} holds an array of shape {array.shape} and dtype {array.dtype}; expected a "
             "matrix or a vector of real numbers"
         )
@@ -57,14 +53,14 @@ def read_entries(path: str | os.PathLike[str]) -> Entries:
     """The lines ``row column value`` of a file; counts begin at 0, or at 1 if no 0 occurs."""
     name, table = os.fspath(path), read_numbers(path)
     if table.shape[1] != 3:
-        raise DataError(
+        raise FileError(
             f"{name} has {table.shape[1]} column(s); expected three: row, column, value"
         )
     places = table[:, :2]
     wrong = ~((places >= 0) & (places == np.floor(places)) & (places < 2**31)).all(axis=1)
     if wrong.any():
         first = int(wrong.argmax())
-        raise DataError(
+        raise FileError(
             f"{name}, entry {first + 1}: row {places[first, 0]:g}, column {places[first, 1]:g}; "
             "expected whole numbers from 0 or from 1 on"
         )

@@ -22,6 +22,14 @@ LONGEST = 300
 """Characters of an error that are told in another one."""
 
 
+class FileError(ValueError):
+    """A file that cannot be used: absent, damaged, forged, or not of the kind that is expected.
+
+    All that reads files raises it (data sets, folders of rows, results, checkpoints); its message
+    says which file, what is wrong with it and what to do.
+    """
+
+
 def pip_install(extra: str) -> str:
     """The command that installs what an optional part needs.
 

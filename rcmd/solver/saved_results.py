@@ -15,7 +15,7 @@ from rcmd.model.certificate import Certificate, frozen
 from rcmd.model.constants import Summary
 from rcmd.model.problem import GROUNDS
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import one_line
+from rcmd.rows.validation import FileError, one_line
 from rcmd.solver.checkpoint.file import Kind, read_file, write_file
 from rcmd.solver.history import History, StopReason, of_kinds
 from rcmd.solver.result import Result
@@ -24,11 +24,7 @@ NUMBERS = ("primal", "dual", "loss_gap", "regularizer_gap")
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "copt")
 
 
-class BadResult(ValueError):
-    """A file that holds no result, or not all of it."""
-
-
-FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save", BadResult)
+FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save")
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
@@ -57,7 +53,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     """The result that ``Result.save`` or ``rcmd solve --save`` wrote.
 
     A file that is cut short, damaged, of another format or no result at all is refused by a
-    ``ValueError``.
+    ``FileError``.
 
     Examples
     --------
@@ -132,13 +128,13 @@ def load_with_versions(
     """A saved result, and the versions of Python and the packages that it was made with."""
     path = Path(path)
     if not path.is_file():
-        raise BadResult(f"{path} cannot be read: there is no such file")
+        raise FileError(f"{path} cannot be read: there is no such file")
     held = read_file(path, FORMAT)
     try:
         made_with = {str(name): v and str(v) for name, v in dict(held["versions"]).items()}
         return from_parts(held), made_with
     except Exception as fault:  # a forged file may hold anything
-        raise BadResult(
+        raise FileError(
             f"{path} lacks parts of a result, or holds wrong ones ({one_line(fault)}); expected a "
             f"file that {FORMAT.writer} wrote"
         ) from fault

@@ -9,6 +9,7 @@ import pytest
 from small_problems import as_text, exact_problem, problem
 
 from rcmd import (
+    FileError,
     L1Ball,
     LeastSquares,
     LowRank,
@@ -21,7 +22,7 @@ from rcmd import (
 from rcmd.cli.main import main
 from rcmd.datasets import make_classification
 from rcmd.solver.checkpoint.file import CHECKPOINT, write_file
-from rcmd.solver.saved_results import FORMAT, BadResult, load_with_versions
+from rcmd.solver.saved_results import FORMAT, load_with_versions
 
 
 def same(one, other):
@@ -106,7 +107,7 @@ def test_every_cut_and_every_changed_byte_is_refused(saved):
     whole = saved.read_bytes()
     for length in [*range(0, 130, 7), *range(130, len(whole), 301), len(whole) - 1]:
         saved.write_bytes(whole[:length])
-        with pytest.raises(BadResult, match=r"is a damaged result|not a result of rcmd"):
+        with pytest.raises(FileError, match=r"is a damaged result|not a result of rcmd"):
             load_result(saved)
     for place in range(0, len(whole), 211):
         changed = bytearray(whole)
@@ -114,7 +115,7 @@ def test_every_cut_and_every_changed_byte_is_refused(saved):
         saved.write_bytes(changed)
         try:  # a zip has bytes that mean nothing, such as the time of day
             again = load_result(saved)
-        except BadResult:
+        except FileError:
             continue
         saved.write_bytes(whole)
         check_same(load_result(saved), again)

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rcmd import FileError
 from rcmd.cli.main import main
 from rcmd.datasets import (
-    DataError,
     RowsWriter,
     convert_libsvm,
     libsvm,
@@ -118,7 +118,7 @@ def test_options(source, tmp_path):
     mapped = open_rows(tmp_path / "single.rows").X.mapped()
     assert mapped.dtype == np.float32
     assert np.array_equal(mapped.data, X.data.astype(np.float32))
-    with pytest.raises(DataError, match=r"dtype is int64; expected float32 or float64"):
+    with pytest.raises(ValueError, match=r"dtype is int64; expected float32 or float64"):
         convert_libsvm(source, tmp_path / "x.rows", dtype=np.int64)
 
 
@@ -176,7 +176,7 @@ def test_malformed_text_leaves_nothing(source, cut, wrong, message):
     cut(500)
     lines = text().splitlines(keepends=True)
     source.write_bytes(b"".join([*lines[:202], wrong, *lines[202:]]))
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(FileError, match=message):
         convert_libsvm(source, source.with_name("some.rows"))
     assert only_source(source)
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_made(tmp_path, content, target, message):
     if content is not None:
         source.write_bytes(content)
     before = list(tmp_path.iterdir())
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(FileError, match=message):
         convert_libsvm(source, tmp_path / target)
     assert list(tmp_path.iterdir()) == before
 
@@ -204,7 +204,7 @@ def test_what_cannot_be_made(tmp_path, content, target, message):
 @pytest.mark.parametrize(
     ("fault", "expected", "message"),
     [
-        (OSError(errno.ENOSPC, "full"), DataError, r"some.rows cannot be written: full"),
+        (OSError(errno.ENOSPC, "full"), FileError, r"some.rows cannot be written: full"),
         (KeyboardInterrupt("now"), KeyboardInterrupt, "now"),
     ],
     ids=["full disk", "Ctrl-C"],
@@ -259,17 +259,17 @@ def test_a_damaged_folder_is_refused(folder, name, monkeypatch):
         flipped = bytearray(whole)
         flipped[place] ^= 1
         path.write_bytes(flipped)
-        with pytest.raises(DataError, match=rf"{name}.npy does not have its checksum: it is damag"):
+        with pytest.raises(FileError, match=rf"{name}.npy does not have its checksum: it is damag"):
             open_rows(folder)
     for damaged in (whole[:-8], whole[:50], b"", whole + b"12345678"):
         path.write_bytes(damaged)
-        with pytest.raises(DataError, match=rf"{name}.npy has [\d,]+ bytes; expected [\d,]+: it"):
+        with pytest.raises(FileError, match=rf"{name}.npy has [\d,]+ bytes; expected [\d,]+: it"):
             open_rows(folder)
     path.write_bytes(b"no array" + whole[8:])
-    with pytest.raises(DataError, match="it is damaged; make it again with rcmd convert"):
+    with pytest.raises(FileError, match="it is damaged; make it again with rcmd convert"):
         open_rows(folder)
     path.unlink()
-    with pytest.raises(DataError, match=rf"{name}.npy is missing; make it again with rcmd convert"):
+    with pytest.raises(FileError, match=rf"{name}.npy is missing; make it again with rcmd convert"):
         open_rows(folder)
     path.write_bytes(whole)
     open_rows(folder)
@@ -294,7 +294,7 @@ def newer(text):
 )
 def test_changed_descriptions_are_refused(folder, change, message):
     (folder / META).write_text(change((folder / META).read_text()))
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(FileError, match=message):
         open_rows(folder)
 
 
@@ -328,7 +328,7 @@ def test_a_folder_that_lies_is_refused_before_a_kernel_sees_it(folder, name, pla
     array = np.load(folder / f"{name}.npy")
     array[place] = number
     forged(folder, name, array)
-    with pytest.raises(DataError, match=rf"{name}.npy holds what is no {name} of rows"):
+    with pytest.raises(FileError, match=rf"{name}.npy holds what is no {name} of rows"):
         open_rows(folder)
 
 
@@ -337,10 +337,10 @@ def test_a_folder_has_no_more_features_than_it_needs(folder, tmp_path):
     forged(folder, features=MOST_FEATURES)
     assert open_rows(folder).X.p == MOST_FEATURES
     forged(folder, features=MOST_FEATURES + 1)
-    with pytest.raises(DataError, match="268435457 features, while its entries need 30"):
+    with pytest.raises(FileError, match="268435457 features, while its entries need 30"):
         open_rows(folder)
     with (
-        pytest.raises(DataError, match="268435457 features, while its entries need 2"),
+        pytest.raises(FileError, match="268435457 features, while its entries need 2"),
         RowsWriter(tmp_path / "wide.rows", features=MOST_FEATURES + 1) as writer,
     ):
         writer.append(sp.csr_array([[0.0, 1.0]]), [1.0])
@@ -356,7 +356,7 @@ def test_columns_increase_in_every_row(folder, monkeypatch, block):
             twice = indices.copy()
             twice[entry] = twice[entry - 1]
             forged(folder, "indices", twice)
-            with pytest.raises(DataError, match="holds what is no indices of rows"):
+            with pytest.raises(FileError, match="holds what is no indices of rows"):
                 open_rows(folder)
     forged(folder, "indices", indices)
     open_rows(folder)
@@ -368,7 +368,7 @@ def test_arrays_of_another_kind_are_refused(folder, name):
     other = array.astype(np.int64 if name in ("data", "labels") else float)
     for lie in (array[:-1], other, array[None], array.astype(array.dtype.newbyteorder())):
         forged(folder, name, lie)
-        with pytest.raises(DataError, match=rf"{name}.npy holds \S+ of shape .*: it is damaged"):
+        with pytest.raises(FileError, match=rf"{name}.npy holds \S+ of shape .*: it is damaged"):
             open_rows(folder)
 
 
@@ -377,17 +377,17 @@ def test_descriptions_that_lie_are_refused(folder, lie):
     text = (folder / META).read_text()
     for word in ("layout", "rows", "features", "entries", "files"):
         forged(folder, **{word: lie})
-        with pytest.raises(DataError, match=r"meta.json does not say what the files hold"):
+        with pytest.raises(FileError, match=r"meta.json does not say what the files hold"):
             open_rows(folder)
         (folder / META).write_text(text)
 
 
 def test_other_folders_are_refused(folder, tmp_path):
     (folder / META).unlink()
-    with pytest.raises(DataError, match=r"some.rows has no meta.json; expected a folder made by"):
+    with pytest.raises(FileError, match=r"some.rows has no meta.json; expected a folder made by"):
         read(folder)
     for name in ("nowhere", "some.txt"):
-        with pytest.raises(DataError, match=f"{name} is not there, or is no folder"):
+        with pytest.raises(FileError, match=f"{name} is not there, or is no folder"):
             open_rows(tmp_path / name)
 
 
@@ -418,12 +418,12 @@ def test_bad_blocks(tmp_path, X, y, message):
 
 def test_columns_beyond_those_asked_for(tmp_path):
     with (
-        pytest.raises(DataError, match="X has an entry in column 4; expected columns below 3"),
+        pytest.raises(ValueError, match="X has an entry in column 4; expected columns below 3"),
         RowsWriter(tmp_path / "some.rows", features=3) as writer,
     ):
         writer.append(sp.csr_array(np.ones((1, 5))), [1.0])
     with (
-        pytest.raises(DataError, match=r"no rows were written into .*some.rows; expected at least"),
+        pytest.raises(FileError, match=r"no rows were written into .*some.rows; expected at least"),
         RowsWriter(tmp_path / "some.rows") as writer,
     ):
         writer.append(np.zeros((0, 3)), [])

@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from small_problems import as_text
 
-from rcmd import L1Ball, LeastSquares, Logistic, Problem, solve
+from rcmd import FileError, L1Ball, LeastSquares, Logistic, Problem, solve
 from rcmd.datasets import (
-    DataError,
     libsvm,
     make_classification,
     make_regression,
@@ -185,7 +184,7 @@ MALFORMED |= {
 def test_malformed_line_is_named(write, flawed):
     token, expected = MALFORMED[flawed]
     path = write(b"1 1:1 2:1\n\n# comment\n" + flawed + b"\n1 1:1\nthis is wrong, but later\n")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(FileError) as caught:
         read_libsvm(path)
     assert str(caught.value) == f"{path}, line 4: found '{token}'; expected {expected}"
 
@@ -200,7 +199,7 @@ def test_malformed_line_is_named(write, flawed):
     ],
 )
 def test_features_that_do_not_fit(write, features, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(ValueError, match=message):
         read_libsvm(write(b"1 1:1\n1 3:1\n1 268435457:1\n"), features=features)
 
 
@@ -216,7 +215,7 @@ def test_a_line_without_end_is_not_taken_into_memory(write, kind, monkeypatch):
     packed = write(COMPRESSIONS[kind](b"1 1:1\n1 1:" + b"0" * (40 << 20)))
     tracemalloc.start()
     try:
-        with pytest.raises(DataError, match=r"line 2: has more than 2 MB; expected lines 'label"):
+        with pytest.raises(FileError, match=r"line 2: has more than 2 MB; expected lines 'label"):
             read_libsvm(packed)
         assert tracemalloc.get_traced_memory()[1] < 20 << 20
     finally:
@@ -251,16 +250,16 @@ def test_unreadable_content(write, monkeypatch, case, size):
     content, message = UNREADABLE[case]
     path = write(content)
     monkeypatch.setattr(libsvm, "_BLOCK", size)
-    with pytest.raises(DataError, match=re.escape(str(path)) + ",? " + message) as caught:
+    with pytest.raises(FileError, match=re.escape(str(path)) + ",? " + message) as caught:
         read_libsvm(path)
     assert "\n" not in str(caught.value)
 
 
 def test_missing_file_and_directory(tmp_path):
     missing = r"none\.txt cannot be read: No such file or directory; expected the path of a LIBSVM"
-    with pytest.raises(DataError, match=missing):
+    with pytest.raises(FileError, match=missing):
         read_libsvm(tmp_path / "none.txt")
-    with pytest.raises(DataError, match="cannot be read: "):
+    with pytest.raises(FileError, match="cannot be read: "):
         read_libsvm(tmp_path)
 
 
@@ -299,7 +298,7 @@ def test_random_edits_against_a_careful_reader(write, monkeypatch):
         path = write("".join(text).encode())
         outcomes.append(isinstance(expected, int))
         if isinstance(expected, int):
-            with pytest.raises(DataError, match=f", line {expected}: found"):
+            with pytest.raises(FileError, match=f", line {expected}: found"):
                 read_libsvm(path)
         else:
             x, y = read_libsvm(path)
@@ -367,7 +366,7 @@ def test_map_labels(y, expected, labels):
     ],
 )
 def test_map_labels_refuses(y, values):
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(ValueError) as caught:
         map_labels(y)
     wanted = "expected two finite ones: keep the rows of two classes only"
     assert str(caught.value) == f"y has {values}; {wanted}"
@@ -418,5 +417,5 @@ def test_tiny_and_impossible_sizes(make):
         assert np.all(np.isfinite(y))
     for n, p, density in ((0, 1, 0.5), (1, 0, 0.5), (1, 1, 0.0), (1, 1, 1.5), (1, 1, math.nan)):
         message = re.escape(f"n={n}, p={p}, density={density}; expected n, p >= 1")
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(ValueError, match=message):
             make(n, p, density=density, rng=0)

@@ -11,7 +11,8 @@ import data_files
 import pytest
 from numpy.testing import assert_array_equal
 
-from rcmd.datasets import DataError, fetching, load, locate
+from rcmd import FileError
+from rcmd.datasets import fetching, load, locate
 
 SMALL = b"+1 1:0.5 3:2\n-1 2:1\n"
 
@@ -90,7 +91,7 @@ def test_download_with_its_checksum_into_the_cache(places, downloads, name):
 
 def test_offline(places, downloads):
     downloads(ConnectionError("no route\nto host"))
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(FileError) as caught:
         load("a9a", places[0])
     assert str(caught.value) == (
         f"a9a (plain, .bz2, .xz or .gz) is not in {places[0]} or {places[1]} or {places[2]} and "
@@ -103,25 +104,25 @@ def test_offline(places, downloads):
 def test_without_pooch(places, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     expected = r"needs pooch: pip install 'rcmd-opt\[data\]', or put gisette_scale\.t\.bz2 from "
-    with pytest.raises(DataError, match=expected):
+    with pytest.raises(FileError, match=expected):
         load("gisette_scale.t")
 
 
 def test_a_wrong_checksum(downloads):
     downloads(ValueError("SHA256 hash of downloaded file does not match"))
-    with pytest.raises(DataError, match=r"binary/w8a came without its SHA-256 6a9f.*try again"):
+    with pytest.raises(FileError, match=r"binary/w8a came without its SHA-256 6a9f.*try again"):
         load("w8a")
 
 
 def test_a_name_that_nobody_published(places):
     expected = r"toy \(plain.*\) is not in .*; expected it there, or one of a9a, gisette_scale\.t"
-    with pytest.raises(DataError, match=expected):
+    with pytest.raises(FileError, match=expected):
         load("toy")
 
 
 @pytest.mark.parametrize("name", ["", "folder/a9a", "/a9a"])
 def test_a_name_is_no_path(name):
-    with pytest.raises(DataError, match="expected that of a data set, such as 'a9a', no path"):
+    with pytest.raises(ValueError, match="expected that of a data set, such as 'a9a', no path"):
         load(name)
 
 
@@ -139,7 +140,7 @@ def test_pooch_itself_compares_the_checksum(places, monkeypatch, content):
         assert load("toy").X.shape == (2, 3)
         assert (places[2] / "toy").read_bytes() == SMALL
     else:
-        with pytest.raises(DataError, match="came without its SHA-256"):
+        with pytest.raises(FileError, match="came without its SHA-256"):
             load("toy")
         assert list(places[2].iterdir()) == []
 

@@ -44,6 +44,7 @@ INTERNAL = {"rcmd.engine", "rcmd.model.specs", "rcmd.testing.fuzzing"}
 
 EXAMPLES = {
     "rcmd.certify": "Certificate",
+    "rcmd.load_result": "FileError",
     "rcmd.path": "SolutionPath",
     "rcmd.iterate": "State",
     "rcmd.model.bounds.Bound": "Verdict",
@@ -54,7 +55,7 @@ EXAMPLES = {
     "rcmd.applications.nonsmooth.minimize": "Minimum",
     "rcmd.conjugates.expressions.loss_from_expression": "ExpressionError ExpressionLoss",
     "rcmd.datasets.open_rows": "RowsWriter StoredData",
-    "rcmd.datasets.read_libsvm": "DataError LibsvmData",
+    "rcmd.datasets.read_libsvm": "LibsvmData",
     "rcmd.distributed.rehearse": "Group SharedError",
     "rcmd.methods.Method": "Progress",
     "rcmd.SparseAtom": "Atom",

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from rcmd import ConjugateProx, L1Ball, Logistic, Problem
-from rcmd.datasets import DataError
+from rcmd import ConjugateProx, FileError, L1Ball, Logistic, Problem
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.lab.bench import contenders, packages, workloads
@@ -200,7 +199,7 @@ def test_data_are_found_by_folder_and_by_variable(folder, monkeypatch):
     assert set(workloads.load("a9a", folder).y) == {-1.0, 1.0}
     monkeypatch.setenv("RCMD_DATA", str(folder))
     assert workloads.load("mushrooms", None).X.shape == (120, 30)
-    with pytest.raises(DataError, match=r"w8a \(plain, \.bz2, \.xz or \.gz\) is not in"):
+    with pytest.raises(FileError, match=r"w8a \(plain, \.bz2, \.xz or \.gz\) is not in"):
         workloads.load("w8a", None)
 
 

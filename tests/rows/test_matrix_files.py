@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rcmd.datasets import DataError
+from rcmd import FileError
 from rcmd.rows.matrix_files import read_entries, read_numbers
 
 
@@ -36,11 +36,11 @@ def test_npy_files(tmp_path):
 def test_npy_files_that_are_none(tmp_path):
     (tmp_path / "a.npy").write_text("1 2")
     np.save(tmp_path / "b.npy", np.zeros((2, 2, 2)))
-    with pytest.raises(DataError, match="cannot be read as numbers"):
+    with pytest.raises(FileError, match="cannot be read as numbers"):
         read_numbers(tmp_path / "a.npy")
-    with pytest.raises(DataError, match=r"shape \(2, 2, 2\) and dtype float64; expected a matrix"):
+    with pytest.raises(FileError, match=r"shape \(2, 2, 2\) and dtype float64; expected a matrix"):
         read_numbers(tmp_path / "b.npy")
-    with pytest.raises(DataError, match="cannot be read: No such file"):
+    with pytest.raises(FileError, match="cannot be read: No such file"):
         read_numbers(tmp_path / "c.npy")
 
 
@@ -49,7 +49,7 @@ def test_npy_files_whose_headers_lie(tmp_path, shape):
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
     file = tmp_path / "a.npy"
     file.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-    with pytest.raises(DataError, match="cannot be read as numbers"):
+    with pytest.raises(FileError, match="cannot be read as numbers"):
         read_numbers(file)
 
 
@@ -78,7 +78,7 @@ def test_entries_are_counted_from_0_or_from_1(tmp_path):
     ],
 )
 def test_wrong_files_are_told(tmp_path, text, told):
-    with pytest.raises(DataError) as fault:
+    with pytest.raises(FileError) as fault:
         read_entries(written(tmp_path, text))
     assert told in str(fault.value)
     assert "\n" not in str(fault.value)

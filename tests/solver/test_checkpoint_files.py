@@ -23,6 +23,7 @@ from rcmd import (
     RCMD,
     Corrected,
     DenseAtom,
+    FileError,
     L1Ball,
     LeastSquares,
     LinearMinOracle,
@@ -41,7 +42,7 @@ from rcmd.engine.state import Stateful
 from rcmd.model.fingerprint import fingerprint
 from rcmd.rows import as_rows
 from rcmd.solver.checkpoint import file as files
-from rcmd.solver.checkpoint.file import BadCheckpoint, CannotSave, read_file, write_file
+from rcmd.solver.checkpoint.file import CannotSave, read_file, write_file
 from rcmd.solver.checkpoint.resume import reopen
 from rcmd.solver.run import Run
 
@@ -113,14 +114,14 @@ def test_no_damage_goes_unseen(engine: Any, new: Path) -> None:
         damaged = bytearray(whole)
         damaged[place] ^= int(rng.integers(1, 256))
         new.write_bytes(damaged)
-        with contextlib.suppress(BadCheckpoint):
+        with contextlib.suppress(FileError):
             assert repr(read_file(new)) == tree
             harmless += 1  # a zip has bytes that mean nothing, such as the time of day
         assert new.read_bytes() == damaged
     assert harmless < len(places) / 4
     for length in sorted({*range(0, 140, 7), *rng.integers(0, len(whole), 60).tolist()}):
         new.write_bytes(whole[:length])
-        with pytest.raises(BadCheckpoint, match="was left as it is"):
+        with pytest.raises(FileError, match="was left as it is"):
             resume(new, lasso())
 
 
@@ -134,7 +135,7 @@ def test_what_is_wrong_is_said(file: Path) -> None:
         whole[:200] + b"?" + whole[201:]: "is a damaged checkpoint",
     }.items():
         file.write_bytes(contents)
-        with pytest.raises(BadCheckpoint, match=sentence):
+        with pytest.raises(FileError, match=sentence):
             resume(file, lasso())
         assert file.read_bytes() == contents
     for kind, sentence in (
@@ -143,7 +144,7 @@ def test_what_is_wrong_is_said(file: Path) -> None:
         (replace(files.CHECKPOINT, word="result"), "is not a checkpoint of rcmd"),
     ):
         write_file(file, tree, kind)
-        with pytest.raises(BadCheckpoint, match=sentence):
+        with pytest.raises(FileError, match=sentence):
             resume(file, lasso())
 
 
@@ -157,7 +158,7 @@ def test_a_state_of_another_shape_is_refused(file: Path) -> None:
         spoilt = deepcopy(tree)
         change(spoilt["run"])
         write_file(file, spoilt)
-        with pytest.raises(BadCheckpoint, match="does not hold the state of such a run"):
+        with pytest.raises(FileError, match="does not hold the state of such a run"):
             resume(file, lasso())
 
 
@@ -171,7 +172,7 @@ def test_headers_that_ask_for_more_or_less_than_there_is_are_refused(file: Path)
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr(files.TREE, json.dumps(["checkpoint", 3, {"array": 0}]))
             archive.writestr("0.npy", lie)
-        with pytest.raises(BadCheckpoint, match="damaged"):
+        with pytest.raises(FileError, match="damaged"):
             read_file(file)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcmd import RCMD, Problem, certify, load_result, resume, solve
+from rcmd import RCMD, FileError, Problem, certify, load_result, resume, solve
 from rcmd.cli.main import main
 from rcmd.methods import method_named
-from rcmd.solver.checkpoint.file import TREE, BadCheckpoint, read_file, write_file
-from rcmd.solver.saved_results import FORMAT, BadResult
+from rcmd.solver.checkpoint.file import TREE, read_file, write_file
+from rcmd.solver.saved_results import FORMAT
 
 LIES = (None, True, -1, 10**30, 0.5, "x", [], {"dict": {}}, {"array": 99}, {"fraction": "1e9"})
 
@@ -81,7 +81,7 @@ def test_a_forged_result(tmp_path: Path) -> None:
         file.write_bytes(lie)
         try:
             result = load_result(file)
-        except BadResult:
+        except FileError:
             refused += 1
         else:
             assert result.gap >= 0
@@ -101,7 +101,7 @@ def test_a_forged_checkpoint(tmp_path: Path, method: str) -> None:
         file.write_bytes(lie)
         try:
             result = resume(file, task, max_iterations=25, max_seconds=60)
-        except BadCheckpoint:
+        except FileError:
             refused += 1
         else:
             assert result.gap >= 0

@@ -11,7 +11,6 @@ from itertools import product
 import numpy as np
 
 from rcmd import L1Ball
-from rcmd.datasets import DataError
 from rcmd.lab.bench import workloads
 from rcmd.lab.bench.contenders import (
     NONZEROS,
@@ -26,6 +25,7 @@ from rcmd.lab.bench.contenders import (
 from rcmd.lab.bench.timing import add_timed, calling, cells
 from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.reporting.tables import Report, Section, Target, about
+from rcmd.rows.validation import FileError
 
 NAMED = ("a9a", "w8a", "mushrooms")
 """The data sets of the first table."""
@@ -51,7 +51,7 @@ def gradients(settings: Settings) -> Section:
         tell(f"reading {name}")
         try:
             data = workloads.load(name, settings.data)
-        except DataError as reason:
+        except FileError as reason:
             section.notes.append(f"{name} is left out: {reason}")
             continue
         n, p = data.X.shape

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from rcmd import L1Ball, Logistic, Problem
-from rcmd.datasets import DataError
 from rcmd.lab.bench import workloads
 from rcmd.lab.bench.ladder import Peer, Racer, Task, best, compete
 from rcmd.lab.bench.packages import OWN_TARGETS, PEERS, SHARE
@@ -20,6 +19,7 @@ from rcmd.lab.bench.timing import Absent, add_timed, cells, threads
 from rcmd.lab.racing import CORRECTED
 from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.reporting.tables import Report, Section, Target, about, nanoseconds
+from rcmd.rows.validation import FileError
 
 VERSIONS = ("cyanure", "scikit-learn", "skglm", "threadpoolctl")
 
@@ -143,7 +143,7 @@ def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
             data = case.load(settings.data, settings.seed)
             tell(f"{case.name}: λ")
             task, gap = make_task(data, case.radius, settings.seed, settings.budget)
-        except (Absent, DataError) as reason:
+        except (Absent, FileError) as reason:
             ratios.notes.append(f"{case.name} is left out: {reason}")
             continue
         racers = compete(task, peers, settings.repeats)

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import Array, one_line
+from rcmd.rows.validation import Array, FileError, one_line
 
 TREE = "rcmd.json"
 """The name of the first member."""
@@ -31,25 +31,20 @@ ATOMS = {kind.__name__: kind for kind in (SparseAtom, DenseAtom, RankOneAtom)}
 """The kinds of atom that a file holds, by the values of their fields."""
 
 
-class BadCheckpoint(ValueError):
-    """A file that is no checkpoint, or one that cannot be resumed here; it is left as it is."""
-
-
 class CannotSave(ValueError):
     """A run that holds something which no checkpoint can hold."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: its name, the format that this rcmd writes, what writes it, its error."""
+    """A kind of file: its name, the format that this rcmd writes, and what writes it."""
 
     word: str
     version: int
     writer: str
-    error: type[ValueError]
 
 
-CHECKPOINT = Kind("checkpoint", 3, "solve(…, checkpoint=…)", BadCheckpoint)
+CHECKPOINT = Kind("checkpoint", 3, "solve(…, checkpoint=…)")
 
 
 def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
@@ -80,24 +75,24 @@ def read_stream(stream: BinaryIO, path: Path, kind: Kind = CHECKPOINT) -> Any:
             if word != kind.word:
                 raise _foreign(path, kind)
             if version != kind.version:
-                raise kind.error(
+                raise FileError(
                     f"{path} is a {word} of format {one_line(version)}, of another version of "
                     f"rcmd; expected format {kind.version}: use the version that wrote it. The "
                     "file was left as it is"
                 )
             return _decoded(tree, archive)
-    except kind.error:
+    except FileError:
         raise
     except Exception as error:  # zip, JSON and NumPy raise a dozen kinds for damaged bytes
-        raise kind.error(
+        raise FileError(
             f"{path} is a damaged {kind.word}: {one_line(error)}. Expected the whole file, as it "
             "was written: restore a copy, or start again under another name. The file was left as "
             "it is"
         ) from None
 
 
-def _foreign(path: Path, kind: Kind) -> ValueError:
-    return kind.error(
+def _foreign(path: Path, kind: Kind) -> FileError:
+    return FileError(
         f"{path} is not a {kind.word} of rcmd; expected the name of a file that {kind.writer} "
         "wrote. The file was left as it is"
     )

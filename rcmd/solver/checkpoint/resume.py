@@ -14,8 +14,8 @@ from rcmd.methods import Method, method_named
 from rcmd.model.problem import Problem, check_problem
 from rcmd.rows.atoms import Atom
 from rcmd.rows.processes import Group, SharedError, same_bytes, shared_errors
-from rcmd.rows.validation import one_line
-from rcmd.solver.checkpoint.file import BadCheckpoint, read_stream
+from rcmd.rows.validation import FileError, one_line
+from rcmd.solver.checkpoint.file import read_stream
 from rcmd.solver.checkpoint.saver import (
     OtherRun,
     Saver,
@@ -128,7 +128,7 @@ def _whole(path: Path) -> Iterator[None]:
     except (OtherRun, SharedError, BrokenBarrierError):
         raise
     except Exception as fault:
-        raise BadCheckpoint(
+        raise FileError(
             f"{path} does not hold the state of such a run ({one_line(fault)}); expected the "
             "problem and the rcmd that it was written with. The file was left as it is"
         ) from fault

@@ -23,8 +23,8 @@ from rcmd.model import prox, schedules
 from rcmd.model.fingerprint import fingerprint
 from rcmd.oracles.base import depth
 from rcmd.rows.processes import shared_errors
-from rcmd.rows.validation import warn_caller
-from rcmd.solver.checkpoint.file import BadCheckpoint, CannotSave, part_of, read_file, write_file
+from rcmd.rows.validation import FileError, warn_caller
+from rcmd.solver.checkpoint.file import CannotSave, part_of, read_file, write_file
 from rcmd.solver.history import StopReason
 from rcmd.solver.saved_results import from_parts, parts
 
@@ -146,7 +146,7 @@ def _refuse_existing(path: Path) -> None:
     try:
         refuse_missing(path)  # a folder, a device
         tree = read_file(path)
-    except (BadCheckpoint, OSError):
+    except (FileError, OSError):
         raise FileExistsError(
             f"checkpoint {path} exists and is not a whole checkpoint of rcmd; expected a new name: "
             "it will not be overwritten"
