@@ -6,7 +6,8 @@ as if nothing had happened.
 
 Budgets include what was used before. The data are read again, and must not
 have changed. A file of yours with a loss or an oracle is run only with
---trust-user-code, and only if it is the same: a checkpoint may be forged.
+--trust-user-code, and only if it is the same: a checkpoint may be forged. What
+that file imports in turn is not compared.
 """
 
 import argparse

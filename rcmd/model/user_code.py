@@ -84,44 +84,61 @@ def _parsed(target: str, words: str) -> tuple[str, list[Any], dict[str, Any]]:
 
 
 def _module(place: str) -> Any:
-    _refuse_untrusted(place)
-    if not place.endswith(".py"):
-        _search_in(os.getcwd())
-        try:
-            return importlib.import_module(place)
-        except ImportError as fault:
-            raise ValueError(
-                f"module {place!r} cannot be imported: {fault}; expected one that is installed or "
-                "in this folder: a file is given as FILE.py:CLASS"
-            ) from None
-    path = Path(place)
-    if not path.is_file():
-        raise ValueError(f"{place} cannot be read; expected a Python file")
-    spec: Any = importlib.util.spec_from_file_location(path.stem, path)  # never None for .py
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    _search_in(str(path.parent.resolve()))
-    try:
-        spec.loader.exec_module(module)
-    except Exception as fault:  # whatever the user's file raises
-        raise ValueError(f"{place} cannot be imported: {type(fault).__name__}: {fault}") from None
-    return module
+    """Run a file or a module: the very bytes whose hash is compared, no compiled copy of them.
 
-
-def _refuse_untrusted(place: str) -> None:
-    """Before a line of it is run."""
-    path, trusted = Path(place), _trusted.get()
-    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    What they import in turn is imported as usual, and is not compared.
+    """
+    trusted = _trusted.get()
     if trusted is not None and place not in trusted:
         raise ValueError(
             f"{place} would be run, which a checkpoint names; expected --trust-user-code, if you "
             "have read that file and trust it"
         )
-    if trusted is not None and trusted[place] != found:
+    path, spec = _found(place)
+    source = b"" if path is None else path.read_bytes()
+    sha256 = "" if path is None else hashlib.sha256(source).hexdigest()
+    if trusted is not None and trusted[place] != sha256:
         raise ValueError(
             f"{place} is not what it was when the run began, and is not run; expected the same file"
         )
-    code_run[place] = found
+    code_run[place] = sha256
+    if spec is None:
+        return sys.modules[place]
+    try:
+        if path is None:
+            return importlib.import_module(place)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
+    except Exception as fault:  # whatever the user's file raises
+        sys.modules.pop(spec.name, None)
+        raise ValueError(f"{place} cannot be imported: {type(fault).__name__}: {fault}") from None
+    return module
+
+
+def _found(place: str) -> tuple[Path | None, Any]:
+    """The source, if there is one, and the spec of a module that is not there yet."""
+    if place.endswith(".py"):
+        path = Path(place)
+        if not path.is_file():
+            raise ValueError(f"{place} cannot be read; expected a Python file")
+        _search_in(str(path.parent.resolve()))
+        return path, importlib.util.spec_from_file_location(path.stem, path)
+    _search_in(os.getcwd())
+    if place in sys.modules:
+        spec, origin = None, getattr(sys.modules[place], "__file__", None)
+    else:
+        try:
+            spec, fault = importlib.util.find_spec(place), f"No module named {place!r}"
+        except (ImportError, ValueError) as error:
+            spec, fault = None, str(error)
+        if spec is None:
+            raise ValueError(
+                f"module {place!r} cannot be imported: {fault}; expected one that is installed or "
+                "in this folder: a file is given as FILE.py:CLASS"
+            )
+        origin = spec.origin
+    return Path(origin) if origin and origin.endswith(".py") else None, spec
 
 
 def _search_in(folder: str) -> None:
