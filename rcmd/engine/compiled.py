@@ -30,13 +30,13 @@ from rcmd.engine.kernels.vertex import (
     run_vertex,
     tighten_all,
 )
-from rcmd.engine.sampling import Sampler, UniformSampler, drawn
+from rcmd.engine.sampling import Sampler, drawn, fill_with_subsets
 from rcmd.engine.state import Stateful
 from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
-from rcmd.oracles.base import Coordinatewise, VertexRule, depth
+from rcmd.oracles.base import Coordinatewise, VertexRule, describes_argmin
 from rcmd.rows.atoms import DenseAtom, SparseAtom
 from rcmd.rows.validation import Array, warn_caller
 
@@ -74,8 +74,8 @@ class CompiledEngine(Stateful):
         if rows is None:
             raise CannotCompile(f"{type(problem.rows).__name__} have no compiled layout")
         self.problem, self.schedule, self.sampler = problem, schedule, sampler
-        if isinstance(sampler, UniformSampler):
-            sampler.fill = fill_compiled
+        if getattr(sampler, "fill", None) is fill_with_subsets:
+            vars(sampler)["fill"] = fill_compiled
         self.iteration = 0
         problem.oracle.reset()
         self._rows = rows
@@ -177,6 +177,14 @@ def _compiled_functions(
     if type(prox) is ConjugateProx:  # a subclass may have another step
         addresses = (derivative.address, derivative.theta, 0, 0)
         return addresses, (derivative,), prox.centre(losses, problem.prediction_bounds)
+    for name in ("step", "centre"):
+        if getattr(type(prox), name) not in (
+            getattr(BregmanProx, name),
+            getattr(ConjugateProx, name),
+        ):
+            raise CannotCompile(
+                f"{type(prox).__name__} has its own {name}, which is not made of mirror and inverse"
+            )
     seen = prox.losses(problem).weights
     weights = np.ones(problem.n) if seen is None else seen
     table = np.stack([weights, problem.prediction_bounds], axis=1)
@@ -310,11 +318,3 @@ def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
     sizes = (float(largest * steepest), float(largest * start.max()) / problem.n)
     masses = [float(oracle.mass(size)) for size in sizes if size > 0]
     return all(mass == 0.0 or SMALLEST_MASS < mass < LARGEST_MASS for mass in masses)
-
-
-def describes_argmin(oracle: Any, *names: str) -> bool:
-    """Whether one of these methods belongs to the class that defines ``argmin`` or a subclass.
-
-    Where a subclass overrides ``argmin`` alone, they no longer describe it.
-    """
-    return min(depth(oracle, name) for name in names) <= depth(oracle, "argmin")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Number
+from numbers import Number, Rational
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,9 @@ from rcmd.rows.validation import Array, as_array, checked_numbers
 
 RESOLVED = 1e-13
 """The rounding up to which a gap holds as it is; a larger bound on it is part of the gap."""
+
+UNIT = 2.0**-53
+"""What rounding a number to a double may change in it, relatively."""
 
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
@@ -42,7 +45,8 @@ class Certificate:
 
     Where the rounding of Xβ or Xᵀw may change P or D by more than 1e-13, a bound of that is added
     to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers returned. A sum
-    is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on dom R.
+    is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on dom R. The gap
+    is never below ``smallest_gap``.
     """
 
     beta: Any
@@ -60,8 +64,15 @@ class Certificate:
 
     @property
     def gap(self) -> Any:
-        """The certified gap, the sum of the two parts."""
-        return self.loss_gap + self.regularizer_gap
+        """The certified gap, the sum of the two parts, but at least ``smallest_gap``."""
+        return max(self.loss_gap + self.regularizer_gap, self.smallest_gap)
+
+    @property
+    def smallest_gap(self) -> Any:
+        """2⁻⁵³·max(|P|, |D|), what doubles cannot tell apart beside P and D; 0 in fractions."""
+        if isinstance(self.primal, Rational):
+            return 0
+        return UNIT * max(abs(self.primal), abs(self.dual))
 
     def __repr__(self) -> str:
         return (
@@ -172,8 +183,9 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     >>> import numpy as np
     >>> from rcmd import Box, LeastSquares, Problem
     >>> problem = Problem([[1.0]], [3.0], LeastSquares(), Box(-1.0, 1.0))
-    >>> float(certify(problem, np.array([1.0]), np.array([-2.0])).gap)
-    0.0
+    >>> pair = certify(problem, np.array([1.0]), np.array([-2.0]))
+    >>> float(pair.primal), float(pair.dual), bool(pair.gap == 2 * 2.0**-53)
+    (2.0, 2.0, True)
     """
     check_problem(problem)
     if isinstance(beta, LowRank):

@@ -332,6 +332,14 @@ def depth(oracle: Any, method: str) -> int:
     return next(i for i, base in enumerate(type(oracle).__mro__) if method in vars(base))
 
 
+def describes_argmin(oracle: Any, *names: str) -> bool:
+    """Whether one of these methods belongs to the class that defines ``argmin`` or a subclass.
+
+    Where a subclass overrides ``argmin`` alone, they no longer describe it.
+    """
+    return min(depth(oracle, name) for name in names) <= depth(oracle, "argmin")
+
+
 class NormBall(LinearMinOracle):
     """R(β) = threshold·‖β‖ on ‖β‖ ≤ radius; a set has the threshold 0.
 

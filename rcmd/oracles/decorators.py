@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule
+from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule, describes_argmin
 from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows
@@ -185,7 +185,7 @@ class Scaled(Decorated):
 
     def vertex_rule(self) -> VertexRule | None:
         rule = self.oracle.vertex_rule()
-        if rule is None:
+        if rule is None or not describes_argmin(self.oracle, "vertex_rule"):
             return None
         size, threshold = self.factor * rule.size, rule.threshold / self.factor
         return rule._replace(size=size, threshold=threshold)

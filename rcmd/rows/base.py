@@ -145,7 +145,7 @@ class DenseRows(Rows):
     def __init__(self, array: Array) -> None:
         self.array = array
         self.n, self.p = array.shape
-        self.compilable = not self.exact
+        self.compilable = type(self) is DenseRows and not self.exact
 
     @property
     def number_type(self) -> Any:

@@ -20,11 +20,11 @@ class SparseRows(Rows):
     """A CSR matrix, used as it is: never densified, copied only to sum duplicates."""
 
     number_type = np.dtype(float)
-    compilable = True
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
         self.n, self.p = matrix.shape
+        self.compilable = type(self) is SparseRows
 
     @cached_property
     def _transposed(self) -> Any:

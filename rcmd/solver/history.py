@@ -32,6 +32,7 @@ class StopReason(enum.Enum):
     ITERATIONS = "the iteration budget is used up"
     GRADIENTS = "the gradient budget is used up"
     SECONDS = "the time budget is used up"
+    PRECISION = "the certified gap reached the limit of double precision"
     STALLED = "the method makes no more progress"
     CALLBACK = "the caller asked to stop"
     INTERRUPTED = "interrupted by Ctrl-C or a signal"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.methods.base import NotStarted
-from rcmd.model.certificate import BestPair
+from rcmd.model.certificate import BestPair, Certificate
 from rcmd.model.constants import summarize
 from rcmd.model.problem import check_problem
 from rcmd.rows.processes import Cancelled, abort_on_error, cancellable, shared_errors
@@ -205,8 +205,8 @@ class Run(Iterator[State]):
             state = self._certified_state()
             self._append(state.record())
             self._since.append(self._offered)
-            self.stop = self._conclude(state.gap, ended)
-            if ended is None or self.stop is StopReason.TOLERANCE:
+            self.stop = self._conclude(state.certificate, ended)
+            if ended is None or self.stop in (StopReason.TOLERANCE, StopReason.PRECISION):
                 self.save(always=self.stop is not None)
             self._call_back(state)
         return state
@@ -250,12 +250,17 @@ class Run(Iterator[State]):
         falls = np.median(gaps[half:]) < (1 - STEADY_FALL) * np.median(gaps[:half] or math.inf)
         return len(gaps) >= STALL_RECORDS and not falls
 
-    def _conclude(self, gap: Any, ended: StopReason | None) -> StopReason | None:
-        """Why the run ends here; ``None`` if it continues."""
+    def _conclude(self, pair: Certificate, ended: StopReason | None) -> StopReason | None:
+        """Why the run ends here; ``None`` if it continues.
+
+        With ``tol=0`` it uses its budget, unless all terms of the gap are 0.
+        """
         if self._interrupted:
             return StopReason.INTERRUPTED
-        if gap <= self.tol:
+        if pair.gap <= self.tol:
             return StopReason.TOLERANCE
+        if pair.loss_gap + pair.regularizer_gap <= (pair.smallest_gap if self.tol > 0 else 0):
+            return StopReason.PRECISION
         return ended or (StopReason.STALLED if self._stalled() else self._budget_end())
 
     def save(self, *, always: bool = True) -> None:
@@ -317,7 +322,7 @@ class Run(Iterator[State]):
             raise ValueError(f"next_record is {later}; expected an iteration")
         self._earlier = self.time = seconds
         if ended:
-            self.stop = self._conclude(self._best.certificate().gap, None)
+            self.stop = self._conclude(self._best.certificate(), None)
             self.progress.reconsider(self._best)
 
     @property

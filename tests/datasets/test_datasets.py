@@ -366,7 +366,7 @@ def test_map_labels(y, expected, labels):
     ],
 )
 def test_map_labels_refuses(y, values):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="distinct values") as caught:
         map_labels(y)
     wanted = "expected two finite ones: keep the rows of two classes only"
     assert str(caught.value) == f"y has {values}; {wanted}"

@@ -1,15 +1,17 @@
-"""What a sampler or an oracle of the user must not hand to machine code."""
+"""What users' classes must not hand to machine code, and what it must not leave out of them."""
 
 import numpy as np
 import pytest
 
 from rcmd import (
     RCMD,
+    ConjugateProx,
     DenseAtom,
     L1Ball,
     LeastSquares,
     Problem,
     RankOneAtom,
+    Scaled,
     SparseAtom,
     iterate,
     trace,
@@ -17,6 +19,7 @@ from rcmd import (
 from rcmd.engine.reference import gsfw
 from rcmd.engine.sampling import UniformSampler
 from rcmd.model.schedules import SublinearSchedule
+from rcmd.rows import DenseRows
 
 N, P = 6, 4
 
@@ -94,3 +97,100 @@ def test_atoms_of_another_length(engine, atom):
 
     with pytest.raises(ValueError, match=f"argmin of Answering .* does not have p = {P} entries"):
         next(iter(started(engine, oracle=Answering(1.0))))
+
+
+class ShortSteps(SublinearSchedule):
+    def step(self, i):
+        return super().step(i) / 2
+
+
+class LastWeighsMore(SublinearSchedule):
+    """c_i = 2^i."""
+
+    def mixing(self, i):
+        return 1 / (2 - 0.5**i)
+
+    def growth(self, i, base):
+        return (2.0 ** (i + 1) - 1) / (2.0 ** (base + 1) - 1)
+
+
+class OwnStep(ConjugateProx):
+    def step(self, losses, bounds, batch, s, gap, eta):
+        return s + eta * gap / 2
+
+
+class Shifted(ConjugateProx):
+    """Its centre is not s = 0."""
+
+    def mirror(self, loss, s, y, weight):
+        return s - 0.25
+
+    def inverse(self, loss, m, s, y, weight, bound):
+        return m + 0.25
+
+
+class FirstRows(UniformSampler):
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.fill = self.fill_first
+
+    def fill_first(self, uniforms, taken, batches):
+        batches[:] = np.arange(batches.shape[1])
+
+
+class Opposite(L1Ball):
+    """Another ``argmin``, and the vertex rule of its base class."""
+
+    def argmin(self, c):
+        return super().argmin(-c)
+
+
+class Doubled(DenseRows):
+    def row(self, j):
+        return 2 * super().row(j)
+
+    def matvec(self, beta):
+        return 2 * super().matvec(beta)
+
+    def rmatvec(self, w):
+        return 2 * super().rmatvec(w)
+
+    def predict(self, batch, atom):
+        return 2 * super().predict(batch, atom)
+
+    def scatter(self, batch, coefficients, total):
+        super().scatter(batch, 2 * coefficients, total)
+
+
+@pytest.mark.filterwarnings("ignore:running on the slower reference engine")
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"schedule": ShortSteps(N / 2)},
+        {"schedule": LastWeighsMore(N / 2)},
+        {"prox": OwnStep()},
+        {"prox": Shifted()},
+        {"sampler": FirstRows},
+        {"oracle": Scaled(Opposite(1.0), 2.0)},
+        {"oracle": Opposite(1.0)},
+        {"rows": Doubled},
+    ],
+    ids=lambda part: str(next(iter(part.values()))).partition("(")[0],
+)
+def test_no_shortcut_of_the_base_class_stands_for_a_subclass(part):
+    """The engine that is chosen makes the steps of the reference engine, and not those without."""
+
+    def states(engine, part):
+        random = np.random.default_rng(0)
+        X, y = random.normal(size=(N, P)), random.normal(size=N)
+        rows, oracle = part.get("rows", DenseRows)(X), part.get("oracle", L1Ball(1.0))
+        problem = Problem(rows, y, "least-squares", oracle, verify=False)
+        sampler = part.get("sampler", UniformSampler)(N, 2, np.random.default_rng(1))
+        own = {name: part[name] for name in ("prox", "schedule") if name in part}
+        method = RCMD(engine=engine, sampler=sampler, **own)
+        state = list(iterate(problem, method=method, record_at=[7], max_iterations=7))[-1]
+        return state.s, state.w_average, state.beta_average
+
+    found, right, plain = states("auto", part), states("reference", part), states("auto", {})
+    assert all(np.allclose(a, b, rtol=1e-13, atol=1e-15) for a, b in zip(found, right, strict=True))
+    assert any(not np.allclose(a, b, atol=1e-3) for a, b in zip(found, plain, strict=True))

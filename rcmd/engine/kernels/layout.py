@@ -40,12 +40,15 @@ RECORD_AHEAD, ROW_AHEAD = np.uint64(8), np.uint64(4)
 
 
 def rows_tuple(rows: Rows) -> tuple[Any, ...] | None:
-    """The tuple of dense or CSR rows, without a copy of the data; ``None`` for others."""
-    if isinstance(rows, SparseRows):
+    """The tuple of dense or CSR rows, without a copy of the data; ``None`` for others.
+
+    A subclass is another: its products need not be those of the array it holds.
+    """
+    if isinstance(rows, SparseRows) and rows.compilable:
         values, columns = _readable(rows.matrix.data), _readable(rows.matrix.indices)
         unsigned = np.uint32 if columns.dtype.itemsize == 4 else np.uint64
         return values, columns.view(unsigned), rows.matrix.indptr.astype(np.uint64)
-    if isinstance(rows, DenseRows) and not rows.exact:
+    if isinstance(rows, DenseRows) and rows.compilable:
         return rows.array.reshape(-1), np.uint64(rows.p)
     return None
 

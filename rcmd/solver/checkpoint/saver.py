@@ -102,7 +102,7 @@ class Saver:
             **self._unchanging,
             "command": self.command,
             "seconds": run.seconds(),
-            "ended": run.stop in (StopReason.TOLERANCE, StopReason.STALLED),
+            "ended": run.stop in (StopReason.TOLERANCE, StopReason.PRECISION, StopReason.STALLED),
             "oracle": oracle_state(run.problem.oracle),
             "run": run.state(),
         }
