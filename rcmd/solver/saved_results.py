@@ -95,6 +95,16 @@ def as_data(result: Result) -> dict[str, Any]:
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Refuse, before any work, a file that could not be written."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # said below
+    except (OSError, ValueError) as fault:  # too long, or with a NUL character
+        reason = getattr(fault, "strerror", None) or fault
+        raise ValueError(
+            f"{one_line(repr(str(path)))} is no name of a file ({reason}); expected a short one "
+            "without control characters"
+        ) from None
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise ValueError(f"{str(path)!r} is in a folder that does not exist; create {folder} first")
@@ -127,8 +137,8 @@ def load_with_versions(
 ) -> tuple[Result, dict[str, str | None]]:
     """A saved result, and the versions of Python and the packages that it was made with."""
     path = Path(path)
-    if not path.is_file():
-        raise FileError(f"{path} cannot be read: there is no such file")
+    if not os.path.isfile(path):  # False too for what is no name
+        raise FileError(f"{one_line(path)} cannot be read: there is no such file")
     held = read_file(path, FORMAT)
     try:
         made_with = {str(name): v and str(v) for name, v in dict(held["versions"]).items()}

@@ -153,6 +153,16 @@ def test_a_result_is_not_saved_where_it_cannot_be(tmp_path, saved):
         result.save(tmp_path / "no" / "a.rcmd")
     with pytest.raises(ValueError, match="is a folder; expected the name of a file"):
         result.save(tmp_path)
+    result.save(tmp_path / ("a" * 255))
+    assert load_result(tmp_path / ("a" * 255)).gap == result.gap
+    about = Problem([[1.0]], [1.0], LeastSquares(), L1Ball(1.0))
+    for name in ("a" * 256, "a\0b"):
+        with pytest.raises(ValueError, match=r"is no name of a file \(.*\); expected a short one"):
+            result.save(tmp_path / name)
+        with pytest.raises(FileError, match="cannot be read: there is no such file"):
+            load_result(tmp_path / name)
+        with pytest.raises(OSError, match=r"cannot be written, .*; expected a name in an existing"):
+            solve(about, checkpoint=tmp_path / name)
 
 
 # ---- the command -------------------------------------------------------------------------------

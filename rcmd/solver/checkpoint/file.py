@@ -234,5 +234,8 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 def part_of(path: Path) -> Path:
-    """A name that nobody else has, under which a file is written before it is complete."""
-    return path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    """A name that nobody else has, under which a file is written before it is complete.
+
+    It is no longer than names may be, which is 255 bytes.
+    """
+    return path.with_name(f"{path.name[:40]}.{secrets.token_hex(4)}.part")

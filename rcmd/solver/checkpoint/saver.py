@@ -6,6 +6,7 @@ method only a fingerprint is, and ``resume`` must be given it again: a file hold
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from rcmd.model import prox, schedules
 from rcmd.model.fingerprint import fingerprint
 from rcmd.oracles.base import depth
 from rcmd.rows.processes import shared_errors
-from rcmd.rows.validation import FileError, warn_caller
+from rcmd.rows.validation import FileError, one_line, warn_caller
 from rcmd.solver.checkpoint.file import CannotSave, part_of, read_file, write_file
 from rcmd.solver.history import StopReason
 from rcmd.solver.saved_results import from_parts, parts
@@ -135,7 +136,7 @@ def whole_path(checkpoint: Any) -> Path:
 
 def refuse_missing(path: Path) -> None:
     """Say that there is no such file."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # False too for what is no name
         raise FileNotFoundError(f"there is no checkpoint {path}; expected the name of a file")
 
 
@@ -162,12 +163,15 @@ def _refuse_folder(path: Path) -> None:
     """Refuse a folder that takes no files before any work is done."""
     part = part_of(path)
     try:
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(path)  # refuses what is no name: too long, or with a NUL character
         open(part, "xb").close()
         part.unlink()
-    except OSError as fault:
+    except (OSError, ValueError) as fault:
         raise OSError(
-            f"checkpoint {path} cannot be written, {fault.strerror or fault}; expected a name in "
-            "an existing folder that you may write to"
+            f"checkpoint {one_line(path)} cannot be written, "
+            f"{getattr(fault, 'strerror', None) or fault}; expected a name in an existing folder "
+            "that you may write to"
         ) from None
 
 
