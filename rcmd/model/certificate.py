@@ -69,10 +69,10 @@ class Certificate:
 
     @property
     def smallest_gap(self) -> Any:
-        """2⁻⁵³·max(|P|, |D|), what doubles cannot tell apart beside P and D; 0 in fractions."""
+        """2⁻⁵³·|P|, what doubles cannot tell apart beside P; 0 in fractions."""
         if isinstance(self.primal, Rational):
             return 0
-        return UNIT * max(abs(self.primal), abs(self.dual))
+        return UNIT * abs(self.primal)
 
     def __repr__(self) -> str:
         return (

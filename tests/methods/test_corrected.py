@@ -274,7 +274,8 @@ def test_budgets_end_runs_between_rounds(budget: Any, reason: str) -> None:
     twice = {name: 2 * number for name, number in budget.items()}
     result, more = (solve(medium(), batch=4, tol=1e-30, **given) for given in (budget, twice))
     last, later = result.history[-1], more.history[-1]
-    assert result.stop.name == more.stop.name == reason
+    assert result.stop.name == reason
+    assert more.stop.name in (reason, "PRECISION")
     assert last.phase == "corrective"
     assert later.gradients > last.gradients
     assert last.gradients <= budget.get("max_gradients", math.inf)
