@@ -145,11 +145,11 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
         _add_items(digest, members, seen)
     elif isinstance(value, enum.Enum):
         _add_items(digest, (value.name, value.value), seen)
+    elif hasattr(value, "fingerprint"):  # asked first, for it may stand for a package not imported
+        digest.update(value.fingerprint.encode())
     elif hasattr(value, "py_func"):  # a numba dispatcher
         _add_items(digest, sorted(value.targetoptions.items()), seen)
         _add(digest, value.py_func, seen)
-    elif hasattr(value, "fingerprint"):
-        digest.update(value.fingerprint.encode())
     elif hasattr(value, "__wrapped__") and not is_foreign(value):  # a numba intrinsic
         _add(digest, value.__wrapped__, seen)
     else:

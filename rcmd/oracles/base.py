@@ -36,10 +36,10 @@ IRRATIONAL, IN_FLOATS = "needs irrational numbers", "computes with floats"
 
 
 class Late:
-    """A package that is imported when it is first used."""
+    """A package that is imported when it is first used, and not to be fingerprinted."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self._name = self.fingerprint = name
 
     def __getattr__(self, attribute: str) -> Any:
         try:

@@ -63,6 +63,14 @@ class Case:
     make: Callable[[], Problem]
     options: dict[str, Any] = field(default_factory=dict)
     again: Callable[[], dict[str, Any]] = dict  # what a checkpoint cannot hold
+    warm: Callable[[], Problem] | None = None  # whose solution is the start
+
+    def first(self) -> dict[str, Any]:
+        """The options of the run that is not resumed."""
+        options = {**self.options, **self.again()}
+        if self.warm:
+            options["warm_start"] = solve(self.warm(), tol=0.0, max_iterations=50, method="rcmd")
+        return options
 
 
 def classes(oracle: LinearMinOracle, n: int = 30, p: int = 7, **more: Any) -> Callable[[], Problem]:
@@ -103,10 +111,6 @@ def by_operator() -> Problem:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 5))
     return Problem(aslinearoperator(X), rng.normal(size=20), LeastSquares(), L1Ball(1.0))
-
-
-def from_warm_start(make: Callable[[], Problem]) -> dict[str, Any]:
-    return {"warm_start": solve(make(), tol=0.0, max_iterations=50, method="rcmd")}
 
 
 STEPS = RCMD(schedule=SublinearSchedule(11.0))
@@ -152,10 +156,9 @@ CASES = {
     "operator": Case(by_operator, {**PLAIN, "max_iterations": 40}),
     "euclidean": Case(classes(L1Ball(5.0)), {**PLAIN, "method": RCMD(prox=EuclideanProx())}),
     "schedule": Case(classes(L1Ball(5.0)), {**PLAIN, "method": STEPS}),
-    "warm": Case(classes(L1Ball(5.0)), {**PLAIN, **from_warm_start(classes(L1Ball(2.0)))}),
+    "warm": Case(classes(L1Ball(5.0)), PLAIN, warm=classes(L1Ball(2.0))),
     "warm-ridge": Case(
-        classes(Ridge(0.01)),
-        {**PLAIN, **from_warm_start(classes(L1Ball(2.0))), "method": REFERENCE},
+        classes(Ridge(0.01)), {**PLAIN, "method": REFERENCE}, warm=classes(L1Ball(2.0))
     ),
     "replay": Case(
         classes(L1Ball(5.0)),
@@ -232,7 +235,7 @@ def recorded(case: Case, folder: Path) -> tuple[list[dict[str, Any]], list[Any],
     def keep(path: Path, tree: Any) -> None:
         files.append(deepcopy(tree))
 
-    options = {**case.options, **case.again()}
+    options = case.first()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(saver, "write_file", keep)
         patch.setattr(running, "SLICE_SECONDS", 0.0)  # a file after every step
@@ -321,7 +324,8 @@ CASES_TO_BREAK = {
     **CASES,
     "warm-compiled": Case(
         classes(Ridge(20.0), n=12),
-        {**PLAIN, **from_warm_start(classes(Ridge(20.0), n=12)), "max_iterations": 366, "batch": 6},
+        {**PLAIN, "max_iterations": 366, "batch": 6},
+        warm=classes(Ridge(20.0), n=12),
     ),
 }
 

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,15 +30,11 @@ KILLED = (
 BEGUN, ENDED = b"b", b"e"
 
 
-def options_of(case: Case) -> dict[str, Any]:
-    return {**case.options, **case.again()}
-
-
 def child(case: Case, path: Path, pipe: int) -> None:
     """Run the case with a file after every step, and say when it begins and ends."""
     running.SLICE_SECONDS = 0.0
     os.write(pipe, BEGUN)
-    solve(case.make(), **options_of(case), checkpoint=path, every=0.0)
+    solve(case.make(), **case.first(), checkpoint=path, every=0.0)
     os.write(pipe, ENDED)
 
 
@@ -68,7 +63,7 @@ def killed_after(case: Case, path: Path, seconds: float) -> bool:
 def main(count: int, seed: int, folder: Path) -> None:
     rng = np.random.default_rng(seed)
     cases = {name: CASES[name] for name in KILLED[:count]}
-    whole = {name: iterate(case.make(), **options_of(case)) for name, case in cases.items()}
+    whole = {name: iterate(case.make(), **case.first()) for name, case in cases.items()}
     states = {name: [told(state) for state in run] for name, run in whole.items()}
     duration = {}
     for name, case in cases.items():
