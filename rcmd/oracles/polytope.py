@@ -1,5 +1,6 @@
 """Polytopes given by their inequalities, which are linear programmes, or by their vertices."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,6 +16,9 @@ from rcmd.rows.validation import as_array, checked_numbers
 
 RANGE_ROWS = 1000
 """Up to so many rows, M_j is found by linear programmes; beyond, from the bounding box."""
+
+ROUNDING = 2e-15
+"""What a point of a hull may miss, where the vertices are of size 1."""
 
 NO_CONSTRAINT = "leave out the rows that are no constraints"
 
@@ -295,13 +299,17 @@ class Hull(LinearMinOracle):
 
     def _weights(self, beta: Array) -> Array:
         """λ ≥ 0 with Σ_v λ_v = 1 that brings Σ_v λ_v v closest to β, entry by entry."""
-        from scipy.optimize import linprog
+        from scipy.optimize import linprog, nnls
 
         size = float(abs(self.vertices).max()) or 1.0
         points = np.asarray(self.vertices, dtype=float).T / size
         target = np.asarray(beta, dtype=float) / size
         if not np.isfinite(target).all():
             return np.full(self.count, np.nan)
+        with suppress(RuntimeError):  # it may go in circles
+            weights, miss = nnls(np.vstack([points, np.ones(self.count)]), np.append(target, 1.0))
+            if miss <= ROUNDING:  # β is in the hull, and a linear programme would come no closer
+                return weights / weights.sum()
         miss = -np.ones((len(points), 1))
         near = np.block([[points, miss], [-points, miss]]), np.concatenate([target, -target])
         whole = np.append(np.ones(self.count), 0.0)[None], [1.0]
