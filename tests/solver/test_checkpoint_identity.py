@@ -255,9 +255,9 @@ def _single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def some(files: list[Any]) -> list[Any]:
-    """The first, some in between, and the last ones, where corrections are."""
+    """The first, one in between, and the last ones, where corrections are."""
     last = len(files) - 1
-    chosen = {0, last // 3, 2 * last // 3, *range(max(last - 5, 0), last + 1)}
+    chosen = {0, last // 2, *range(max(last - 3, 0), last + 1)}
     return [files[i] for i in sorted(chosen)]
 
 
