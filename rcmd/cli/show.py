@@ -46,11 +46,12 @@ def _lines(result: Result, versions: dict[str, str | None]) -> Iterator[str]:
             yield f"  {letter:<6}{value:<12.6g}{meaning}"
     yield ", ".join(f"{name} {value}" for name, value in result.options.items())
     yield "made with " + ", ".join(f"{name} {v}" for name, v in versions.items() if v)
-    yield from ("", HEADER)
+    own = result.history.own
+    yield from ("", " ".join([HEADER, *(f"{name:>14}" for name in own)]))
     shown = 0
     for record in result.history:  # more than people can read: one for each doubling, and the last
         if record.gradients >= 2 * shown or record is result.history[-1]:
             shown = record.gradients
-            yield row(record)
+            yield row(record, own)
     yield ""
     yield from ending(result)

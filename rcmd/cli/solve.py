@@ -30,7 +30,7 @@ All losses and oracles, and how they are written: rcmd list.
 import argparse
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rcmd.cli.options import (
@@ -173,17 +173,18 @@ class _Rows:
         self._progress(state)
 
 
-def row(state: Record) -> str:
-    """One line under ``HEADER``."""
+def row(state: Record, own: Sequence[str] = ()) -> str:
+    """One line under ``HEADER``, and then the columns ``own``."""
     pair_gap, bound = (
         "–" if math.isnan(value) else f"{float(value):.3e}"
         for value in (state.pair_gap, state.bound)
     )
     bound = "corrections" if state.phase == "corrective" else bound
-    return (
+    cells = [
         f"{state.gradients:>14,} {float(state.primal):>14.8f} {float(state.dual):>14.8f} "
         f"{float(state.gap):>14.3e} {pair_gap:>14} {bound:>14}"
-    )
+    ]
+    return " ".join([*cells, *(f"{float(state.own.get(name, math.nan)):>14.6g}" for name in own)])
 
 
 def ending(result: Result) -> Iterator[str]:

@@ -6,11 +6,12 @@ of oracle. Averages are kept lazily (see ``rcmd.engine.accounting`` for the summ
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.engine.accounting import RESCALE_ABOVE
+from rcmd.engine.accounting import RESCALE_ABOVE, Accounting, Step
 from rcmd.engine.base import checked_atom, next_refresh, not_finite
 from rcmd.engine.kernels.batch import fill_compiled, predict_dense, predict_pairs, step_batch
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
@@ -37,7 +38,7 @@ from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.oracles.base import Coordinatewise, VertexRule, describes_argmin
-from rcmd.rows.atoms import DenseAtom, SparseAtom
+from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import Array, warn_caller
 
 SMALLEST_MASS, LARGEST_MASS = 1e-250, 1e280
@@ -59,7 +60,7 @@ class CompiledEngine(Stateful):
 
     changing: ClassVar[tuple[str, ...]] = (
         "iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past", "_refresh_at",
-        "_fault",
+        "_fault", "_before", "accounting",
     )  # fmt: skip
 
     def __init__(
@@ -69,11 +70,13 @@ class CompiledEngine(Stateful):
         sampler: Sampler,
         prox: BregmanProx,
         start: Any = None,
+        accounting: Sequence[Accounting] = (),
     ) -> None:
         rows = rows_tuple(problem.rows)
         if rows is None:
             raise CannotCompile(f"{type(problem.rows).__name__} have no compiled layout")
         self.problem, self.schedule, self.sampler = problem, schedule, sampler
+        self.accounting = tuple(accounting)
         if getattr(sampler, "fill", None) is fill_with_subsets:
             vars(sampler)["fill"] = fill_compiled
         self.iteration = 0
@@ -89,6 +92,7 @@ class CompiledEngine(Stateful):
         self._mask = np.uint64(0 if weights is None else 2**63 - 1)
         self._loop = loop_for(problem, sampler.batch, rows)
         self._loop.refresh(self._gradient())
+        self._before = np.zeros(problem.p)
         self._base, self._total, self._fault = 0, 1.0, ""
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
         self._take(np.empty((0, sampler.batch), np.uint64), (np.empty(0),) * 3)  # compiles
@@ -107,6 +111,13 @@ class CompiledEngine(Stateful):
     def d(self) -> Array:
         return self._loop.d
 
+    @property
+    def atom(self) -> Any:
+        """The atom of the last step; ``None`` before the first."""
+        if isinstance(self._loop, OracleLoop):
+            return self._loop.atom
+        return checked_atom(self.problem.oracle, self._before) if self.iteration else None
+
     def averages(self) -> tuple[Array, Array]:
         if self.iteration == 0:
             start = np.zeros(self.problem.p) if self._start is None else self._start.copy()
@@ -124,7 +135,12 @@ class CompiledEngine(Stateful):
         while self.iteration < end:
             stop = min(end, self.iteration + self._chunk, self._refresh_at)
             numbers = self._tabulate(self.iteration, stop)
-            self._take(self._draw(len(numbers[0])), numbers)
+            batches = self._draw(len(numbers[0]))
+            seen = self._seen(end - self.iteration, count := len(batches))
+            if seen < count:
+                self._take(batches[: count - seen], _part(numbers, 0, count - seen))
+            for t in range(count - seen, count):
+                self._take_seen(batches[t : t + 1], _part(numbers, t, t + 1))
             if self.iteration == self._refresh_at:
                 self._loop.refresh(self._gradient())
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
@@ -141,6 +157,27 @@ class CompiledEngine(Stateful):
         if not np.isfinite(health):
             self._fault = not_finite(self.problem, self.iteration)
             raise FloatingPointError(self._fault)
+
+    def _seen(self, left: int, count: int) -> int:
+        """How many of the next steps, the last ones, are taken one by one for their atoms.
+
+        All with accounting; else the last of a call, for ``atom``, where the loop keeps none.
+        """
+        if self.accounting:
+            return count
+        return int(count == left and not isinstance(self._loop, OracleLoop))
+
+    def _take_seen(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
+        """One step, its atom kept; accounting sees it as the reference engine's does."""
+        self._before[:] = self._loop.d
+        i, batch = self.iteration, batches[0].view(np.int64)
+        w = self._weighted(self._samples[batch, DUAL], batch)
+        self._take(batches, numbers)
+        if self.accounting:
+            change = self._weighted(self._samples[batch, DUAL], batch) - w
+            step = Step(i, self.atom, batch, change)
+            for listener in self.accounting:
+                listener.record(step)
 
     def _tabulate(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """η_i, c_i and C_i in units of C_base, up to where the base has to move."""
@@ -163,9 +200,13 @@ class CompiledEngine(Stateful):
         substitute_gradient(self._rows, self._samples, self._gain, self._mask, d)
         return d
 
-    def _weighted(self, w: Array) -> Array:
+    def _weighted(self, w: Array, batch: Any = slice(None)) -> Array:
         weights = self.problem.losses.weights
-        return w.copy() if weights is None else w * weights
+        return w.copy() if weights is None else w * weights[batch]
+
+
+def _part(numbers: tuple[Array, Array, Array], first: int, last: int) -> Any:
+    return tuple(column[first:last] for column in numbers)
 
 
 def _compiled_functions(
@@ -259,16 +300,17 @@ class VertexLoop(SummingLoop):
 class OracleLoop(SummingLoop):
     """Any other oracle: called from Python between compiled batch steps."""
 
-    changing = ("d", "_sum")
+    changing = ("d", "_sum", "atom")
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.p)
         self._problem = problem
+        self.atom: Atom | None = None
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
         health = 0.0
         for batch, eta, weight, total in zip(batches, *numbers, strict=True):
-            atom = checked_atom(self._problem.oracle, self.d)
+            self.atom = atom = checked_atom(self._problem.oracle, self.d)
             predictions = self._predict(rows, batch, atom)
             health += step_batch(rows, batch, predictions, eta, total, *shared, self.d)
             atom.add_to(self._sum, weight)

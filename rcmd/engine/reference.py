@@ -17,6 +17,7 @@ from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
+from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array
 
 
@@ -28,7 +29,7 @@ class ReferenceEngine(Stateful):
     gradients and one oracle call.
     """
 
-    changing = ("s", "w", "d", "iteration", "sampler", "accounting", "_refresh_at")
+    changing = ("s", "w", "d", "atom", "iteration", "sampler", "accounting", "_refresh_at")
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class ReferenceEngine(Stateful):
         self.w = problem.losses.derivative(self.s, slice(None))
         self.d = problem.gradient(self.w)
         self.iteration = 0
+        self.atom: Atom | None = None
         problem.oracle.reset()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
 
@@ -64,7 +66,7 @@ class ReferenceEngine(Stateful):
     def step(self) -> None:
         """One iteration of Algorithm 2 on a batch."""
         losses, rows, i = self.problem.losses, self.problem.rows, self.iteration
-        atom = checked_atom(self.problem.oracle, self.d)
+        self.atom = atom = checked_atom(self.problem.oracle, self.d)
         (batch,) = drawn(self.sampler, 1, self.problem.n)
 
         # n times the batch's coordinates of a subgradient of D at w.
@@ -83,8 +85,9 @@ class ReferenceEngine(Stateful):
         if self.iteration == self._refresh_at:
             self.d = self.problem.gradient(self.w)
             self._refresh_at = next_refresh(self.iteration, self.problem.n, len(batch))
+        step = Step(i, atom, batch, change)
         for listener in self.accounting:
-            listener.record(Step(i, atom, batch, change))
+            listener.record(step)
 
     def averages(self) -> tuple[Array, Array]:
         """β̄ and w̄."""

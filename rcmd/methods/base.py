@@ -10,7 +10,7 @@ import numpy as np
 
 from rcmd.engine.base import checked_atom
 from rcmd.engine.state import load_attribute, plain
-from rcmd.model.bounds import Kind
+from rcmd.model.bounds import Kind, RunFacts
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import FEASIBILITY
@@ -84,11 +84,17 @@ class Progress(ABC):
     theorem: Kind | None = None
     """The kind of bound that applies, if any."""
 
+    facts: RunFacts | None = None
+    """What the hypotheses of bounds read of this run; ``None`` where only its class is known."""
+
     theorem_pair: OfferedPair | None = None
     """The theorem's own pair at this record, where there is one and it was evaluated."""
 
     constants_batch: int = 1
     """The rows per step for which a result reports the constants of its problem."""
+
+    atom: Atom | None = None
+    """The answer of the oracle in the last step; ``None`` where there is none."""
 
     record_due: bool = False
     """Whether to make a record now, at any iteration."""
@@ -100,6 +106,7 @@ class Progress(ABC):
         self.problem = problem
         self.rng = rng
         self.iteration = self.gradients = self.oracle_calls = 0
+        self.atom = None
         problem.oracle.reset()
         self.beta = problem.rows.zero()
         if math.isinf(problem.oracle.value(self.beta)):
@@ -227,7 +234,8 @@ class Progress(ABC):
     def lowest_atom(self, c: Any) -> Atom:
         """A minimizer of cᵀβ + R(β), counted as an oracle call."""
         self.oracle_calls += 1
-        return self.problem.oracle.argmin(c)
+        self.atom = atom = self.problem.oracle.argmin(c)
+        return atom
 
     def lowest_point(self, c: Any) -> Any:
         """The same as a vector."""
@@ -311,5 +319,5 @@ class Method(ABC):
         """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``."""
 
 
-CONSTANT = (Problem, Method, Batches)
+CONSTANT = (Problem, Method, Batches, RunFacts)
 """What method and problem give a run; a checkpoint holds none of it."""

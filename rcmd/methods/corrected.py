@@ -15,6 +15,7 @@ from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.problem import Problem
+from rcmd.rows.atoms import Atom
 from rcmd.rows.processes import Cancelled
 from rcmd.rows.validation import Array, check_kind
 
@@ -75,6 +76,7 @@ class CorrectedProgress(Progress):
         self.problem, self.plain = plain.problem, plain
         self.note, self.steps_per_pass = plain.note, plain.steps_per_pass
         self.constants_batch, self.theorem = plain.constants_batch, plain.theorem
+        self.facts = plain.facts
         self._tol, self._max_gradients = 0.0, math.inf
         self._correcting = self._idle = self.record_due = False
         self._rounds = self._still = self._slow = 0
@@ -113,6 +115,11 @@ class CorrectedProgress(Progress):
     @property
     def theorem_pair(self) -> OfferedPair | None:  # type: ignore[override]
         return self.plain.theorem_pair if self._reached is None else None
+
+    @property
+    def atom(self) -> Atom | None:  # type: ignore[override]
+        """That of the last plain step: a round of corrections has many."""
+        return self.plain.atom
 
     @property
     def s(self) -> Array:

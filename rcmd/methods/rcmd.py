@@ -21,7 +21,7 @@ from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.certificate import BestPair
 from rcmd.model.constants import Constants
-from rcmd.model.problem import Problem, foreign, unaltered
+from rcmd.model.problem import Problem, foreign, patched, unaltered
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import (
     LinearSchedule,
@@ -30,6 +30,7 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
+from rcmd.rows.atoms import Atom
 from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
 
@@ -66,7 +67,10 @@ class RCMD(Method):
         Python; ``"auto"`` compiles where it can. Both give the same iterates.
     accounting
         Objects of your own whose ``record(step)`` is called after every step, beside the averages
-        that a run certifies; they need the reference engine.
+        that a run certifies. ``step`` has ``i``, ``atom``, ``batch`` and ``change``, that of w on
+        the batch. The iterates are the same; the steps are then taken one by one. A run with a
+        checkpoint needs their ``state()`` and ``load_state(state)``: derive them from
+        ``rcmd.engine.state.Stateful``.
 
     Examples
     --------
@@ -99,11 +103,11 @@ class RCMD(Method):
         if self.engine not in get_args(EngineName):
             names = ", ".join(get_args(EngineName))
             raise ValueError(f"engine is {self.engine!r}; expected one of {names}")
-        if self.accounting and self.engine == "compiled":
-            raise ValueError(
-                "accounting is given with engine = 'compiled', which reports no steps; expected "
-                "engine = 'reference' or 'auto'"
-            )
+        if not isinstance(self.accounting, Sequence):
+            raise TypeError(f"accounting is {self.accounting!r}; expected a list, such as [mine]")
+        for one in self.accounting:
+            if not callable(getattr(one, "record", None)):
+                raise TypeError(f"accounting holds {one!r}; expected objects with record(step)")
 
     def start(
         self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None
@@ -131,9 +135,9 @@ class RCMD(Method):
             and unaltered(sampler)
             and type(sampler.rng) is np.random.Generator,
             cold=warm_start is None,
+            parts=tuple(type(part) for part in (schedule, prox, sampler) if not patched(part)),
         )
-        name: EngineName = "reference" if self.accounting else self.engine
-        engine = make_engine(name, problem, schedule, sampler, prox, start, self.accounting)
+        engine = make_engine(self.engine, problem, schedule, sampler, prox, start, self.accounting)
         return RCMDProgress(problem, engine, facts, prox.note)
 
     def _size(self, problem: Problem, batch: int | None) -> int:
@@ -180,6 +184,10 @@ class EngineProgress(Progress):
     def d(self) -> Any:
         return self.engine.d
 
+    @property
+    def atom(self) -> Atom | None:  # type: ignore[override]
+        return self.engine.atom
+
     def step(self) -> None:
         self.advance(1)
 
@@ -208,7 +216,7 @@ class RCMDProgress(EngineProgress):
     def __init__(self, problem: Problem, engine: Engine, facts: bounds.RunFacts, note: str) -> None:
         super().__init__(problem, engine)
         self.steps_per_pass, self._dual = problem.n / engine.sampler.batch, -math.inf
-        self._constants, why = facts.constants, bounds.why_none(facts)
+        self.facts, self._constants, why = facts, facts.constants, bounds.why_none(facts)
         self.constants_batch = facts.constants.batch
         self.theorem = None if why else facts.theorem
         # Not the note of the paper's prox, which a subclass would inherit.
@@ -270,8 +278,7 @@ def make_engine(
 ) -> Engine:
     """The engine of that name; ``"auto"`` falls back to the reference, with a warning.
 
-    Exact problems and layouts without kernels always run on the reference engine, without warning;
-    ``accounting`` is called by the reference engine only.
+    Exact problems and layouts without kernels always run on the reference engine, without warning.
     """
     if problem.spread:
         own: Any = problem  # it alone knows where its rows are
@@ -282,7 +289,7 @@ def make_engine(
         from rcmd.jit.scalars import CannotCompile
 
         try:
-            return CompiledEngine(problem, schedule, sampler, prox, start)
+            return CompiledEngine(problem, schedule, sampler, prox, start, accounting)
         except CannotCompile as reason:
             if name == "compiled":
                 raise

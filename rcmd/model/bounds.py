@@ -48,6 +48,7 @@ class Verdict(enum.Enum):
     PROVED = "proved"
     CONJECTURED = "conjectured"
     REFUTED = "refuted"
+    CLAIMED = "claimed"
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class RunFacts:
         methods that rcmd gave them, and NumPy's own generator.
     cold
         Whether it starts at w⁰ = ∇L(0), at the first step of its schedule.
+    parts
+        The classes of its schedule, prox and sampler, or of its method; no altered ones.
     exact_atoms, checked
         Whether the oracle's atoms are exact minimizers, and whether the problem's classes were
         checked or proved.
@@ -82,6 +85,7 @@ class RunFacts:
     own_prox: bool = True
     own_sampler: bool = True
     cold: bool = True
+    parts: tuple[Any, ...] = ()
     exact_atoms: bool = True
     checked: bool = True
 
@@ -114,50 +118,82 @@ class Hypothesis:
 class Bound:
     """One inequality; ``bound(constants, iterations)`` is its right-hand side.
 
+    Your own has a name and a ``value``, is about the expectation of a run's ``pair_gap``, and is
+    claimed: ``solve(problem, bounds=[mine])`` shows it where its hypotheses hold.
+
     Attributes
     ----------
     name, label
         Its name here, and the paper's number ('' when the paper does not have it).
     schedule
-        The schedule it is about: Theorem 3.1's ("sublinear") or 3.2's ("linear").
+        The schedule it is about: Theorem 3.1's ("sublinear"), 3.2's ("linear"), or the class of
+        one of your own, or of a method of your own.
     what, formula
         Its two sides.
     verdict, reason
         What is known for general losses, and why.
     value
-        The right-hand side as a function of the constants and the paper's k.
+        The right-hand side as a function of the constants and the paper's k; with a class of
+        your own for ``schedule``, k is the number of steps done.
     only
         What it asks for beyond what all bounds of its schedule do.
     proved_when
         The cases (constants, k) that are proved although ``verdict`` is weaker.
     dual_only
         Whether it bounds D* − D alone and not the duality gap.
+    prox, sampler
+        The classes it is about, in the place of the paper's.
 
     Examples
     --------
     >>> bound = named("theorem-3.2-first")
     >>> bound.formula, bound.verdict
     ('D_max/(q^k − 1)', <Verdict.REFUTED: 'refuted'>)
+    >>> Bound("mine", value=lambda c, k: 6 * c.blocks * c.prediction_energy / (k + 1))
+    Bound('mine', E[pair_gap] ≤ value(constants, k), claimed)
     """
 
     name: str
-    label: str
-    schedule: Kind
-    what: str
-    formula: str
-    verdict: Verdict
-    reason: str
-    value: Callable[[Constants, int], float]
+    label: str = ""
+    schedule: Kind | type = "sublinear"
+    what: str = "E[pair_gap]"
+    formula: str = "value(constants, k)"
+    verdict: Verdict = Verdict.CLAIMED
+    reason: str = "its author claims it; rcmd has no proof"
+    value: Callable[[Constants, int], float] = None  # type: ignore[assignment]
     only: tuple[Hypothesis, ...] = ()
     proved_when: Callable[[Constants, int], bool] = lambda c, k: False
     dual_only: bool = False
+    prox: type | None = None
+    sampler: type | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name):
+            raise TypeError(f"name of a Bound is {self.name!r}; expected a word")
+        if not callable(self.value):
+            raise TypeError(
+                f"value of the Bound {self.name!r} is {self.value!r}; expected a function of "
+                "(constants, k), such as lambda c, k: 8 * c.blocks * c.prediction_energy / (k + 1)"
+            )
+        if not isinstance(self.schedule, type) and self.schedule not in _BY_SCHEDULE:
+            raise ValueError(
+                f"schedule of the Bound {self.name!r} is {self.schedule!r}; expected 'sublinear', "
+                "'linear', or the class of a schedule or a method"
+            )
 
     def __repr__(self) -> str:
         return f"Bound({self.name!r}, {self.what} ≤ {self.formula}, {self.verdict.value})"
 
     @property
     def _asks(self) -> tuple[Hypothesis, ...]:
-        return (*_ALWAYS, *_BY_SCHEDULE[self.schedule], *self.only)
+        steps = self.schedule
+        return (
+            _has(self.prox) if self.prox else _PAPERS_PROX,
+            _has(self.sampler) if self.sampler else _PAPERS_SAMPLER,
+            *_ALWAYS,
+            *((_has(steps),) if isinstance(steps, type) else _BY_SCHEDULE[steps]),
+            *self.only,
+        )
 
     def hypotheses(self, run: RunFacts) -> list[tuple[str, bool]]:
         """Return what the bound asks of a run, in words, and whether this run has it.
@@ -178,7 +214,9 @@ class Bound:
 
     def why_not(self, constants: Constants) -> str:
         """Return why the bound does not apply to these constants; '' when it does."""
-        return self.broken(RunFacts(constants, self.schedule))
+        kind: Any = None if isinstance(self.schedule, type) else self.schedule
+        parts = self.schedule, self.prox, self.sampler
+        return self.broken(RunFacts(constants, kind, parts=parts))
 
     def applies(self, constants: Constants) -> bool:
         """Return whether the statement, true or not, is about these constants."""
@@ -193,6 +231,10 @@ class Bound:
         """Return the right-hand side after ``iterations`` steps."""
         return self.value(constants, self._index(constants, iterations))
 
+    def said(self) -> str:
+        """Return what a run that shows the bound says of it."""
+        return f"bound {self.name!r}: {self.what} ≤ {self.formula}, {self.verdict.value}"
+
     def _index(self, constants: Constants, iterations: int) -> int:
         """Return the paper's k, once the bound is known to apply."""
         k = _index_of(self.schedule, iterations)
@@ -201,7 +243,16 @@ class Bound:
         return k
 
 
-def _index_of(kind: Kind, iterations: int) -> int:
+def _has(kind: type) -> Hypothesis:
+    """The run has this very class, which is no part of the paper."""
+    return Hypothesis(
+        f"the run has {kind.__name__} itself",
+        f"the run has no {kind.__name__} itself: a subclass or an altered one is another",
+        lambda run: kind in run.parts,
+    )
+
+
+def _index_of(kind: Kind | type, iterations: int) -> int:
     """Return the k of the theorem of this kind, whose averages begin at 0 or at 1."""
     if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
         raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
@@ -333,13 +384,15 @@ def _finite(run: RunFacts) -> bool:
 
 
 # fmt: off
+_PAPERS_PROX = Hypothesis(
+    "the prox is ConjugateProx itself, h = L*/n",
+    "the prox is another class than ConjugateProx, a subclass of it or altered, whose h need not "
+    "be L*/n", lambda run: run.own_prox)
+_PAPERS_SAMPLER = Hypothesis(
+    "the sampler is UniformSampler itself: all batches of b rows are equally likely",
+    "the sampler is another class than UniformSampler, a subclass of it or altered, whose draws "
+    "need not be uniform", lambda run: run.own_sampler)
 _ALWAYS = (
-    Hypothesis("the prox is ConjugateProx itself, h = L*/n",
-               "the prox is another class than ConjugateProx, a subclass of it or altered, whose h "
-               "need not be L*/n", lambda run: run.own_prox),
-    Hypothesis("the sampler is UniformSampler itself: all batches of b rows are equally likely",
-               "the sampler is another class than UniformSampler, a subclass of it or altered, "
-               "whose draws need not be uniform", lambda run: run.own_sampler),
     Hypothesis("the run starts cold, at w⁰ = ∇L(0)",
                "the run has a warm start, and the theorems start at w⁰ = ∇L(0)",
                lambda run: run.cold),
@@ -485,6 +538,39 @@ def named(name: str) -> Bound:
             return bound
     names = ", ".join(bound.name for bound in _BOUNDS)
     raise ValueError(f"no bound is named {name!r}; expected one of {names}")
+
+
+def asked(bounds: Any) -> tuple[Bound, ...]:
+    """Return the bounds that a run is asked to show: claimed ones, and rcmd's own by name.
+
+    Examples
+    --------
+    >>> [bound.name for bound in asked(["theorem-3.1-first", Bound("mine", value=max)])]
+    ['theorem-3.1-first', 'mine']
+    """
+    found: list[Bound] = []
+    for bound in [bounds] if isinstance(bounds, Bound | str) else list(bounds):
+        if isinstance(bound, str):
+            bound = named(bound)
+        if not isinstance(bound, Bound):
+            raise TypeError(
+                f"bounds holds {bound!r}; expected a Bound, such as Bound('mine', value=…), or "
+                "the name of one of rcmd.model.bounds"
+            )
+        if bound.verdict is not Verdict.CLAIMED:
+            bound = named(bound.name)  # what is proved or refuted here is rcmd's own
+        elif any(bound.name == one.name for one in (*_BOUNDS, *found)):
+            raise ValueError(
+                f"bounds holds a claim named {bound.name!r}, which another bound is called; "
+                "expected a name of its own"
+            )
+        if bound.dual_only:
+            raise ValueError(
+                f"bounds holds {bound.name!r}, which bounds {bound.what}; expected bounds of the "
+                "duality gap, as a run knows no D*"
+            )
+        found.append(bound)
+    return tuple(found)
 
 
 def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> list[Bound]:

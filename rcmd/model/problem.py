@@ -449,9 +449,14 @@ def unaltered(part: Any) -> bool:
     >>> unaltered(L1Ball(1.0)), unaltered(ball)
     (True, False)
     """
-    kind = type(part)
-    members = {name: a for base in kind.__mro__[::-1] for name, a in vars(base).items()}
-    fields = getattr(kind, "__dataclass_fields__", None)
+    methods = (getattr(a, "fget", a) for name, a in _members(part).items() if name[:2] != "__")
+    origins = {a.__module__ for a in methods if isinstance(a, FunctionType)}
+    return not patched(part) and all(origin.partition(".")[0] == "rcmd" for origin in origins)
+
+
+def patched(part: Any) -> bool:
+    """Whether the object has methods that its class does not have."""
+    members, fields = _members(part), getattr(part, "__dataclass_fields__", None)
     for name, value in getattr(part, "__dict__", {}).items():
         plain = name[0] != "_" and not isinstance(members.get(name), cached_property)
         if (
@@ -459,10 +464,12 @@ def unaltered(part: Any) -> bool:
             and name in members
             and (callable(value) if fields is None else name not in fields)
         ):
-            return False
-    methods = (getattr(a, "fget", a) for name, a in members.items() if name[:2] != "__")
-    origins = {a.__module__ for a in methods if isinstance(a, FunctionType)}
-    return all(origin.partition(".")[0] == "rcmd" for origin in origins)
+            return True
+    return False
+
+
+def _members(part: Any) -> dict[str, Any]:
+    return {name: a for base in type(part).__mro__[::-1] for name, a in vars(base).items()}
 
 
 def names(parts: list[Any]) -> str:

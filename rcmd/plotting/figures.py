@@ -45,7 +45,7 @@ POINTS = {"linestyle": "", "markersize": 2.4, "markevery": 1}
 CURVE = {"marker": "", "linewidth": 1.0, "zorder": 1.8}
 
 
-def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
+def run(result: Result, x: Axis = "gradients", axes: Any = None, y: str | None = None) -> Any:
     """Draw one run; see ``Result.plot``.
 
     Examples
@@ -61,14 +61,23 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None) -> Any:
     history = result.history
     xs, band = history.column(column), _corrections(history, column)
 
+    bounds = {"bound": "", **result.options.get("bounds", {})}
+
     def panel(y_label: str, curves: dict[str, str], **look: Any) -> Panel:
-        dashed = {"bound": {"linestyle": "--"}}
+        dashed = {name: {"linestyle": "--"} for name in bounds}
         lines = [
             Line(name, xs, history.column(of), dashed.get(of, {})) for name, of in curves.items()
         ]
         return Panel("", label, lines, y_label, band=band, **look)
 
+    if y is not None:
+        ys = _floats(history.column(y))
+        log = "xy" if np.nanmin(ys) > 0 and np.nanmax(ys) > LOG_FROM * np.nanmin(ys) else "x"
+        return shown([panel(plain(y), {"": y}, log=log)], axes)
     pair = {"gap of theorem's pair": "pair_gap", "bound on its expectation": "bound"}
+    for name in history.own:
+        if name in bounds:
+            pair[f"{plain(name)}, {bounds[name]}"] = name
     curves = {"certified gap": "gap", **pair}
     gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
     values = panel("best values so far", {r"$P(\beta)$": "primal", "$D(w)$": "dual"}, log="x")

@@ -39,6 +39,9 @@ def result_html(result: Result) -> str:
         ("", _number(pair.regularizer_gap, 3), "of it from the regularizer"),
         ("ground", escape(pair.ground), escape(pair.ground_text)),
     ]
+    rows += [
+        (escape(name), _number(value, 6), "at the last record") for name, value in last.own.items()
+    ]
     spent = (
         f"{last.iteration:,} steps, {last.gradients:,} gradients, {last.oracle_calls:,} oracle "
         f"calls, {last.seconds:.3g} s"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from numbers import Integral, Number
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 
 from rcmd.model.certificate import Certificate
+from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array
 
 
@@ -55,13 +56,16 @@ class Record:
         The best certified pair so far.
     pair_gap
         P(β̄) − D(w̄) of the averages of this iteration that Theorem 3.1 is about, P(β̄) − D(w) with
-        the last w for Theorem 3.2; NaN where no theorem applies, and at a record from which
-        corrections began without D(w).
+        the last w for Theorem 3.2; NaN at a record from which corrections began without D(w), and
+        where no theorem applies: there it is P(β̄) − D(w̄) if a bound of your own does.
     bound
         The theorem's bound on the expectation of ``pair_gap``, but at least what rounding leaves
         open of P − D; NaN where none applies.
     phase
         ``"plain"`` for steps of the algorithm, ``"corrective"`` for rounds of corrections.
+    own
+        Columns of your own by name: the bounds that ``solve`` was given, and the numbers that
+        callbacks returned.
     """
 
     iteration: int
@@ -74,9 +78,10 @@ class Record:
     pair_gap: Any
     bound: float
     phase: str
+    own: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
 
-COLUMNS = tuple(field.name for field in fields(Record))
+COLUMNS = tuple(part.name for part in fields(Record) if part.name != "own")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +96,8 @@ class State(Record):
         Copies of the mirror variable, dual variable and substitute gradient.
     beta_average, w_average
         β̄ and w̄ of this iteration.
+    atom
+        The oracle's answer in the method's last step; ``None`` where it was not asked.
     """
 
     certificate: Certificate
@@ -99,13 +106,14 @@ class State(Record):
     d: Any
     beta_average: Any
     w_average: Array
+    atom: Atom | None
 
     def __repr__(self) -> str:
         return f"State({repr(self.record()).removeprefix('Record(')}"
 
     def record(self) -> Record:
         """The numbers alone."""
-        return Record(*(getattr(self, name) for name in COLUMNS))
+        return Record(*(getattr(self, name) for name in COLUMNS), own=self.own)
 
 
 class History(tuple[Record, ...]):
@@ -123,25 +131,59 @@ class History(tuple[Record, ...]):
     def __repr__(self) -> str:
         return f"History({len(self)} records, the last {self[-1] if self else None})"
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The names of your own columns."""
+        return tuple(dict.fromkeys(name for row in self for name in row.own))
+
     def column(self, name: str) -> Array:
-        """One column, such as ``history.column("gap")``."""
-        if name not in COLUMNS:
-            raise ValueError(
-                f"history has no column {name!r}; expected one of {', '.join(COLUMNS)}"
-            )
-        return np.array([getattr(row, name) for row in self])
+        """One column, such as ``history.column("gap")``; NaN where a record lacks your own."""
+        if name in COLUMNS:
+            return np.array([getattr(row, name) for row in self])
+        if name not in self.own:
+            names = ", ".join((*COLUMNS, *self.own))
+            raise ValueError(f"history has no column {name!r}; expected one of {names}")
+        return np.array([row.own.get(name, math.nan) for row in self])
 
     def columns(self) -> dict[str, list[Any]]:
         """All columns, as lists."""
-        return {name: [getattr(row, name) for row in self] for name in COLUMNS}
+        found = {name: [getattr(row, name) for row in self] for name in COLUMNS}
+        for name in self.own:
+            found[name] = [row.own.get(name, math.nan) for row in self]
+        return found
 
     @classmethod
     def of_columns(cls, columns: dict[str, list[Any]]) -> History:
         """The history that gave these ``columns``."""
         # Files from before there was such a column have none.
         columns = {"pair_gap": [math.nan] * len(columns["gap"])} | columns
-        rows = zip(*(columns[name] for name in COLUMNS), strict=True)
-        return cls(of_kinds(Record, dict(zip(COLUMNS, row, strict=True))) for row in rows)
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        return cls(_record_of(row) for row in rows)
+
+
+def _record_of(row: dict[str, Any]) -> Record:
+    """The record with these numbers, read from a file."""
+    own = checked_columns({name: value for name, value in row.items() if name not in COLUMNS}, ())
+    found: Record = of_kinds(Record, {name: row[name] for name in COLUMNS} | {"own": own})
+    return found
+
+
+def checked_columns(returned: Mapping[Any, Any], taken: Container[Any]) -> dict[str, Any]:
+    """What a callback returned, as columns of a record; ``taken`` are other callbacks'."""
+    found = {}
+    for name, value in returned.items():
+        if not (isinstance(name, str) and name and name not in COLUMNS and name not in taken):
+            raise ValueError(
+                f"a callback returned a column named {name!r}; expected a name that is not empty "
+                f"and no other column's: {', '.join(COLUMNS)}, a bound's, another callback's"
+            )
+        if not isinstance(value, Real):
+            raise TypeError(
+                f"a callback returned {name} = {value!r}, of type {type(value).__name__}; expected "
+                "a number, such as int(…) or float(…)"
+            )
+        found[name] = value.item() if isinstance(value, np.generic) else value
+    return found
 
 
 KINDS: dict[str, Any] = {
@@ -151,10 +193,10 @@ KINDS: dict[str, Any] = {
 
 def of_kinds(kind: type[Any], values: dict[str, Any]) -> Any:
     """The dataclass with these values, read from a file, if they are of the kinds it declares."""
-    for field in fields(kind):
-        expected = KINDS.get(str(field.type), object)
-        if not isinstance(values[field.name], expected):
-            raise ValueError(f"{field.name} is {values[field.name]!r}; expected {field.type}")
+    for part in fields(kind):
+        expected = KINDS.get(str(part.type), object)
+        if not isinstance(values[part.name], expected):
+            raise ValueError(f"{part.name} is {values[part.name]!r}; expected {part.type}")
     return kind(**values)
 
 

@@ -89,16 +89,17 @@ class Result:
             f"{last.seconds:.3g} s"
         )
 
-    def plot(self, x: Axis = "gradients", axes: Any = None) -> Any:
-        """P and D, the certified gap, and the theorem's pair with the bound on its expectation.
+    def plot(self, x: Axis = "gradients", axes: Any = None, *, y: str | None = None) -> Any:
+        """P and D, the certified gap, and the theorem's pair with the bounds on its expectation.
 
         ``x`` is what the run spent: ``"gradients"``, ``"iterations"``, ``"oracle_calls"`` or
-        ``"seconds"``; ``axes`` are for the gap alone. Returns the matplotlib figure:
+        ``"seconds"``; ``axes`` are for the gap alone. With ``y``, that column of the history, such
+        as one of your own, is drawn instead. Returns the matplotlib figure:
         ``figure.savefig("run.pdf")`` keeps it.
         """
         from rcmd.plotting.figures import run
 
-        return run(self, x, axes)
+        return run(self, x, axes, y)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file that ``rcmd.load_result`` and ``rcmd show`` read.

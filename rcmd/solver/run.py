@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral, Real
@@ -17,12 +17,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rcmd.methods.base import NotStarted
-from rcmd.model.certificate import BestPair, Certificate
+from rcmd.model.bounds import Bound, RunFacts
+from rcmd.model.certificate import BestPair, Certificate, certify
 from rcmd.model.constants import summarize
 from rcmd.model.problem import check_problem
 from rcmd.rows.processes import Cancelled, abort_on_error, cancellable, shared_errors
 from rcmd.solver.checkpoint.saver import Saver
-from rcmd.solver.history import History, Record, State, StopReason, checked_iterations, log_spaced
+from rcmd.solver.history import (
+    History,
+    Record,
+    State,
+    StopReason,
+    checked_columns,
+    checked_iterations,
+    log_spaced,
+)
 from rcmd.solver.result import Result
 
 if TYPE_CHECKING:
@@ -116,6 +125,7 @@ class Run(Iterator[State]):
         with shared_errors(problem.group):
             self.method, batch, self.budgets = options.check()
             self.callbacks = options.listeners()
+            asked = options.asked_bounds()
             given = options.record_at
             iterations = None if given is None else checked_iterations(given)
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
@@ -133,6 +143,9 @@ class Run(Iterator[State]):
         if problem.range_calls:
             calls = f"the constants M_j took {problem.range_calls} calls of the oracle"
             self._note = ". ".join(filter(None, (self._note, calls)))
+        self._bounds: tuple[Bound, ...] = ()
+        if asked and self.started:
+            self._show_bounds(asked)
         self._about: dict[str, Any] = {
             "method": repr(self.method),
             "batch": progress.step_gradients,
@@ -141,6 +154,8 @@ class Run(Iterator[State]):
         }
         if problem.spread:
             self._about["ranks"] = problem.group.size
+        if self._bounds:
+            self._about["bounds"] = {bound.name: bound.verdict.value for bound in self._bounds}
         self._record_at = iterations or log_spaced(progress.steps_per_pass)
         self._next_record: float | None = None
         self._best = BestPair(problem)
@@ -166,6 +181,36 @@ class Run(Iterator[State]):
     def started(self) -> bool:
         """Whether there was time to start the method."""
         return not isinstance(self.progress, NotStarted)
+
+    def _show_bounds(self, asked: tuple[Bound, ...]) -> None:
+        """Keep those of the bounds whose hypotheses this run has; the note says why not others."""
+        progress, options = self.progress, self.options
+        facts = progress.facts or RunFacts.of(
+            self.problem,
+            self.problem.constants(progress.constants_batch),
+            theorem=None,
+            parts=(type(self.method),),
+            cold=options.warm_start is None,
+        )
+        said = [self._note]
+        for bound in asked:
+            why = bound.broken(facts)
+            said.append(f"no bound {bound.name!r}: {why}" if why else bound.said())
+        self._constants = facts.constants
+        self._bounds = tuple(bound for bound in asked if not bound.broken(facts))
+        self._note = ". ".join(filter(None, said))
+        self._own_bounds(1)  # one that fails does so before any work
+
+    def _own_bounds(self, iteration: int) -> dict[str, Any]:
+        """The bounds asked for, after so many steps."""
+        found = {bound.name: bound(self._constants, iteration) for bound in self._bounds}
+        for name, value in found.items():
+            if not isinstance(value, Real):
+                raise TypeError(
+                    f"value of the bound {name!r} is {value!r} after {iteration} steps; expected "
+                    "a number"
+                )
+        return found
 
     def _find_ranges(self) -> float:
         """Find the constants M_j, which may take many oracle calls, within the time budget.
@@ -206,21 +251,30 @@ class Run(Iterator[State]):
             self._append(state.record())
             self._since.append(self._offered)
             self.stop = self._conclude(state.certificate, ended)
+            state = replace(state, own=self._call_back(state))
+            self._history[-1] = state.record()
             if ended is None or self.stop in (StopReason.TOLERANCE, StopReason.PRECISION):
                 self.save(always=self.stop is not None)
-            self._call_back(state)
         return state
 
-    def _call_back(self, state: State) -> None:
-        """Call the callbacks with a record; one of them, or Ctrl-C meanwhile, may end the run."""
-        asked = [bool(callback(state)) for callback in self.callbacks]
-        if self.stop is not None:
-            return
-        own = np.array([any(asked), self.interrupts.requested], dtype=float)
-        stopped, interrupted = self.problem.group.largest(own)
-        if stopped or interrupted:
-            self.stop = StopReason.CALLBACK if stopped else StopReason.INTERRUPTED
-            self.save()
+    def _call_back(self, state: State) -> dict[str, Any]:
+        """Call the callbacks with a record; one of them, or Ctrl-C meanwhile, may end the run.
+
+        Returns the record's own columns, with those that callbacks returned.
+        """
+        columns, stops = dict(state.own), False
+        for callback in self.callbacks:
+            returned = callback(state)
+            if isinstance(returned, Mapping):
+                columns |= checked_columns(returned, columns)
+            else:
+                stops |= bool(returned)
+        if self.stop is None:
+            own = np.array([stops, self.interrupts.requested], dtype=float)
+            stopped, interrupted = self.problem.group.largest(own)
+            if stopped or interrupted:
+                self.stop = StopReason.CALLBACK if stopped else StopReason.INTERRUPTED
+        return columns
 
     def finish(self) -> Result:
         """The result of the whole run."""
@@ -403,6 +457,12 @@ class Run(Iterator[State]):
         pair_gap = math.nan if pair is None else pair.gap
         resolution = best.resolution()
         bound = max(progress.bound, resolution)  # NaN stays NaN
+        own = {}
+        if self._bounds and phase == "plain":
+            values = self._own_bounds(progress.iteration)
+            own = {name: max(value, resolution) for name, value in values.items()}
+            if progress.theorem is None:
+                pair_gap = certify(self.problem, beta, w_average).gap
         self._offered = float(max((pair or best.offered()).gap, resolution))
         best.forget()
         s, w, d = progress.s.copy(), progress.w.copy(), progress.d.copy()
@@ -427,6 +487,8 @@ class Run(Iterator[State]):
             d=d,
             beta_average=beta,
             w_average=w_average,
+            atom=progress.atom,
+            own=own,
         )
 
 

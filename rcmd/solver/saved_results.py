@@ -72,7 +72,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
 
 def as_data(result: Result) -> dict[str, Any]:
     """Everything but w, for JSON; β by its entries that are not zero."""
-    pair, last = result.certificate, result.history[-1]
+    pair, last, columns = result.certificate, result.history[-1], result.history.columns()
+    rows = zip(*columns.values(), strict=True)
     return {
         "problem": None if result.about is None else asdict(result.about),
         "options": result.options,
@@ -89,7 +90,7 @@ def as_data(result: Result) -> dict[str, Any]:
         "oracle_calls": last.oracle_calls,
         "seconds": last.seconds,
         "beta": _nonzeros(result.beta),
-        "history": [asdict(row) for row in result.history],
+        "history": [dict(zip(columns, row, strict=True)) for row in rows],
     }
 
 

@@ -4,7 +4,7 @@ import functools
 import inspect
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Real
 from typing import Any, ParamSpec, TypeVar
@@ -13,19 +13,23 @@ import numpy as np
 
 from rcmd.methods import Method, method_named
 from rcmd.methods.corrected import Corrected
+from rcmd.model.bounds import Bound, asked
 from rcmd.model.problem import Problem
 from rcmd.rows.validation import batch_size, check_kind, check_seed
-from rcmd.solver.history import State
+from rcmd.solver.history import COLUMNS, State
 from rcmd.solver.result import Result
 from rcmd.solver.run import Budgets, Run
 
-Callback = Callable[[State], bool | None]
+Callback = Callable[[State], bool | Mapping[str, Any] | None]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
 
-CHANGING = ("tol", "max_iterations", "max_gradients", "max_seconds", "every", "callbacks")
+CHANGING = (
+    "tol", "max_iterations", "max_gradients", "max_seconds", "every", "callbacks",
+    "bounds",
+)  # fmt: skip
 """The options that may change when a run is resumed."""
 
 
@@ -65,6 +69,7 @@ class Options:
     )
     every: float = field(default=30.0, metadata=flag("seconds between two saves", "S", float))
     callbacks: Callback | Sequence[Callback] = ()
+    bounds: Sequence[Bound | str] = ()
 
     def check(self) -> tuple[Method, int | None, Budgets]:
         """The method, the rows per step and the budgets, all options checked before any work."""
@@ -106,6 +111,17 @@ class Options:
                     f"callbacks holds {callback!r}; expected a function of a State, or several of "
                     "them"
                 )
+        return found
+
+    def asked_bounds(self) -> tuple[Bound, ...]:
+        """The bounds to show, by name or as they are given."""
+        found = asked(self.bounds)
+        clash = [bound.name for bound in found if bound.name in COLUMNS]
+        if clash:
+            raise ValueError(
+                f"bounds holds one named {clash[0]!r}, which is a column of the history already; "
+                "expected another name"
+            )
         return found
 
 
@@ -194,7 +210,12 @@ def solve(run: Run) -> Result:
         the run is saved whenever it checks the clock.
     callbacks
         A function of a ``State``, or several, called at each record; one that returns True stops
-        the run.
+        the run, one that returns a mapping of names to numbers gives the history those columns:
+        ``result.plot(y="support")`` draws one.
+    bounds
+        Bounds to show beside the run, each as a column of its name: your own ``Bound``, or the
+        name of one of ``rcmd.model.bounds``. The result's ``note`` says whose claim each is, or
+        which of its hypotheses this run lacks.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from numbers import Integral
 from typing import Any
@@ -147,13 +147,19 @@ class Replicates(Sequence[Result]):
         """Quantiles over the runs at every record, a row for each level."""
         return np.quantile(self.column(name), levels, axis=0)
 
-    def against_bound(self, confidence: float = 0.95) -> AgainstBound:
-        """The mean gap of the theorem's pair beside the theorem's bound of its expectation.
+    def against_bound(self, confidence: float = 0.95, name: str = "bound") -> AgainstBound:
+        """The mean gap of the theorem's pair beside a bound of its expectation.
 
-        Runs for this have ``tol=0`` and a budget of iterations, so that all of them reach all
-        records.
+        The theorem's bound, or one of the ``bounds`` that the runs were given, by its name. Runs
+        for this have ``tol=0`` and a budget of iterations, so that all of them reach all records.
         """
-        gaps, bounds = (self.column(name).astype(float) for name in ("pair_gap", "bound"))
+        verdicts = {"bound": "proved", **self.results[0].options.get("bounds", {})}
+        if name not in verdicts:
+            raise ValueError(
+                f"no bound of these runs is named {name!r}; expected one of {', '.join(verdicts)}. "
+                f"Of them holds: {self.results[0].note}"
+            )
+        gaps, bounds = (self.column(column).astype(float) for column in ("pair_gap", name))
         known = ~np.isnan(gaps + bounds).any(axis=0)
         count = int(np.cumprod(known).sum())
         if count == 0:
@@ -163,7 +169,8 @@ class Replicates(Sequence[Result]):
             )
         # Where rounding has reached it, the bound differs from run to run.
         bound = bounds[:, :count].max(axis=0)
-        return student_intervals(self.iterations[:count], gaps[:, :count], bound, confidence)
+        found = student_intervals(self.iterations[:count], gaps[:, :count], bound, confidence)
+        return replace(found, runs=len(self), name=name, verdict=verdicts[name])
 
     def __str__(self) -> str:
         gaps = np.array([float(result.gap) for result in self.results])
@@ -193,6 +200,8 @@ class AgainstBound:
         theorem's bound of its expectation.
     confidence
         That of all intervals together.
+    runs, name, verdict
+        How many there were, the bound's column in their histories, and what is known of it.
     """
 
     iterations: Array
@@ -201,6 +210,9 @@ class AgainstBound:
     upper: Array
     bound: Array
     confidence: float
+    runs: int = 0
+    name: str = "bound"
+    verdict: str = "proved"
 
     @property
     def verdicts(self) -> list[str]:
@@ -225,7 +237,21 @@ class AgainstBound:
         for steps, mean, lower, upper, bound, verdict in zip(*columns, strict=True):
             interval = f"{lower:.3e}…{upper:.3e}"
             lines.append(f"{steps:>10,} {mean:>11.3e} {interval:>23} {bound:>11.3e} {verdict}")
-        return "\n".join([*lines, f"(all intervals together: {self.confidence:.0%})"])
+        lines += [f"(all intervals together: {self.confidence:.0%})", self.summary()]
+        return "\n".join(lines)
+
+    def summary(self) -> str:
+        """The outcome in one sentence, with the numbers of the worst record."""
+        worst = int(
+            np.argmax(self.lower - self.bound if self.violated else self.upper / self.bound)
+        )
+        outcome = "is broken" if self.violated else "holds" if self.holds else "stays open"
+        return (
+            f"{self.name!r}, {self.verdict}, {outcome} at {self.confidence:.0%}: in {self.runs} "
+            f"runs the mean gap after {self.iterations[worst]:,} steps is {self.mean[worst]:.3e}, "
+            f"interval {self.lower[worst]:.3e}…{self.upper[worst]:.3e}, bound "
+            f"{self.bound[worst]:.3e}"
+        )
 
 
 def check_confidence(confidence: float) -> None:

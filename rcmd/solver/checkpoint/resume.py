@@ -92,8 +92,8 @@ def resume(run: Run) -> Result:
         ``solve`` was given them, from their start: a file holds no code.
     every
         Seconds between two saves, as before by default.
-    callbacks
-        As for ``solve``.
+    callbacks, bounds
+        As for ``solve``: a file holds no code.
 
     Examples
     --------

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LONGEST_SHARE = 0.1
 """Writing may take this share of a run's time, except where ``every`` is 0."""
 
-NOT_KEPT = ("problem", "checkpoint", "callbacks")
+NOT_KEPT = ("problem", "checkpoint", "callbacks", "bounds")
 """Options that are not in the file: ``resume`` is given them."""
 
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")

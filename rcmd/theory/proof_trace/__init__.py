@@ -18,6 +18,7 @@ import numpy as np
 
 from rcmd.engine.sampling import Sampler, UniformSampler, drawn
 from rcmd.model import truth
+from rcmd.model.bounds import Bound, RunFacts, asked
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem, check_problem
 from rcmd.model.schedules import LinearSchedule, Schedule, default_schedule
@@ -42,6 +43,7 @@ def trace(
     w: Any = None,
     seed: int | np.random.Generator = 0,
     sampler: Sampler | None = None,
+    bounds: Sequence[Bound | str] = (),
 ) -> Trace:
     """Run Algorithm 2 and evaluate every inequality of its convergence proof at each step.
 
@@ -60,6 +62,8 @@ def trace(
         The fixed dual point of the proofs; CVXPY's optimum by default.
     seed, sampler
         Where the batches of this run come from; a sampler has its own batch size.
+    bounds
+        Further bounds of the gap, your own or by name, each a last line of its name.
 
     Examples
     --------
@@ -91,9 +95,13 @@ def trace(
     sampler = sampler or UniformSampler(problem.n, size, np.random.default_rng(seed))
     moments: list[Moment] = []
     entries: list[Entry] = []
-    theorem, lines = "3.1", sublinear.LINES
+    theorem, lines, last = "3.1", sublinear.LINES, sublinear.theorem
     if isinstance(schedule, LinearSchedule):
         theorem, lines = "3.2", linear.QUADRATIC_LINES if problem.loss.quadratic else linear.LINES
+        last = linear.theorem
+    uniform = type(sampler) is UniformSampler
+    facts = RunFacts.of(problem, constants, theorem=schedule.theorem, own_sampler=uniform)
+    lines = (*lines, *(_line_of(bound, facts, last) for bound in asked(bounds)))
     batches = [_mask(problem.n, rows) for rows in combinations(range(problem.n), size)]
     s = 0 * problem.losses.y
     for i in range(int(steps)):
@@ -109,6 +117,21 @@ def trace(
         s = moment.s_next
     title = f"The proof of Theorem {theorem} along {steps} steps of {problem!r}, batch {size}"
     return Trace(title, lines, tuple(entries))
+
+
+def _line_of(bound: Bound, facts: RunFacts, theorem: ProofLine) -> ProofLine:
+    """The bound as a line, about the gap that the theorem's last line is about."""
+    if why := bound.broken(facts):
+        raise ValueError(
+            f"bounds holds {bound.name!r}, which is not about this run: {why}; expected bounds of "
+            "the run that is traced"
+        )
+
+    def sides(m: Moment) -> tuple[Any, Any]:
+        return theorem.sides(m)[0], bound(m.constants, m.i + 1)
+
+    statement = f"{bound.what} ≤ {bound.formula}, {bound.verdict.value}"
+    return ProofLine(bound.name, statement, sides, Relation.ON_AVERAGE)
 
 
 def _weight(schedule: Schedule, constants: Constants, i: int) -> Any:
