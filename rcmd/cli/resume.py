@@ -5,7 +5,7 @@ as if nothing had happened.
     rcmd resume a9a.ckpt --max-seconds 600
 
 Budgets include what was used before. The data are read again, and must not
-have changed. A file of yours with a loss or an oracle is run only with
+have changed. A file of yours with a loss, a set or a method is run only with
 --trust-user-code, and only if it is the same: a checkpoint may be forged. What
 that file imports in turn is not compared.
 """
@@ -17,7 +17,8 @@ from typing import Any
 from rcmd.cli.options import FLAGS, add_result_options, add_run_options, given
 from rcmd.cli.solve import WORDS, finish
 from rcmd.cli.tasks import TASKS, Task
-from rcmd.model.user_code import only_trusted
+from rcmd.methods import method_named
+from rcmd.model.user_code import is_file, only_trusted
 from rcmd.reporting.progress import launched_ranks
 from rcmd.rows.processes import Alone, Group, shared_errors
 from rcmd.rows.validation import FileError
@@ -54,9 +55,12 @@ def _resume(path: Path, group: Group, options: argparse.Namespace) -> int:
     with shared_errors(group):
         _check(options.checkpoint, words, data=group.rank == 0)
     whole = argparse.Namespace(**vars(options) | {name: words[name] for name in WORDS})
+    changes, method = given(options, TYPED), words["method"]
     with only_trusted(words["code"] if options.trust_user_code else {}):
         task = _task(group, whole, spread=words["spread"])
-    return finish(task, reopen(path, task.problem, **given(options, TYPED)), whole)
+        if method is not None and is_file(method):
+            changes["method"] = method_named(method)
+    return finish(task, reopen(path, task.problem, **changes), whole)
 
 
 def _task(group: Group, options: argparse.Namespace, *, spread: bool) -> Task:

@@ -7,10 +7,11 @@ or the name of a data set:
     rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-2
     rcmd solve a9a --data ~/libsvm --tol 1e-6 --save a9a.rcmd --plot a9a.pdf
 
-A loss of your own is a class in a file, or a formula in s and y:
+A loss of your own is a class in a file, or a formula in s and y; so are a set
+and a method, or an object such as RCMD(schedule=…, prox=…) in the file:
 
-    rcmd solve a9a --loss my_losses.py:Tilted
     rcmd solve a9a --loss 'expression:log(1 + exp(-y*s))'
+    rcmd solve a9a --loss mine.py:Tilted --oracle 'mine.py:Cone(2.0)' --method mine.py:steps
 
 --rows entries completes a matrix from lines "row column value"; --rows cur
 chooses columns and rows of a matrix (text or .npy):
@@ -57,7 +58,7 @@ from rcmd.solver.solve import iterate
 
 WORDS: dict[str, type] = {
     "rows": str, "file": str, "data": str, "loss": str, "oracle": str, "intercept": float,
-    "batch": str, "seed": int, "held_out": float, "keep": str,
+    "batch": str, "seed": int, "held_out": float, "keep": str, "method": str,
 }  # fmt: skip
 """The options that say what is solved, and by which steps; each may be ``None``."""
 
@@ -111,8 +112,10 @@ def run(options: argparse.Namespace) -> int:
 def _start(task: Task, options: argparse.Namespace) -> int:
     chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method}
     chosen |= given(options, FLAGS)
-    if options.method is not None and not method_named(options.method).any_batch:
-        chosen["batch"] = options.batch  # its own rule, unless one was given
+    if options.method is not None:
+        chosen["method"] = method_named(options.method)
+        if not chosen["method"].any_batch:
+            chosen["batch"] = options.batch  # its own rule, unless one was given
     chosen["batch"] = None if chosen["batch"] is None else parse_batch(chosen["batch"])
     steps = iterate(task.problem, **chosen)
     if steps.saver is not None:
@@ -123,7 +126,7 @@ def _start(task: Task, options: argparse.Namespace) -> int:
 def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
     """The options that say what is solved, with the absolute path of the data."""
     words = {name: getattr(options, name) for name in WORDS}
-    named = f"{options.loss} {options.oracle}"
+    named = f"{options.loss} {options.oracle} {options.method}"
     code = {place: sha256 for place, sha256 in code_run.items() if place in named}
     words |= {"spread": problem.spread, "code": code}
     if options.file is not None:

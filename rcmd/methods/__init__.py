@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rcmd.methods.base import Method as Method
 from rcmd.methods.base import Progress as Progress
+from rcmd.model.user_code import is_file, load
 
 if TYPE_CHECKING:
     from rcmd.methods.active_set import AwayStep as AwayStep
@@ -59,6 +60,8 @@ if not TYPE_CHECKING:  # type checkers read the imports above
 def method_named(text: str) -> Method:
     """The method of that name, with a step rule after a colon where it has one.
 
+    ``FILE.py:CLASS`` is one of your own, or an object such as ``RCMD(schedule=…)`` there.
+
     Examples
     --------
     >>> method_named("rcmd").batch, method_named("fw:exact").rule
@@ -75,6 +78,11 @@ def method_named(text: str) -> Method:
     >>> all(solve(problem, method=name, tol=0.05).success for name in names)
     True
     """
+    if is_file(text):
+        own = load(text)
+        if not isinstance(own, Method):
+            raise ValueError(f"method {text!r} is {own!r}; expected a Method")
+        return own
     name, colon, parameter = text.partition(":")
     if name not in NAMED:
         near = get_close_matches(name, NAMED, n=3, cutoff=0.5)

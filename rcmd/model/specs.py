@@ -19,7 +19,7 @@ import numpy as np
 from rcmd import conjugates, oracles
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.refused import Refused
-from rcmd.model.user_code import load
+from rcmd.model.user_code import is_file, load
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.matrix_files import read_numbers
@@ -140,7 +140,7 @@ def parse_loss(text: str) -> SeparableConjugate:
     """
     if text.startswith(EXPRESSION):
         return SeparableConjugate.from_expression(text.removeprefix(EXPRESSION))
-    if ".py:" in text:
+    if is_file(text):
         loss = load(text)
         if not isinstance(loss, SeparableConjugate):
             raise ValueError(f"loss {text!r} is {loss!r}; expected a SeparableConjugate")
@@ -155,7 +155,8 @@ def parse_loss(text: str) -> SeparableConjugate:
 def parse_oracle(text: str) -> LinearMinOracle | Waiting:
     """An oracle as name:parameter:…, such as ``l1:5`` or ``nuclear:50x40:30``.
 
-    Where a parameter depends on the data it is ``Waiting``, until ``for_columns`` finishes it.
+    Also ``FILE.py:CLASS``, a class of your own, with numbers in parentheses if it takes any. Where
+    a parameter depends on the data it is ``Waiting``, until ``for_columns`` finishes it.
 
     >>> parse_oracle("ridge:0.1")
     Ridge(strength=0.1, radius=None)
@@ -164,6 +165,11 @@ def parse_oracle(text: str) -> LinearMinOracle | Waiting:
     >>> for_columns(parse_oracle("group-l2:2:1"), p=4).groups
     array([0, 0, 1, 1])
     """
+    if is_file(text):
+        own = load(text)
+        if not isinstance(own, LinearMinOracle):
+            raise ValueError(f"oracle {text!r} is {own!r}; expected a LinearMinOracle")
+        return own
     oracle: LinearMinOracle | Waiting = _named("oracle", text, ORACLES)
     return oracle
 

@@ -34,6 +34,11 @@ def only_trusted(code: Mapping[str, str]) -> Iterator[None]:
         _trusted.reset(token)
 
 
+def is_file(target: str) -> bool:
+    """Whether ``target`` names a part in a Python file, as ``file.py:Class(0.5)`` does."""
+    return target.partition(":")[0].endswith(".py") and ":" in target
+
+
 def load(target: str) -> Any:
     """The object that ``target`` names; a class is called with the numbers in parentheses.
 

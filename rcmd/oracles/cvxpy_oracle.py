@@ -19,6 +19,9 @@ TOLERANCES = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
 INSIDE = 1e-12
 """Atoms are moved towards the middle of dom R until they miss it by no more, if that helps."""
 
+UNRESOLVED = 1e-9
+"""Distances to a set with auxiliary variables are not told from 0 below this share of its size."""
+
 RANGE_ROWS = 200
 """Up to so many rows, M_j is found by the solver; beyond, from the bounding box."""
 
@@ -53,7 +56,10 @@ class CvxpyOracle(LinearMinOracle):
     ----------
     form
         A function of a CVXPY expression β of length p that returns (expression, constraints);
-        the expression is 0 for the indicator of a set.
+        the expression is 0 for the indicator of a set. Both may have further variables z, over
+        which R(β) is the minimum, as for the image of a polytope, β = A z. Then a small problem
+        says whether β is in dom R, and what R(β) is where the expression has such variables: right
+        to about 1e-9 of the size of dom R.
     p
         The number of variables.
 
@@ -96,6 +102,11 @@ class CvxpyOracle(LinearMinOracle):
             self._whole = _Parametrized(self._beta, self._expression, self._constraints)
         self._lower, self._upper, self._middle = self._box()
         self._size = float(max(abs(self._lower).max(), abs(self._upper).max())) or 1.0
+        self._nearest = self._cheapest = None
+        if self._whole.auxiliary:
+            self._nearest = _Near(self._beta, None, self._constraints)
+            if not self.indicator:
+                self._cheapest = _Near(self._beta, self._expression, self._constraints)
 
     def __repr__(self) -> str:
         return f"CvxpyOracle({getattr(self.form, '__name__', self.form)}, p={self.p})"
@@ -115,6 +126,8 @@ class CvxpyOracle(LinearMinOracle):
         return self._whole.solve(c)[1]
 
     def violation(self, beta: Array) -> float:
+        if self._nearest is not None:
+            return max(self._nearest.solve(beta, self._size) - UNRESOLVED, 0.0)
         with ONE_THREAD:
             self._beta.value = np.asarray(beta, dtype=float)
             misses = [np.max(constraint.violation()) for constraint in self._constraints]
@@ -125,6 +138,10 @@ class CvxpyOracle(LinearMinOracle):
     def penalty(self, beta: Array) -> Any:
         if self.indicator:
             return 0
+        if self._cheapest is not None:
+            assert self._nearest is not None
+            reach = max(self._nearest.solve(beta, self._size), 0.0) + INSIDE
+            return self._cheapest.solve(beta, self._size, reach)
         with ONE_THREAD:
             self._beta.value = np.asarray(beta, dtype=float)
             return float(self._expression.value)
@@ -192,12 +209,7 @@ class _Parametrized:
         self.homogeneous = isinstance(expression, int)
         penalty = 0 if self.homogeneous else self.share * expression
         self.problem = cp.Problem(cp.Minimize(self.c @ beta + penalty), constraints)
-        others = [variable for variable in self.problem.variables() if variable is not beta]
-        if others:
-            raise ValueError(
-                f"form of CvxpyOracle uses {len(others)} variable(s) of its own; expected "
-                "expressions in β alone, so that membership can be checked"
-            )
+        self.auxiliary = any(one is not beta for one in self.problem.variables())
         if not self.problem.is_dcp(dpp=True):
             raise ValueError(
                 "form of CvxpyOracle is no convex problem by CVXPY's rules; expected a convex "
@@ -230,6 +242,35 @@ class _Parametrized:
         exact = self.homogeneous and not np.any(c)
         point = np.array(solution.primal_vars[self.beta.id])
         return point, 0.0 if exact else float(scale * bound)
+
+
+class _Near:
+    """The distance of a point to dom R in the largest entry, or R at a point that close to it.
+
+    Both minimize over the auxiliary variables, for which a constraint's own violation says nothing.
+    """
+
+    def __init__(self, beta: Any, expression: Any, constraints: list[Any]) -> None:
+        self.point, self.scale = cp.Parameter(beta.size), cp.Parameter(nonneg=True)
+        self.reach = cp.Variable() if expression is None else cp.Parameter(nonneg=True)
+        # In units of the set's size, at which the solver's tolerances are meant.
+        near = cp.norm_inf(self.scale * beta - self.point) <= self.reach
+        target = cp.Minimize(self.reach if expression is None else expression)
+        self.problem = cp.Problem(target, [*constraints, near])
+
+    def solve(self, beta: Array, size: float, reach: float = 0.0) -> float:
+        with ONE_THREAD, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            self.point.value, self.scale.value = np.asarray(beta, dtype=float) / size, 1 / size
+            if isinstance(self.reach, cp.Parameter):
+                self.reach.value = reach
+            self.problem.solve(cp.CLARABEL, **TOLERANCES)
+        if self.problem.status not in ("optimal", "optimal_inaccurate"):
+            raise Unsolved(
+                f"CVXPY ended with status {self.problem.status!r} where it looked for a point near "
+                "β; expected constraints of moderate size: scale them"
+            )
+        return float(self.problem.value)
 
 
 class Unsolved(RuntimeError):

@@ -460,7 +460,7 @@ class Run(Iterator[State]):
         own = {}
         if self._bounds and phase == "plain":
             values = self._own_bounds(progress.iteration)
-            own = {name: max(value, resolution) for name, value in values.items()}
+            own = {name: float(max(value, resolution)) for name, value in values.items()}
             if progress.theorem is None:
                 pair_gap = certify(self.problem, beta, w_average).gap
         self._offered = float(max((pair or best.offered()).gap, resolution))

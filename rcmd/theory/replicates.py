@@ -242,9 +242,9 @@ class AgainstBound:
 
     def summary(self) -> str:
         """The outcome in one sentence, with the numbers of the worst record."""
-        worst = int(
-            np.argmax(self.lower - self.bound if self.violated else self.upper / self.bound)
-        )
+        edge = self.lower if self.violated else self.upper
+        with np.errstate(divide="ignore"):
+            worst = int(np.argmax(edge / self.bound))
         outcome = "is broken" if self.violated else "holds" if self.holds else "stays open"
         return (
             f"{self.name!r}, {self.verdict}, {outcome} at {self.confidence:.0%}: in {self.runs} "

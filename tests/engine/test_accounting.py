@@ -8,10 +8,16 @@ import mpmath
 import numpy as np
 import pytest
 from enumeration import averaging_weight
+from small_problems import ORACLES, problem
 
-from rcmd import DenseAtom, RankOneAtom, SparseAtom
+from rcmd import RCMD, Counting, DenseAtom, L1Ball, Problem, RankOneAtom, SparseAtom, resume, solve
 from rcmd.engine import accounting
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
+from rcmd.engine.compiled import CompiledEngine
+from rcmd.engine.reference import ReferenceEngine
+from rcmd.engine.sampling import UniformSampler
+from rcmd.engine.state import Stateful
+from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
 
 F = Fraction
@@ -194,3 +200,69 @@ def test_far_out_nothing_overflows() -> None:
     q = F(3, 2)
     exact = sum(i * q**i for i in range(50)) / sum(q**i for i in range(50))
     assert average.value()[0] == pytest.approx(float(exact), abs=1e-6)
+
+
+# ---- accounting of one's own, on both engines ----------------------------------------------------
+
+
+def engine_with(kind: Any, real: Problem, listeners: Any = ()) -> Any:
+    sampler = UniformSampler(real.n, 2, np.random.default_rng(1))
+    return kind(real, SCHEDULE, sampler, ConjugateProx(), None, listeners)
+
+
+SCHEDULE = SublinearSchedule(2.5)
+KINDS = {**{name: ORACLES[name] for name in ("l1-ball", "box", "ridge", "moved-l1-ball")}}
+KINDS["called from Python"] = Counting(L1Ball(4.0))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("oracle", KINDS.values(), ids=list(KINDS))
+def test_both_engines_report_the_steps_that_they_take(oracle: Any, weighted: bool) -> None:
+    """β̄ and w̄ from what is reported are the engine's own, through a refresh of d."""
+    real = problem(
+        "least-squares", oracle, weighted=weighted, layout="csr" if weighted else "dense"
+    )
+    for kind in (CompiledEngine, ReferenceEngine):
+        beta = PrimalAverage(SCHEDULE, np.zeros(4))
+        w = DualAverage(SCHEDULE, np.zeros(5))
+        whole, alone = engine_with(kind, real, [beta, w]), engine_with(kind, real)
+        for engine in (whole, alone):
+            engine.advance(7)
+            engine.advance(23)
+        for name in ("s", "w", "d"):
+            assert getattr(whole, name).tobytes() == getattr(alone, name).tobytes(), name
+        for mine, own in zip((beta.value(), w.value(whole.w)), whole.averages(), strict=True):
+            np.testing.assert_allclose(mine, own, rtol=1e-12, atol=1e-14)
+        assert beta.last == w.last == 29
+        assert whole.atom.dense(np.zeros(4)).tolist() == alone.atom.dense(np.zeros(4)).tolist()
+
+
+class Visits(Stateful):
+    changing = ("count", "total", "last")
+
+    def __init__(self) -> None:
+        self.count, self.total, self.last = 0, np.zeros(5), None
+
+    def record(self, step: Step) -> None:
+        self.count += 1
+        self.total[step.batch] += abs(step.change)
+        self.last = step.atom
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_accounting_is_resumed(tmp_path: Any, engine: Any) -> None:
+    real, once, first, more = problem("logistic", "l1-ball"), Visits(), Visits(), Visits()
+    options: Any = {"tol": 0.0, "batch": 2}
+    wanted = solve(
+        real, method=RCMD(engine=engine, accounting=[once]), max_iterations=60, **options
+    )
+    method = RCMD(engine=engine, accounting=[first])
+    solve(real, method=method, max_iterations=20, checkpoint=tmp_path / "a", **options)
+    again = RCMD(engine=engine, accounting=[more])
+    found = resume(tmp_path / "a", real, method=again, max_iterations=60)
+    assert (first.count, more.count, more.last) == (20, 60, once.last)
+    assert more.total.tobytes() == once.total.tobytes()
+    assert found.beta.tobytes() == wanted.beta.tobytes()
+    forgetful: Any = [type("Bare", (), {"record": lambda self, step: None})()]
+    with pytest.raises(ValueError, match="of type Bare, which no checkpoint holds; expected"):
+        solve(real, method=RCMD(accounting=forgetful), checkpoint=tmp_path / "b", **options)

@@ -39,6 +39,7 @@ from rcmd import (
     resume,
     solve,
 )
+from rcmd.model.bounds import Bound, Verdict
 from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule, UnitStepSchedule
 from rcmd.rows.validation import checked_numbers, positive
 
@@ -164,10 +165,23 @@ OPTIONS: list[Row] = [
     (lambda: run(record_at="ab"), "record_at holds 'a'"),
     (lambda: run(method="fws"), "'fws' is unknown", "mean fw"),
     (
-        lambda: RCMD(engine="compiled", accounting=(print,)),
-        "which reports no steps",
-        "'reference' or 'auto'",
+        lambda: Bound("mine", schedule="fast", value=max),  # type: ignore[arg-type]
+        "schedule of the Bound 'mine' is 'fast'",
+        "the class of a schedule",
     ),
+    (lambda: run(bounds=["mine"]), "no bound is named 'mine'", "theorem-3.1-first"),
+    (lambda: run(bounds=[Bound("gap", value=max)]), "one named 'gap'", "another name"),
+    (lambda: run(bounds=2 * [Bound("a", value=max)]), "a claim named 'a'", "a name of its own"),
+    (
+        lambda: run(bounds=[Bound("linear-energy", value=max)]),
+        "a claim named 'linear-energy'",
+        "a name of its own",
+    ),
+    (
+        lambda: run(bounds=[Bound("a", value=max, verdict=Verdict.PROVED)]),
+        "no bound is named 'a'",
+    ),
+    (lambda: run(bounds=["sublinear-dual"]), "which bounds E[D* − D", "bounds of the duality gap"),
     (lambda: run(max_iterations=True), "max_iterations is True", "a positive whole number"),
     (lambda: RCMD(engine=None), "engine is None", "compiled"),
 ]
@@ -223,6 +237,19 @@ OTHER_PARTS: list[Row] = [
     (lambda: Spectrahedron(0), "Spectrahedron is (0, 0)"),
 ]
 WRONG_TYPES: list[Row] = [
+    (
+        lambda: RCMD(accounting=(print,)),  # type: ignore[arg-type]
+        "accounting holds <built-in function print>",
+        "objects with record(step)",
+    ),
+    (
+        lambda: RCMD(accounting=print),  # type: ignore[arg-type]
+        "accounting is <built-in function print>",
+        "a list, such as [mine]",
+    ),
+    (lambda: Bound("mine"), "value of the Bound 'mine' is None", "a function of (constants, k)"),
+    (lambda: Bound(""), "name of a Bound is ''", "a word"),
+    (lambda: run(bounds=[max]), "bounds holds <built-in function max>", "a Bound, such as"),
     (lambda: problem(loss=0.5), "loss is 0.5; expected", "Separable"),
     (lambda: run(batch=True), "batch is True", "number of rows"),
     (

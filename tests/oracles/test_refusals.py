@@ -76,7 +76,7 @@ REFUSED: list[tuple[str, Any]] = [
         lambda: CvxpyOracle(lambda b: (0, [cp.norm2(b) >= 1]), 1),
     ),
     (
-        "uses 1 variable\\(s\\) of its own",
+        "is unbounded: β\\[0\\] can be above every number",
         lambda: CvxpyOracle(lambda b: (0, [b <= cp.Variable(), b >= 0]), 1),
     ),
     (r"factor of Scaled is 0\.0; expected a positive number", lambda: Scaled(BALL, 0.0)),
