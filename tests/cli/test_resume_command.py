@@ -183,6 +183,46 @@ def test_code_is_run_only_with_trust_and_only_as_it_was(
     assert not has_run(own)
 
 
+PARTS = """
+from dataclasses import dataclass
+
+from rcmd import RCMD, EuclideanProx, L1Ball
+from rcmd.methods import FrankWolfe
+
+
+@dataclass(frozen=True)
+class Cross(L1Ball):
+    pass
+
+
+@dataclass(frozen=True, repr=False)
+class Textbook(FrankWolfe):
+    pass
+
+
+steps = RCMD(prox=EuclideanProx())
+"""
+
+
+@pytest.mark.parametrize("method", ["Textbook", "steps"])
+def test_sets_and_methods_of_a_file(
+    samples: Path, tmp_path: Path, capsys: Any, method: str
+) -> None:
+    own, path = tmp_path / "parts.py", tmp_path / "run.ckpt"
+    own.write_text(PARTS)
+    words = ["solve", samples, "--oracle", f"{own}:Cross(5.0)", "--method", f"{own}:{method}"]
+    words += ["--tol", "0"]
+    _, whole = told(tmp_path, *words, "--max-iterations", 30)
+    told(tmp_path, *words, "--checkpoint", path, "--max-iterations", 12)
+    again = ["resume", path, "--max-iterations", 30]
+    check_refused(capsys, "parts.py would be run", *again)
+    _, more = told(tmp_path, *again, "--trust-user-code")
+    assert gaps(more)[-1] == gaps(whole)[-1]
+    assert whole["options"]["method"][:8] == {"Textbook": "Textbook", "steps": "RCMD(pro"}[method]
+    check_refused(capsys, "expected a Method", "solve", "--method", f"{own}:Cross(5.0)")
+    check_refused(capsys, "expected a LinearMinOracle", "solve", "--oracle", f"{own}:Textbook")
+
+
 def test_a_forged_command_runs_nothing(
     samples: Path, own: Path, tmp_path: Path, capsys: Any
 ) -> None:
@@ -191,6 +231,8 @@ def test_a_forged_command_runs_nothing(
     whole = read_file(path)
     for word, forged in (
         ("loss", f"{own}:Mine"),
+        ("oracle", f"{own}:Mine"),
+        ("method", f"{own}:Mine"),
         ("oracle", f"cvxpy:{own}:disc"),
         ("oracle", f"scaled:2:cvxpy:{own}:disc"),
         ("oracle", f"product:6:cvxpy:{own}:disc"),

@@ -328,6 +328,60 @@ def test_minima_of_cvxpy_are_never_above_the_truth() -> None:
         assert exact * (1 + 1e-8) <= disc.minimum(c) <= exact * (1 - 1e-15)
 
 
+A = np.array([[1.0, -1.0, 0.5, 0.0], [0.5, 0.0, -1.0, 2.0]])
+
+
+def image(b: Any) -> Any:
+    z = cp.Variable(4)
+    return 0, [b == A @ z, z >= 0, cp.sum(z) == 1]
+
+
+def two_largest(b: Any) -> Any:
+    t, u = cp.Variable(), cp.Variable(3)
+    return 0, [2 * t + cp.sum(u) <= 1.5, u >= b - t, u >= -b - t, u >= 0]
+
+
+def atomic(b: Any) -> Any:
+    z = cp.Variable(4)
+    return cp.sum(z), [b == A @ z, z >= 0, cp.sum(z) <= 1]
+
+
+def test_the_image_of_a_polytope_by_auxiliary_variables() -> None:
+    """Its vertices are the columns of A; a point on an edge is inside, 1 % further it is not."""
+    oracle, hull = CvxpyOracle(image, 2), Hull(A.T)
+    for c in np.random.default_rng(0).standard_normal((4, 2)):
+        assert hull.minimum(c) - 1e-8 <= oracle.minimum(c) <= hull.minimum(c)
+        np.testing.assert_allclose(oracle.argmin(c).vector, hull.argmin(c).vector, atol=1e-8)
+    edge = (A[:, 0] + A[:, 3]) / 2
+    assert oracle.violation(edge) == 0
+    assert oracle.violation(edge * 1.01) > 1e-4
+    X, y = data(2)
+    task = Problem(X, y, LeastSquares(), oracle)
+    found, wanted = solve(task, tol=1e-6), truth.solve(Problem(X, y, LeastSquares(), hull)).primal
+    assert found.success
+    assert found.primal == pytest.approx(wanted, abs=2e-6)
+    assert truth.solve(task).primal == pytest.approx(wanted, abs=1e-7)
+
+
+def test_membership_by_auxiliary_variables_is_the_formula() -> None:
+    """The sum of the two largest |β_k| is at most 1.5: by sorting, without any variable."""
+    oracle = CvxpyOracle(two_largest, 3)
+    for b in np.random.default_rng(1).standard_normal((6, 3)):
+        b *= 1.5 / np.sort(abs(b))[-2:].sum()
+        assert oracle.violation(b) == oracle.violation(0.99 * b) == 0
+        assert oracle.violation(1.01 * b) == pytest.approx(0.015 / 2 / 1.5, rel=1e-5)
+
+
+def test_values_over_auxiliary_variables() -> None:
+    """R(β) = min Σz over β = Az, z ≥ 0: for β = A(t, 0, 0, s) on that face it is t + s."""
+    oracle = CvxpyOracle(atomic, 2)
+    for t, s in ((0.3, 0.2), (0.0, 0.9), (1.0, 0.0)):
+        assert oracle.value(A @ [t, 0, 0, s]) == pytest.approx(t + s, abs=1e-9)
+    assert oracle.value(A @ [0.6, 0, 0, 0.6]) == np.inf
+    c = np.array([-3.0, 0.5])
+    assert oracle.minimum(c) == pytest.approx(min(0, *(c @ A + 1)), abs=1e-7)
+
+
 def exactly(*rows: Any) -> np.ndarray:
     return np.array([[F(entry) for entry in row] for row in rows], dtype=object)
 

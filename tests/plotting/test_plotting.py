@@ -26,6 +26,7 @@ from rcmd import (
     solve,
 )
 from rcmd.methods import NAMED
+from rcmd.model.bounds import Bound
 from rcmd.plotting import Line, Panel, drawn
 from rcmd.plotting.figures import _corrections
 from rcmd.plotting.panels import STYLE
@@ -165,6 +166,24 @@ def test_run_is_the_history(result, figure):
     assert np.array_equal(certified.get_ydata(), history.column("gap"))
     assert np.array_equal(pair.get_ydata(), history.column("pair_gap"), equal_nan=True)
     assert np.array_equal(bound.get_ydata(), history.column("bound"), equal_nan=True)
+
+
+def test_columns_and_bounds_of_ones_own(task):
+    claim = Bound("my$claim", value=lambda c, k: 9.0 / (k + 1))
+    options = {"tol": 0.0, "max_iterations": 400, "method": "rcmd", "bounds": [claim]}
+    found = solve(task, callbacks=lambda s: {"support": (s.beta_average != 0).sum()}, **options)
+    figure = found.plot()
+    assert r"my\$claim, claimed" in check_readable(figure)
+    (*_, line) = figure.axes[1].get_lines()
+    assert np.array_equal(line.get_ydata(), found.history.column("my$claim"))
+    assert line.get_linestyle() == "--"
+    alone = found.plot(y="support", x="iterations")
+    ((line,),) = (axes.get_lines() for axes in alone.axes)
+    assert np.array_equal(line.get_ydata(), found.history.column("support"))
+    assert np.array_equal(line.get_xdata(), found.history.column("iteration"))
+    assert alone.axes[0].get_ylabel() == "support"
+    with pytest.raises(ValueError, match="history has no column 'rank'"):
+        found.plot(y="rank")
 
 
 def test_no_bound_is_drawn_across_corrections(plain):

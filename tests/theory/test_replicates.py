@@ -31,6 +31,7 @@ from rcmd.cli.main import main
 from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.engine.sampling import Replay
 from rcmd.methods import FrankWolfe
+from rcmd.model.bounds import Bound
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.reporting.progress import one_thread
 from rcmd.theory import parallel
@@ -143,6 +144,32 @@ def test_expected_gaps_are_below_the_bound(oracle):
     pair_gap = runs.column("pair_gap")[3][-1]
     assert pair_gap == pytest.approx(certify(problem, state.beta_average, w).gap, rel=1e-9)
     assert pair_gap >= runs[3].gap - 1e-15
+
+
+def test_claims_are_judged_beside_the_mean_gap(problem):
+    """A claim at half the mean is refuted, one at twice the mean is not."""
+    first = replicate(problem, range(6), tell=quiet, **FIXED)
+    means = dict(zip(first.iterations.tolist(), first.mean("pair_gap").tolist(), strict=True))
+
+    def times(factor):
+        return lambda constants, k: factor * means.get(k + 1, 1.0)
+
+    claims = [Bound("half", value=times(0.5)), Bound("twice", value=times(2.0))]
+    claims += [Bound("near", value=times(1.01))]
+    runs = replicate(problem, range(6), tell=quiet, bounds=claims, **FIXED)
+    half, twice, near = (runs.against_bound(name=claim.name) for claim in claims)
+    assert half.mean.tolist() == twice.mean.tolist() == first.mean("pair_gap").tolist()
+    assert half.violated
+    assert not twice.violated
+    assert not near.violated
+    assert not near.holds
+    assert str(half).splitlines()[-1].startswith("'half', claimed, is broken at 95%: in 6 runs the")
+    assert "claimed, stays open" in near.summary()
+    assert "'bound', proved, holds" in runs.against_bound().summary()
+    with pytest.raises(
+        ValueError, match="no bound of these runs is named 'gap'; expected one of b"
+    ):
+        runs.against_bound(name="gap")
 
 
 def test_no_bound_no_comparison(problem):

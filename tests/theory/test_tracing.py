@@ -13,6 +13,7 @@ import rcmd
 from rcmd import Box, Counting, LeastSquares, Logistic, Problem, trace
 from rcmd.engine.sampling import Replay
 from rcmd.model import truth
+from rcmd.model.bounds import Bound, named
 from rcmd.theory.proof_trace import Entry
 from rcmd.theory.proof_trace.lines import Relation
 
@@ -133,6 +134,23 @@ def test_the_chain_holds_for_batches() -> None:
     X = np.full((3, 1), F(1))
     instance = Problem(X, [F(0)] * 3, LeastSquares(), Parabola(F(1, 4), F(1), F(0), F(1)))
     assert trace(instance, 3, batch=3, w=zero(instance)).broken() == []
+
+
+def test_bounds_of_ones_own_are_last_lines() -> None:
+    instance = exact_problem("box")
+    claims = [Bound("none", value=lambda c, k: 0 * c.gamma), "sublinear-energy"]
+    proof = trace(instance, 3, w=zero(instance), bounds=claims)
+    assert [line.name for line in proof.lines[-3:]] == ["Theorem 3.1", "none", "sublinear-energy"]
+    theorem, none, energy = (proof.line(line.name) for line in proof.lines[-3:])
+    assert [e.left for e in theorem] == [e.left for e in none] == [e.left for e in energy]
+    assert not any(entry.holds for entry in none)
+    assert proof.broken() == []
+    assert "E[pair_gap] ≤ value(constants, k), claimed" in str(proof)
+    constants = instance.constants()
+    wanted = [named("sublinear-energy")(constants, k) for k in (1, 2, 3)]
+    assert [entry.right for entry in energy] == wanted
+    with pytest.raises(ValueError, match="'linear-energy', which is not about this run: the sched"):
+        trace(instance, 3, w=zero(instance), bounds=["linear-energy"])
 
 
 def test_a_trace_prints_one_row_per_line() -> None:
