@@ -137,6 +137,11 @@ class Progress(ABC):
         return "plain"
 
     @property
+    def steps_done(self) -> int:
+        """The algorithm's own steps, which bounds count; corrections are none."""
+        return self.iteration
+
+    @property
     def bound(self) -> float:
         """A theorem's bound on the expected gap now; NaN where none applies."""
         return math.nan

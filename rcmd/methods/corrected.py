@@ -109,6 +109,10 @@ class CorrectedProgress(Progress):
         return "plain" if self._reached is None else "corrective"
 
     @property
+    def steps_done(self) -> int:
+        return self.plain.iteration
+
+    @property
     def bound(self) -> float:
         return self.plain.bound if self._reached is None else math.nan
 

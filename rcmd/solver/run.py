@@ -192,22 +192,21 @@ class Run(Iterator[State]):
             parts=(type(self.method),),
             cold=options.warm_start is None,
         )
-        said = [self._note]
         for bound in asked:
             why = bound.broken(facts)
-            said.append(f"no bound {bound.name!r}: {why}" if why else bound.said())
+            said = f"no bound {bound.name!r}: {why}" if why else bound.said()
+            self._note = ". ".join(filter(None, (self._note, said)))
+            self._bounds += () if why else (bound,)
         self._constants = facts.constants
-        self._bounds = tuple(bound for bound in asked if not bound.broken(facts))
-        self._note = ". ".join(filter(None, said))
         self._own_bounds(1)  # one that fails does so before any work
 
-    def _own_bounds(self, iteration: int) -> dict[str, Any]:
+    def _own_bounds(self, steps: int) -> dict[str, Any]:
         """The bounds asked for, after so many steps."""
-        found = {bound.name: bound(self._constants, iteration) for bound in self._bounds}
+        found = {bound.name: bound(self._constants, steps) for bound in self._bounds}
         for name, value in found.items():
             if not isinstance(value, Real):
                 raise TypeError(
-                    f"value of the bound {name!r} is {value!r} after {iteration} steps; expected "
+                    f"value of the bound {name!r} is {value!r} after {steps} steps; expected "
                     "a number"
                 )
         return found
@@ -459,7 +458,7 @@ class Run(Iterator[State]):
         bound = max(progress.bound, resolution)  # NaN stays NaN
         own = {}
         if self._bounds and phase == "plain":
-            values = self._own_bounds(progress.iteration)
+            values = self._own_bounds(progress.steps_done)
             own = {name: float(max(value, resolution)) for name, value in values.items()}
             if progress.theorem is None:
                 pair_gap = certify(self.problem, beta, w_average).gap

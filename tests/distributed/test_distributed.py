@@ -37,7 +37,8 @@ from rcmd.engine.accounting import PrimalAverage
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
 from rcmd.methods import NAMED
-from rcmd.model.schedules import SublinearSchedule, default_schedule
+from rcmd.model.bounds import Bound
+from rcmd.model.schedules import Schedule, SublinearSchedule, default_schedule
 from rcmd.rows import as_rows
 from rcmd.rows.processes import shared_errors
 
@@ -482,6 +483,30 @@ def test_options_are_checked():
     ):
         with pytest.raises(ValueError, match=words.replace("(", r"\(")):
             run_on(Alone(), **options)
+
+
+@dataclass(frozen=True)
+class Slow(Schedule):
+    def step(self, i):
+        return 1 / (i + 2)
+
+    def mixing(self, i):
+        return 1 / (i + 1)
+
+    def growth(self, i, base):
+        return (i + 1) / (base + 1)
+
+
+def test_columns_and_claims_are_those_of_one_process():
+    claim = Bound("own", schedule=Slow, value=lambda c, k: 9.0 / k)
+    options = {"max_iterations": 30, "bounds": [claim], "method": RCMD(schedule=Slow())}
+    options["callbacks"] = lambda state: {"support": (state.beta_average != 0).sum()}
+    one = solve(Problem(*GIVEN[:4]), batch=BATCH, tol=0, seed=3, **options)
+    for found in rehearse(2, lambda group: run_on(group, **options)):
+        assert found.history.own == ("own", "support")
+        for name in ("own", "support", "pair_gap"):
+            wanted = one.history.column(name)
+            np.testing.assert_allclose(found.history.column(name), wanted, rtol=1e-12)
 
 
 def test_what_runs_on_one_process_only_is_refused():

@@ -171,7 +171,8 @@ SINGLE = Hypothesis("single rows", "b is not 1", lambda run: run.constants.batch
     ],
 )
 def test_a_bound_is_shown_where_its_hypotheses_hold(bound: Any, method: Any, why: str) -> None:
-    task, options = problem("logistic", "l1-ball"), {"tol": 0.0, "max_iterations": 20}
+    task = problem("logistic", "l1-ball")
+    options: Any = {"tol": 0.0, "max_iterations": 20}
     (*_, state), result = (
         iterate(task, method=method, bounds=[bound], **options),
         solve(task, method=method, bounds=[bound], **options),
@@ -209,12 +210,23 @@ def test_bounds_are_never_below_rounding_and_end_with_the_corrections() -> None:
     assert (history.column("zero")[plain] > 0).all()
 
 
+def test_bounds_count_the_steps_of_the_algorithm_alone() -> None:
+    """Also where plain steps go on after rounds of corrections that changed nothing."""
+    count = Bound("count", value=lambda c, k: float(k + 1))
+    run = iterate(medium(), tol=1e-17, batch=4, max_iterations=400, bounds=[count])
+    rows = list(run)
+    late = [s for s in rows if s.phase == "plain" and s.iteration != s.own["count"]]
+    for state in late:
+        assert state.own["count"] == (state.iteration - run.progress._rounds)  # type: ignore[attr-defined]
+    assert late
+
+
 def test_what_fails_fails_before_the_first_step() -> None:
     task: Problem = problem("logistic", "l1-ball")
     wrong = Bound("a", value=lambda c, k: "b")  # type: ignore[arg-type, return-value]
     with pytest.raises(TypeError, match="value of the bound 'a' is 'b' after 1 steps; expected"):
         iterate(task, method="rcmd", bounds=[wrong])
-    nan = solve(task, method="rcmd", tol=0, max_iterations=3, bounds=Bound("a", value=max_nan))
+    nan = solve(task, method="rcmd", tol=0, max_iterations=3, bounds=[Bound("a", value=max_nan)])
     assert np.isnan(nan.history.column("a")).all()
     assert "own" not in COLUMNS
 
