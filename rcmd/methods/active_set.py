@@ -55,7 +55,7 @@ class ActiveSet:
     def load_state(self, state: dict[str, Any]) -> None:
         """Hold those atoms instead."""
         weights = state["weights"]
-        if not (min(weights) > 0 and abs(sum(weights) - 1) < 1e-6):
+        if weights and not (min(weights) > 0 and abs(sum(weights) - 1) < 1e-6):
             raise ValueError(f"weights are {weights}; expected positive ones that add up to 1")
         held = zip(state["atoms"], weights, strict=True)
         self._held = {atom_key(atom): (atom, weight) for atom, weight in held}
