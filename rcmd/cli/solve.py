@@ -11,7 +11,8 @@ A loss of your own is a class in a file, or a formula in s and y; so are a set
 and a method, or an object such as RCMD(schedule=…, prox=…) in the file:
 
     rcmd solve a9a --loss 'expression:log(1 + exp(-y*s))'
-    rcmd solve a9a --loss mine.py:Tilted --oracle 'mine.py:Cone(2.0)' --method mine.py:steps
+    rcmd solve a9a --loss mine.py:Tilted --oracle 'mine.py:Cone(2.0)'
+    rcmd solve a9a --method mine.py:steps
 
 --rows entries completes a matrix from lines "row column value"; --rows cur
 chooses columns and rows of a matrix (text or .npy):

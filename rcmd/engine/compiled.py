@@ -170,14 +170,16 @@ class CompiledEngine(Stateful):
     def _take_seen(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
         """One step, its atom kept; accounting sees it as the reference engine's does."""
         self._before[:] = self._loop.d
+        if not self.accounting:
+            self._take(batches, numbers)
+            return
         i, batch = self.iteration, batches[0].view(np.int64)
         w = self._weighted(self._samples[batch, DUAL], batch)
         self._take(batches, numbers)
-        if self.accounting:
-            change = self._weighted(self._samples[batch, DUAL], batch) - w
-            step = Step(i, self.atom, batch, change)
-            for listener in self.accounting:
-                listener.record(step)
+        change = self._weighted(self._samples[batch, DUAL], batch) - w
+        step = Step(i, self.atom, batch, change)
+        for listener in self.accounting:
+            listener.record(step)
 
     def _tabulate(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """η_i, c_i and C_i in units of C_base, up to where the base has to move."""
