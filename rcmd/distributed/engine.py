@@ -106,7 +106,7 @@ class ShardLoop(OracleLoop):
         self._exchange.plan(rows, shares)
         health = 0.0
         for mine, batch, eta, weight, total in zip(shares, batches, *numbers, strict=True):
-            self.atom = atom = checked_atom(self._problem.oracle, self.d)
+            atom = checked_atom(self._problem.oracle, self.d)
             predictions, pulls = self._predict(rows, mine, atom), np.empty(len(mine))
             own = move_batch(rows, mine, predictions, eta, total, *shared, pulls)
             health += self._exchange.add(rows, mine, pulls, own, batch, self.d)

@@ -60,7 +60,7 @@ class CompiledEngine(Stateful):
 
     changing: ClassVar[tuple[str, ...]] = (
         "iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past", "_refresh_at",
-        "_fault", "_before", "accounting",
+        "_fault", "accounting",
     )  # fmt: skip
 
     def __init__(
@@ -92,7 +92,6 @@ class CompiledEngine(Stateful):
         self._mask = np.uint64(0 if weights is None else 2**63 - 1)
         self._loop = loop_for(problem, sampler.batch, rows)
         self._loop.refresh(self._gradient())
-        self._before = np.zeros(problem.p)
         self._base, self._total, self._fault = 0, 1.0, ""
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
         self._take(np.empty((0, sampler.batch), np.uint64), (np.empty(0),) * 3)  # compiles
@@ -111,13 +110,6 @@ class CompiledEngine(Stateful):
     def d(self) -> Array:
         return self._loop.d
 
-    @property
-    def atom(self) -> Any:
-        """The atom of the last step; ``None`` before the first."""
-        if isinstance(self._loop, OracleLoop):
-            return self._loop.atom
-        return checked_atom(self.problem.oracle, self._before) if self.iteration else None
-
     def averages(self) -> tuple[Array, Array]:
         if self.iteration == 0:
             start = np.zeros(self.problem.p) if self._start is None else self._start.copy()
@@ -133,14 +125,12 @@ class CompiledEngine(Stateful):
             raise FloatingPointError(self._fault)
         end = self.iteration + steps
         while self.iteration < end:
-            stop = min(end, self.iteration + self._chunk, self._refresh_at)
-            numbers = self._tabulate(self.iteration, stop)
-            batches = self._draw(len(numbers[0]))
-            seen = self._seen(end - self.iteration, count := len(batches))
-            if seen < count:
-                self._take(batches[: count - seen], _part(numbers, 0, count - seen))
-            for t in range(count - seen, count):
-                self._take_seen(batches[t : t + 1], _part(numbers, t, t + 1))
+            chunk = 1 if self.accounting else self._chunk
+            numbers = self._tabulate(
+                self.iteration, min(end, self.iteration + chunk, self._refresh_at)
+            )
+            take = self._take_reported if self.accounting else self._take
+            take(self._draw(len(numbers[0])), numbers)
             if self.iteration == self._refresh_at:
                 self._loop.refresh(self._gradient())
                 self._refresh_at = next_refresh(self.iteration, self.problem.n, self.sampler.batch)
@@ -158,26 +148,15 @@ class CompiledEngine(Stateful):
             self._fault = not_finite(self.problem, self.iteration)
             raise FloatingPointError(self._fault)
 
-    def _seen(self, left: int, count: int) -> int:
-        """How many of the next steps, the last ones, are taken one by one for their atoms.
-
-        All with accounting; else the last of a call, for ``atom``, where the loop keeps none.
-        """
-        if self.accounting:
-            return count
-        return int(count == left and not isinstance(self._loop, OracleLoop))
-
-    def _take_seen(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
-        """One step, its atom kept; accounting sees it as the reference engine's does."""
-        self._before[:] = self._loop.d
-        if not self.accounting:
-            self._take(batches, numbers)
-            return
-        i, batch = self.iteration, batches[0].view(np.int64)
+    def _take_reported(self, batches: Array, numbers: tuple[Array, Array, Array]) -> None:
+        """One step, of which accounting hears what the reference engine would say."""
+        i, batch, d, loop = self.iteration, batches[0].view(np.int64), self.d.copy(), self._loop
         w = self._weighted(self._samples[batch, DUAL], batch)
         self._take(batches, numbers)
         change = self._weighted(self._samples[batch, DUAL], batch) - w
-        step = Step(i, self.atom, batch, change)
+        # An oracle that is called is not called twice, as it may remember its calls.
+        atom = loop.atom if isinstance(loop, OracleLoop) else checked_atom(self.problem.oracle, d)
+        step = Step(i, atom, batch, change)
         for listener in self.accounting:
             listener.record(step)
 
@@ -205,10 +184,6 @@ class CompiledEngine(Stateful):
     def _weighted(self, w: Array, batch: Any = slice(None)) -> Array:
         weights = self.problem.losses.weights
         return w.copy() if weights is None else w * weights[batch]
-
-
-def _part(numbers: tuple[Array, Array, Array], first: int, last: int) -> Any:
-    return tuple(column[first:last] for column in numbers)
 
 
 def _compiled_functions(
@@ -302,12 +277,12 @@ class VertexLoop(SummingLoop):
 class OracleLoop(SummingLoop):
     """Any other oracle: called from Python between compiled batch steps."""
 
-    changing = ("d", "_sum", "atom")
+    changing = ("d", "_sum")
+    atom: Atom
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.p)
         self._problem = problem
-        self.atom: Atom | None = None
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
         health = 0.0

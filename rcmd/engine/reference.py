@@ -17,7 +17,6 @@ from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
-from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array
 
 
@@ -29,7 +28,7 @@ class ReferenceEngine(Stateful):
     gradients and one oracle call.
     """
 
-    changing = ("s", "w", "d", "atom", "iteration", "sampler", "accounting", "_refresh_at")
+    changing = ("s", "w", "d", "iteration", "sampler", "accounting", "_refresh_at")
 
     def __init__(
         self,
@@ -54,7 +53,6 @@ class ReferenceEngine(Stateful):
         self.w = problem.losses.derivative(self.s, slice(None))
         self.d = problem.gradient(self.w)
         self.iteration = 0
-        self.atom: Atom | None = None
         problem.oracle.reset()
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
 
@@ -66,7 +64,7 @@ class ReferenceEngine(Stateful):
     def step(self) -> None:
         """One iteration of Algorithm 2 on a batch."""
         losses, rows, i = self.problem.losses, self.problem.rows, self.iteration
-        self.atom = atom = checked_atom(self.problem.oracle, self.d)
+        atom = checked_atom(self.problem.oracle, self.d)
         (batch,) = drawn(self.sampler, 1, self.problem.n)
 
         # n times the batch's coordinates of a subgradient of D at w.

@@ -93,9 +93,6 @@ class Progress(ABC):
     constants_batch: int = 1
     """The rows per step for which a result reports the constants of its problem."""
 
-    atom: Atom | None = None
-    """The answer of the oracle in the last step; ``None`` where there is none."""
-
     record_due: bool = False
     """Whether to make a record now, at any iteration."""
 
@@ -106,7 +103,6 @@ class Progress(ABC):
         self.problem = problem
         self.rng = rng
         self.iteration = self.gradients = self.oracle_calls = 0
-        self.atom = None
         problem.oracle.reset()
         self.beta = problem.rows.zero()
         if math.isinf(problem.oracle.value(self.beta)):
@@ -239,8 +235,7 @@ class Progress(ABC):
     def lowest_atom(self, c: Any) -> Atom:
         """A minimizer of cᵀβ + R(β), counted as an oracle call."""
         self.oracle_calls += 1
-        self.atom = atom = self.problem.oracle.argmin(c)
-        return atom
+        return self.problem.oracle.argmin(c)
 
     def lowest_point(self, c: Any) -> Any:
         """The same as a vector."""

@@ -15,7 +15,6 @@ from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.problem import Problem
-from rcmd.rows.atoms import Atom
 from rcmd.rows.processes import Cancelled
 from rcmd.rows.validation import Array, check_kind
 
@@ -119,11 +118,6 @@ class CorrectedProgress(Progress):
     @property
     def theorem_pair(self) -> OfferedPair | None:  # type: ignore[override]
         return self.plain.theorem_pair if self._reached is None else None
-
-    @property
-    def atom(self) -> Atom | None:  # type: ignore[override]
-        """That of the last plain step: a round of corrections has many."""
-        return self.plain.atom
 
     @property
     def s(self) -> Array:

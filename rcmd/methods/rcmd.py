@@ -30,7 +30,6 @@ from rcmd.model.schedules import (
     SublinearSchedule,
     default_schedule,
 )
-from rcmd.rows.atoms import Atom
 from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
 
@@ -183,10 +182,6 @@ class EngineProgress(Progress):
     @property
     def d(self) -> Any:
         return self.engine.d
-
-    @property
-    def atom(self) -> Atom | None:  # type: ignore[override]
-        return self.engine.atom
 
     def step(self) -> None:
         self.advance(1)

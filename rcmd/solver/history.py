@@ -6,12 +6,15 @@ import enum
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 
+from rcmd.engine.base import checked_atom
 from rcmd.model.certificate import Certificate
+from rcmd.model.problem import Problem
 from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array
 
@@ -96,8 +99,6 @@ class State(Record):
         Copies of the mirror variable, dual variable and substitute gradient.
     beta_average, w_average
         β̄ and w̄ of this iteration.
-    atom
-        The oracle's answer in the method's last step; ``None`` where it was not asked.
     """
 
     certificate: Certificate
@@ -106,7 +107,17 @@ class State(Record):
     d: Any
     beta_average: Any
     w_average: Array
-    atom: Atom | None
+    problem: Problem
+
+    @cached_property
+    def atom(self) -> Atom:
+        """The oracle's answer at ``d``, towards which a step from here goes; asked when read."""
+        oracle = self.problem.oracle
+        remembered = oracle.state()
+        try:
+            return checked_atom(oracle, self.d)
+        finally:
+            oracle.load_state(remembered)
 
     def __repr__(self) -> str:
         return f"State({repr(self.record()).removeprefix('Record(')}"

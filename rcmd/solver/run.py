@@ -486,7 +486,7 @@ class Run(Iterator[State]):
             d=d,
             beta_average=beta,
             w_average=w_average,
-            atom=progress.atom,
+            problem=self.problem,
             own=own,
         )
 

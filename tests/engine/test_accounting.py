@@ -234,7 +234,6 @@ def test_both_engines_report_the_steps_that_they_take(oracle: Any, weighted: boo
         for mine, own in zip((beta.value(), w.value(whole.w)), whole.averages(), strict=True):
             np.testing.assert_allclose(mine, own, rtol=1e-12, atol=1e-14)
         assert beta.last == w.last == 29
-        assert whole.atom.dense(np.zeros(4)).tolist() == alone.atom.dense(np.zeros(4)).tolist()
 
 
 class Visits(Stateful):
