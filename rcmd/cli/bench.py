@@ -24,6 +24,14 @@ formula can avoid and which is printed beside them. About a minute.
     rcmd bench oracles --p 1000000 --json oracles.json
 """
 
+PLUGINS_HELP = """\
+Nanoseconds per step of sets such as a user writes, beside the same loop by hand
+and beside the same set in Python; and of every compiled oracle, beside the l1
+ball. Ratios of one run; about three minutes.
+
+    rcmd bench plugins --quick --json plugins.json
+"""
+
 PEERS_HELP = """\
 Time to a certified gap of l1-constrained logistic regression, beside cyanure,
 COPT, scikit-learn and skglm where they are installed. Half an hour; one
@@ -55,6 +63,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     oracles.add_argument("--p", type=int, default=10**5, help="variables (default: %(default)s)")
     oracles.add_argument("--calls", type=int, default=10**4, help="of each (default: %(default)s)")
 
+    plugins = add_command(
+        benchmarks, "plugins", "sets that a user writes beside what ships", PLUGINS_HELP
+    )
+    plugins.add_argument("--quick", action="store_true", help="fewer turns, about a minute")
+
     peers = add_command(
         benchmarks, "peers", "time to a certified gap beside other packages", PEERS_HELP
     )
@@ -67,9 +80,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--ranks", type=int, nargs="+", default=[1, 2, 4], help="(default: 1 2 4)", metavar="R")
     add("--seconds", type=float, default=0.5, help="for each measurement (default: %(default)s)")
 
-    for benchmark in (engine, mpi):
+    for benchmark in (engine, plugins, mpi):
         benchmark.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
-    for benchmark in (engine, oracles, peers, mpi):
+    for benchmark in (engine, oracles, plugins, peers, mpi):
         add_json_option(benchmark)
 
 

@@ -12,8 +12,8 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from rcmd.model.specs import LOSSES, ORACLES, REFUSED
-from rcmd.oracles.base import Coordinatewise, LinearMinOracle
-from rcmd.oracles.decorators import Decorated
+from rcmd.oracles.base import LinearMinOracle
+from rcmd.oracles.writing import FORMS
 from rcmd.reporting.tables import say, write_json
 
 SECTIONS = {
@@ -31,10 +31,10 @@ OPENING = {
     "whether it is strictly convex.",
     "oracles": "--oracle NAME:PARAMETER:…  A set or a regularizer R, with M = max |xᵀβ| over it "
     "for a row x and, where R is strongly convex, its μ; and the cost of one call, of which "
-    "Lanczos takes some steps of O(nonzeros). Oracles marked ● are part of the compiled loop (box "
-    "if its ends are numbers; ○ if R is l1, l1-penalty or simplex), others are called from it. "
-    "GROUPS is the size of all groups or a file with a label for each variable. VERTICES, A, B, "
-    "MATRIX, WEIGHTS, SHIFT and EDGES are files of numbers (text or .npy); LOWER and UPPER may be.",
+    "Lanczos takes some steps of O(nonzeros). Oracles marked ● are part of the compiled loop (○ if "
+    "R is), others are called from it. GROUPS is the size of all groups or a file with a label for "
+    "each variable. VERTICES, A, B, MATRIX, WEIGHTS, SHIFT and EDGES are files of numbers (text or "
+    ".npy); LOWER and UPPER may be.",
 }
 
 
@@ -92,10 +92,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _compiled(makes: type[LinearMinOracle]) -> bool | None:
     """Whether a compiled loop finds the atoms; ``None`` where that depends on the oracle inside."""
-    own_rule = makes.vertex_rule is not LinearMinOracle.vertex_rule
-    if own_rule and issubclass(makes, Decorated):
+    if makes.blocks is not LinearMinOracle.blocks:
         return None
-    return own_rule or issubclass(makes, Coordinatewise)
+    own_rule = makes.vertex_rule is not LinearMinOracle.vertex_rule
+    return own_rule or any(getattr(makes, form) is not None for form in FORMS)
 
 
 MARKS = {True: "●", False: "", None: "○"}

@@ -1,7 +1,7 @@
 """Algorithm 2 in machine code: the iterates of the reference engine, fast.
 
 A run is cut into chunks of a millisecond or so. For each, the batches are drawn and the
-schedule is tabulated, and one compiled call takes the steps, in one of three loops for three kinds
+schedule is tabulated, and one compiled call takes the steps, in one of four loops for four kinds
 of oracle. Averages are kept lazily (see ``rcmd.engine.accounting`` for the summation by parts).
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from rcmd.engine.accounting import RESCALE_ABOVE, Accounting, Step
 from rcmd.engine.base import checked_atom, next_refresh, not_finite
 from rcmd.engine.kernels.batch import fill_compiled, predict_dense, predict_pairs, step_batch
+from rcmd.engine.kernels.blocks import run_blocks
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.kernels.layout import (
     DUAL,
@@ -37,7 +38,14 @@ from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
-from rcmd.oracles.base import Coordinatewise, VertexRule, describes_argmin
+from rcmd.oracles.base import Block, Coordinatewise, VertexRule, blocks_of
+from rcmd.oracles.writing import (
+    compiled_writer,
+    describes_argmin,
+    form_of,
+    writes_atom,
+    wrong_entries,
+)
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import Array, warn_caller
 
@@ -257,7 +265,7 @@ class VertexLoop(SummingLoop):
 
     def __init__(self, rule: VertexRule, p: int, touched: float, dense: bool) -> None:
         super().__init__(p)
-        self._signs = POSITIVE if rule.positive else BOTH_SIGNS
+        self._signs = signs_of(rule)
         self._rule = (float(rule.size), *self._signs, float(rule.threshold))
         self._offsets = level_offsets(p)
         incremental = not dense and incremental_pays(p, touched)
@@ -272,6 +280,82 @@ class VertexLoop(SummingLoop):
         super().refresh(d)
         if self._bounds.size:
             tighten_all(d, *self._signs, self._bounds, self._offsets)
+
+
+class BlockLoop(SummingLoop):
+    """Oracles that write their atoms, and products of such and of vertex rules."""
+
+    changing = ("d", "_sum", "_bounds", "_running")
+
+    def __init__(self, problem: Problem, blocks: list[Block], touched: float, dense: bool) -> None:
+        p = problem.p
+        super().__init__(p)
+        self._problem, self._blocks = problem, blocks
+        rules = [rule_of(block) or VertexRule(0.0) for block in blocks]
+        calls = np.zeros((len(blocks), 3), np.int64)
+        for call, block in zip(calls, blocks, strict=True):
+            if rule_of(block) is None:
+                writer = compiled_writer(block.oracle)
+                call[:] = writer.address, writer.theta, form_of(block.oracle) == "write_atom"
+        widths = [0 if call[0] else b.stop - b.start for call, b in zip(calls, blocks, strict=True)]
+        searched = int(np.argmax(widths))
+        self._searched = slice(blocks[searched].start, blocks[searched].stop)
+        self._signs = signs_of(rules[searched])
+        self._tables = (
+            np.array([(block.start, block.stop) for block in blocks]),
+            calls,
+            np.array([float(block.factor) for block in blocks]),
+            np.array([(float(rule.size), float(rule.threshold)) for rule in rules]),
+            np.array([signs_of(rule) for rule in rules]),
+        )
+        offsets = level_offsets(max(widths[searched], 1))
+        incremental = not dense and incremental_pays(widths[searched], touched)
+        self._bounds = np.zeros(int(offsets[-1]) if incremental else 0)
+        self._offsets = offsets
+        self._chosen = searched
+        self._shift = np.concatenate([np.full(b.stop - b.start, 0.0) + b.shift for b in blocks])
+        shifted = self._shift.any()
+        self._moved = (
+            problem.rows.matvec(self._shift) if shifted else np.zeros(1),
+            np.uint64(2**63 - 1 if shifted else 0),
+        )
+        self._work = (np.zeros(p), np.zeros(p), np.zeros(p, np.int64), np.zeros(p))
+        self._running = np.zeros(2)
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        search = (self._bounds, self._offsets, self._chosen)
+        own = (self.d, self._sum, self._tables, search, self._moved, self._work, self._running)
+        health = float(run_blocks(rows, batches, numbers, *shared, *own))
+        if self._running[1]:
+            block = self._blocks[int(self._running[1]) - 1]
+            raise ValueError(wrong_entries(block.oracle, block.stop - block.start))
+        return health
+
+    def refresh(self, d: Array) -> None:
+        super().refresh(d)
+        if self._bounds.size:
+            tighten_all(d[self._searched], *self._signs, self._bounds, self._offsets)
+
+    def rescale(self, factor: float) -> None:
+        super().rescale(factor)
+        self._running[0] *= factor
+
+    def primal_sum(self) -> Array:
+        return self._sum + self._running[0] * self._shift
+
+
+def signs_of(rule: VertexRule) -> tuple[np.uint64, np.uint64]:
+    """The keys of a rule, as masks."""
+    return POSITIVE if rule.positive else BOTH_SIGNS
+
+
+def rule_of(block: Block) -> VertexRule | None:
+    """The rule by which a block's part of the atom, less its shift, is found in d itself."""
+    rule = block.oracle.vertex_rule()
+    if rule is None or not describes_argmin(block.oracle, "vertex_rule"):
+        return None
+    size, threshold = block.factor * rule.size, rule.threshold / block.factor
+    return rule._replace(size=size, threshold=threshold)
 
 
 class OracleLoop(SummingLoop):
@@ -307,27 +391,46 @@ class OracleLoop(SummingLoop):
         return out
 
 
-def loop_for(problem: Problem, batch: int, rows: Any) -> VertexLoop | CoordinateLoop | OracleLoop:
+def loop_for(
+    problem: Problem, batch: int, rows: Any
+) -> VertexLoop | CoordinateLoop | BlockLoop | OracleLoop:
     """The fastest loop that fits the oracle."""
-    dense = len(rows) == 2
-    oracle = problem.oracle
-    rule = oracle.vertex_rule()
-    if rule is not None and describes_argmin(oracle, "vertex_rule"):
-        return VertexLoop(rule, problem.p, batch * rows[0].size / problem.n, dense)
-    if (
-        isinstance(oracle, Coordinatewise)
-        and describes_argmin(oracle, "shape", "mass", "scale")
-        and masses_fit(problem, oracle)
-    ):
+    dense, touched = len(rows) == 2, batch * rows[0].size / problem.n
+    blocks = blocks_of(problem.oracle, problem.p)
+    whole = blocks[0] if len(blocks) == 1 and not np.any(blocks[0].shift) else None
+    if whole and (rule := rule_of(whole)):
+        return VertexLoop(rule, problem.p, touched, dense)
+    if whole and whole.factor == 1 and acts_coordinatewise(problem, whole):
         try:
-            return CoordinateLoop(oracle, problem.p, dense)
+            return CoordinateLoop(whole.oracle, problem.p, dense)
         except CannotCompile as reason:
-            if not any(isinstance(value, np.ndarray) for value in vars(oracle).values()):
-                warn_caller(f"calling the oracle from Python, because {reason}")
+            warn_caller(f"calling the oracle from Python, because {reason}")
+            return OracleLoop(problem)
+    if all(compiles(problem, block) for block in blocks):
+        return BlockLoop(problem, blocks, touched, dense)
     return OracleLoop(problem)
 
 
-def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
+def acts_coordinatewise(problem: Problem, block: Block) -> bool:
+    """Whether ``shape``, ``mass`` and ``scale`` say what the atom is, to all digits."""
+    oracle = block.oracle
+    return (
+        isinstance(oracle, Coordinatewise)
+        and oracle.alike
+        and describes_argmin(oracle, "shape", "mass", "scale")
+        and masses_fit(problem, block)
+    )
+
+
+def compiles(problem: Problem, block: Block) -> bool:
+    """Whether compiled code finds a block's part of the atom."""
+    if rule_of(block):
+        return True
+    described = writes_atom(block.oracle) or acts_coordinatewise(problem, block)
+    return described and compiled_writer(block.oracle) is not None
+
+
+def masses_fit(problem: Problem, block: Block) -> bool:
     """Whether running sums of ``mass``, usually squares of slopes, keep their digits."""
     low, high = problem.losses.domain
     start = abs(problem.losses.derivative(0 * problem.losses.y))
@@ -335,5 +438,5 @@ def masses_fit(problem: Problem, oracle: Coordinatewise) -> bool:
     steepest = np.minimum(reached, np.maximum(abs(low), abs(high))).max()
     largest = problem.rows.max_norms().max()
     sizes = (float(largest * steepest), float(largest * start.max()) / problem.n)
-    masses = [float(oracle.mass(size)) for size in sizes if size > 0]
+    masses = [float(block.oracle.mass(block.factor * size)) for size in sizes if size > 0]
     return all(mass == 0.0 or SMALLEST_MASS < mass < LARGEST_MASS for mass in masses)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import carray, types
 from numba.extending import intrinsic, overload
 
 
@@ -54,6 +54,44 @@ def _call_of(arity):
         return builder.call(target, [builder.inttoptr(theta, pointer), *numbers])
 
     return types.float64(types.intp, types.intp, *[types.float64] * arity), generate
+
+
+@intrinsic
+def call_writer(typing_context, address, theta, c, indices, values):
+    """``f(theta, c, length of c, indices, values)`` for arrays; see ``rcmd.jit.writers``."""
+
+    def generate(context, builder, signature, arguments):
+        address, theta, *arrays = arguments
+        kinds = signature.args[2:]
+        parts = [
+            context.make_array(kind)(context, builder, array)
+            for kind, array in zip(kinds, arrays, strict=True)
+        ]
+        c, indices, values = (part.data for part in parts)
+        whole, pointer = ir.IntType(64), ir.PointerType(ir.DoubleType())
+        kinds = [pointer, pointer, whole, ir.PointerType(whole), pointer]
+        target = builder.inttoptr(address, ir.PointerType(ir.FunctionType(whole, kinds)))
+        theta = builder.inttoptr(theta, pointer)
+        return builder.call(target, [theta, c, parts[0].nitems, indices, values])
+
+    return types.int64(types.intp, types.intp, c, indices, values), generate
+
+
+@intrinsic
+def pointer_at(typing_context, address):
+    """The place of an address that is kept as a double, in which all of them fit."""
+
+    def generate(context, builder, signature, arguments):
+        address = builder.fptoui(arguments[0], ir.IntType(64))
+        return builder.inttoptr(address, ir.PointerType(ir.IntType(8)))
+
+    return types.voidptr(types.float64), generate
+
+
+@by_type(inline="always")
+def array_at(address, shape, dtype):
+    """The contiguous array there."""
+    return lambda address, shape, dtype: carray(pointer_at(address), shape, dtype)
 
 
 @intrinsic

@@ -11,8 +11,9 @@ import functools
 import re
 from collections import namedtuple
 from collections.abc import Callable
+from numbers import Real
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numba
 import numpy as np
@@ -21,7 +22,7 @@ from numba.core.errors import TypingError
 from numba.extending import overload, overload_method
 
 from rcmd.jit.caching import cached, fingerprint, is_foreign, kernel, named_values
-from rcmd.jit.instructions import by_type, call_scalar
+from rcmd.jit.instructions import array_at, by_type, call_scalar
 
 METHOD_ARITY = 3
 """Arguments of a compiled method after ``theta``; shorter methods ignore the last."""
@@ -89,15 +90,21 @@ def _implementation(function: FunctionType) -> Any:
     return answer
 
 
+Kind: TypeAlias = type | tuple[str, int]
+"""Of a field: bool, int or float; or, of an array, "float64" or "int64" and its dimensions."""
+
+
 @dataclasses.dataclass(frozen=True)
 class RecordType:
-    """What ``self`` looks like to compiled code: the methods of a class, and named numbers.
+    """What ``self`` looks like to compiled code: the methods of a class, named numbers and arrays.
 
-    A field is a name and bool, int or float.
+    Among the numbers ``theta``, an array is its address and its shape.
     """
 
     owner: type
-    fields: tuple[tuple[str, type], ...]
+    fields: tuple[tuple[str, Kind], ...]
+    names: frozenset[str] | None = None
+    """Methods that compiled code may call; ``None`` for all."""
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -108,7 +115,8 @@ class RecordType:
     def methods(self) -> dict[str, FunctionType]:
         """The plain functions of the class, inherited ones included."""
         names = sorted(name for name in dir(self.owner) if not name.startswith("__"))
-        found = ((name, getattr(self.owner, name)) for name in names)
+        allowed = (name for name in names if self.names is None or name in self.names)
+        found = ((name, getattr(self.owner, name)) for name in allowed)
         return {name: value for name, value in found if isinstance(value, FunctionType)}
 
     @functools.cached_property
@@ -125,10 +133,26 @@ class RecordType:
 
         Its fingerprint covers the class, for through ``self`` it hands out the methods.
         """
-        places = enumerate(self.fields, start)
-        numbers = ", ".join(f"{kind.__name__}(theta[{place}])" for place, (_, kind) in places)
-        scope = {"record": self._record, "__name__": __name__}
-        return Jittable(eval(f"lambda theta: record({numbers})", scope), self.fingerprint)
+        words, place = [], start
+        for _, kind in self.fields:
+            if isinstance(kind, tuple):
+                ends = range(place + 1, place + 1 + kind[1])
+                shape = "".join(f"int(theta[{end}])," for end in ends)
+                words.append(f"array_at(theta[{place}], ({shape}), np.{kind[0]})")
+            else:
+                words.append(f"{kind.__name__}(theta[{place}])")
+            place += _slots(kind)
+        scope = {"record": self._record, "array_at": array_at, "np": np, "__name__": __name__}
+        return Jittable(eval(f"lambda theta: record({','.join(words)})", scope), self.fingerprint)
+
+    @property
+    def slots(self) -> int:
+        """How many numbers of ``theta`` the fields take."""
+        return sum(_slots(kind) for _, kind in self.fields)
+
+
+def _slots(kind: Kind) -> int:
+    return 1 + kind[1] if isinstance(kind, tuple) else 1
 
 
 _RECORDS: dict[type, RecordType] = {}
@@ -148,33 +172,52 @@ def _allow_method(name: str) -> None:
     overload_method(types.BaseNamedTuple, name, strict=False)(resolve)
 
 
-def record_of(instance: Any) -> tuple[RecordType, list[float]]:
-    """The record type of an instance, and its numbers in the order of the fields."""
-    found: dict[str, tuple[type, float]] = {}
+class Contents(NamedTuple):
+    """What a record of an instance holds."""
+
+    kind: RecordType
+    numbers: list[float]
+    arrays: list[Any]  # to which some of the numbers point
+
+
+def record_of(instance: Any, names: frozenset[str] | None = None) -> Contents:
+    """An instance's fields, its properties and its class's numbers; those of ``names`` if given."""
+    found: dict[str, tuple[Kind, list[float]]] = {}
+    arrays: list[Any] = []
+
+    def add(name: str, value: Any, whole: bool) -> None:
+        if isinstance(value, np.ndarray):
+            array = _plain_array(instance, name, value)
+            arrays.append(array)
+            found[name] = (array.dtype.name, array.ndim), [array.ctypes.data, *array.shape]
+        else:
+            kind, number = _number(instance, name, value, whole)
+            found[name] = kind, [number]
+
     if dataclasses.is_dataclass(instance):
         for field in dataclasses.fields(instance):
-            value = getattr(instance, field.name)
             whole = field.type in (int, "int", bool, "bool")
-            found[field.name] = _number(instance, field.name, value, whole)
+            if names is None or field.name in names:
+                add(field.name, getattr(instance, field.name), whole)
     for name in dir(type(instance)):
         member = getattr(type(instance), name)
-        if name.startswith("_") or name in found:
+        if name.startswith("_") or name in found or not (names is None or name in names):
             continue
-        if isinstance(member, property):
+        if isinstance(member, property | functools.cached_property):
             value = getattr(instance, name)
-            if isinstance(value, int | float | np.number):
-                found[name] = (float, float(value))
+            if isinstance(value, Real | np.ndarray):
+                add(name, value, isinstance(value, bool | np.bool_))
         elif isinstance(member, bool | int | float):
-            found[name] = _number(instance, name, member, whole=True)
+            add(name, member, True)
     fields = tuple((name, kind) for name, (kind, _) in found.items())
     owner: Any = type(instance)  # which mypy takes for unhashable
-    kind = _record_type(owner, fields)
-    if RecordType(owner, fields).fingerprint != kind.fingerprint:
+    kind = _record_type(owner, fields, names)
+    if RecordType(owner, fields, names).fingerprint != kind.fingerprint:
         raise CannotCompile(
             f"what {owner.__name__} reads or calls has changed since it was compiled; define the "
             "class anew"
         )
-    return kind, [value for _, value in found.values()]
+    return Contents(kind, [number for _, numbers in found.values() for number in numbers], arrays)
 
 
 _record_type = functools.cache(RecordType)
@@ -185,11 +228,24 @@ def _number(owner: Any, name: str, value: Any, whole: bool) -> tuple[type, float
         return bool, float(value)
     if whole and isinstance(value, int | np.integer):
         return int, float(value)
-    if isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, Real):
         return float, float(value)
     raise CannotCompile(
-        f"{name} of {type(owner).__name__} is {value!r}, and compiled code reads only numbers"
+        f"{name} of {type(owner).__name__} is {value!r}, and compiled code reads only numbers and "
+        "arrays of them"
     )
+
+
+def _plain_array(owner: Any, name: str, value: Any) -> Any:
+    """An array as compiled code reads it: contiguous, of doubles or of 64-bit integers."""
+    whole = value.dtype.kind in "iub"
+    try:
+        return np.require(value, np.int64 if whole else np.float64, ["C", "A"])
+    except (TypeError, ValueError):
+        raise CannotCompile(
+            f"{name} of {type(owner).__name__} is an array of {value.dtype}, and compiled code "
+            "reads only arrays of numbers"
+        ) from None
 
 
 @by_type(strict=False)
@@ -200,29 +256,29 @@ def plain(value: Any) -> Any:
     return lambda value: value
 
 
-class Scalar:
-    """A compiled scalar function bound to the numbers of some objects.
+class CompiledFunction:
+    """A compiled function bound to the numbers of some objects.
 
     Parameters
     ----------
-    parts
-        Objects whose numbers the function reads, such as a loss, or a loss and a prox.
+    records
+        What the function reads, such as a loss, or a loss and a prox.
     make
-        From one reader a part, ``read(theta)``, and the place in ``theta`` where the table
+        From one reader a record, ``read(theta)``, and the place in ``theta`` where the table
         starts, to the function ``entry(theta, …)`` to compile.
-    arity
-        How many arguments follow ``theta``.
+    signature
+        The types of the function.
     table
-        Further numbers that the function may look up behind those of the parts.
+        Further numbers that the function may look up behind those of the records.
     """
 
     def __init__(
-        self, parts: tuple[Any, ...], make: Callable[..., Any], arity: int, table: Any = ()
+        self, records: list[Contents], make: Callable[..., Any], signature: Any, table: Any = ()
     ) -> None:
-        records = [record_of(part) for part in parts]
-        numbers = [value for _, values in records for value in values]
+        numbers = [number for record in records for number in record.numbers]
+        self._arrays = [record.arrays for record in records]  # kept, as the numbers point there
         self._theta = np.concatenate([numbers, np.ravel(table)])
-        self._compiled = _compile(tuple(kind for kind, _ in records), make, arity)
+        self._compiled = _compile(tuple(record.kind for record in records), make, signature)
 
     @property
     def address(self) -> int:
@@ -238,6 +294,17 @@ class Scalar:
     def from_cache(self) -> bool:
         """Whether the machine code came from the disk."""
         return bool(self._compiled.cache_hits)
+
+
+class Scalar(CompiledFunction):
+    """A scalar function of some objects, such as a loss, and ``arity`` numbers."""
+
+    def __init__(
+        self, parts: tuple[Any, ...], make: Callable[..., Any], arity: int, table: Any = ()
+    ) -> None:
+        number = types.float64
+        signature = number(types.CPointer(number), *[number] * arity)
+        super().__init__([record_of(part) for part in parts], make, signature, table)
 
     def __call__(self, *arguments: Any) -> Any:
         """Evaluate elementwise on vectors and numbers: out[j] = f(theta, a[j], b[j], …)."""
@@ -278,14 +345,12 @@ def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
 
 
 @functools.cache
-def _compile(kinds: tuple[RecordType, ...], make: Callable[..., Any], arity: int) -> Any:
+def _compile(kinds: tuple[RecordType, ...], make: Callable[..., Any], signature: Any) -> Any:
     readers, start = [], 0
     for kind in kinds:
         readers.append(kind.reader(start))
-        start += len(kind.fields)
+        start += kind.slots
     entry = make(*readers, start)
-    number = types.float64
-    signature = number(types.CPointer(number), *[number] * arity)
     try:
         return cached(numba.cfunc, signature, error_model="numpy")(entry)
     except Exception as error:  # numba raises a dozen kinds, also for plain mistakes

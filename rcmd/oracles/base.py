@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from rcmd.oracles.writing import KEPT, depth, describes_argmin, form_of, written_atom
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.processes import check_cancelled
@@ -70,11 +71,25 @@ class VertexRule(NamedTuple):
     threshold: float = -math.inf
 
 
+class Block(NamedTuple):
+    """Variables ``start`` to ``stop`` of an oracle, minimized by themselves.
+
+    There β = shift + factor·z for the atom z of ``oracle`` at factor·c.
+    """
+
+    oracle: Any
+    start: int
+    stop: int
+    factor: Any = 1.0
+    shift: Any = 0.0
+
+
 class LinearMinOracle(ABC):
     """R, a closed convex function with bounded domain, known by its linear minimizations.
 
-    Subclasses are frozen dataclasses. ``argmin`` and ``minimum`` drive the engine and the
-    dual value, ``value`` gives R itself, ``prediction_range`` the constants M_j.
+    Subclasses are frozen dataclasses. ``argmin``, or one of the methods that write its answer,
+    and ``minimum`` drive the engine and the dual value, ``value`` gives R itself,
+    ``prediction_range`` the constants M_j.
 
     Examples
     --------
@@ -167,9 +182,29 @@ class LinearMinOracle(ABC):
         oracle: Self = draw.fields(cls)
         return oracle
 
-    @abstractmethod
+    write_atom: ClassVar[Any] = None
+    """``write_atom(self, c, out)`` writes a minimizer of cᵀβ + R(β) into ``out``, all p entries.
+
+    Code in loops over the arrays and the numbers and arrays of ``self``, which numba compiles as
+    it stands: with it, or with ``write_entries``, a class needs no ``argmin`` and runs at machine
+    speed.
+    """
+
+    write_entries: ClassVar[Any] = None
+    """``write_entries(self, c, indices, values)`` does so for a minimizer with few nonzeros.
+
+    It writes their places, each once, and their values to the beginning of the two arrays, and
+    returns their number. Both have p entries, and the rest of them may be used as scratch.
+    """
+
     def argmin(self, c: Array) -> Atom:
         """A minimizer of cᵀβ + R(β); ties are broken the same way every time."""
+        if not form_of(self):
+            raise NotImplementedError(
+                f"{type(self).__name__} does not say where cᵀβ + R(β) is smallest; expected a "
+                "method argmin(c) that returns an atom, or write_atom(c, out)"
+            )
+        return written_atom(self, c)
 
     @abstractmethod
     def minimum(self, c: Array) -> Any:
@@ -290,9 +325,16 @@ class LinearMinOracle(ABC):
     def load_state(self, state: Any) -> None:  # noqa: B027 (most oracles remember nothing)
         """Continue as the oracle with this ``state`` would have; without one, as a fresh one."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != KEPT}
+
     def vertex_rule(self) -> VertexRule | None:
         """How a compiled loop finds the atom by itself, if one rule says it all."""
         return None
+
+    def blocks(self, p: int) -> list[Block]:
+        """This oracle on p variables as independent ones, which a compiled loop takes in turn."""
+        return [Block(self, 0, p)]
 
     def describe(self) -> str:
         """The formula with this object's numbers in it; the object itself where it has none."""
@@ -327,17 +369,14 @@ class _Shown:
         return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def depth(oracle: Any, method: str) -> int:
-    """How far up among the classes of ``oracle`` a method is defined; 0 is its own class."""
-    return next(i for i, base in enumerate(type(oracle).__mro__) if method in vars(base))
-
-
-def describes_argmin(oracle: Any, *names: str) -> bool:
-    """Whether one of these methods belongs to the class that defines ``argmin`` or a subclass.
-
-    Where a subclass overrides ``argmin`` alone, they no longer describe it.
-    """
-    return min(depth(oracle, name) for name in names) <= depth(oracle, "argmin")
+def blocks_of(oracle: LinearMinOracle, p: int) -> list[Block]:
+    """``oracle.blocks(p)``, or the oracle as it is where they do not describe its ``argmin``."""
+    described = describes_argmin(oracle, "blocks") and all(
+        depth(oracle, "blocks") <= depth(oracle, name)
+        for name in ("inner_costs", "outer")
+        if hasattr(oracle, name)
+    )
+    return oracle.blocks(p) if described else [Block(oracle, 0, p)]
 
 
 class NormBall(LinearMinOracle):
@@ -438,12 +477,35 @@ class NormPenalty(NormBall):
         return float(self.strength) * self.cvxpy_norm(beta), super().cvxpy_form(beta)[1]
 
 
-class Coordinatewise(ABC):
+class Coordinatewise(LinearMinOracle):
     """An oracle whose atom is scale(Σ_k mass(c_k)) · shape(c_k) in coordinate k.
 
     The methods are scalar code. Compiled into the loop, they save a pass over all p coordinates:
-    where few entries of c change, few of shape(c) do, and the sum is updated.
+    where few entries of c change, few of shape(c) do, and the sum is updated. In a product, or
+    around a moved or scaled set, they write the atom.
     """
+
+    @property
+    def alike(self) -> bool:
+        """Whether all coordinates are treated alike: not where fields are vectors."""
+        return True
+
+    def write_atom(self, c: Any, out: Any) -> None:
+        sums = (0.0, 0.0, 0.0, 0.0)  # side by side, which the processor adds at once
+        whole = len(c) // 4 * 4
+        for k in range(0, whole, 4):
+            sums = (
+                sums[0] + self.mass(c[k]),
+                sums[1] + self.mass(c[k + 1]),
+                sums[2] + self.mass(c[k + 2]),
+                sums[3] + self.mass(c[k + 3]),
+            )
+        total = (sums[0] + sums[1]) + (sums[2] + sums[3])
+        for k in range(whole, len(c)):
+            total += self.mass(c[k])
+        factor = self.scale(total)
+        for k in range(len(c)):
+            out[k] = factor * self.shape(c[k])
 
     @abstractmethod
     def shape(self, c: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd.oracles.base import Array, LinearMinOracle, Vector, VertexRule, describes_argmin
+from rcmd.oracles.base import Array, Block, LinearMinOracle, Vector, blocks_of
 from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows
@@ -183,12 +183,11 @@ class Scaled(Decorated):
     def inner_costs(self, c: Array) -> Array:
         return self.factor * c
 
-    def vertex_rule(self) -> VertexRule | None:
-        rule = self.oracle.vertex_rule()
-        if rule is None or not describes_argmin(self.oracle, "vertex_rule"):
-            return None
-        size, threshold = self.factor * rule.size, rule.threshold / self.factor
-        return rule._replace(size=size, threshold=threshold)
+    def blocks(self, p: int) -> list[Block]:
+        return [
+            block._replace(factor=self.factor * block.factor, shift=self.factor * block.shift)
+            for block in blocks_of(self.oracle, p)
+        ]
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         low, high = self.oracle.prediction_range(rows)
@@ -237,6 +236,12 @@ class Translated(Decorated):
 
     def outer(self, atom: Atom, like: Array) -> Atom:
         return DenseAtom(self.shift + atom.dense(like))
+
+    def blocks(self, p: int) -> list[Block]:
+        return [
+            block._replace(shift=self.shift[block.start : block.stop] + block.shift)
+            for block in blocks_of(self.oracle, p)
+        ]
 
     def minimum(self, c: Array) -> Any:
         return super().minimum(c) + c @ self.shift

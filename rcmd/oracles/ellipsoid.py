@@ -9,7 +9,7 @@ import numpy as np
 
 from rcmd.oracles.base import IRRATIONAL, Array, DiagonalOrMatrix, NormBall, cp
 from rcmd.oracles.l2 import L2Ball
-from rcmd.oracles.vectors import direction, norm, row_norms
+from rcmd.oracles.vectors import direction, dot, norm, row_norms, write_direction
 from rcmd.rows.atoms import DenseAtom
 
 
@@ -79,7 +79,30 @@ class Ellipsoid(NormBall):
         """Not where rounding makes the set smaller by more than a little."""
         return self.distortion <= 1e-12
 
+    @cached_property
+    def rows(self) -> Array:
+        """The rows of L, or one row, the diagonal."""
+        return np.atleast_2d(self.factor)
+
+    def write_atom(self, c: Any, out: Any) -> None:
+        rows, p = self.rows, len(c)
+        full = len(rows) > 1
+        for k in range(p):
+            out[k] = 0.0 if full else rows[0, k] * c[k]
+        if full:  # Lᵀc, row by row
+            for i in range(p):
+                for k in range(i + 1):
+                    out[k] += rows[i, k] * c[i]
+        write_direction(out, -self.radius * math.sqrt(1 - self.distortion), out)
+        if full:  # L out, from the last row on, as row i reads the entries up to i
+            for i in range(p - 1, -1, -1):
+                out[i] = dot(rows[i, : i + 1], out[: i + 1])
+        else:
+            for k in range(p):
+                out[k] *= rows[0, k]
+
     def argmin(self, c: Array) -> DenseAtom:
+        """The same by NumPy, whose products are faster for many variables."""
         pulled = self._pull(c)
         z = direction(pulled, -self.radius * math.sqrt(1 - self.distortion), out=pulled)
         if self.factor.ndim == 1:

@@ -1,5 +1,6 @@
 """Balls and penalties of group norms: atoms on one group of variables."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcmd.oracles.base import IRRATIONAL, ZERO, Array, Groups, NormBall, NormPenalty, cp
-from rcmd.oracles.vectors import LARGE, SMALL, atom_on, direction
+from rcmd.oracles.vectors import LARGE, SMALL, atom_on, direction, largest_size, write_direction
 from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import as_array, checked_numbers
 
@@ -39,11 +40,14 @@ class OnGroupBall(NormBall):
             raise ValueError(f"weights of {owner} holds {weights.min()}; expected positive numbers")
 
     @cached_property
-    def order(self) -> Array | None:
-        """The variables group by group; nothing where they stand so already."""
-        if (self.groups[1:] >= self.groups[:-1]).all():
-            return None
+    def members(self) -> Array:
+        """The variables group by group."""
         return np.argsort(self.groups, kind="stable")
+
+    @cached_property
+    def order(self) -> Array | None:
+        """The same; nothing where they stand so already."""
+        return None if (self.groups[1:] >= self.groups[:-1]).all() else self.members
 
     @cached_property
     def bounds(self) -> Array:
@@ -87,16 +91,53 @@ class OnGroupBall(NormBall):
         norms = self.group_norms(beta)
         return norms.sum() if self.weights is None else self.weights @ norms
 
-    def argmin(self, c: Array) -> Atom:
+    @cached_property
+    def scales(self) -> Array:
+        """v_g of every group."""
+        return np.ones(len(self.bounds) - 1) if self.weights is None else self.weights
+
+    def steepest(self, c: Any, factor: Any) -> Any:
+        """The first group g with the largest ‖c_g‖/v_g, that number, and the largest ‖c_g‖².
+
+        Of factor·c instead of c.
+        """
+        best, largest, most = 0, -1.0, 0.0
+        for g in range(len(self.scales)):
+            total = 0.0
+            for i in range(self.bounds[g], self.bounds[g + 1]):
+                entry = factor * c[self.members[i]]
+                total += entry * entry
+            size = math.sqrt(total) / self.scales[g]
+            if size > largest:
+                best, largest = g, size
+            most = max(most, total)
+        return best, largest, most
+
+    def write_entries(self, c: Any, indices: Any, values: Any) -> int:
         """−(radius/v_g)·c_g/‖c_g‖ on the first steepest group; 0 where a penalty is steeper."""
+        factor = 1.0
+        group, size, square = self.steepest(c, factor)
+        if not SMALL < square < LARGE:
+            factor = 1 / max(largest_size(c), 1e-300)
+            group, size, square = self.steepest(c, factor)
+        if not (self.indicator or size / factor > self.threshold):
+            return 0
+        start, count = self.bounds[group], self.bounds[group + 1] - self.bounds[group]
+        for e in range(count):
+            indices[e] = self.members[start + e]
+            values[e] = c[indices[e]]
+        write_direction(values[:count], -self.radius / self.scales[group], values[:count])
+        return count
+
+    def argmin(self, c: Array) -> Atom:
+        """The same by NumPy, whose sums are faster for many variables."""
         sizes = self.dual_group_norms(c)
         group = int(sizes.argmax())
         if not (self.indicator or sizes[group] > self.threshold):
             return ZERO
         start, stop = self.bounds[group : group + 2]
-        places = np.arange(start, stop) if self.order is None else self.order[start:stop]
-        weight = 1.0 if self.weights is None else self.weights[group]
-        return atom_on(places, direction(c[places], -self.radius / weight), len(c))
+        places = self.members[start:stop]
+        return atom_on(places, direction(c[places], -self.radius / self.scales[group]), len(c))
 
     def slack(self, beta: Array, c: Array, level: Any, beyond: Any) -> Any:
         """The terms of Σ_g level·v_g‖β_g‖ + c_gᵀβ_g, and room·beyond.

@@ -1,5 +1,6 @@
 """Polytopes given by their inequalities, which are linear programmes, or by their vertices."""
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 
 from rcmd.oracles.base import Array, LinearMinOracle, Matrix, Vector, cp
 from rcmd.oracles.linear_programmes import OnProgramme, Programme
-from rcmd.oracles.vectors import first_largest
+from rcmd.oracles.vectors import dot, first_largest, leading
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
 from rcmd.rows.validation import as_array, checked_numbers
@@ -274,7 +275,17 @@ class Hull(LinearMinOracle):
     def declared_size(self) -> int:
         return int(self.vertices.shape[1])
 
+    def write_atom(self, c: Any, out: Any) -> None:
+        best, largest = 0, -math.inf
+        for v in range(len(self.vertices)):
+            key = leading(-dot(self.vertices[v], c))
+            if key > largest:
+                best, largest = v, key
+        for k in range(len(c)):
+            out[k] = self.vertices[best, k]
+
     def argmin(self, c: Array) -> DenseAtom:
+        """The same by NumPy, in fractions too."""
         return DenseAtom(self.vertices[first_largest(-(self.vertices @ c))])
 
     def minimum(self, c: Array) -> Any:

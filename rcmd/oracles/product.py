@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rcmd.oracles.base import Array, LinearMinOracle
+from rcmd.oracles.base import Array, Block, LinearMinOracle, blocks_of
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows, cut
@@ -107,6 +107,14 @@ class Product(LinearMinOracle):
     @property
     def mu(self) -> Any:
         return min(oracle.mu for oracle in self.oracles)
+
+    def blocks(self, p: int) -> list[Block]:
+        parts = zip(self.oracles, self.ends, strict=True)
+        return [
+            block._replace(start=first + block.start, stop=first + block.stop)
+            for oracle, (first, last) in parts
+            for block in blocks_of(oracle, last - first)
+        ]
 
     def each(self, method: str, *vectors: Any) -> list[Any]:
         """What every part answers for its blocks."""

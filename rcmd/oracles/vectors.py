@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import Array
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.validation import Array
 
 SMALL, LARGE = 1e-200, 1e200
 """Sums of squares between them have neither overflowed nor lost terms that count."""
@@ -127,6 +127,104 @@ def largest_of_rows(entries: Array, count: int) -> Array:
     if count >= sizes.shape[1]:
         return sizes
     return np.partition(sizes, -count, axis=1)[:, -count:]
+
+
+# ---- in loops, for methods that numba compiles (see ``rcmd.oracles.writing``) -------------------
+
+
+def dot(a: Any, b: Any) -> Any:
+    """aᵀb in four sums side by side, which a processor adds at once."""
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    whole = len(a) // 4 * 4
+    for k in range(0, whole, 4):
+        one += a[k] * b[k]
+        two += a[k + 1] * b[k + 1]
+        three += a[k + 2] * b[k + 2]
+        four += a[k + 3] * b[k + 3]
+    for k in range(whole, len(a)):
+        one += a[k] * b[k]
+    return (one + two) + (three + four)
+
+
+def largest_size(vector: Any) -> Any:
+    """max |vector_k|."""
+    size = 0.0
+    for k in range(len(vector)):
+        size = max(size, abs(vector[k]))
+    return size
+
+
+def write_direction(vector: Any, length: Any, out: Any) -> None:
+    """``direction`` into ``out``, which may be ``vector`` itself."""
+    square = dot(vector, vector)
+    if SMALL < square < LARGE and SMALL < abs(length) < LARGE:
+        factor = length / math.sqrt(square)
+        for k in range(len(vector)):
+            out[k] = vector[k] * factor
+        return
+    unit = largest_size(vector)
+    for k in range(len(vector)):
+        out[k] = vector[k] / unit if unit > 0 else 0.0
+    size = math.sqrt(dot(out, out)) if unit > 0 else 1.0
+    for k in range(len(vector)):
+        out[k] = out[k] / size * length
+
+
+def put_last(keys: Any, count: int) -> None:
+    """Put the ``count`` largest keys last, the least of them first."""
+    low, high, place = 0, len(keys) - 1, len(keys) - count
+    while low < high:  # Hoare's selection
+        pivot, i, j = keys[place], low, high
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                i += 1
+                j -= 1
+        low = i if place >= i else low
+        high = j if place <= j else high
+        if j < place < i:
+            break
+
+
+def write_keys(c: Any, both_signs: bool, keys: Any) -> None:
+    """The keys |c_k|, or −c_k."""
+    for k in range(len(c)):
+        keys[k] = abs(c[k]) if both_signs else -c[k]
+
+
+def write_reaching(c: Any, both_signs: bool, keys: Any, count: int, indices: Any) -> int:
+    """``reaching`` for such keys, the ``count`` largest of which stand last, least first.
+
+    Returns how many places were written.
+    """
+    level, equal, found = keys[len(keys) - count], 0, 0
+    for e in range(len(keys) - count, len(keys)):
+        equal += 1 if keys[e] == level else 0
+    for k in range(len(c)):
+        key = abs(c[k]) if both_signs else -c[k]
+        if key >= level and (key > level or equal > 0):
+            indices[found] = k
+            found += 1
+            equal -= 1 if key == level else 0
+    return found
+
+
+def write_largest(c: Any, both_signs: bool, count: int, indices: Any, keys: Any) -> int:
+    """``largest`` for such keys, with ``keys`` as scratch."""
+    write_keys(c, both_signs, keys)
+    put_last(keys, min(count, len(c)))
+    return write_reaching(c, both_signs, keys, min(count, len(c)), indices)
+
+
+def leading(key: Any) -> Any:
+    """The bits of a double that count in ``first_largest``."""
+    fraction, exponent = math.frexp(key)
+    bits = 53 - TRAILING_BITS
+    return math.ldexp(float(int(math.ldexp(fraction, bits))), exponent - bits)
 
 
 def atom_on(places: Array, values: Array, p: int) -> Atom:

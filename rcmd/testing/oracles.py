@@ -13,7 +13,8 @@ import numpy as np
 
 from rcmd.model import truth
 from rcmd.model.specs import as_oracle, for_columns
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of
+from rcmd.oracles.writing import disagreement, writes_atom
 from rcmd.rows.validation import Array
 from rcmd.testing.answers import RELATIVE, Answers
 from rcmd.testing.report import (
@@ -145,6 +146,19 @@ class OracleInspection(Answers):
             if not gap <= RELATIVE * (1 + abs(beta).max()):
                 remedy = "the atom's gather and predict do not give the vector of add_to"
                 yield {"c": c}, gap, 0.0, Cause.UNKNOWN, remedy
+
+    @identity("compiled atoms are those of the same code in Python, and of argmin")
+    def compiled_atoms(self) -> Faults:
+        blocks = blocks_of(self.oracle, self.rows.p)
+        written = [block for block in blocks if writes_atom(block.oracle)]
+        if not written:
+            raise Skip("the class defines no write_atom or write_entries")
+        for c in self.costs:
+            for block in written:
+                part = c[block.start : block.stop]
+                if told := disagreement(block.oracle, part):
+                    remedy = "write every entry, inside the arrays, and break ties by position"
+                    yield {"c": part}, told, "one atom", Cause.UNKNOWN, remedy
 
     @identity("minimum is attained at argmin")
     def attained_minimum(self) -> Faults:

@@ -39,7 +39,7 @@ from rcmd import (
     Translated,
     solve,
 )
-from rcmd.engine.compiled import CompiledEngine, CoordinateLoop, OracleLoop, VertexLoop
+from rcmd.engine.compiled import BlockLoop, CompiledEngine, CoordinateLoop, OracleLoop, VertexLoop
 from rcmd.engine.kernels import coordinatewise, vertex
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.reference import ReferenceEngine
@@ -291,6 +291,7 @@ def test_agree(case: dict[str, Any]) -> None:
     agree(fast, plain)
     kinds = {"l1-ball": VertexLoop, "l1-penalty": VertexLoop, "simplex": VertexLoop}
     kinds |= dict.fromkeys(["box", "l2-ball", "ridge-free", "ridge-cut"], CoordinateLoop)
+    kinds |= dict.fromkeys(["box-vectors", "translated"], BlockLoop)
     assert type(fast._loop) is kinds.get(case["oracle"], OracleLoop)
 
 
@@ -416,7 +417,9 @@ def test_few_entries_and_long_rows() -> None:
 # ---- slices -------------------------------------------------------------------------------------
 
 
-every_loop = pytest.mark.parametrize("oracle", ["l1-ball", "ridge-cut", "python-pairs"])
+every_loop = pytest.mark.parametrize(
+    "oracle", ["l1-ball", "ridge-cut", "translated", "python-pairs"]
+)
 
 
 @pytest.mark.parametrize("schedule", [*SCHEDULES, "forgetful"])

@@ -36,6 +36,7 @@ from rcmd import (
     iterate,
     solve,
 )
+from rcmd.engine.compiled import rule_of
 from rcmd.model import truth
 from rcmd.oracles.base import VertexRule
 from rcmd.rows import as_rows
@@ -192,9 +193,11 @@ def test_scaling_the_set_is_scaling_the_data(oracle: LinearMinOracle) -> None:
 
 
 def test_a_scaled_vertex_rule_is_fused_and_right() -> None:
-    assert Scaled(L1Ball(2.0), 3.0).vertex_rule() == VertexRule(6.0)
-    assert Scaled(L1Penalty(0.75, 2.0), 3.0).vertex_rule() == VertexRule(6.0, threshold=0.25)
-    assert Scaled(L2Ball(2.0), 3.0).vertex_rule() is None
+    rules = [
+        rule_of(Scaled(oracle, 3.0).blocks(4)[0])
+        for oracle in (L1Ball(2.0), L1Penalty(0.75, 2.0), L2Ball(2.0))
+    ]
+    assert rules == [VertexRule(6.0), VertexRule(6.0, threshold=0.25), None]
     X, y = data(4)
     problem = Problem(X, y, LeastSquares(), Scaled(L1Penalty(0.1, 2.0), 3.0))
     engines: list[Any] = ["compiled", "reference"]

@@ -48,7 +48,7 @@ class CoordinateLoop(Stateful):
     changing = ("columns", "running")
 
     def __init__(self, oracle: Any, p: int, dense: bool) -> None:
-        kind, numbers = record_of(oracle)
+        kind, numbers, self._arrays = record_of(oracle)
         self._kernel = _compiled(kind)
         self._parameters = np.array([*numbers, 0.0])
         self._shape, self._mass = method_scalar(oracle, "shape"), method_scalar(oracle, "mass")

@@ -162,6 +162,22 @@ def scan_short(d, keep, flip):
     return best, top
 
 
+@njit(error_model="numpy")
+def find_vertex(d, size, keep, flip, threshold, bounds, offsets):
+    """The place of the atom's entry at d, and the entry; empty bounds ask for a scan of d."""
+    if bounds.size > 0:
+        k, _ = find_largest(d, keep, flip, bounds, offsets)
+    elif flip == NO_BITS and FANOUT <= d.size <= LOW_BITS:
+        k, _ = scan_coded(d, keep)
+    elif d.size >= FANOUT:
+        k, _ = scan(d, keep, flip)
+    else:
+        k, _ = scan_short(d, keep, flip)
+    k = min(k, np.uint64(d.size - 1))  # where nan would lead beyond
+    v = -size if d[k] > 0.0 and flip == NO_BITS else size
+    return k, 0.0 if (abs(d[k]) if flip == NO_BITS else -d[k]) <= threshold else v
+
+
 @kernel
 def run_vertex(
     rows, batches, numbers, samples, gain, gain_mask, functions, d, beta_sum, rule, bounds, offsets
@@ -199,21 +215,9 @@ def run_vertex(
     eta, weights, cumulative = numbers
     size, keep, flip, threshold = rule
     incremental, health = bounds.size > 0, 0.0
-    coded = flip == NO_BITS and FANOUT <= d.size <= LOW_BITS
     order, position = batches.reshape(-1), np.uint64(0)
     for i in range(batches.shape[0]):
-        if incremental:
-            k, _ = find_largest(d, keep, flip, bounds, offsets)
-        elif coded:
-            k, _ = scan_coded(d, keep)
-        elif d.size >= FANOUT:
-            k, _ = scan(d, keep, flip)
-        else:
-            k, _ = scan_short(d, keep, flip)
-        k = min(k, np.uint64(d.size - 1))  # where nan would lead beyond
-        v = -size if d[k] > 0.0 and flip == NO_BITS else size
-        if (abs(d[k]) if flip == NO_BITS else -d[k]) <= threshold:
-            v = 0.0
+        k, v = find_vertex(d, size, keep, flip, threshold, bounds, offsets)
         beta_sum[k] += weights[i] * v
         for _ in range(batches.shape[1]):
             j = np.uint64(order[position])

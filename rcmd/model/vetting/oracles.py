@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.model.problem import Problem
+from rcmd.model.problem import Problem, foreign
 from rcmd.model.vetting.subject import OF_SUMS, RELATIVE, Sample, Subject, as_vector, shown
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of
 from rcmd.oracles.cvxpy_oracle import Unsolved
+from rcmd.oracles.writing import disagreement, form_of, writes_atom
 from rcmd.rows.atoms import Atom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
@@ -56,6 +57,7 @@ class OracleCheck:
 
     def run(self, searches: int) -> None:
         """Check everything, and leave the oracle as it was before a run."""
+        self._written()
         atoms, self.points = [], []
         for k in range(len(self.costs)):
             atoms.append(self._atom(k))
@@ -107,6 +109,15 @@ class OracleCheck:
             expected = f"an Atom of {len(self.zero)} entries, such as rcmd.DenseAtom(vector)"
             self.subject.refuse("argmin", self.at(k), repr(atom), expected)
         return atom
+
+    def _written(self) -> None:
+        """Compiled code that writes atoms, against the same in Python: it may write anywhere."""
+        for block in blocks_of(self.oracle, len(self.zero)):
+            if foreign(block.oracle) and writes_atom(block.oracle):
+                for k in (0, len(self.costs) - 1):
+                    if told := disagreement(block.oracle, self.costs[k][block.start : block.stop]):
+                        expected = "one atom from both, ties broken by position"
+                        self.subject.refuse(form_of(block.oracle), self.at(k), told, expected)
 
     def _member(self, k: int, point: Array) -> Any:
         """R at an atom or between two, which must be in dom R."""

@@ -1,0 +1,128 @@
+"""Atoms that an oracle writes into given arrays: one definition, compiled and in Python.
+
+A class that defines ``write_atom`` or ``write_entries`` (see ``base.LinearMinOracle``) needs no
+``argmin``: that and the compiled loop run the same machine code. Fractions, and classes that numba
+does not compile, run the method as it stands.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rcmd.oracles.vectors import atom_on
+from rcmd.rows.atoms import Atom, DenseAtom
+from rcmd.rows.validation import Array, warn_caller
+
+ROUNDING = 1e-9
+"""By this share of their size, two codes for one atom may differ."""
+
+FORMS = ("write_atom", "write_entries")
+
+KEPT = "_writer"
+"""Where an oracle keeps its compiled writer, or ``None``; it is not copied or pickled with it."""
+
+
+def depth(oracle: Any, method: str) -> int:
+    """How far up among the classes of ``oracle`` a method is defined; 0 is its own class."""
+    return next(i for i, base in enumerate(type(oracle).__mro__) if method in vars(base))
+
+
+def describes_argmin(oracle: Any, *names: str) -> bool:
+    """Whether one of these methods belongs to the class that defines ``argmin`` or a subclass.
+
+    Where a subclass overrides ``argmin`` alone, or what writes it, they no longer describe it.
+    """
+    least = min(depth(oracle, name) for name in ("argmin", *FORMS))
+    return min(depth(oracle, name) for name in names) <= least
+
+
+def form_of(oracle: Any) -> str:
+    """Which of FORMS the class defines, the more derived one of two; nothing where none."""
+    defined = [name for name in FORMS if getattr(type(oracle), name) is not None]
+    return min(defined, key=lambda name: depth(oracle, name), default="")
+
+
+def writes_atom(oracle: Any) -> bool:
+    """Whether the class says by one of FORMS what ``argmin`` returns."""
+    form = form_of(oracle)
+    return bool(form) and describes_argmin(oracle, form)
+
+
+def compiled_writer(oracle: Any) -> Any:
+    """The ``rcmd.jit.writers.Writer`` of an oracle; ``None``, with a warning, if numba fails."""
+    if KEPT not in vars(oracle):
+        from rcmd.jit.scalars import CannotCompile
+        from rcmd.jit.writers import Writer
+
+        try:
+            vars(oracle)[KEPT] = Writer(oracle, form_of(oracle))
+        except CannotCompile as reason:
+            vars(oracle)[KEPT] = None
+            warn_caller(f"calling the oracle from Python, because {reason}")
+    return vars(oracle)[KEPT]
+
+
+def written_atom(oracle: Any, c: Array) -> Atom:
+    """The atom at c, in machine code if c are floats and numba compiles the class."""
+    if c.dtype == object or (write := compiled_writer(oracle)) is None:
+        return interpreted_atom(oracle, c)
+    if not write.tried:  # once in Python, where a place outside an array is an error
+        interpreted_atom(oracle, c)
+        write.tried = True
+    c = np.ascontiguousarray(c, dtype=float)
+    values, indices = np.empty(len(c)), _places(oracle, c)
+    return _as_atom(oracle, write(c, indices, values), indices, values)
+
+
+def interpreted_atom(oracle: Any, c: Array, fill: Any = 0) -> Atom:
+    """The same by Python, in arrays that hold ``fill`` at first."""
+    values, indices = np.full(len(c), fill, np.result_type(c, float)), _places(oracle, c)
+    with np.errstate(all="ignore"):  # as machine code does
+        if form_of(oracle) == "write_atom":
+            oracle.write_atom(c, values)
+            return DenseAtom(values)
+        return _as_atom(oracle, oracle.write_entries(c, indices, values), indices, values)
+
+
+def disagreement(oracle: Any, c: Array) -> str:
+    """How the compiled atom differs from that of the same method in Python, or of ``argmin``.
+
+    Nothing where they are one vector up to rounding. Python sees what machine code does not: places
+    outside an array, and entries that are never written.
+    """
+    form = form_of(oracle)
+    try:
+        found = interpreted_atom(oracle, c, fill=math.nan).dense(c)
+    except Exception as fault:  # whatever the user's code raises
+        return f"{form} in Python raises {type(fault).__name__}: {fault}"
+    if np.isnan(found).any() and not np.isnan(c).any():
+        return f"{form} leaves entry {int(np.isnan(found).argmax())} unwritten or NaN"
+    others = {f"compiled {form}": written_atom(oracle, c), "argmin": oracle.argmin(c)}
+    for name, atom in others.items():
+        apart = float(abs(atom.dense(c) - found).max())
+        if not apart <= ROUNDING * (1 + float(abs(found).max())):
+            return f"{name} and {form} in Python differ by {apart:.3g}"
+    return ""
+
+
+def _places(oracle: Any, c: Array) -> Array:
+    return np.empty(len(c) if form_of(oracle) == "write_entries" else 0, np.int64)
+
+
+def _as_atom(oracle: Any, count: int, indices: Array, values: Array) -> Atom:
+    if form_of(oracle) == "write_atom":
+        return DenseAtom(values)
+    places = indices[: max(count, 0)]
+    p = len(values)
+    if not 0 <= count <= p or (places < 0).any() or (places >= p).any():
+        raise ValueError(wrong_entries(oracle, p))
+    return atom_on(places, values[:count], p)
+
+
+def wrong_entries(oracle: Any, p: int) -> str:
+    """The message for entries that no vector has."""
+    return (
+        f"write_entries of {type(oracle).__name__} wrote a place outside 0, …, {p - 1} or returned "
+        f"another count than 0 to {p}; expected how many entries it wrote, at different places"
+    )
