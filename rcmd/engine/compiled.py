@@ -38,14 +38,15 @@ from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
-from rcmd.oracles.base import Block, Coordinatewise, VertexRule, blocks_of
-from rcmd.oracles.writing import (
-    compiled_writer,
+from rcmd.oracles.base import (
+    Block,
+    Coordinatewise,
+    VertexRule,
+    blocks_of,
     describes_argmin,
-    form_of,
     writes_atom,
-    wrong_entries,
 )
+from rcmd.oracles.writing import compiled_writer, form_of, wrong_entries
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import Array, warn_caller
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from rcmd.oracles.writing import KEPT, depth, describes_argmin, form_of, written_atom
+from rcmd.oracles.writing import FORMS, KEPT, form_of, written_atom
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.processes import check_cancelled
@@ -367,6 +367,26 @@ class _Shown:
         if isinstance(value, np.ndarray):
             return f"vector of length {value.size}"
         return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def depth(oracle: Any, method: str) -> int:
+    """How far up among the classes of ``oracle`` a method is defined; 0 is its own class."""
+    return next(i for i, base in enumerate(type(oracle).__mro__) if method in vars(base))
+
+
+def describes_argmin(oracle: Any, *names: str) -> bool:
+    """Whether one of these methods belongs to the class that defines ``argmin`` or a subclass.
+
+    Where a subclass overrides ``argmin`` alone, or what writes it, they no longer describe it.
+    """
+    least = min(depth(oracle, name) for name in ("argmin", *FORMS))
+    return min(depth(oracle, name) for name in names) <= least
+
+
+def writes_atom(oracle: LinearMinOracle) -> bool:
+    """Whether the class says by one of FORMS what ``argmin`` returns."""
+    form = form_of(oracle)
+    return bool(form) and describes_argmin(oracle, form)
 
 
 def blocks_of(oracle: LinearMinOracle, p: int) -> list[Block]:

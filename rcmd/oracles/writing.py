@@ -23,30 +23,13 @@ KEPT = "_writer"
 """Where an oracle keeps its compiled writer, or ``None``; it is not copied or pickled with it."""
 
 
-def depth(oracle: Any, method: str) -> int:
-    """How far up among the classes of ``oracle`` a method is defined; 0 is its own class."""
-    return next(i for i, base in enumerate(type(oracle).__mro__) if method in vars(base))
-
-
-def describes_argmin(oracle: Any, *names: str) -> bool:
-    """Whether one of these methods belongs to the class that defines ``argmin`` or a subclass.
-
-    Where a subclass overrides ``argmin`` alone, or what writes it, they no longer describe it.
-    """
-    least = min(depth(oracle, name) for name in ("argmin", *FORMS))
-    return min(depth(oracle, name) for name in names) <= least
-
-
 def form_of(oracle: Any) -> str:
     """Which of FORMS the class defines, the more derived one of two; nothing where none."""
-    defined = [name for name in FORMS if getattr(type(oracle), name) is not None]
-    return min(defined, key=lambda name: depth(oracle, name), default="")
-
-
-def writes_atom(oracle: Any) -> bool:
-    """Whether the class says by one of FORMS what ``argmin`` returns."""
-    form = form_of(oracle)
-    return bool(form) and describes_argmin(oracle, form)
+    for base in type(oracle).__mro__:
+        for name in FORMS:
+            if vars(base).get(name) is not None:
+                return name
+    return ""
 
 
 def compiled_writer(oracle: Any) -> Any:

@@ -13,8 +13,8 @@ import numpy as np
 
 from rcmd.model import truth
 from rcmd.model.specs import as_oracle, for_columns
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of
-from rcmd.oracles.writing import disagreement, writes_atom
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of, writes_atom
+from rcmd.oracles.writing import disagreement
 from rcmd.rows.validation import Array
 from rcmd.testing.answers import RELATIVE, Answers
 from rcmd.testing.report import (

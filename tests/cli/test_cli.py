@@ -320,7 +320,7 @@ for words in ([], ["list"], ["solve"]):
 
 
 SPEAKING = [[name] for name in COMMANDS if name != "bench"]
-SPEAKING += [["bench", what] for what in ("engine", "oracles", "peers", "mpi")]
+SPEAKING += [["bench", what] for what in ("engine", "oracles", "plugins", "peers", "mpi")]
 
 
 @pytest.mark.parametrize("words", SPEAKING)

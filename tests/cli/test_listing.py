@@ -163,10 +163,10 @@ def test_the_mark_says_what_the_engine_does(name):
 
 
 def test_marks_that_depend_on_parameters_are_explained():
-    assert not fused(o.Box(np.zeros(4), 1.0))
-    assert ROWS["scaled"]["compiled"] is None
-    assert fused(o.Scaled(SAMPLES["l1"], 2.0))
-    assert not fused(o.Scaled(SAMPLES["k-sparse"], 2.0))
+    assert ROWS["scaled"]["compiled"] is ROWS["translated"]["compiled"] is None
+    assert ROWS["product"]["compiled"] is None
+    assert fused(o.Scaled(SAMPLES["k-sparse"], 2.0))
+    assert not fused(o.Scaled(o.Counting(SAMPLES["l1"]), 2.0))
 
 
 def test_tables_fit_and_hold_every_form(capsys):

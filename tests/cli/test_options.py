@@ -246,6 +246,9 @@ HANDED = {
     ("bench oracles", "rcmd.lab.bench.oracles.run"): [
         "--p 200: p 200", "--calls 9: calls 9",
     ],
+    ("bench plugins", "rcmd.lab.bench.plugins.run"): [
+        "--quick: quick True", "--seed 3: seed 3",
+    ],
     ("bench peers", "rcmd.lab.bench.peers.run"): [
         "--data D: data D", "--quick: quick True", "--problem a9a: problem ['a9a']",
     ],

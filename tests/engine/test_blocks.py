@@ -251,7 +251,7 @@ def test_what_machine_code_hides_is_refused(oracle: Any, words: str) -> None:
     assert disagreement(OrderedBox(), -np.ones(3)) == ""
 
 
-@pytest.mark.parametrize("oracle", [Entries(P), Entries(-1), Entries(0, P + 1), Entries(0, -3)])
+@pytest.mark.parametrize("oracle", [Entries(15), Entries(-1), Entries(0, 16), Entries(0, -3)])
 def test_entries_of_no_vector_are_refused_before_they_are_used(oracle: Any) -> None:
     problem = make(oracles.Product((L1, oracle), (5, P - 5)))
     fast = both(problem)[0]
@@ -260,7 +260,7 @@ def test_entries_of_no_vector_are_refused_before_they_are_used(oracle: Any) -> N
     ):
         fast.advance(1)
     with pytest.raises(ValueError, match=r"expected how many entries it wrote"):
-        oracle.argmin(np.ones(P))
+        oracle.argmin(np.ones(15))
 
 
 @dataclass(frozen=True)
@@ -295,10 +295,19 @@ class Elsewhere(oracles.Translated):
         return self.oracle.argmin(c)
 
 
+class Mirrored(oracles.Translated):
+    def outer(self, atom: Any, like: Any) -> Any:
+        return oracles.DenseAtom(-atom.dense(like))
+
+
 @pytest.mark.parametrize(
     ("oracle", "loop"),
-    [(Higher(0.0, 1.0), BlockLoop), (Elsewhere(L1, np.ones(P)), OracleLoop)],
-    ids=["written", "argmin"],
+    [
+        (Higher(0.0, 1.0), BlockLoop),
+        (Elsewhere(L1, np.ones(P)), OracleLoop),
+        (Mirrored(L1, np.ones(P)), OracleLoop),
+    ],
+    ids=["written", "argmin", "outer"],
 )
 def test_the_most_derived_method_counts(oracle: Any, loop: Any) -> None:
     fast, plain = both(make(oracle))

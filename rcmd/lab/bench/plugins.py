@@ -6,6 +6,7 @@ beside the same set called from Python; every oracle that writes its atoms, besi
 beside the writing alone.
 """
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +14,12 @@ from typing import Any
 
 import numba
 import numpy as np
+import scipy.sparse as sp
 
 from rcmd import LinearMinOracle, Logistic, Problem, oracles
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import UniformSampler
+from rcmd.jit.caching import kernel
 from rcmd.jit.instructions import call_writer
 from rcmd.lab.bench import workloads
 from rcmd.lab.bench.contenders import RADIUS, Settings, stepping
@@ -102,41 +105,41 @@ def permuted_by_hand(c: Any, levels: Any, atom: Any) -> None:
     atom[np.argsort(c, kind="mergesort")] = levels
 
 
-@numba.njit
-def steps_by_hand(
-    write: Any, levels: Any, rows: Any, y: Any, order: Any, first: int, s: Any, w: Any, lag: Any,
-    d: Any, beta: Any, atom: Any
-) -> None:  # fmt: skip
-    """Algorithm 2 on the rows ``order``, one a step, as the paper has it; ``rows`` are CSR."""
-    values, columns, offsets = rows
-    n = len(y)
-    for i in range(len(order)):
-        j, eta = order[i], 2.0 * n / (2.0 * n + first + i + 1.0)
-        weight = 2.0 * n + first + i
-        write(d, levels, atom)
-        prediction = 0.0
-        for e in range(offsets[j], offsets[j + 1]):
-            prediction += values[e] * atom[columns[e]]
-        s[j] += eta * (prediction - s[j])
-        new = -y[j] / (1.0 + math.exp(y[j] * s[j]))
-        change = new - w[j]
-        w[j] = new
-        lag[j] += weight * weight * change
-        for e in range(offsets[j], offsets[j + 1]):
-            d[columns[e]] += change / n * values[e]
-        for k in range(len(beta)):
-            beta[k] += weight * atom[k]
+@functools.cache
+def loop_by_hand(write: Any) -> Any:
+    """Algorithm 2 as the paper has it, with one row a step and this rule for its atom."""
+
+    @kernel
+    def steps(levels, rows, y, order, first, s, w, lag, d, beta, atom):
+        values, columns, offsets = rows
+        n = len(y)
+        for i in range(len(order)):
+            j, eta = order[i], 2.0 * n / (2.0 * n + first + i + 1.0)
+            weight = 2.0 * n + first + i
+            write(d, levels, atom)
+            prediction = 0.0
+            for e in range(offsets[j], offsets[j + 1]):
+                prediction += values[e] * atom[columns[e]]
+            s[j] += eta * (prediction - s[j])
+            new = -y[j] / (1.0 + math.exp(y[j] * s[j]))
+            change = new - w[j]
+            w[j] = new
+            lag[j] += weight * weight * change
+            for e in range(offsets[j], offsets[j + 1]):
+                d[columns[e]] += change / n * values[e]
+            for k in range(len(beta)):
+                beta[k] += weight * atom[k]
+
+    return steps
 
 
 class ByHand:
     """A run of that loop."""
 
     def __init__(self, data: workloads.Data, write: Any, levels: Array, seed: int) -> None:
-        import scipy.sparse as sp
-
         X = sp.csr_array(data.X)
         n, p = X.shape
-        self._rows, self._write, self._levels, self._y = X, write, levels, data.y
+        self._rows, self._steps, self._levels, self._y = X, loop_by_hand(write), levels, data.y
         self._rng, self.iteration = np.random.default_rng(seed), 0
         w = -data.y / 2
         self._state = np.zeros(n), w, np.zeros(n), X.T @ w / n, np.zeros(p), np.zeros(p)
@@ -146,8 +149,7 @@ class ByHand:
         rows = self._rows.data, self._rows.indices, self._rows.indptr
         for start in range(0, steps, 4096):
             order = self._rng.integers(len(self._y), size=min(4096, steps - start))
-            given = self._write, self._levels, rows, self._y, order, self.iteration
-            steps_by_hand(*given, *self._state)
+            self._steps(self._levels, rows, self._y, order, self.iteration, *self._state)
             self.iteration += len(order)
 
 
@@ -170,6 +172,14 @@ def layouts(p: int, rng: np.random.Generator) -> dict[str, workloads.Data]:
     return {"CSR": sparse, "dense": workloads.Data(rng.uniform(-1.0, 1.0, (N, p)), y)}
 
 
+def written(levels: Array) -> dict[str, tuple[LinearMinOracle, Any]]:
+    """The sets of a user, each with the rule of its loop by hand."""
+    return {
+        "ordered box": (OrderedBox(), ordered_by_hand),
+        "permutahedron": (Permutahedron(levels), permuted_by_hand),
+    }
+
+
 def sets(settings: Settings) -> Section:
     """Sets of a user beside the same by hand, and beside the same in Python."""
     title = f"Time per step of a set that a user wrote: n = {N:,}, batch 1"
@@ -179,12 +189,8 @@ def sets(settings: Settings) -> Section:
     section.notes = ["by hand: a numba loop for this set and the logistic loss alone, on CSR rows"]
     for p in (P, SMALL_P):
         levels = np.linspace(2.0, 1.0, p) / p
-        mine = {
-            "ordered box": (OrderedBox(), ordered_by_hand),
-            "permutahedron": (Permutahedron(levels), permuted_by_hand),
-        }
         for kind, data in layouts(p, np.random.default_rng(settings.seed)).items():
-            for name, (oracle, write) in mine.items():
+            for name, (oracle, write) in written(levels).items():
                 tell(f"{name}, {kind}, p = {p}")
                 runs: dict[str, Any] = {
                     "compiled": engine(data, oracle, settings.seed),
@@ -282,7 +288,7 @@ def writing(run: CompiledEngine) -> list[Contender]:
     return [Contender("atom", work)]
 
 
-@numba.njit
+@kernel
 def write_often(address: int, theta: int, seen: Any, indices: Any, values: Any, times: int) -> None:
     """Write the atom at one c after the other."""
     for t in range(times):

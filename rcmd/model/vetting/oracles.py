@@ -6,9 +6,9 @@ import numpy as np
 
 from rcmd.model.problem import Problem, foreign
 from rcmd.model.vetting.subject import OF_SUMS, RELATIVE, Sample, Subject, as_vector, shown
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of, writes_atom
 from rcmd.oracles.cvxpy_oracle import Unsolved
-from rcmd.oracles.writing import disagreement, form_of, writes_atom
+from rcmd.oracles.writing import disagreement, form_of
 from rcmd.rows.atoms import Atom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array

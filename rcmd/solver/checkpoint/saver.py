@@ -22,7 +22,7 @@ from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods import NAMED, Method
 from rcmd.model import prox, schedules
 from rcmd.model.fingerprint import fingerprint
-from rcmd.oracles.writing import depth
+from rcmd.oracles.base import depth
 from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import FileError, one_line, warn_caller
 from rcmd.solver.checkpoint.file import CannotSave, part_of, read_file, write_file
