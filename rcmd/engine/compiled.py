@@ -291,30 +291,30 @@ class BlockLoop(SummingLoop):
     def __init__(self, problem: Problem, blocks: list[Block], touched: float, dense: bool) -> None:
         p = problem.p
         super().__init__(p)
-        self._problem, self._blocks = problem, blocks
-        rules = [rule_of(block) or VertexRule(0.0) for block in blocks]
+        self._blocks = blocks
+        rules = [rule_of(block) for block in blocks]
         calls = np.zeros((len(blocks), 3), np.int64)
-        for call, block in zip(calls, blocks, strict=True):
-            if rule_of(block) is None:
+        for call, block, rule in zip(calls, blocks, rules, strict=True):
+            if rule is None:
                 writer = compiled_writer(block.oracle)
                 call[:] = writer.address, writer.theta, form_of(block.oracle) == "write_atom"
-        widths = [0 if call[0] else b.stop - b.start for call, b in zip(calls, blocks, strict=True)]
-        searched = int(np.argmax(widths))
-        self._searched = slice(blocks[searched].start, blocks[searched].stop)
-        self._signs = signs_of(rules[searched])
+        known = [rule or VertexRule(0.0) for rule in rules]
+        ends = np.array([(block.start, block.stop) for block in blocks])
         self._tables = (
-            np.array([(block.start, block.stop) for block in blocks]),
+            ends,
             calls,
             np.array([float(block.factor) for block in blocks]),
-            np.array([(float(rule.size), float(rule.threshold)) for rule in rules]),
-            np.array([signs_of(rule) for rule in rules]),
+            np.array([(float(rule.size), float(rule.threshold)) for rule in known]),
+            np.array([signs_of(rule) for rule in known]),
         )
-        offsets = level_offsets(max(widths[searched], 1))
-        incremental = not dense and incremental_pays(widths[searched], touched)
-        self._bounds = np.zeros(int(offsets[-1]) if incremental else 0)
-        self._offsets = offsets
-        self._chosen = searched
-        self._shift = np.concatenate([np.full(b.stop - b.start, 0.0) + b.shift for b in blocks])
+        # The widest block with a rule is searched incrementally where that pays.
+        widths = np.where(calls[:, 0] == 0, ends[:, 1] - ends[:, 0], 0)
+        self._place = int(widths.argmax())
+        self._searched, self._signs = slice(*ends[self._place]), signs_of(known[self._place])
+        self._offsets = level_offsets(max(widths.max(), 1))
+        incremental = not dense and incremental_pays(int(widths.max()), touched)
+        self._bounds = np.zeros(int(self._offsets[-1]) if incremental else 0)
+        self._shift = np.concatenate([np.zeros(b.stop - b.start) + b.shift for b in blocks])
         shifted = self._shift.any()
         self._moved = (
             problem.rows.matvec(self._shift) if shifted else np.zeros(1),
@@ -324,7 +324,7 @@ class BlockLoop(SummingLoop):
         self._running = np.zeros(2)
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
-        search = (self._bounds, self._offsets, self._chosen)
+        search = (self._bounds, self._offsets, self._place)
         own = (self.d, self._sum, self._tables, search, self._moved, self._work, self._running)
         health = float(run_blocks(rows, batches, numbers, *shared, *own))
         if self._running[1]:
