@@ -65,7 +65,10 @@ def interpreted_atom(oracle: Any, c: Array, fill: Any = 0) -> Atom:
         if form_of(oracle) == "write_atom":
             oracle.write_atom(c, values)
             return DenseAtom(values)
-        return _as_atom(oracle, oracle.write_entries(c, indices, values), indices, values)
+        count = oracle.write_entries(c, indices, values)
+    if len(set(indices[:count].tolist())) != count:
+        raise ValueError(wrong_entries(oracle, len(c)))
+    return _as_atom(oracle, count, indices, values)
 
 
 def disagreement(oracle: Any, c: Array) -> str:
@@ -74,12 +77,12 @@ def disagreement(oracle: Any, c: Array) -> str:
     Nothing where they are one vector up to rounding. Python sees what machine code does not: places
     outside an array, and entries that are never written.
     """
-    form = form_of(oracle)
+    form, c = form_of(oracle), np.asarray(c, dtype=float)
     try:
         found = interpreted_atom(oracle, c, fill=math.nan).dense(c)
     except Exception as fault:  # whatever the user's code raises
         return f"{form} in Python raises {type(fault).__name__}: {fault}"
-    if np.isnan(found).any() and not np.isnan(c).any():
+    if np.isnan(found).any():
         return f"{form} leaves entry {int(np.isnan(found).argmax())} unwritten or NaN"
     others = {f"compiled {form}": written_atom(oracle, c), "argmin": oracle.argmin(c)}
     for name, atom in others.items():

@@ -5,6 +5,7 @@ import pickle
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -261,6 +262,29 @@ def test_entries_of_no_vector_are_refused_before_they_are_used(oracle: Any) -> N
         fast.advance(1)
     with pytest.raises(ValueError, match=r"expected how many entries it wrote"):
         oracle.argmin(np.ones(15))
+
+
+class Twice(Entries):
+    def write_entries(self, c: Any, indices: Any, values: Any) -> int:
+        indices[0], indices[1], values[0], values[1] = 0, 0, 0.0, 0.0
+        return 2
+
+
+def test_a_place_that_is_written_twice_is_refused() -> None:
+    assert "at different places" in disagreement(Twice(), np.ones(3))
+    with pytest.raises(ValueError, match="at different places"):
+        Problem(np.eye(3), np.ones(3), LeastSquares(), Twice())
+
+
+class Mine(OrderedBox):
+    """Not rcmd's own, so that it is checked."""
+
+
+def test_fractions_are_checked_and_run() -> None:
+    X = np.array([[Fraction(1), Fraction(2)], [Fraction(-1), Fraction(3)]], dtype=object)
+    problem = Problem(X, [Fraction(1), Fraction(2)], LeastSquares(), Mine())
+    result = solve(problem, max_iterations=4, tol=0, method="rcmd")
+    assert all(isinstance(entry, Rational) for entry in result.beta)
 
 
 @dataclass(frozen=True)

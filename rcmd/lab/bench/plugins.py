@@ -41,13 +41,13 @@ class OrderedBox(LinearMinOracle):
     """The set {0 ≤ β₁ ≤ … ≤ β_p ≤ 1}, whose corners are steps: zeros, then ones."""
 
     def write_atom(self, c: Any, out: Any) -> None:
-        tail, least, start = 0.0, 0.0, len(c)
+        tail, least, start = 0, 0, len(c)
         for k in range(len(c) - 1, -1, -1):
             tail += c[k]
             if tail < least:
                 least, start = tail, k
         for k in range(len(c)):
-            out[k] = 1.0 if k >= start else 0.0
+            out[k] = 1 if k >= start else 0
 
     def minimum(self, c: Array) -> Any:
         return min(np.cumsum(c[::-1]).min(), 0.0)
