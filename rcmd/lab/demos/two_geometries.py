@@ -118,7 +118,7 @@ def _distances(problem: Problem, s: float) -> list[draw.Trace]:
     for prox in PROXES.values():
         bound = prox.bind(constants)
         if isinstance(bound, ExactProx):
-            bound = ExactProx(bound.losses(problem).weights[0])  # κ_1
+            bound = ExactProx(bound.own * problem.rows.square_norms()[0])  # κ_1
         values = np.array([bound.divergence(problem.loss, w, s, label, 1.0) for w in PLACES])
         curves.append({"y": draw.plain(np.where(values <= 2 * CEILING, values, np.nan))})
     return curves
