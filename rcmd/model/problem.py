@@ -374,7 +374,10 @@ class Problem:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""
         size = batch_size(batch, self.n)
         if size not in self._constants:
-            self._constants[size] = self._find_constants(size)
+            self._constants[size] = found = self._find_constants(size)
+            if self.spread:  # all at once: later a rank might read one alone, and wait for ever
+                for name in found.__dataclass_fields__:
+                    getattr(found, name)
         return self._constants[size]
 
     def _find_constants(self, batch: int) -> Constants:
