@@ -24,9 +24,9 @@ from rcmd.model.certificate import Certificate as Certificate
 from rcmd.model.certificate import certify as certify
 from rcmd.model.problem import Problem as Problem
 from rcmd.model.prox import BregmanProx as BregmanProx
-from rcmd.model.prox import CompositeProx as CompositeProx
 from rcmd.model.prox import ConjugateProx as ConjugateProx
 from rcmd.model.prox import EuclideanProx as EuclideanProx
+from rcmd.model.prox import ExactProx as ExactProx
 from rcmd.oracles import *  # noqa: F403
 from rcmd.rows import BilinearRows as BilinearRows
 from rcmd.rows import MatrixEntries as MatrixEntries

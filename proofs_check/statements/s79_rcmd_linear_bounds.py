@@ -49,7 +49,6 @@ def constants(one: Strong) -> Constants:
         row_energy=float(max(energies)),
         spectral_energy=float(sum(energies)),
         quadratic=all(isinstance(loss, Squared) for loss in one.problem.losses),
-        smallest_gamma=float(min(gammas)),
     )
 
 

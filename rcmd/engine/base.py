@@ -1,9 +1,13 @@
 """What all engines share: refreshes and faults."""
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
+import numpy as np
+
 from rcmd.model.problem import Problem
+from rcmd.model.schedules import Schedule, StepState
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.atoms import Atom
 
@@ -47,6 +51,21 @@ def checked_atom(oracle: LinearMinOracle, d: Any) -> Atom:
             "entries; expected an atom of the length of c"
         )
     return atom
+
+
+def step_size(schedule: Schedule, i: int, state: Callable[[], StepState]) -> Any:
+    """η_i, or one number for each row of the batch; what saw the run is looked at."""
+    if not schedule.sees_run:
+        return schedule.step(i)
+    here = state()
+    eta: Any = schedule.step(i, here)  # type: ignore[call-arg]
+    shape = np.shape(eta)
+    if shape not in ((), here.s.shape) or not np.all((eta >= 0) & (eta <= 1)):
+        raise ValueError(
+            f"step of {type(schedule).__name__} returned {eta!r} at iteration {i}; expected a "
+            f"number in [0, 1], or {len(here.batch)} of them, one for each row of the batch"
+        )
+    return eta
 
 
 def not_finite(problem: Problem, iteration: int) -> str:

@@ -5,14 +5,17 @@ schedule is tabulated, and one compiled call takes the steps, in one of four loo
 of oracle. Averages are kept lazily (see ``rcmd.engine.accounting`` for the summation by parts).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rcmd.engine.accounting import RESCALE_ABOVE, Accounting, Step
-from rcmd.engine.base import checked_atom, next_refresh, not_finite
+from rcmd.engine.base import checked_atom, next_refresh, not_finite, step_size
 from rcmd.engine.kernels.batch import fill_compiled, predict_dense, predict_pairs, step_batch
 from rcmd.engine.kernels.blocks import run_blocks
 from rcmd.engine.kernels.coordinatewise import CoordinateLoop
@@ -37,7 +40,7 @@ from rcmd.engine.state import Stateful
 from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
-from rcmd.model.schedules import Schedule
+from rcmd.model.schedules import Schedule, StepState
 from rcmd.oracles.base import (
     Block,
     Coordinatewise,
@@ -99,7 +102,10 @@ class CompiledEngine(Stateful):
         weights = problem.losses.weights
         self._gain = np.full(1, 1 / problem.n) if weights is None else weights / problem.n
         self._mask = np.uint64(0 if weights is None else 2**63 - 1)
-        self._loop = loop_for(problem, sampler.batch, rows)
+        if schedule.sees_run:
+            self._loop: Any = SeenLoop(self)
+        else:
+            self._loop = loop_for(problem, sampler.batch, rows)
         self._loop.refresh(self._gradient())
         self._base, self._total, self._fault = 0, 1.0, ""
         self._refresh_at = next_refresh(0, problem.n, sampler.batch)
@@ -203,7 +209,7 @@ def _compiled_functions(
     derivative = method_scalar(losses.loss, "derivative")
     if type(prox) is ConjugateProx:  # a subclass may have another step
         addresses = (derivative.address, derivative.theta, 0, 0)
-        return addresses, (derivative,), prox.centre(losses, problem.prediction_bounds)
+        return addresses, (derivative,), 0 * losses.y
     for name in ("step", "centre"):
         if getattr(type(prox), name) not in (
             getattr(BregmanProx, name),
@@ -212,13 +218,13 @@ def _compiled_functions(
             raise CannotCompile(
                 f"{type(prox).__name__} has its own {name}, which is not made of mirror and inverse"
             )
-    seen = prox.losses(problem).weights
+    seen, bounds = prox.losses(problem).weights, prox.bounds(problem)
     weights = np.ones(problem.n) if seen is None else seen
-    table = np.stack([weights, problem.prediction_bounds], axis=1)
+    table = np.stack([weights, bounds], axis=1)
     step = Scalar((losses.loss, prox), _make_step, arity=5, table=table)
     centre = Scalar((losses.loss, prox), _make_centre, arity=METHOD_ARITY)
     addresses = (derivative.address, derivative.theta, step.address, step.theta)
-    return addresses, (derivative, step), centre(losses.y, weights, problem.prediction_bounds)
+    return addresses, (derivative, step), centre(losses.y, weights, bounds)
 
 
 def _make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
@@ -390,6 +396,33 @@ class OracleLoop(SummingLoop):
         else:
             out[:] = self._problem.rows.predict(batch.view(np.int64), atom)
         return out
+
+
+class SeenLoop(OracleLoop):
+    """Any oracle and a schedule that sees the run, asked from Python between compiled steps."""
+
+    def __init__(self, engine: CompiledEngine) -> None:
+        super().__init__(engine.problem)
+        self._engine = engine
+
+    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
+        engine, problem, samples, health = self._engine, self._problem, shared[0], 0.0
+        for t, (batch, weight, total) in enumerate(zip(batches, *numbers[1:], strict=True)):
+            self.atom = atom = checked_atom(problem.oracle, self.d)
+            predictions, own = self._predict(rows, batch, atom), batch.view(np.int64)
+            s, w = samples[own, MIRROR], samples[own, DUAL]
+            if problem.losses.weights is not None:
+                w = problem.losses.weights[own] * w
+            here = partial(StepState, problem, self.d, atom, own, s, w, predictions)
+            eta = step_size(engine.schedule, engine.iteration + t, here)
+            groups = [(slice(None), float(eta))] if np.ndim(eta) == 0 else enumerate(eta.tolist())
+            for places, size in groups:
+                rows_of, aims = np.atleast_1d(batch[places]), np.atleast_1d(predictions[places])
+                health += step_batch(rows, rows_of, aims, size, total, *shared, self.d)
+            atom.add_to(self._sum, weight)
+            if not math.isfinite(health):  # before the oracle sees it
+                break
+        return health
 
 
 def loop_for(

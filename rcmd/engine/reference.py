@@ -5,18 +5,19 @@ generalized stochastic Frank-Wolfe on the primal, ``gsfw``.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from rcmd.engine.accounting import Accounting, DualAverage, PrimalAverage, Step
-from rcmd.engine.base import checked_atom, next_refresh, not_finite
+from rcmd.engine.base import checked_atom, next_refresh, not_finite, step_size
 from rcmd.engine.sampling import Sampler, drawn
 from rcmd.engine.state import Stateful
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
-from rcmd.model.schedules import Schedule
+from rcmd.model.schedules import Schedule, StepState
 from rcmd.rows.validation import Array
 
 
@@ -41,13 +42,13 @@ class ReferenceEngine(Stateful):
     ) -> None:
         self.problem, self.schedule, self.sampler = problem, schedule, sampler
         self.prox = prox or ConjugateProx()
-        self._prox_losses = self.prox.losses(problem)
+        self._prox_losses, self._bounds = self.prox.losses(problem), self.prox.bounds(problem)
         past = problem.rows.zero() if start is None else start.copy()
         self._beta = PrimalAverage(schedule, past)
         self._w = DualAverage(schedule, np.zeros(problem.n, problem.rows.number_type))
         self.accounting: tuple[Accounting, ...] = (self._beta, self._w, *accounting)
         if start is None:
-            self.s = self.prox.centre(self._prox_losses, problem.prediction_bounds)
+            self.s = self.prox.centre(self._prox_losses, self._bounds)
         else:
             self.s = problem.rows.matvec(start)
         self.w = problem.losses.derivative(self.s, slice(None))
@@ -68,9 +69,11 @@ class ReferenceEngine(Stateful):
         (batch,) = drawn(self.sampler, 1, self.problem.n)
 
         # n times the batch's coordinates of a subgradient of D at w.
-        gap = rows.predict(batch, atom) - self.s[batch]
-        bounds, eta = self.problem.prediction_bounds, self.schedule.step(i)
-        s = self.prox.step(self._prox_losses, bounds, batch, self.s[batch], gap, eta)
+        before, predictions = self.s[batch], rows.predict(batch, atom)
+        gap = predictions - before
+        seen = self.problem, self.d, atom, batch, before, self.w[batch], predictions
+        eta = step_size(self.schedule, i, partial(StepState, *seen))
+        s = self.prox.step(self._prox_losses, self._bounds, batch, before, gap, eta)
         w = losses.derivative(s, batch)
         change = w - self.w[batch]
         if not self.problem.exact and not np.isfinite(change).all():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rcmd.methods.base import Method as Method
 from rcmd.methods.base import Progress as Progress
+from rcmd.model.prox import prox_named
 from rcmd.model.user_code import is_file, load
 
 if TYPE_CHECKING:
@@ -58,14 +59,14 @@ if not TYPE_CHECKING:  # type checkers read the imports above
 
 
 def method_named(text: str) -> Method:
-    """The method of that name, with a step rule after a colon where it has one.
+    """The method of that name, with a step rule or a prox after a colon where it has one.
 
     ``FILE.py:CLASS`` is one of your own, or an object such as ``RCMD(schedule=…)`` there.
 
     Examples
     --------
-    >>> method_named("rcmd").batch, method_named("fw:exact").rule
-    (None, 'exact')
+    >>> method_named("rcmd:exact").prox, method_named("fw:exact").rule
+    (ExactProx(kappa=None), 'exact')
     >>> method_named("frankwolfe")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: method 'frankwolfe' is unknown; expected one of rcmd, corrected, fw, away, ...
@@ -90,6 +91,8 @@ def method_named(text: str) -> Method:
         raise ValueError(f"method {text!r} is unknown; expected one of {', '.join(NAMED)}{meant}")
     module, kind = NAMED[name]
     make = getattr(import_module(f"rcmd.methods.{module}"), kind)
+    if colon and "prox" in make.__dataclass_fields__:
+        return make(prox=prox_named(parameter))
     if colon and "rule" not in make.__dataclass_fields__:
         raise ValueError(f"method {text!r} names a step rule; expected {name}, which has none")
     return make(rule=parameter) if colon else make()

@@ -1,7 +1,7 @@
 """Coordinate ascent on the dual of a strongly convex problem: SDCA, and the accelerated APCG."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from rcmd.jit.scalars import CannotCompile, method_scalar
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.rcmd import EngineProgress, make_engine
 from rcmd.model.problem import Problem
-from rcmd.model.prox import CompositeProx
+from rcmd.model.prox import ExactProx
 from rcmd.model.schedules import default_schedule
 from rcmd.oracles.l2 import Ridge
 from rcmd.rows.validation import Array
@@ -42,9 +42,9 @@ class Sdca(Method):
 
     Proximal SDCA (Shalev-Shwartz and Zhang 2013, 2014), R strongly convex with constant μ, with
     κ_j = ‖x_j‖²/(nμ): then E[D* − D(w^k)] ≤ (1 − 1/(nσ))^k (D* − D(w⁰)), σ = max_j 1 + γ_jκ_j.
-    For batches of b > 1 rows, σ_b and n/b stand for σ and n, and κ = (σ_b − 1)/min_j γ_j for
-    all κ_j. It starts at argmin h, h = (1/n) Σ_j κ_j w_j²/2 + l_j*(w_j), and certifies the last
-    w with β = ∇R*(−Xᵀw/n).
+    For batches of b > 1 rows, σ_b and n/b stand for σ and n, and the κ_j are those of
+    ``ExactProx``, whose steps these are. It starts at w⁰ = ∇L(0) and certifies the last w with
+    β = ∇R*(−Xᵀw/n).
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Sdca(Method):
             )
         constants = problem.constants(batch or 1)
         sampler = UniformSampler(problem.n, constants.batch, rng)
-        prox = replace(CompositeProx().bind(constants), by_row=constants.batch == 1)
+        prox = ExactProx().bind(constants)
         schedule = default_schedule(constants, unit_steps=True)
         return _Sdca(problem, make_engine("auto", problem, schedule, sampler, prox))
 

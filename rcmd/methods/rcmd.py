@@ -16,18 +16,19 @@ import numpy as np
 from rcmd.engine.accounting import Accounting
 from rcmd.engine.base import EngineName
 from rcmd.engine.reference import ReferenceEngine
-from rcmd.engine.sampling import Sampler, UniformSampler
+from rcmd.engine.sampling import ImportanceSampler, Sampler, UniformSampler
 from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.certificate import BestPair
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem, foreign, patched, unaltered
-from rcmd.model.prox import BregmanProx, ConjugateProx
+from rcmd.model.prox import BregmanProx, ConjugateProx, ExactProx
 from rcmd.model.schedules import (
     LinearSchedule,
     Resumed,
     Schedule,
     SublinearSchedule,
+    UnitStepSchedule,
     default_schedule,
 )
 from rcmd.rows.processes import shared_errors
@@ -45,6 +46,13 @@ Counting all can make the steps too short to correct its errors; counting none w
 """
 
 
+LINEAR = LinearSchedule, UnitStepSchedule
+"""The schedules of theorems for a strongly convex R."""
+
+PAPERS = "h = L*/n, the paper's prox: the theorems' bounds apply"
+APPLIES = {"sublinear": PAPERS, "linear": PAPERS, "exact": "the bounds of Theorem I apply"}
+
+
 @dataclass(frozen=True, repr=False)
 class RCMD(Method):
     """Algorithm 2 on (D), and with it Algorithm 1, GSFW, on (P).
@@ -57,10 +65,11 @@ class RCMD(Method):
         Step sizes and averaging weights; by default Theorem 3.2's where R is strongly convex,
         Theorem 3.1's where it is not.
     prox
-        Geometry of the dual step; by default the paper's, h = L*/n.
+        Geometry of the dual step; by default the paper's, h = L*/n. ``ExactProx()`` has Theorem I,
+        where R is strongly convex.
     sampler
         Where batches come from, instead of ``batch`` and the run's seed; see
-        ``rcmd.engine.sampling.Replay``.
+        ``rcmd.engine.sampling``.
     engine
         ``"compiled"`` runs machine code made from the classes given, ``"reference"`` plain
         Python; ``"auto"`` compiles where it can. Both give the same iterates.
@@ -114,7 +123,15 @@ class RCMD(Method):
         size = self._size(problem, batch)
         constants = problem.constants(size)
         prox = (self.prox or ConjugateProx()).bind(constants)
+        if type(self.sampler) is ImportanceSampler and type(prox) is ExactProx:
+            constants = mean_constants(problem, constants)
         schedule = self.schedule or _schedule_for(prox, constants)
+        theorem = _whose(schedule, constants)
+        if schedule.sees_run and problem.spread:
+            raise ValueError(
+                f"schedule {type(schedule).__name__} sees the run, while the rows are on several "
+                "processes; expected a schedule of i alone"
+            )
         start = None
         if warm_start is not None:
             start = checked_start(problem, warm_start)
@@ -128,11 +145,9 @@ class RCMD(Method):
         facts = bounds.RunFacts.of(
             problem,
             constants,
-            theorem=_whose(schedule, constants),
-            own_prox=type(prox) is ConjugateProx and unaltered(prox),
-            own_sampler=type(sampler) is UniformSampler
-            and unaltered(sampler)
-            and type(sampler.rng) is np.random.Generator,
+            theorem=theorem,
+            own_prox=_own_prox(prox, theorem, constants),
+            own_sampler=_own_sampler(sampler, theorem, problem),
             cold=warm_start is None,
             parts=tuple(type(part) for part in (schedule, prox, sampler) if not patched(part)),
         )
@@ -215,9 +230,7 @@ class RCMDProgress(EngineProgress):
         self.constants_batch = facts.constants.batch
         self.theorem = None if why else facts.theorem
         # Not the note of the paper's prox, which a subclass would inherit.
-        said = (
-            f"no bound: {why}" if why else "h = L*/n, the paper's prox: the theorems' bounds apply"
-        )
+        said = f"no bound: {why}" if why else APPLIES[facts.theorem or "sublinear"]
         self.note = "; ".join(filter(None, (note, said)))
 
     def advance(self, steps: int) -> None:
@@ -231,7 +244,7 @@ class RCMDProgress(EngineProgress):
         return bounds.best(self._constants, self.iteration, self.theorem)[1]
 
     def see_pair(self, best: BestPair, kind: bounds.Kind) -> None:
-        if kind != self.theorem:
+        if kind != ("linear" if self.theorem == "exact" else self.theorem):
             return
         self.theorem_pair = pair = best.offered()
         c, before = self._constants, self._dual
@@ -320,11 +333,36 @@ def _schedule_for(prox: BregmanProx, constants: Constants) -> Schedule:
     return SublinearSchedule(constants.blocks)
 
 
+def mean_constants(problem: Problem, constants: Constants) -> Constants:
+    """The constants with the mean of the σ_j for σ, their maximum; see ``ImportanceSampler``."""
+    energy = problem.mean(problem.losses.gammas * problem.rows.square_norms())
+    known = {name: getattr(constants, name) for name in ("n", "batch", "gamma", "mu", "quadratic")}
+    return Constants.of(problem, row_energy=energy, **known)
+
+
+def _own_sampler(sampler: Any, theorem: bounds.Kind | None, problem: Problem) -> bool:
+    """Whether the draws are those of the theorem, by rcmd's own class and NumPy's generator."""
+    if type(sampler) is ImportanceSampler:
+        if theorem != "exact":
+            return False
+        right = ImportanceSampler.matching(problem, sampler.rng).probabilities
+        own = np.array_equal(sampler.probabilities, right)
+    else:
+        own = type(sampler) is UniformSampler
+    return bool(own and unaltered(sampler) and type(sampler.rng) is np.random.Generator)
+
+
+def _own_prox(prox: BregmanProx, theorem: bounds.Kind | None, constants: Constants) -> bool:
+    """Whether this is the theorem's own prox, unaltered and with the numbers of this problem."""
+    own = ExactProx().bind(constants) if theorem == "exact" else ConjugateProx()
+    return type(prox) is type(own) and prox == own and unaltered(prox)
+
+
 def _whose(schedule: Schedule, constants: Constants) -> bounds.Kind | None:
     """Whose schedule this is: a theorem's own class, with the numbers of this problem."""
     own: list[Schedule] = [SublinearSchedule(constants.blocks)]
     if constants.mu > 0:
-        own.append(LinearSchedule(constants.blocks, constants.sigma))
+        own += [kind(constants.blocks, constants.sigma) for kind in LINEAR]
     same = unaltered(schedule) and any(
         type(schedule) is type(one) and schedule == one for one in own
     )

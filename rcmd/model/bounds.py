@@ -1,9 +1,12 @@
 """The theorems' bounds: as the paper prints them, as they hold, and where each applies.
 
-They are about the algorithm with h = L*/n started at w⁰ = ∇L(0), and batches of b rows drawn
-uniformly without replacement. ``iterations`` counts the steps done: after t of them the algorithm
-has β̄^{t−1}, w̄^{t−1} and w^t, so Theorem 3.1 ("sublinear") is read at k = t − 1 and Theorem 3.2
-("linear", η = 1/σ_b) at k = t.
+They are about the algorithm started at w⁰ = ∇L(0), with h = L*/n but for Theorem I, and batches of
+b rows drawn uniformly without replacement. ``iterations`` counts the steps done: after t of them
+the algorithm has β̄^{t−1}, w̄^{t−1} and w^t, so Theorem 3.1 ("sublinear") is read at k = t − 1 and
+Theorem 3.2 ("linear", η = 1/σ_b) at k = t. Theorem I ("exact") is ours: Theorem 3.2's weights with
+the exact coordinate steps of ``ExactProx``. There P(β̃^i) − D(w^i) ≤ Nσ_b E_i[D(w^{i+1}) − D(w^i)]
+for all losses; by convexity of P, Σ_i q^i (P(β̄^{k−1}) − D(w^k)) has an expectation of at most
+Σ_m (Nσ_b q^{m−1} − Σ_{i<m} q^i) E[D(w^m) − D(w^{m−1})], where every coefficient is Nσ_b − 1.
 
 N = n/b; σ is the paper's coordinate-wise relative smoothness, σ_b the one in expectation over
 batches (σ_1 = σ), s_n the one in every direction; q = Nσ_b/(Nσ_b − 1); E = (1/n) Σ γ_j M_j² ≤ γM²;
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from rcmd.model.constants import Constants
     from rcmd.model.problem import Problem
 
-Kind = Literal["sublinear", "linear"]
+Kind = Literal["sublinear", "linear", "exact"]
 
 
 class Verdict(enum.Enum):
@@ -60,10 +63,12 @@ class RunFacts:
     constants
         Those of its problem, for its batches.
     theorem
-        Whose own schedule it has: Theorem 3.1's ("sublinear"), 3.2's ("linear"), or neither.
+        Whose own schedule it has: Theorem 3.1's ("sublinear"), 3.2's ("linear"), Theorem I's
+        ("exact"), or none.
     own_prox, own_sampler
-        Whether these are exactly ``ConjugateProx`` and ``UniformSampler``, no subclasses, with the
-        methods that rcmd gave them, and NumPy's own generator.
+        Whether these are exactly ``ConjugateProx`` (``ExactProx`` with the problem's κ_j for
+        Theorem I) and ``UniformSampler``, no subclasses, with the methods that rcmd gave them, and
+        NumPy's own generator.
     cold
         Whether it starts at w⁰ = ∇L(0), at the first step of its schedule.
     parts
@@ -126,8 +131,8 @@ class Bound:
     name, label
         Its name here, and the paper's number ('' when the paper does not have it).
     schedule
-        The schedule it is about: Theorem 3.1's ("sublinear"), 3.2's ("linear"), or the class of
-        one of your own, or of a method of your own.
+        The schedule it is about: Theorem 3.1's ("sublinear"), 3.2's ("linear"), I's ("exact"), or
+        the class of one of your own, or of a method of your own.
     what, formula
         Its two sides.
     verdict, reason
@@ -178,7 +183,7 @@ class Bound:
         if not isinstance(self.schedule, type) and self.schedule not in _BY_SCHEDULE:
             raise ValueError(
                 f"schedule of the Bound {self.name!r} is {self.schedule!r}; expected 'sublinear', "
-                "'linear', or the class of a schedule or a method"
+                "'linear', 'exact', or the class of a schedule or a method"
             )
 
     def __repr__(self) -> str:
@@ -187,9 +192,10 @@ class Bound:
     @property
     def _asks(self) -> tuple[Hypothesis, ...]:
         steps = self.schedule
+        prox, sampler = _PARTS["sublinear" if isinstance(steps, type) else steps]
         return (
-            _has(self.prox) if self.prox else _PAPERS_PROX,
-            _has(self.sampler) if self.sampler else _PAPERS_SAMPLER,
+            _has(self.prox) if self.prox else prox,
+            _has(self.sampler) if self.sampler else sampler,
             *_ALWAYS,
             *((_has(steps),) if isinstance(steps, type) else _BY_SCHEDULE[steps]),
             *self.only,
@@ -384,14 +390,22 @@ def _finite(run: RunFacts) -> bool:
 
 
 # fmt: off
-_PAPERS_PROX = Hypothesis(
-    "the prox is ConjugateProx itself, h = L*/n",
-    "the prox is another class than ConjugateProx, a subclass of it or altered, whose h need not "
-    "be L*/n", lambda run: run.own_prox)
-_PAPERS_SAMPLER = Hypothesis(
-    "the sampler is UniformSampler itself: all batches of b rows are equally likely",
-    "the sampler is another class than UniformSampler, a subclass of it or altered, whose draws "
-    "need not be uniform", lambda run: run.own_sampler)
+_CONJUGATE = Hypothesis("the prox is ConjugateProx itself, h = L*/n",
+                        "the prox is another class than ConjugateProx, a subclass of it or "
+                        "altered, whose h need not be L*/n", lambda run: run.own_prox)
+_EXACT = Hypothesis("the prox is ExactProx itself, with the κ_j of this problem and these batches",
+                    "the prox is another class than ExactProx, a subclass of it or altered, or has "
+                    "a κ of its own", lambda run: run.own_prox)
+_UNIFORM = Hypothesis("the sampler is UniformSampler itself: all batches of b rows are equally "
+                      "likely", "the sampler is another class than UniformSampler, a subclass of "
+                      "it or altered, whose draws need not be uniform",
+                      lambda run: run.own_sampler)
+_MATCHED = Hypothesis("the sampler is UniformSampler itself, or ImportanceSampler.matching with "
+                      "the mean of the σ_j for σ", "the sampler is neither UniformSampler nor "
+                      "ImportanceSampler.matching for this problem, or a subclass or altered",
+                      lambda run: run.own_sampler)
+_PARTS = {"sublinear": (_CONJUGATE, _UNIFORM), "linear": (_CONJUGATE, _UNIFORM),
+          "exact": (_EXACT, _MATCHED)}
 _ALWAYS = (
     Hypothesis("the run starts cold, at w⁰ = ∇L(0)",
                "the run has a warm start, and the theorems start at w⁰ = ∇L(0)",
@@ -402,20 +416,29 @@ _ALWAYS = (
     Hypothesis("every γ_j is known on the range of its prediction, for the problem's own labels",
                "the problem's classes are unchecked, so that no γ_j is known",
                lambda run: run.checked),
-    Hypothesis("dom R is bounded; E and D_max are finite",
-               "M or D_max is infinite, while Assumption 1.1 asks for a bounded dom R", _finite),
 )
-_OTHER_STEPS = "the schedule is not exactly Theorem 3.1's or 3.2's for this problem"
+_BOUNDED = Hypothesis("dom R is bounded; E and D_max are finite",
+                      "M or D_max is infinite, while Assumption 1.1 asks for a bounded dom R",
+                      _finite)
+_OTHER_STEPS = "the schedule is not exactly Theorem 3.1's, 3.2's or I's for this problem"
 _BY_SCHEDULE = {
     "sublinear": (
         Hypothesis("step sizes and weights are Theorem 3.1's, for this N", _OTHER_STEPS,
                    lambda run: run.theorem == "sublinear"),
+        _BOUNDED,
     ),
     "linear": (
         Hypothesis("step sizes and weights are Theorem 3.2's, for this N and σ_b", _OTHER_STEPS,
                    lambda run: run.theorem == "linear"),
         Hypothesis("−D is σ_b-smooth relative to h, in expectation over batches, as Prop. 3.7 says "
                    "where μ > 0", "R is not strongly convex (μ = 0)",
+                   lambda run: bool(run.constants.mu > 0)),
+        _BOUNDED,
+    ),
+    "exact": (
+        Hypothesis("steps are 1, and weights Theorem 3.2's, for this N and σ_b", _OTHER_STEPS,
+                   lambda run: run.theorem == "exact"),
+        Hypothesis("R is μ-strongly convex", "R is not strongly convex (μ = 0)",
                    lambda run: bool(run.constants.mu > 0)),
     ),
 }
@@ -427,6 +450,8 @@ _BATCHES = Hypothesis("batches, b > 1", "it is about batches, b > 1",
                       lambda run: run.constants.batch > 1)
 _TAME = Hypothesis("all losses are quadratic, or b = n", "some loss is not quadratic, and b < n",
                    lambda run: _tame(run.constants))
+_START = Hypothesis("P(β̃⁰) − D(w⁰) is known", "P(β̃⁰) − D(w⁰) is not among the constants",
+                    lambda run: run.constants.start_gap is not None)
 _WHOLE_OR_HALVES = Hypothesis("n/b is not between 1 and 2", "its proof leaves out 1 < n/b < 2",
                               lambda run: not 1 < run.constants.blocks < 2)
 _GAP = "E[P(β̄^k) − D(w̄^k)]"
@@ -510,6 +535,15 @@ _BOUNDS = (
           "min{(E/2 + σ_b V)(1 − 1/(Nσ_b))^k, (V + r E/2)/(q^k − 1 + r)}", Verdict.PROVED,
           "N(D* − D) + Nσ_b D_h(w*, ·) contracts in expectation; or 'linear-mean' at w*",
           _linear_dual, dual_only=True),
+    Bound("exact-start", "", "exact", _GAP_LINEAR, "(P(β̃⁰) − D(w⁰))/(q^k − 1)", Verdict.PROVED,
+          "Theorem I: all ascents have one coefficient, and D* ≤ P(β̃⁰); attained at k = 1",
+          lambda c, k: float(c.start_gap) * _decay(_excess(c, c.sigma), k), (_START,)),
+    Bound("exact-energy", "", "exact", _GAP_LINEAR, "(E/2)/(q^k − 1)", Verdict.PROVED,
+          "Theorem I, where the gap of the first step is (1/n) Σ D_{l_j}(x_jᵀβ̃⁰, 0) ≤ E/2",
+          lambda c, k: _sizes(c)[1] / 2 * _decay(_excess(c, c.sigma), k), (_BOUNDED,)),
+    Bound("exact-uniform", "", "exact", _GAP_LINEAR, "2E", Verdict.PROVED,
+          "as 'sublinear-pathwise', for D(w^k) grows in expectation, if b = 1 in every run",
+          lambda c, k: 2 * _sizes(c)[1], (_BOUNDED,)),
 )
 # fmt: on
 
@@ -585,17 +619,17 @@ def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> li
     >>> len(valid(lasso, 10)), valid(lasso, 10, "linear")
     (7, [])
     """
-    if kind not in ("sublinear", "linear"):
-        raise ValueError(f"kind is {kind!r}; expected 'sublinear' or 'linear'")
+    if kind not in _PARTS:
+        raise ValueError(f"kind is {kind!r}; expected 'sublinear', 'linear' or 'exact'")
     k = _index_of(kind, iterations)
     about = [b for b in _BOUNDS if b.schedule == kind and b.applies(constants)]
     return [b for b in about if b.verdict is Verdict.PROVED or b.proved_when(constants, k)]
 
 
-PATHWISE: dict[Kind, str] = {"sublinear": "sublinear-pathwise", "linear": "linear-uniform"}
-"""The bounds that ask for nothing beyond what all of their schedule do; 2E is one for every run,
-with Theorem 3.2's steps only if b = 1.
-"""
+LEAST: dict[Kind, str] = {
+    "sublinear": "sublinear-pathwise", "linear": "linear-uniform", "exact": "exact-start",
+}  # fmt: skip
+"""The bounds that ask for nothing beyond what all of their schedule do."""
 
 
 def why_none(run: RunFacts) -> str:
@@ -608,7 +642,7 @@ def why_none(run: RunFacts) -> str:
     >>> why_none(RunFacts.of(problem, problem.constants(), theorem="linear"))
     'R is not strongly convex (μ = 0)'
     """
-    return named(PATHWISE[run.theorem or "sublinear"]).broken(run)
+    return named(LEAST[run.theorem or "sublinear"]).broken(run)
 
 
 def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tuple[Bound, float]:

@@ -20,6 +20,9 @@ RESOLVED = 1e-13
 UNIT = 2.0**-53
 """What rounding a number to a double may change in it, relatively."""
 
+SMALL_BY_FAR = 10.0
+"""How much larger than one atom others are assumed to be, where M_j is not known."""
+
 CONSISTENCY = 1e-8
 """Rounding, relative to the terms involved, by which P − D may miss the sum of its parts."""
 
@@ -234,10 +237,19 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
 
 
 def _dual_doubt(problem: Problem, w: Array) -> Any:
-    """ε·(1/n) Σ_j |w_j| M_j, what the rounding of Xᵀw/n may change in −R*; 0 if that is small."""
-    if problem.exact or problem.gave_up_ranges:
+    """ε·(1/n) Σ_j |w_j| M_j, what the rounding of Xᵀw/n may change in −R*; 0 if that is small.
+
+    Where the M_j would take many oracle calls, they are found only if it is not small by far with
+    the norms of one atom, assumed to be like those of the others.
+    """
+    if problem.exact:
         return 0
     with np.errstate(over="ignore"):
+        if not problem.knows_ranges and isinstance(beta := problem.first_atom, np.ndarray):
+            rows = problem.rounding_scales / math.sqrt(problem.constants().gamma)
+            likely = problem.mean(abs(w)) * min(rows * (abs(beta).sum(), math.sqrt(beta @ beta)))
+            if SMALL_BY_FAR * ROUNDING * likely <= RESOLVED:
+                return 0
         doubt = ROUNDING * problem.mean(abs(w) * problem.prediction_bounds)
     return doubt if doubt > RESOLVED else 0
 

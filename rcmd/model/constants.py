@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,8 @@ class Constants:
     """The constants of (P) for batches of ``batch`` rows drawn out of ``n``.
 
     Per-sample smoothness γ_j (weights make it differ from row to row) enters through
-    the three *energies*, so that every bound stays as sharp as the data allow.
+    the three *energies*, so that every bound stays as sharp as the data allow. Those of a problem
+    that need the oracle, or many passes over the data, are found when they are first read.
 
     Attributes
     ----------
@@ -50,8 +51,8 @@ class Constants:
         ‖diag(√γ_j) X‖₂², the largest eigenvalue of Σ_j γ_j x_j x_jᵀ; ``None`` likewise.
     quadratic
         Whether every l_j is a quadratic function (some statements hold only then).
-    smallest_gamma
-        min_j γ_j; ``None`` where all are equal.
+    start_gap
+        P(β̃⁰) − D(w⁰) at w⁰ = ∇L(0) and its atom β̃⁰; ``None`` where it is not known.
 
     Examples
     --------
@@ -72,7 +73,21 @@ class Constants:
     row_energy: Any
     spectral_energy: Any
     quadratic: bool
-    smallest_gamma: Any = None
+    start_gap: Any = field(default_factory=lambda: None)  # no attribute of the class
+
+    @classmethod
+    def of(cls, problem: Problem, **known: Any) -> Constants:
+        """Those of ``problem``, which finds the others by ``find_constant(name)``."""
+        constants = cls.__new__(cls)
+        vars(constants).update(known, _problem=problem)
+        return constants
+
+    def __getattr__(self, name: str) -> Any:
+        """A constant that is read for the first time."""
+        if "_problem" not in vars(self) or name not in self.__dataclass_fields__:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        vars(self)[name] = value = self._problem.find_constant(name)
+        return value
 
     @property
     def blocks(self) -> Any:
@@ -182,15 +197,16 @@ class Summary:
 
 
 def summarize(problem: Problem, batch: int) -> Summary:
-    """The summary of ``problem`` for batches of so many rows."""
+    """The summary of ``problem`` for batches of so many rows; M, E and D_max where known."""
     constants = problem.constants(batch)
-    rows = [
-        ("γ", "smoothness of the losses", constants.gamma),
-        ("M", "largest |x_jᵀβ| over dom R", constants.prediction_bound),
-        ("E", "(1/n) Σ γ_j M_j², at most γM²", constants.prediction_energy),
-        ("D_max", "Bregman radius of the responses", constants.bregman_radius),
-        ("μ", "strong convexity of R", constants.mu),
-    ]
+    rows = [("γ", "smoothness of the losses", constants.gamma)]
+    if problem.knows_ranges:
+        rows += [
+            ("M", "largest |x_jᵀβ| over dom R", constants.prediction_bound),
+            ("E", "(1/n) Σ γ_j M_j², at most γM²", constants.prediction_energy),
+            ("D_max", "Bregman radius of the responses", constants.bregman_radius),
+        ]
+    rows.append(("μ", "strong convexity of R", constants.mu))
     if constants.mu > 0:
         rows.append(("σ_b", "relative smoothness for these batches", constants.sigma))
     return Summary(
@@ -206,7 +222,8 @@ def summarize(problem: Problem, batch: int) -> Summary:
 
 def describe(problem: Problem, batch: int) -> str:
     """The text of ``Problem.describe``."""
-    constants, summary = problem.constants(batch), summarize(problem, batch)
+    constants, _ = problem.constants(batch), problem.prediction_bounds  # asked for: at any cost
+    summary = summarize(problem, batch)
     parts = (
         *summary.formulas(),
         "Assumption 1.1",

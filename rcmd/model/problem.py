@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+import time
+from contextlib import suppress
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +27,7 @@ from rcmd.rows import as_rows
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.layouts import with_ones
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.processes import Alone, Group, shared_errors
+from rcmd.rows.processes import Alone, Cancelled, Group, cancellable, counted, shared_errors
 from rcmd.rows.validation import (
     Array,
     as_array,
@@ -40,6 +42,9 @@ FIXED = (
     "X", "y", "weights", "loss", "rows", "n", "p", "losses", "intercept", "regularizer", "oracle",
 )  # fmt: skip
 """What a problem is, checked once."""
+
+FOUND = "prediction_bounds", "range_calls", "range_seconds", "_first"
+"""What depends on R and is kept once it was found."""
 
 
 class Problem:
@@ -105,7 +110,8 @@ class Problem:
     """Whether rows may be on other processes, so that only their sums are known here."""
 
     range_calls: int = 0
-    """Calls of the oracle that the constants M_j took."""
+    range_seconds: float = 0.0
+    """Calls of the oracle that the constants M_j took, and their time."""
 
     def __init__(
         self,
@@ -164,7 +170,7 @@ class Problem:
     def with_oracle(self, oracle: LinearMinOracle | str) -> Problem:
         """The same data and losses, shared, with another regularizer (and the same intercept)."""
         other = copy(self)
-        for name in ("prediction_bounds", "range_calls"):
+        for name in FOUND:
             vars(other).pop(name, None)
         other._regularize(oracle)
         other._vet()
@@ -176,7 +182,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in ("prediction_bounds", "range_calls", "rounding_scales", "spectral_energy"):
+        for name in (*FOUND, "rounding_scales", "spectral_energy"):
             vars(other).pop(name, None)
         losses = self.losses.some(slice(None, None, stride))
         vars(other).update(rows=rows, n=rows.n, losses=losses)
@@ -325,14 +331,34 @@ class Problem:
 
     @cached_property
     def prediction_bounds(self) -> Array:
-        """M_j = max over dom R of |x_jᵀβ|, for every row."""
-        low, high = self.oracle.prediction_range(self.rows)
+        """M_j = max over dom R of |x_jᵀβ|, for every row; it may take many calls of the oracle."""
+        begun, before = time.perf_counter(), self.range_calls
+        try:
+            with counted(self._count_call):
+                low, high = self.oracle.prediction_range(self.rows)
+        finally:
+            if self.range_calls > before:
+                self.range_seconds += time.perf_counter() - begun
         return np.maximum(abs(low), abs(high))
 
+    def _count_call(self) -> None:
+        self.range_calls += 1
+
     @property
-    def gave_up_ranges(self) -> bool:
-        """Whether the constants M_j would have taken more oracle calls than there was time for."""
-        return self.range_calls > 0 and "prediction_bounds" not in vars(self)
+    def knows_ranges(self) -> bool:
+        """Whether the M_j are known, or are found without a call of the oracle."""
+        if "prediction_bounds" not in vars(self):
+            with suppress(Cancelled), cancellable(lambda: True):
+                self.prediction_bounds  # noqa: B018 (found once and kept)
+        return "prediction_bounds" in vars(self)
+
+    @property
+    def first_atom(self) -> Any:
+        """β̃⁰, the minimizer at w⁰ = ∇L(0), as a vector."""
+        if "_first" not in vars(self):  # no cached property, whose lock all ranks would wait for
+            d = self.gradient(self.losses.derivative(0 * self.losses.y))
+            self._first = self.oracle.argmin(d).dense(self.rows.zero())
+        return self._first
 
     @cached_property
     def rounding_scales(self) -> Array:
@@ -348,13 +374,16 @@ class Problem:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""
         size = batch_size(batch, self.n)
         if size not in self._constants:
-            self._constants[size] = self._find_constants(size)
+            self._constants[size] = found = self._find_constants(size)
+            if self.spread:  # all at once: later a rank might read one alone, and wait for ever
+                for name in found.__dataclass_fields__:
+                    getattr(found, name)
         return self._constants[size]
 
     def _find_constants(self, batch: int) -> Constants:
-        bounds, gammas, mu = self.prediction_bounds, self.losses.gammas, self.oracle.mu
+        gammas, mu = self.losses.gammas, self.oracle.mu
         with np.errstate(over="ignore"), shared_errors(self.group):
-            if not self.exact:
+            if not self.exact and self.knows_ranges:
                 refuse_overflow(self)
             row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else 0.0
             if math.isinf(row_energy):
@@ -362,24 +391,35 @@ class Problem:
                     "X holds numbers whose squares overflow, so that the step sizes for a strongly "
                     "convex R would be 0; expected entries below 1e150: divide X by a power of ten"
                 )
-        own = np.array([gammas.max(), bounds.max(), row_energy, -gammas.min()])
-        gamma, prediction_bound, row_energy, negative = self.group.largest(own)
-        with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
-            prediction_energy = self.mean(gammas * bounds * bounds)
-            bregman_radius = self.losses.bregman_radius(bounds)
-        return Constants(
+        gamma, row_energy = self.group.largest(np.array([gammas.max(), row_energy]))
+        return Constants.of(
+            self,
             n=self.n,
             batch=batch,
             gamma=gamma,
-            prediction_bound=prediction_bound,
-            prediction_energy=prediction_energy,
-            bregman_radius=bregman_radius,
             mu=mu,
             row_energy=row_energy if mu > 0 else None,
-            spectral_energy=self.spectral_energy if mu > 0 else None,
             quadratic=self.loss.quadratic,
-            smallest_gamma=-negative,
         )
+
+    def find_constant(self, name: str) -> Any:
+        """A constant that ``Constants`` did not need until now."""
+        if name == "spectral_energy":
+            return self.spectral_energy if self.oracle.mu > 0 else None
+        if name == "start_gap":
+            beta, w = self.first_atom, self.losses.derivative(0 * self.losses.y)
+            terms = self.losses.fenchel_young(self.rows.matvec(beta), w)
+            return self.mean(terms) + max(self.oracle.fenchel_young(beta, self.gradient(w)), 0)
+        bounds = self.prediction_bounds
+        if name == "prediction_bound":
+            return self.group.largest(np.array([bounds.max()]))[0]
+        if not self.exact:
+            with shared_errors(self.group):
+                refuse_overflow(self)
+        with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
+            if name == "bregman_radius":
+                return self.losses.bregman_radius(bounds)
+            return self.mean(self.losses.gammas * bounds * bounds)
 
     @cached_property
     def spectral_energy(self) -> Any:

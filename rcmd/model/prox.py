@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -70,6 +70,10 @@ class BregmanProx(ABC):
         """The losses with the weights that ``mirror`` and ``inverse`` see: the problem's own."""
         return problem.losses
 
+    def bounds(self, problem: Problem) -> Array:
+        """What ``inverse`` gets as ``bound``: M_j, which may take many calls of the oracle."""
+        return problem.prediction_bounds
+
     def centre(self, losses: SampleLosses, bounds: Array) -> Array:
         """The state s⁰ of the prox centre w⁰ = argmin h, coordinate by coordinate."""
 
@@ -81,13 +85,13 @@ class BregmanProx(ABC):
     def step(
         self, losses: SampleLosses, bounds: Array, batch: Array, s: Array, gap: Array, eta: Any
     ) -> Array:
-        """The states after a mirror step by ``eta`` along ``gap`` = a − s."""
+        """The states after a mirror step along ``gap`` = a − s by ``eta``, one η or one a row."""
 
-        def move(s: Any, gap: Any, bound: Any, y: Any, weight: Any) -> Any:
-            m = self.mirror(losses.loss, s, y, weight) + eta * gap
+        def move(s: Any, step: Any, bound: Any, y: Any, weight: Any) -> Any:
+            m = self.mirror(losses.loss, s, y, weight) + step
             return self.inverse(losses.loss, m, s, y, weight, bound)
 
-        return _map(move, losses, s, gap, bounds[batch], batch=batch)
+        return _map(move, losses, s, eta * gap, bounds[batch], batch=batch)
 
 
 def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = slice(None)) -> Array:
@@ -96,6 +100,11 @@ def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = sl
     weights = 1 if losses.weights is None else losses.weights[batch]
     values = np.frompyfunc(function, len(arguments) + 2, 1)(*arguments, y, weights)
     return np.asarray(values, dtype=y.dtype)
+
+
+def _unused(problem: Problem) -> Array:
+    """In place of bounds that rcmd's own ``inverse`` does not read; a subclass may."""
+    return np.zeros(len(problem.losses.y), problem.rows.number_type)
 
 
 @dataclass(frozen=True)
@@ -110,6 +119,9 @@ class ConjugateProx(BregmanProx):
     >>> ConjugateProx().divergence(LeastSquares(), w=1.0, s=3.0, y=0.0, weight=1.0)  # ½(w − s)²
     2.0
     """
+
+    def bounds(self, problem: Problem) -> Array:
+        return _unused(problem) if type(self) is ConjugateProx else super().bounds(problem)
 
     def centre(self, losses: SampleLosses, bounds: Array) -> Array:
         return 0 * losses.y if type(self) is ConjugateProx else super().centre(losses, bounds)
@@ -167,88 +179,110 @@ class EuclideanProx(BregmanProx):
 
 
 @dataclass(frozen=True)
-class CompositeProx(BregmanProx):
-    """h = ‖w‖²/(2η) + L*/n with unit steps: proximal coordinate ascent, which is SDCA.
+class ExactProx(BregmanProx):
+    """h_j(w) = l_j*(w) + (κ_j/2)(w − l_j'(0))² with unit steps: the exact coordinate step.
 
-    In n·h the quadratic part is κ w²/2 with κ = n/η, so m = s + κ w. The step solves
-    s⁺ + κ ω l'(s⁺) = a + κ w, a strictly monotone equation in one number.
+    R* is 1/μ-smooth, so D rises by at least M_j(δ)/n where w_j moves by δ alone,
+
+        M_j(δ) = δ a_j − l_j*(w_j + δ) + l_j*(w_j) − κ_j δ²/2,        κ_j = ‖x_j‖²/(nμ).
+
+    The step maximizes M_j: s_j moves to the root s⁺ between s_j and a_j of
+    s⁺ + κ_j l_j'(s⁺) = a_j + κ_j l_j'(s_j), which is at least 1/σ of the way. This is proximal
+    coordinate ascent, SDCA's own step.
+
+    *Batches.* All δ_j are found at the same w and B is drawn afterwards, so that with
+    θ = (b−1)/(n−1)
+
+        E_B‖Σ_{j∈B} δ_j x_j‖² = (b/n) [(1−θ) Σ_j ‖x_j‖²δ_j² + θ ‖Xᵀδ‖²],
+
+    and ‖Xᵀδ‖² ≤ S Σ_j δ_j²/γ_j for S = ‖diag(√γ)X‖₂². Hence E_B[D(w⁺) − D(w)] is at least
+    (1/N)(1/n) Σ_j M_j(δ_j) with κ_j = [(1−θ)‖x_j‖² + θS/γ_j]/(nμ), and γ_jκ_j ≤ σ_b − 1. As l_j* is
+    1/γ_j-strongly convex, M_j at δ = (l_j'(a_j) − w_j)/σ_b, and so its maximum, is at least
+    (1/σ_b)[l_j(a_j) + l_j*(w_j) − w_j a_j]. So P(β̃) − D(w) ≤ Nσ_b E_B[D(w⁺) − D(w)], from which
+    Theorem I follows (see ``rcmd.model.bounds``).
 
     Parameters
     ----------
-    eta
-        η; by default n·min_j γ_j/(σ_b − 1), for which the smooth part R*(−Xᵀw/n) is
-        majorized in expectation.
-    rows
-        n, filled in from the problem.
-    by_row
-        Whether row j has κ_j = ‖x_j‖²/(nμ) instead of κ, the curvature of the smooth part along
-        that coordinate alone: right for batches of one row.
+    kappa
+        One κ for all rows instead of these κ_j; κ = n/η gives the appendix's h, ‖w‖²/(2η) + L*/n
+        but for a linear term.
+    own, joint
+        1 − θ and θS over nμ, filled in from the problem.
 
     Examples
     --------
     >>> from rcmd import RCMD, LeastSquares, Problem, Ridge, solve
     >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Ridge(0.5))
-    >>> solve(problem, method=RCMD(prox=CompositeProx()), tol=1e-9).beta.round(4)
+    >>> solve(problem, method=RCMD(prox=ExactProx()), tol=1e-9).beta.round(4)
     array([0.1667])
     """
 
-    eta: Any = None
-    rows: int = 1
-    by_row: bool = False
+    kappa: Any = None
+    own: Any = field(default=0, repr=False)
+    joint: Any = field(default=0, repr=False)
     unit_steps = True
-    note = "composite h: proximal dual coordinate ascent (SDCA)"
+    note = "exact coordinate steps, as in SDCA"
 
     def __post_init__(self) -> None:
-        number: Any = self.eta if isinstance(self.eta, Real) else math.nan
-        if self.eta is not None and not number > 0:
+        number: Any = self.kappa if isinstance(self.kappa, Real) else math.nan
+        if self.kappa is not None and not 0 <= number < math.inf:
             raise ValueError(
-                f"eta of CompositeProx is {self.eta!r}; expected a positive number, or None for "
-                "a safe default"
+                f"kappa of ExactProx is {self.kappa!r}; expected a number from 0 on, or None for "
+                "the κ_j of the problem"
             )
 
-    def bind(self, constants: Constants) -> CompositeProx:
-        if self.eta is not None:
-            return replace(self, rows=constants.n)
+    def bind(self, constants: Constants) -> ExactProx:
+        if self.kappa is not None:
+            return self
         if not constants.mu > 0:
             raise ValueError(
-                "prox CompositeProx got a regularizer with μ = 0; SDCA expects a strongly convex "
-                "one, such as Ridge: use the default prox, or give eta and a schedule yourself"
+                "prox ExactProx got a regularizer with μ = 0; expected a strongly convex one, such "
+                "as Ridge: use the default prox, or give kappa and a schedule yourself"
             )
-        smallest = constants.smallest_gamma or constants.gamma
-        kappa = (constants.sigma - 1) / smallest
-        return replace(self, eta=constants.n / kappa if kappa > 0 else math.inf, rows=constants.n)
+        unit = 1 / (constants.n * constants.mu)
+        if constants.batch == 1:
+            return replace(self, kappa=unit / unit, own=unit)
+        share = type(constants.gamma)(constants.batch - 1) / (constants.n - 1)
+        joint = share * constants.spectral_energy * unit
+        return replace(self, kappa=unit / unit, own=(1 - share) * unit, joint=joint)
 
     def losses(self, problem: Problem) -> SampleLosses:
-        """κ_j w = κ (κ_j/κ) ω_j l'(s): a κ that depends on the row enters by its weight."""
-        kappa, losses = self.rows / self.eta, problem.losses
-        if not self.by_row or kappa == 0:
+        """κ_j l_j'(s) = κ (κ_j ω_j) l'(s): a κ that depends on the row enters by its weight."""
+        losses = problem.losses
+        if not (self.own or self.joint):
             return losses
-        shares = problem.rows.square_norms() / (problem.n * problem.oracle.mu * kappa)
-        weights = shares if losses.weights is None else shares * losses.weights
+        kappas = self.own * problem.rows.square_norms()
+        if self.joint:
+            kappas = kappas + self.joint / losses.gammas
+        weights = kappas if losses.weights is None else kappas * losses.weights
         return SampleLosses(losses.loss, losses.y, weights)
 
+    def bounds(self, problem: Problem) -> Array:
+        return _unused(problem) if type(self) is ExactProx else super().bounds(problem)
+
     def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
-        return s + self.rows / self.eta * weight * loss.derivative(s, y)
+        return s + self.kappa * weight * (loss.derivative(s, y) - loss.derivative(0 * s, y))
 
     def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
         """False position (the Illinois variant); as the slope is ≥ 1, two points bracket the root.
 
         Exact after one step where l' is affine, in any number type.
         """
-        kappa = self.rows / self.eta * weight
+        kappa = self.kappa * weight
+        target = m + kappa * loss.derivative(0 * s, y)
         left = s
-        f_left = left + kappa * loss.derivative(left, y) - m
+        f_left = left + kappa * loss.derivative(left, y) - target
         if f_left == 0:
             return left
         right = left - f_left
-        f_right = right + kappa * loss.derivative(right, y) - m
+        f_right = right + kappa * loss.derivative(right, y) - target
         for _ in range(200):
             if f_right == 0 or f_left == f_right:
                 return right
             middle = right - f_right * (right - left) / (f_right - f_left)
             if middle == left or middle == right:
                 return right
-            f_middle = middle + kappa * loss.derivative(middle, y) - m
+            f_middle = middle + kappa * loss.derivative(middle, y) - target
             if (f_middle > 0) == (f_right > 0):
                 f_left = f_left / 2
             else:
@@ -258,4 +292,20 @@ class CompositeProx(BregmanProx):
 
     def divergence(self, loss: Loss, w: Any, s: Any, y: Any, weight: Any) -> Any:
         gap = w - weight * loss.derivative(s, y)
-        return weight * loss.fenchel_young(s, w / weight, y) + self.rows / self.eta * gap * gap / 2
+        return weight * loss.fenchel_young(s, w / weight, y) + self.kappa * gap * gap / 2
+
+
+NAMED = {"conjugate": ConjugateProx, "euclidean": EuclideanProx, "exact": ExactProx}
+
+
+def prox_named(name: str) -> BregmanProx:
+    """The prox of that name, as in the method ``"rcmd:exact"``.
+
+    Examples
+    --------
+    >>> prox_named("conjugate")
+    ConjugateProx()
+    """
+    if name not in NAMED:
+        raise ValueError(f"prox {name!r} is unknown; expected one of {', '.join(NAMED)}")
+    return NAMED[name]()

@@ -4,25 +4,79 @@ Averages use weights c_0, c_1, … with totals C_i = c_0 + … + c_i. A schedule
 mixing weight α_i = c_i/C_i and the growth C_i/C_base, which is all that an average needs.
 """
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rcmd.model.bounds import Kind
 from rcmd.model.constants import Constants
+from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import Array, check_kind, positive
+
+if TYPE_CHECKING:
+    from rcmd.model.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class StepState:
+    """What a schedule with ``sees_run`` reads before iteration i is taken; it changes nothing.
+
+    Attributes
+    ----------
+    problem, d, atom, batch
+        The problem, d = Xᵀw/n, the atom β̃^i at d and the rows drawn.
+    s, w, predictions
+        s_j, w_j = l_j'(s_j) and a_j = x_jᵀβ̃^i, for the rows j of the batch.
+    """
+
+    problem: Problem
+    d: Any
+    atom: Atom
+    batch: Array
+    s: Array
+    w: Array
+    predictions: Array
+
+    def __post_init__(self) -> None:
+        for name in ("d", "batch", "s", "w", "predictions"):
+            if isinstance(array := getattr(self, name), np.ndarray):
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
 
 class Schedule(ABC):
     """η_i, α_i and C_i/C_base as functions of the iteration i = 0, 1, …
 
-    The compiled engine asks for many iterations at once: i may be an array of integers.
+    The compiled engine asks for many iterations at once: i may be an array of integers. A step that
+    depends on the run is ``step(i, state)`` of a class that says ``sees_run = True``: it is called
+    once a step, with a ``StepState``, and returns one η in [0, 1] or one for every row of the
+    batch. Python then runs between compiled steps.
+
+    Examples
+    --------
+    Rows that are near their predictions already take a full step:
+
+    >>> class Bold(SublinearSchedule):
+    ...     sees_run = True
+    ...     def step(self, i, state):
+    ...         near = abs(state.predictions - state.s) < 1e-3
+    ...         return np.where(near, 1.0, super().step(i))
+    >>> from rcmd import RCMD, Box, Logistic, Problem, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, -1.0], Logistic(), Box(-1.0, 1.0))
+    >>> solve(problem, method=RCMD(schedule=Bold(2.0)), tol=1e-2).success
+    True
     """
+
+    sees_run: ClassVar[bool] = False
+    """Whether ``step`` takes the state of the run too."""
 
     theorem: ClassVar[Kind | None] = None
     """The kind of bound that holds for runs with this schedule (see ``rcmd.model.bounds``)."""
@@ -43,7 +97,8 @@ class Schedule(ABC):
         """η_i, c_i/C_base and C_i/C_base for start ≤ i < stop, for the compiled engine."""
         i = np.arange(start, stop)
         total = np.asarray(self.growth(i, base), dtype=float)
-        eta = np.broadcast_to(np.asarray(self.step(i), dtype=float), i.shape)
+        steps = math.nan if self.sees_run else self.step(i)  # asked for in each step
+        eta = np.broadcast_to(np.asarray(steps, dtype=float), i.shape)
         with np.errstate(invalid="ignore"):  # nothing after an infinite total is used
             return np.ascontiguousarray(eta), self.mixing(i) * total, total
 
@@ -145,7 +200,7 @@ class LinearSchedule(Schedule):
 
 @dataclass(frozen=True)
 class UnitStepSchedule(LinearSchedule):
-    """η_i = 1 with Theorem 3.2's weights: for proxes that contain the step size.
+    """Theorem I: η_i = 1 with Theorem 3.2's weights, for proxes that contain the step size.
 
     Examples
     --------
@@ -153,10 +208,56 @@ class UnitStepSchedule(LinearSchedule):
     1
     """
 
-    theorem: ClassVar[Kind | None] = None
+    theorem: ClassVar[Kind | None] = "exact"
 
     def step(self, i: Any) -> Any:
         return 1
+
+
+@dataclass(frozen=True)
+class ShortStep(Schedule):
+    """The longest safe step for the batch at hand, R strongly convex; no theorem here.
+
+    D rises by at least (1/n) Σ_{j∈B} (δ_j a_j − l_j*(w_j + δ_j) + l_j*(w_j)) − ‖Σ δ_j x_j‖²/(2n²μ)
+    where w moves by δ. With v_j = l_j'(a_j) − w_j and the losses' mean curvatures on the way,
+
+        η = Σ_{j∈B} v_j (a_j − s_j) / (Σ_{j∈B} v_j (a_j − s_j) + ‖Σ_{j∈B} v_j x_j‖²/(nμ)),
+
+    which is the best η for quadratic losses, and there never lets D fall. 1/σ_b, by contrast, is
+    made for the worst w. ``averages`` has the averaging weights.
+
+    Examples
+    --------
+    >>> from rcmd import RCMD, LeastSquares, Problem, Ridge, solve
+    >>> problem = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Ridge(0.5))
+    >>> short = ShortStep(default_schedule(problem.constants(2)))
+    >>> solve(problem, method=RCMD(batch=2, schedule=short), tol=1e-9).beta.round(4)
+    array([0.1667])
+    """
+
+    averages: Schedule
+    sees_run: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_kind("averages of ShortStep", self.averages, Schedule, "a Schedule")
+
+    def step(self, i: Any, state: StepState) -> Any:  # type: ignore[override]
+        problem, mu = state.problem, state.problem.oracle.mu
+        if not mu > 0:
+            raise ValueError(
+                f"schedule ShortStep got {problem.oracle!r}, which has μ = 0; expected a strongly "
+                "convex R, such as Ridge(0.01)"
+            )
+        moves = problem.losses.derivative(state.predictions, state.batch) - state.w
+        rise, pull = moves @ (state.predictions - state.s), 0 * state.d
+        problem.rows.scatter(state.batch, moves, pull)
+        return rise / (rise + (pull * pull).sum() / (problem.n * mu)) if rise > 0 else 1
+
+    def mixing(self, i: Any) -> Any:
+        return self.averages.mixing(i)
+
+    def growth(self, i: Any, base: int) -> Any:
+        return self.averages.growth(i, base)
 
 
 @dataclass(frozen=True)
@@ -179,8 +280,12 @@ class Resumed(Schedule):
                 f"start of Resumed is {self.start!r}; expected a whole number of iterations ≥ 0"
             )
 
-    def step(self, i: Any) -> Any:
-        return self.schedule.step(i + self.start)
+    @property
+    def sees_run(self) -> bool:  # type: ignore[override]
+        return self.schedule.sees_run
+
+    def step(self, i: Any, *state: StepState) -> Any:
+        return self.schedule.step(i + self.start, *state)
 
     def mixing(self, i: Any) -> Any:
         return self.schedule.mixing(i + self.start)

@@ -125,6 +125,28 @@ def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
         _cancelled.reset(token)
 
 
+@contextmanager
+def counted(count: Callable[[], None]) -> Iterator[None]:
+    """Within it, ``check_cancelled`` calls ``count`` whenever the work goes on.
+
+    Examples
+    --------
+    >>> with counted(lambda: print("one more")):
+    ...     check_cancelled()
+    one more
+    """
+    outer = _cancelled.get()
+
+    def cancelled() -> bool:
+        late = outer()
+        if not late:
+            count()
+        return late
+
+    with cancellable(cancelled):
+        yield
+
+
 def check_cancelled() -> None:
     """Raise ``Cancelled`` where the run is to end; long work calls it every few milliseconds.
 

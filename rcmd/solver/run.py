@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral, Real
 from types import FrameType
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcmd.methods.base import NotStarted
+from rcmd.methods.base import NotStarted, Progress
 from rcmd.model.bounds import Bound, RunFacts
 from rcmd.model.certificate import BestPair, Certificate, certify
 from rcmd.model.constants import summarize
@@ -130,9 +129,7 @@ class Run(Iterator[State]):
             iterations = None if given is None else checked_iterations(given)
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
-        self._earlier = self._find_ranges()
-        start = _not_started if problem.gave_up_ranges else self.method.start
-        self.progress = progress = start(problem, batch, rng, **warm)
+        self.progress = progress = self._begin(batch, rng, warm)
         if self.budgets.gradients < progress.step_gradients:
             raise ValueError(
                 f"max_gradients is {self.budgets.gradients}; expected at least one batch, "
@@ -140,9 +137,6 @@ class Run(Iterator[State]):
             )
         progress.aim(options.tol, self.budgets.gradients)
         self._note = progress.note or self.method.note
-        if problem.range_calls:
-            calls = f"the constants M_j took {problem.range_calls} calls of the oracle"
-            self._note = ". ".join(filter(None, (self._note, calls)))
         self._bounds: tuple[Bound, ...] = ()
         if asked and self.started:
             self._show_bounds(asked)
@@ -211,25 +205,26 @@ class Run(Iterator[State]):
                 )
         return found
 
-    def _find_ranges(self) -> float:
-        """Find the constants M_j, which may take many oracle calls, within the time budget.
+    def _begin(self, batch: int | None, rng: np.random.Generator, warm: Any) -> Progress:
+        """Start the method; the constants M_j, which may take many oracle calls, are found within
+        the time budget where it needs them.
 
-        Returns the seconds of oracle calls. On several processes all must come to the same end.
+        On several processes all must come to the same end.
         """
-        problem, begun, made = self.problem, time.perf_counter(), 0
+        problem, begun = self.problem, time.perf_counter()
+        calls, seconds = problem.range_calls, problem.range_seconds
 
         def too_late() -> bool:
-            nonlocal made
             over = time.perf_counter() - begun >= self.budgets.seconds
-            late = over and made > 0 and not problem.spread
-            made += not late
-            return late
+            return over and problem.range_calls > calls and not problem.spread
 
-        if "prediction_bounds" not in vars(problem):
-            with suppress(Cancelled), cancellable(too_late):
-                problem.prediction_bounds  # noqa: B018 (found once and kept)
-            problem.range_calls = made
-        return time.perf_counter() - begun if made else 0.0
+        try:
+            with cancellable(too_late):
+                return self.method.start(problem, batch, rng, **warm)
+        except Cancelled:
+            return NotStarted(problem, rng)
+        finally:
+            self._earlier = problem.range_seconds - seconds
 
     def __next__(self) -> State:
         """Work until the next record and certify it."""
@@ -334,11 +329,13 @@ class Run(Iterator[State]):
             ended = f"the intercept ends on its bound B = {bound}: give a larger one"
         else:
             ended = None
+        calls = self.problem.range_calls
+        took = f"the constants M_j took {calls} calls of the oracle" if calls else None
         return Result(
             certificate=replace(certificate, w=self.problem.gathered(certificate.w)),
             history=self.history,
             stop=self.stop or StopReason.CALLBACK,
-            note=". ".join(filter(None, (self._note, ended, fault))),
+            note=". ".join(filter(None, (self._note, took, ended, fault))),
             about=summarize(self.problem, self.progress.constants_batch) if self.started else None,
             options=self._about,
         )
@@ -489,7 +486,3 @@ class Run(Iterator[State]):
             problem=self.problem,
             own=own,
         )
-
-
-def _not_started(problem: Any, batch: int | None, rng: np.random.Generator, **warm: Any) -> Any:
-    return NotStarted(problem, rng)

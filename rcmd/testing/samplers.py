@@ -1,4 +1,4 @@
-"""The contract of a sampler: batches of different rows, each row equally likely."""
+"""The contract of a sampler: batches of different rows, each row as likely as it says."""
 
 import copy
 import math
@@ -21,9 +21,10 @@ LARGEST = 100
 def check_sampler(sampler: Sampler, n: int | None = None) -> Report:
     """Check the batches of a sampler of n rows; a ``ContractError`` lists all failures.
 
-    It uses up what the sampler draws. Row j is in a batch of b with probability b/n: of m batches
-    it is in μ = mb/n, and by more than √(3μ·log(2n/10⁻⁶)) away from that with probability below
-    10⁻⁶/n (Chernoff). m is chosen so that a row drawn 10 % too often is seen as surely.
+    It uses up what the sampler draws. Row j is in a batch of b with probability b/n, or with the
+    sampler's own ``probabilities``, p_j: of m batches it is in μ = mb/n or mp_j, and by more than
+    √(3μ·log(2n/10⁻⁶)) away from that with probability below 10⁻⁶/n (Chernoff). m is chosen so that
+    a row drawn 10 % too often is seen as surely, but for rows that are rarer than 1/10 of the mean.
 
     Examples
     --------
@@ -68,22 +69,25 @@ class SamplerInspection(Inspection):
                 expected = f"{steps} batches of {self.sampler.batch} different rows"
                 yield {"steps": steps}, str(fault), expected, Cause.WRONG_TYPE
 
-    @identity("every row is equally likely, to 10 %")
+    @identity("every row is as likely as it should be, to 10 %")
     def uniformity(self) -> Faults:
         if self.n > LARGEST or not self.report.ok:
             raise Skip(f"n = {self.n} is above {LARGEST}" if self.report.ok else "draw is wrong")
         doubt = math.log(2 * self.n / FALSE_ALARMS)
-        mean = 12 * doubt / BIAS**2
-        pieces = math.ceil(mean * self.n / self.sampler.batch / 10_000)
+        uniform = np.full(self.n, self.sampler.batch / self.n)
+        likely = np.asarray(getattr(self.sampler, "probabilities", uniform), dtype=float)
+        rarest = max(likely[likely > 0].min(), 0.1 / self.n)
+        pieces = math.ceil(12 * doubt / BIAS**2 / rarest / 10_000)
         counts = np.zeros(self.n)
         for _ in range(pieces):
             counts += np.bincount(self.sampler.draw(10_000).ravel(), minlength=self.n)
-        mean = pieces * 10_000 * self.sampler.batch / self.n
-        worst = int(abs(counts - mean).argmax())
-        if abs(counts[worst] - mean) > math.sqrt(3 * mean * doubt):
+        means = pieces * 10_000 * likely
+        excess = abs(counts - means) - np.sqrt(3 * means * doubt)
+        worst = int(excess.argmax())
+        if excess[worst] > 0:
             found = f"{counts[worst]:.0f} times"
-            remedy = "the theorems take every row to be equally likely"
-            yield {"row": worst}, found, f"about {mean:.0f}", Cause.BIASED, remedy
+            remedy = "the theorems take every row to be as likely as the sampler says"
+            yield {"row": worst}, found, f"about {means[worst]:.0f}", Cause.BIASED, remedy
 
     @identity("with its state loaded it draws the same again")
     def repeatable(self) -> Faults:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.model.schedules import Schedule
+from rcmd.engine.base import step_size
+from rcmd.model.problem import Problem
+from rcmd.model.schedules import Schedule, StepState
 from rcmd.rows.validation import Array, check_kind
 from rcmd.testing.report import (
     Call,
@@ -53,6 +55,17 @@ def inspect_schedule(schedule: Schedule) -> Report:
     return ScheduleInspection(schedule).run()
 
 
+def first_state() -> StepState:
+    """What a schedule sees of a small problem whose run begins."""
+    problem = Problem(
+        [[1.0, 2.0], [-1.0, 0.5], [0.3, -1.0]], [1.0, -1.0, 1.0], "logistic", "ridge:0.1"
+    )
+    batch, w = np.array([0, 2]), problem.response(np.zeros(2))
+    atom = problem.oracle.argmin(d := problem.gradient(w))
+    predictions = problem.rows.predict(batch, atom)
+    return StepState(problem, d, atom, batch, np.zeros(2), w[batch], predictions)
+
+
 class ScheduleInspection(Inspection):
     """One schedule under inspection."""
 
@@ -64,15 +77,22 @@ class ScheduleInspection(Inspection):
     def first(self) -> dict[str, list[Call]]:
         """η_i, α_i and C_i/C_0, which may overflow later, at the first iterations and some far."""
         return {
-            "step": [attempt(self.schedule.step, i) for i in ITERATIONS],
+            "step": [attempt(self.step, i) for i in ITERATIONS],
             "mixing": [attempt(self.schedule.mixing, i) for i in ITERATIONS],
             "growth": [attempt(self.schedule.growth, i, 0) for i in ITERATIONS if i <= 100],
         }
 
-    @identity("steps lie in (0, 1]")
+    def step(self, i: int) -> Any:
+        """η_i, for a schedule that sees the run at a start; of a row's steps that farthest off."""
+        if not self.schedule.sees_run:
+            return self.schedule.step(i)
+        eta = step_size(self.schedule, i, first_state)
+        return max(np.atleast_1d(eta).tolist(), key=lambda one: abs(one - 0.5))
+
+    @identity("steps lie in (0, 1], or in [0, 1] if they see the run")
     def steps(self) -> Faults:
         for i, call in zip(ITERATIONS, self.first["step"], strict=True):
-            if not 0 < call.number <= 1:
+            if not (0 < call.number <= 1 or (call.number == 0 and self.schedule.sees_run)):
                 remedy = "mirror steps are shares of the way, above 0 and at most 1"
                 cause = Cause.TOO_LARGE if call.number > 1 else Cause.TOO_SMALL
                 yield {"i": i}, str(call), "a number in (0, 1]", cause, remedy
@@ -113,18 +133,20 @@ class ScheduleInspection(Inspection):
 
     @identity("arrays of iterations and table have the same numbers")
     def arrays(self) -> Faults:
-        if isinstance(self.schedule.step(0), Fraction):
+        if isinstance(self.schedule.mixing(0), Fraction):
             raise Skip("they are fractions, which the compiled engine does not take")
         i, base = np.arange(7, 19), 5
         eta, weights, total = (np.asarray(part, dtype=float) for part in self._table(i, base))
-        for name, found, one in (
-            ("step", self.schedule.step(i), lambda k: self.schedule.step(k)),
+        numbers: list[tuple[str, Any, Any]] = [
             ("mixing", self.schedule.mixing(i), lambda k: self.schedule.mixing(k)),
             ("growth", self.schedule.growth(i, base), lambda k: self.schedule.growth(k, base)),
-            ("table, its η", eta, lambda k: self.schedule.step(k)),
             ("table, its weights", weights, lambda k: self._weight(k, base)),
             ("table, its totals", total, lambda k: self.schedule.growth(k, base)),
-        ):
+        ]
+        if not self.schedule.sees_run:
+            numbers += [("step", self.schedule.step(i), self.schedule.step)]
+            numbers += [("table, its η", eta, self.schedule.step)]
+        for name, found, one in numbers:
             array = np.broadcast_to(np.asarray(found, dtype=float), i.shape)
             for k, number in zip(i.tolist(), array.tolist(), strict=True):
                 expected = float(one(k))
@@ -147,7 +169,8 @@ class ScheduleInspection(Inspection):
             for i, call in reversed(list(zip(ITERATIONS, calls, strict=False))):
                 if call.fault:
                     raise Skip(f"{name} raises {call}")
-                again = attempt(getattr(self.schedule, name), i, *rest)
+                asked = self.step if name == "step" else getattr(self.schedule, name)
+                again = attempt(asked, i, *rest)
                 if again.number != call.number:
                     remedy = f"{name} gave another number before: it must remember nothing"
                     yield {"i": i}, str(again), call.number, Cause.CHANGES, remedy

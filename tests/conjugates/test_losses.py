@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from rcmd import (
     RCMD,
-    CompositeProx,
     ConjugateProx,
     EpsilonInsensitive,
     EuclideanProx,
+    ExactProx,
     Fair,
     Huber,
     L1Ball,
@@ -792,9 +792,7 @@ def test_flat_losses_also_run_on_the_euclidean_prox(loss: SeparableConjugate) ->
     assert -1e-7 <= distance <= float(result.gap) + 1e-7
 
 
-@pytest.mark.parametrize(
-    "prox", [ConjugateProx(), EuclideanProx(), CompositeProx(eta=0.5)], ids=repr
-)
+@pytest.mark.parametrize("prox", [ConjugateProx(), EuclideanProx(), ExactProx(0.5)], ids=repr)
 @every_loss
 def test_every_prox_keeps_its_contract(loss: SeparableConjugate, prox: Any) -> None:
     check_prox(prox, loss)

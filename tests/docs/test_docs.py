@@ -48,7 +48,7 @@ EXAMPLES = {
     "rcmd.path": "SolutionPath",
     "rcmd.iterate": "State",
     "rcmd.model.bounds.Bound": "Verdict",
-    "rcmd.model.schedules.SublinearSchedule": "Schedule",
+    "rcmd.model.schedules.Schedule": "StepState",
     "rcmd.model.truth.solve": "Truth",
     "rcmd.applications.completion.complete": "Completion",
     "rcmd.applications.cur.factorize": "CurFactorization factorization problem",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rcmd import CompositeProx, EuclideanProx, Logistic, SampleLosses
+from rcmd import EuclideanProx, ExactProx, Logistic, SampleLosses
 from rcmd.engine.compiled import _make_centre, _make_step
 from rcmd.engine.kernels import coordinatewise, layout
 from rcmd.rows import DenseRows, SparseRows
@@ -53,7 +53,7 @@ def test_rows_are_searched_asked_for_and_multiplied(lengths: Any, monkeypatch: A
         assert found == (matrix @ (3.0 * columns[:, coordinatewise.SLOPE] ** 2)).tolist()
 
 
-@pytest.mark.parametrize("prox", [EuclideanProx(), CompositeProx(3.0, 5)], ids=repr)
+@pytest.mark.parametrize("prox", [EuclideanProx(), ExactProx(1.5)], ids=repr)
 def test_a_compiled_step_reads_its_own_row_of_the_table(prox: Any) -> None:
     """The numbers of the reference engine, from a table behind the fields of loss and prox."""
     y, weights, bounds = np.array([1.0, -1.0, 1.0]), np.array([0.5, 2.0, 1.0]), np.arange(1.0, 4.0)

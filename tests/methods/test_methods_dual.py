@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from rcmd import (
     RCMD,
-    CompositeProx,
+    ExactProx,
     LeastSquares,
     Logistic,
     OperatorRows,
@@ -107,18 +107,8 @@ def transcribed(name, loss, layout="dense", weighted=False):
     ridge = Ridge(0.02, radius)
     problem = small.problem(loss, ridge, n=7, layout=layout, weighted=weighted)
     order = drawn(50, problem.n, seed=3)
-    start = sdca_start(problem) if name == "sdca" else problem.losses.derivative(np.zeros(7))
+    start = problem.losses.derivative(np.zeros(7))
     return problem, np.array(duals(problem, METHODS[name], 50, seed=3)), transcript, order, start
-
-
-def sdca_start(problem):
-    """The prox centre: κ_j v + l_j*'(v) = 0."""
-    kappas = problem.rows.square_norms() / (problem.n * problem.oracle.mu)
-    pieces = [
-        root_in_domain(problem, j, lambda v, j=j: kappas[j] * v + conjugate_slope(problem, j, v))
-        for j in range(problem.n)
-    ]
-    return np.array(pieces)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -201,7 +191,7 @@ def test_each_row_has_its_own_curvature():
     lengths = np.random.default_rng(0).choice([1.0, 10.0], 80, p=[0.95, 0.05])
     problem = Problem(sp.diags_array(lengths) @ X, y, Logistic(), Ridge(1e-2))
     own = solve(problem, method=Sdca(), tol=1e-6)
-    one = solve(problem, method=RCMD(prox=CompositeProx()), tol=1e-6, max_gradients=10**7)
+    one = solve(problem, method=RCMD(prox=ExactProx()), tol=1e-6, max_gradients=10**7)
     assert own.success
     assert own.passes < one.passes / 3
 
@@ -261,7 +251,7 @@ def test_sdca_in_fractions_is_the_closed_form():
     problem = small.exact_problem("ridge")
     X, y, n, strength = small.dense(problem), problem.losses.y, problem.n, problem.oracle.mu
     kappas = (X * X).sum(axis=1) / (n * strength)
-    alpha = y / (1 + kappas)
+    alpha = y.copy()  # w⁰ = −y
     found = duals(problem, Sdca(), 30, seed=5)
     for j, w in zip(drawn(30, n, seed=5), found, strict=True):
         alpha[j] += (y[j] - X[j] @ (X.T @ alpha) / (strength * n) - alpha[j]) / (1 + kappas[j])

@@ -17,7 +17,7 @@ from rcmd.model.constants import Constants
 NAMES = [bound.name for bound in all_bounds()]
 SUBLINEAR = [bound.name for bound in all_bounds() if bound.schedule == "sublinear"]
 LINEAR = [bound.name for bound in all_bounds() if bound.schedule == "linear"]
-FLAT = ["sublinear-pathwise", "linear-uniform"]  # the two that do not depend on k
+FLAT = ["sublinear-pathwise", "linear-uniform", "exact-uniform"]  # they do not depend on k
 FALSE = ["theorem-3.2-first", "remark-3.4-first", "remark-3.4-second", "corollary-3.2"]
 
 
@@ -26,6 +26,7 @@ def make(**changes: Any) -> Constants:
     values: dict[str, Any] = {"n": 6, "batch": 1, "gamma": F(2), "prediction_bound": F(3)}
     values |= {"prediction_energy": F(10), "bregman_radius": F(4), "mu": F(1, 2)}
     values |= {"row_energy": F(3), "spectral_energy": F(11), "quadratic": False}
+    values |= {"start_gap": F(9, 4)}
     return Constants(**(values | changes))
 
 
@@ -116,6 +117,9 @@ def exact_linear(name: str, c: Constants, t: int) -> Any:
             shrink * (energy / 2 + sigma * radius),
             (radius + ascent * energy / 2) / (growth + ascent),
         ),
+        "exact-start": c.start_gap / growth,
+        "exact-energy": energy / 2 / growth,
+        "exact-uniform": 2 * energy,
     }[name]
 
 
@@ -141,6 +145,7 @@ def test_a_shifted_index_is_caught(name, shift):
 
 
 SINGLE = ["theorem-3.2-first", "theorem-3.2-second", "corollary-3.2", "sublinear-pathwise"]
+SINGLE += ["exact-uniform"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SINGLE])
@@ -522,12 +527,12 @@ def test_numpy_integers_are_integers():
 def test_unknown_names_and_schedules_are_answered_with_the_known_ones():
     with pytest.raises(ValueError, match=r"no bound is named 'theorem-9'.*theorem-3\.1-first, .*"):
         named("theorem-9")
-    with pytest.raises(ValueError, match="kind is 'cubic'; expected 'sublinear' or 'linear'"):
+    with pytest.raises(ValueError, match="kind is 'cubic'; expected 'sublinear', 'linear' or"):
         valid(make(), 3, "cubic")
 
 
 def test_table_is_complete_and_says_why():
-    assert len(set(NAMES)) == len(NAMES) == len(SUBLINEAR) + len(LINEAR)
+    assert len(set(NAMES)) == len(NAMES) == len(SUBLINEAR) + len(LINEAR) + 3
     for bound in all_bounds():
         assert bound.name == bound.name.lower()
         assert " " not in bound.name

@@ -169,7 +169,6 @@ def agree(problem: Problem, batch: int, constants: Constants) -> None:
     assert (constants.n, constants.batch) == (n, batch)
     close(constants.blocks, n / batch)
     close(constants.gamma, gammas.max())
-    close(constants.smallest_gamma, gammas.min())
     sizes = [abs(X).max(), math.sqrt((X * X).sum(axis=1).max())]
     close(problem.rounding_scales, np.array(sizes) * math.sqrt(gammas.max()))
     close(constants.prediction_bound, bounds.max())

@@ -10,11 +10,13 @@ import pytest
 
 from rcmd import (
     BregmanProx,
-    CompositeProx,
     ConjugateProx,
     EuclideanProx,
+    ExactProx,
     LeastSquares,
     Logistic,
+    Problem,
+    Ridge,
     SampleLosses,
     SeparableConjugate,
 )
@@ -25,8 +27,8 @@ LOSSES: list[SeparableConjugate] = [LeastSquares(), Logistic()]
 PROXES: list[BregmanProx] = [
     ConjugateProx(),
     EuclideanProx(),
-    CompositeProx(eta=0.5, rows=2),
-    CompositeProx(eta=40.0, rows=2),
+    ExactProx(kappa=4.0),
+    ExactProx(kappa=0.05),
 ]
 WEIGHTS = [1.0, 0.25, 3.0]
 LABELS = [1.0, -1.0]
@@ -42,8 +44,8 @@ def h(prox: BregmanProx, loss: SeparableConjugate, w: float, y: float, weight: f
     conjugate = weight * loss.conjugate(w / weight, y)
     if isinstance(prox, EuclideanProx):
         return (w - weight * loss.derivative(0.0, y)) ** 2 / (2 * weight * loss.gamma)
-    if isinstance(prox, CompositeProx):
-        return prox.rows / prox.eta * w * w / 2 + conjugate
+    if isinstance(prox, ExactProx):
+        return prox.kappa * (w - weight * loss.derivative(0.0, y)) ** 2 / 2 + conjugate
     return conjugate
 
 
@@ -52,8 +54,8 @@ def slope(prox: BregmanProx, loss: SeparableConjugate, w: float, y: float, weigh
     conjugate = loss.conjugate_derivative(w / weight, y)
     if isinstance(prox, EuclideanProx):
         return (w - weight * loss.derivative(0.0, y)) / (weight * loss.gamma)
-    if isinstance(prox, CompositeProx):
-        return prox.rows / prox.eta * w + conjugate
+    if isinstance(prox, ExactProx):
+        return prox.kappa * (w - weight * loss.derivative(0.0, y)) + conjugate
     return conjugate
 
 
@@ -179,11 +181,11 @@ def test_euclidean_is_conjugate_for_the_squared_loss() -> None:
     assert centres[0] == centres[1] == [0, 0]
 
 
-def test_composite_is_exact_in_fractions() -> None:
+def test_exact_steps_are_exact_in_fractions() -> None:
     y, weights = (np.array(v, dtype=object) for v in ([F(1), F(-2)], [F(1, 3), F(5)]))
     losses = SampleLosses(LeastSquares(), y, weights)
-    prox = CompositeProx(eta=F(3, 7), rows=2)
     kappa = F(14, 3)
+    prox = ExactProx(kappa)
     s, gap = (np.array(v, dtype=object) for v in ([F(1, 7), F(-3)], [F(2, 3), F(1)]))
     after = prox.step(losses, s, np.array([0, 1]), s, gap, 1)
     for j in range(2):
@@ -191,8 +193,7 @@ def test_composite_is_exact_in_fractions() -> None:
         m = s[j] + curve * (s[j] - y[j]) + gap[j]
         assert after[j] == (m + curve * y[j]) / (1 + curve)
         assert type(after[j]) is Fraction
-    centre = prox.centre(losses, s)
-    assert [c + kappa * o * (c - b) for c, o, b in zip(centre, weights, y, strict=True)] == [0, 0]
+    assert list(prox.centre(losses, s)) == [0, 0]
     here, w = losses.derivative(s), losses.derivative(s + 1)
     found = [prox.divergence(losses.loss, *one) for one in zip(w, s, y, weights, strict=True)]
     assert found == list(losses.fenchel_young(s, w) + kappa * (w - here) ** 2 / 2)
@@ -201,10 +202,10 @@ def test_composite_is_exact_in_fractions() -> None:
 @pytest.mark.parametrize("kappa", [1e-8, 1.0, 1e4, 1e12])
 @pytest.mark.parametrize("guess", [0.0, 30.0, -800.0, 1e6])
 @pytest.mark.parametrize("root", [0.0, 1e-12, -3.0, 35.0, -700.0])
-def test_composite_equation_is_solved_from_anywhere(
+def test_equation_of_exact_steps_is_solved_from_anywhere(
     kappa: float, guess: float, root: float
 ) -> None:
-    prox, loss = CompositeProx(eta=1.0 / kappa, rows=1), Logistic()
+    prox, loss = ExactProx(kappa), Logistic()
     m = prox.mirror(loss, root, 1.0, 1.0)
     s = prox.inverse(loss, m, guess, 1.0, 1.0, math.inf)
     # m is rounded: the residual cannot be told from that of the true root.
@@ -223,21 +224,28 @@ def constants(**changes: Any) -> Constants:
     return Constants(**(values | changes))
 
 
-def test_composite_takes_the_largest_safe_eta() -> None:
-    # σ_b = 1 + (⅔·3 + ⅓·6)/(4·2) = 3/2 and η = n γ/(σ_b − 1).
-    assert CompositeProx().bind(constants()) == CompositeProx(eta=F(16), rows=4)
-    unequal = constants(smallest_gamma=F(1, 2))  # η = n·min γ_j/(σ_b − 1) with unequal weights
-    assert CompositeProx().bind(unequal) == CompositeProx(eta=F(4), rows=4)
-    assert CompositeProx(eta=0.5).bind(constants(mu=0)) == CompositeProx(eta=0.5, rows=4)
-    empty = constants(row_energy=F(0), spectral_energy=F(0))
-    assert CompositeProx().bind(empty).eta == math.inf
-    assert CompositeProx().bind(empty).mirror(LeastSquares(), F(3), F(1), F(1)) == 3
+def test_exact_steps_have_a_curvature_for_every_row() -> None:
+    # θ = 1/3: κ_j = (⅔‖x_j‖² + ⅓·6/γ_j)/(4·2).
+    prox = ExactProx().bind(constants())
+    assert (prox.kappa, prox.own, prox.joint) == (1, F(1, 12), F(1, 4))
+    single = ExactProx().bind(constants(batch=1, spectral_energy=None))
+    assert (single.kappa, single.own, single.joint) == (1, F(1, 8), 0)
+    assert ExactProx(0.5).bind(constants(mu=0)) == ExactProx(0.5)
+    X, y = np.array([[F(1)], [F(2)], [F(0)]], dtype=object), np.array([F(0)] * 3, dtype=object)
+    weights = np.array([F(1), F(1, 2), F(3)], dtype=object)
+    problem = Problem(X, y, LeastSquares(), Ridge(F(1, 2)), weights=weights)
+    for batch in (1, 2, 3):
+        theta, energy = F(batch - 1, 2), sum(weights * (X[:, 0] ** 2))
+        curvatures = ((1 - theta) * X[:, 0] ** 2 + theta * energy / weights) / F(3, 2)
+        seen = ExactProx().bind(problem.constants(batch)).losses(problem).weights
+        assert list(seen) == list(weights * curvatures)
+        assert 1 + max(weights * curvatures) == problem.constants(batch).sigma
 
 
-@pytest.mark.parametrize("eta", [0, -1.0, math.nan])
-def test_composite_refuses_a_step_that_is_not_positive(eta: float) -> None:
-    with pytest.raises(ValueError, match=r"eta of CompositeProx is .*; expected a positive number"):
-        CompositeProx(eta=eta).bind(constants())
+@pytest.mark.parametrize("kappa", [-1.0, math.nan, math.inf, "a"])
+def test_exact_steps_refuse_a_curvature_that_is_negative(kappa: Any) -> None:
+    with pytest.raises(ValueError, match=r"kappa of ExactProx is .*; expected a number from 0 on"):
+        ExactProx(kappa)
 
 
 def test_the_papers_prox_has_no_constants() -> None:

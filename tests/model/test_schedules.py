@@ -149,7 +149,7 @@ def test_default_schedule() -> None:
     assert default_schedule(constants(F(2))) != UnitStepSchedule(F(2), F(3, 2))
     assert UnitStepSchedule(F(2), F(3, 2)).step(7) == 1
     kinds = [SublinearSchedule.theorem, LinearSchedule.theorem, UnitStepSchedule.theorem]
-    assert kinds == ["sublinear", "linear", None]
+    assert kinds == ["sublinear", "linear", "exact"]
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,14 @@ from rcmd import (
     ConjugateProx,
     Corrected,
     Counting,
+    ExactProx,
     L1Ball,
     LeastSquares,
     Problem,
     Product,
     Ridge,
     Scaled,
+    certify,
     iterate,
     solve,
 )
@@ -82,7 +84,7 @@ class Rough(L1Ball):
 
 
 ROUGH = "atoms are not exact minimizers"
-STEPS = "the schedule is not exactly Theorem 3.1's or 3.2's"
+STEPS = "the schedule is not exactly Theorem 3.1's, 3.2's or I's"
 ATTACKS: dict[str, tuple[Problem, dict[str, Any], str]] = {
     "sampler": (
         problem(),
@@ -158,8 +160,11 @@ def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
         facts = ("own_prox", "own_sampler", "cold", "exact_atoms", "checked")
         broken = [replace(run, **{fact: False}) for fact in facts]
         broken += [replace(run, theorem=None)]
-        broken += [replace(run, constants=replace(constants, bregman_radius=math.inf))]
-        if bound.schedule == "linear":
+        changes: dict[str, Any] = {"bregman_radius": math.inf}
+        if bound.schedule == "exact":  # one of its bounds needs no bounded dom R
+            changes["start_gap"] = None
+        broken += [replace(run, constants=replace(constants, **changes))]
+        if bound.schedule != "sublinear":
             broken += [replace(run, constants=replace(constants, mu=0.0))]
         for other in broken:
             assert {True, False} == {holds for _, holds in bound.hypotheses(other)}
@@ -204,6 +209,16 @@ def test_the_pair_of_the_theorem(
         dual = about.oracle.minimum(about.rows.rmatvec(w) / N) - conjugate
         assert state.pair_gap == pytest.approx(primal - dual, rel=1e-9, abs=1e-14)
         assert state.pair_gap >= state.gap - 1e-14
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_the_pair_of_theorem_one(batch: int) -> None:
+    about = problem(Ridge(0.5))
+    for state in iterate(about, method=RCMD(batch, prox=ExactProx()), tol=0, max_iterations=30):
+        own = certify(about, state.beta_average, state.w).gap
+        assert state.pair_gap == pytest.approx(own, rel=1e-9, abs=1e-14)
+        found = bounds.best(about.constants(batch), state.iteration, "exact")[1]
+        assert state.bound == pytest.approx(found, rel=1e-12)
 
 
 def test_no_pair_during_corrections() -> None:
@@ -289,14 +304,15 @@ def test_a_gap_above_2e_ends_the_run(share: float, monkeypatch: pytest.MonkeyPat
         solve(about, **options)
 
 
+@pytest.mark.parametrize("method", ["rcmd", "rcmd:exact"])
 @pytest.mark.parametrize(("batch", "ends"), [(1, True), (3, False), (N, True)])
 def test_a_dual_value_that_falls_ends_the_run(
-    batch: int, ends: bool, monkeypatch: pytest.MonkeyPatch
+    batch: int, ends: bool, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     about = problem(Ridge(0.01))
     with_constants(monkeypatch, mu=1000.0)
     options = {
-        "method": "rcmd",
+        "method": method,
         "tol": 0,
         "max_iterations": 40,
         "batch": batch,

@@ -15,12 +15,12 @@ from small_problems import LOSSES, ORACLES, lines, problem
 from rcmd import (
     RCMD,
     Box,
-    CompositeProx,
     ConjugateProx,
     Corrected,
     DenseAtom,
     Ellipsoid,
     EuclideanProx,
+    ExactProx,
     L1Ball,
     LeastSquares,
     LinearMinOracle,
@@ -379,7 +379,7 @@ def test_another_schedule_carries_no_bound(lasso: Problem, schedule: Any) -> Non
     carries(history_of(lasso, schedule=schedule), lasso.constants(1), None)
 
 
-@pytest.mark.parametrize("prox", [EuclideanProx(), CompositeProx()])
+@pytest.mark.parametrize("prox", [EuclideanProx(), ExactProx(0.1)])
 def test_another_prox_carries_no_bound(ridge: Problem, prox: Any) -> None:
     result = solve(ridge, tol=0, max_iterations=30, method=RCMD(prox=prox))
     carries(result.history, ridge.constants(1), None)
@@ -387,9 +387,9 @@ def test_another_prox_carries_no_bound(ridge: Problem, prox: Any) -> None:
 
 
 def test_sdca_needs_strong_convexity_and_then_solves(lasso: Problem, ridge: Problem) -> None:
-    assert solve(ridge, tol=1e-8, max_iterations=1000, method=RCMD(prox=CompositeProx())).success
-    with pytest.raises(ValueError, match="SDCA expects a strongly convex one"):
-        solve(lasso, method=RCMD(prox=CompositeProx()))
+    assert solve(ridge, tol=1e-8, max_iterations=1000, method=RCMD(prox=ExactProx())).success
+    with pytest.raises(ValueError, match="expected a strongly convex one, such as Ridge"):
+        solve(lasso, method=RCMD(prox=ExactProx()))
 
 
 def test_a_sampler_for_other_data_is_refused(lasso: Problem) -> None:
@@ -409,14 +409,14 @@ def test_data_beyond_every_bound_still_run() -> None:
 
 
 def test_unit_steps_without_strong_convexity_ask_for_a_schedule(lasso: Problem) -> None:
-    with pytest.raises(ValueError, match="schedule is None while CompositeProx takes unit steps"):
-        iterate(lasso, method=RCMD(prox=CompositeProx(0.5)))
+    with pytest.raises(ValueError, match="schedule is None while ExactProx takes unit steps"):
+        iterate(lasso, method=RCMD(prox=ExactProx(0.5)))
 
 
 def test_sdca_converges_with_unequal_weights() -> None:
     X, weights = np.diag([1.0, 50**0.5]), [1.0, 0.01]
     ridge = Problem(X, [1.0, 1.0], LeastSquares(), Ridge(0.005), weights=weights)
-    assert solve(ridge, method=RCMD(prox=CompositeProx()), tol=1e-9, max_iterations=100_000).success
+    assert solve(ridge, method=RCMD(prox=ExactProx()), tol=1e-9, max_iterations=100_000).success
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])

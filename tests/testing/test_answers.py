@@ -455,7 +455,7 @@ def test_samplers() -> None:
         assert testing.check_sampler(sampler(UniformSampler, batch)).ok
     repeated = sampler(UniformSampler, 2, draw=lambda self, steps: np.zeros((steps, 2), dtype=int))
     for wrong, identity in (
-        (sampler(Drawn, share=0.03), "every row is equally likely"),  # 12 % too often
+        (sampler(Drawn, share=0.03), "every row is as likely"),  # 12 % too often
         (sampler(UniformSampler, draw=lambda self, steps: np.zeros((2, 1), dtype=int)), "draw giv"),
         (repeated, "draw gives"),
         (sampler(UniformSampler, load_state=lambda self, state: None), "with its state loaded"),

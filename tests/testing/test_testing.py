@@ -15,10 +15,10 @@ from small_problems import SHIPPED
 
 from rcmd import (
     Box,
-    CompositeProx,
     ConjugateProx,
     DenseAtom,
     EuclideanProx,
+    ExactProx,
     Huber,
     L1Ball,
     L2Ball,
@@ -462,7 +462,7 @@ def test_planted_oracle_or_prox(wrong: Any, cause: str | None, words: str) -> No
     assert any(words in str(failure) for failure in report.failures), report
 
 
-@pytest.mark.parametrize("prox", [ConjugateProx(), EuclideanProx(), CompositeProx()], ids=repr)
+@pytest.mark.parametrize("prox", [ConjugateProx(), EuclideanProx(), ExactProx()], ids=repr)
 def test_shipped_proxes_keep_their_contract(prox: Any) -> None:
     assert len(check_prox(prox).identities) == 5
     assert check_prox(prox, SquaredHinge()).ok

@@ -6,9 +6,9 @@ import numpy as np
 
 from rcmd import RCMD, Logistic, Problem, Ridge, iterate
 from rcmd.engine.sampling import Replay
-from rcmd.model.prox import CompositeProx, ConjugateProx, EuclideanProx
+from rcmd.model.prox import ConjugateProx, EuclideanProx, ExactProx
 
-PROXES = {"conjugate": ConjugateProx(), "Euclidean": EuclideanProx(), "composite": CompositeProx()}
+PROXES = {"conjugate": ConjugateProx(), "Euclidean": EuclideanProx(), "exact": ExactProx()}
 
 
 def run(strength: float = 0.2, steps: int = 40, seed: int = 0) -> tuple[Problem, dict[str, Any]]:
@@ -37,7 +37,7 @@ STRENGTHS = (0.05, 0.2, 1.0)
 LOOKS = {
     "conjugate": (draw.BLUE, "solid"),
     "Euclidean": (draw.VERMILION, "dash"),
-    "composite": (draw.GREEN, "dot"),
+    "exact": (draw.GREEN, "dot"),
 }
 CEILING = 1.5
 """Where the panel of the distances ends."""
@@ -117,6 +117,8 @@ def _distances(problem: Problem, s: float) -> list[draw.Trace]:
     curves = []
     for prox in PROXES.values():
         bound = prox.bind(constants)
+        if isinstance(bound, ExactProx):
+            bound = ExactProx(bound.own * problem.rows.square_norms()[0])  # κ_1
         values = np.array([bound.divergence(problem.loss, w, s, label, 1.0) for w in PLACES])
         curves.append({"y": draw.plain(np.where(values <= 2 * CEILING, values, np.nan))})
     return curves

@@ -73,10 +73,14 @@ def check_prox(subject: Subject, problem: Problem, prox: BregmanProx) -> None:
 
 
 def check_schedule(subject: Subject, schedule: Schedule) -> None:
-    """0 < η_i ≤ 1, and positive averaging weights: α_i = c_i/C_i, growth C_i/C_base."""
+    """0 < η_i ≤ 1, and positive averaging weights: α_i = c_i/C_i, growth C_i/C_base.
+
+    Engines look at steps that see the run.
+    """
     for i in (*range(12), 100, 1001, 10**4):
         where = f"i = {i}"
-        eta, share = float(schedule.step(i)), float(schedule.mixing(i))
+        eta = 1.0 if schedule.sees_run else float(schedule.step(i))
+        share = float(schedule.mixing(i))
         for method, number in (("step", eta), ("mixing", share)):
             if not 0 < number <= 1 + RELATIVE:
                 subject.refuse(method, where, number, "a number in (0, 1]")

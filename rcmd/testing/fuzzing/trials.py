@@ -283,7 +283,7 @@ def _gaps(case: Planted, problem: Problem, lowest: float, seeds: range) -> tuple
             progress.advance(int(steps))
             bounds[k] = progress.bound
             beta, w_average = progress.averages()
-            w = progress.w if progress.theorem == "linear" else w_average
+            w = w_average if progress.theorem == "sublinear" else progress.w
             gap = certify(problem, beta, w).gap
             row[k] = max(gap, case.values(beta[None])[0] - lowest) - _size(case, beta)
         if np.isnan(bounds).all():
