@@ -213,7 +213,7 @@ CHOICES: dict[str, list[Any]] = {
     "layout": ["dense-f8", "dense-f4", "csr-f8-i4", "csr-f4-i8"],
     "p": [40, 200, 600],  # a short scan, a scan, and the incremental search
     "batch": [1, 2, N],
-    "prox": [ConjugateProx(), EuclideanProx(), ExactProx(20.0)],
+    "prox": [ConjugateProx(), EuclideanProx(), ExactProx(2.0)],
     "weighted": [False, True],
     "schedule": list(SCHEDULES),
 }

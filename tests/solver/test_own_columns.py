@@ -168,7 +168,7 @@ SINGLE = Hypothesis("single rows", "b is not 1", lambda run: run.constants.batch
         (Bound("fw", schedule=FrankWolfe, value=lambda c, k: 9.0), FrankWolfe(), ""),
         (Bound("fw", schedule=FrankWolfe, value=lambda c, k: 9.0), RCMD(), "the run has no Fran"),
         ("theorem-3.1-first", RCMD(), ""),
-        ("linear-energy", RCMD(), "the schedule is not exactly Theorem 3.1's or 3.2's"),
+        ("linear-energy", RCMD(), "the schedule is not exactly Theorem 3.1's, 3.2's or I's"),
     ],
 )
 def test_a_bound_is_shown_where_its_hypotheses_hold(bound: Any, method: Any, why: str) -> None:
