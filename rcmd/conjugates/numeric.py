@@ -19,12 +19,12 @@ EVEN, NEAR, GOLDEN = 320, 32, 0.6180339887498949
 """How many points are spread evenly, and how many on each side of a centre."""
 
 
-def guarded(method: Callable[[Any, Any], Any], y: Any) -> Scalar:
-    """s ↦ ``method(s, y)`` with arithmetic faults, such as exp(1000), turned into nan."""
+def guarded(method: Callable[..., Any], *at: Any) -> Scalar:
+    """s ↦ ``method(s, *at)`` with arithmetic faults, such as exp(1000), turned into nan."""
 
     def call(s: Any) -> Any:
         try:
-            return method(s, y)
+            return method(s, *at)
         except (ArithmeticError, ValueError):
             # The fault leaves a floating-point flag up, which NumPy would report as its own at
             # the end of a loop over samples; a NumPy operation takes it down.

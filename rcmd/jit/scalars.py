@@ -8,6 +8,7 @@ loss costs the compilation of a few scalar lines.
 
 import dataclasses
 import functools
+import inspect
 import re
 from collections import namedtuple
 from collections.abc import Callable
@@ -83,8 +84,11 @@ def _make_callable(function: FunctionType, name: Any) -> None:
 
 def _implementation(function: FunctionType) -> Any:
     """An overload with the arguments of ``function`` that answers with ``function`` itself."""
-    names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
-    answer = eval(f"lambda {names}: function", {"function": function})
+    code = function.__code__
+    names = list(code.co_varnames[: code.co_argcount])
+    if code.co_flags & inspect.CO_VARARGS:
+        names.append("*" + code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+    answer = eval(f"lambda {', '.join(names)}: function", {"function": function})
     answer.__defaults__ = function.__defaults__
     return answer
 
@@ -275,6 +279,49 @@ def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
         return entry
 
     return make
+
+
+def sample_scalar(bound: Any, instance: Any, name: str, table: Any) -> Scalar:
+    """The method ``name`` of ``bound``, a pair of one sample made from ``instance`` and a table.
+
+    Its last argument is the number j of the sample; see ``sample_reader`` for the table.
+    """
+    width = table.shape[1]
+    return Scalar((instance,), _sample_maker(bound, name, width), METHOD_ARITY, table)
+
+
+@functools.cache
+def _sample_maker(bound: Any, name: str, width: int) -> Callable[..., Any]:
+    function = jittable(getattr(bound, name))
+    before = function.function.__code__.co_argcount - 2
+
+    def make(read: Any, table: int) -> Any:
+        sample = sample_reader(bound, read, table, width, width - 3)
+
+        def entry(theta: Any, a: Any, b: Any, c: Any) -> Any:
+            j = (a, b, c)[before]
+            label = theta[table + width * int(j)]
+            return plain(function(sample(theta, j), *(a, b, c)[:before], label))
+
+        return entry
+
+    return make
+
+
+def sample_reader(bound: Any, read: Jittable, table: int, width: int, fields: int) -> Jittable:
+    """A compiled-side function ``(theta, j) -> bound(loss, offset, gamma, fields)``.
+
+    Row j of the table, which starts at ``table``, is label, offset, γ, fields, and what else is in
+    its ``width`` numbers.
+    """
+    _RECORDS[bound] = kind = _record_type(bound, ())
+    for method in kind.methods:
+        _allow_method(method)
+    numbers = [f"theta[{table} + {width} * int(j) + {k}]" for k in range(1, 3 + fields)]
+    own = f"({', '.join(numbers[2:])}{',' if fields else ''})"
+    scope = {"bound": bound, "read": read, "__name__": __name__}
+    source = f"lambda theta, j: bound(read(theta), {numbers[0]}, {numbers[1]}, {own})"
+    return Jittable(eval(source, scope), read.fingerprint + kind.fingerprint)
 
 
 @functools.cache

@@ -28,8 +28,8 @@ class BregmanProx(ABC):
 
         h_j'(w⁺) = h_j'(w) + η (a − s),        w⁺ in dom l_j*.
 
-    The methods are scalar code: ``loss`` is the unweighted pair, ``y`` and ``weight`` the
-    sample's label and ω, ``bound`` its M_j.
+    The methods are scalar code: ``loss`` is the unweighted pair of the sample, its offset and
+    fields filled in and with its γ_j; ``y`` and ``weight`` are its label and ω, ``bound`` its M_j.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class BregmanProx(ABC):
     def centre(self, losses: SampleLosses, bounds: Array) -> Array:
         """The state s⁰ of the prox centre w⁰ = argmin h, coordinate by coordinate."""
 
-        def solve(bound: Any, y: Any, weight: Any) -> Any:
-            return self.inverse(losses.loss, 0 * y, 0 * y, y, weight, bound)
+        def solve(loss: Any, bound: Any, y: Any, weight: Any) -> Any:
+            return self.inverse(loss, 0 * y, 0 * y, y, weight, bound)
 
         return _map(solve, losses, bounds)
 
@@ -83,19 +83,22 @@ class BregmanProx(ABC):
     ) -> Array:
         """The states after a mirror step by ``eta`` along ``gap`` = a − s."""
 
-        def move(s: Any, gap: Any, bound: Any, y: Any, weight: Any) -> Any:
-            m = self.mirror(losses.loss, s, y, weight) + eta * gap
-            return self.inverse(losses.loss, m, s, y, weight, bound)
+        def move(loss: Any, s: Any, gap: Any, bound: Any, y: Any, weight: Any) -> Any:
+            m = self.mirror(loss, s, y, weight) + eta * gap
+            return self.inverse(loss, m, s, y, weight, bound)
 
         return _map(move, losses, s, gap, bounds[batch], batch=batch)
 
 
-def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = slice(None)) -> Array:
-    """``function(*arguments, y, weight)`` coordinate by coordinate."""
-    y = losses.y[batch]
-    weights = 1 if losses.weights is None else losses.weights[batch]
-    values = np.frompyfunc(function, len(arguments) + 2, 1)(*arguments, y, weights)
-    return np.asarray(values, dtype=y.dtype)
+def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = None) -> Array:
+    """``function(loss, *arguments, y, weight)`` coordinate by coordinate."""
+    y, weights = losses.y, losses.weights
+    places = range(len(y)) if batch is None else batch
+    values = [
+        function(losses.one(j), *at, y[j], 1 if weights is None else weights[j])
+        for j, *at in zip(places, *arguments, strict=True)
+    ]
+    return np.array(values, dtype=y.dtype)
 
 
 @dataclass(frozen=True)
@@ -225,7 +228,7 @@ class CompositeProx(BregmanProx):
             return losses
         shares = problem.rows.square_norms() / (problem.n * problem.oracle.mu * kappa)
         weights = shares if losses.weights is None else shares * losses.weights
-        return SampleLosses(losses.loss, losses.y, weights)
+        return losses.with_weights(weights)
 
     def mirror(self, loss: Loss, s: Any, y: Any, weight: Any) -> Any:
         return s + self.rows / self.eta * weight * loss.derivative(s, y)
