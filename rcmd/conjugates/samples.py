@@ -242,11 +242,10 @@ class SampleLosses:
             zero = 0 * self.y
             radii = [self._each("fenchel_young", zero, w, self.y) for w in ends]
             majorant = self._unit_gamma * bounds * bounds / 2
-            # Where a default fenchel_young cancels, the majorant stands in.
-            lost = (
-                2.0**-40 * abs(self._each("value", zero, self.y)) if self.y.dtype != object else 0
-            )
-            return np.minimum(np.maximum(*radii) + lost, majorant)
+            # What a default fenchel_young may lose; where it is no number, the majorant stands in.
+            values = abs(self._each("value", zero, self.y))
+            lost = 0 if self.y.dtype == object else 2.0**-40 * values
+            return np.fmin(np.maximum(*radii) + lost, majorant)
         levels = _two_levels(bounds)
         if levels is None or self.y.dtype == object:
             return self._each("bregman_radius", bounds)
@@ -375,9 +374,8 @@ class SampleLosses:
         if length >= COMPILE_FROM and self.y.dtype != object:
             compiled = self._compiled(name)
             if compiled is not None:
-                return (
-                    compiled(*arguments) if self.plain else compiled(*arguments[:-1], self.labels)
-                )
+                *others, labels = arguments
+                return compiled(*others, labels if self.plain else self.labels)
         if self.plain:
             values = np.frompyfunc(getattr(self.loss, name), len(arguments), 1)(*arguments)
         else:
