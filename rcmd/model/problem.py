@@ -229,20 +229,18 @@ class Problem:
         """γ_j on I_j, the range of predictions, for a class of losses without a γ."""
         for name in ("rounding_scales", "spectral_energy"):
             vars(self).pop(name, None)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             gammas = self.losses.local_gammas(*self.prediction_ranges)
-        if not self.exact and not np.isfinite(gammas).all():
-            j = int(np.isfinite(gammas).argmin())
-            low, high = (float(end[j]) for end in self.prediction_ranges)
+        largest = float(self.group.largest(np.array([gammas.max()], dtype=float))[0])
+        if not math.isfinite(largest):
             raise ValueError(
-                f"the loss {self.loss.formula} of sample {j} is too steep for doubles on its "
-                f"predictions, from {low:.6g} to {high:.6g} before any offset; expected a smaller "
-                "radius, a stronger penalty, or features divided by a power of ten"
+                f"the loss {self.loss.formula} is too steep for doubles somewhere on the range of "
+                f"predictions that {self.oracle!r} allows; expected a smaller radius, a stronger "
+                "penalty, or X divided by a power of ten"
             )
         vars(self).update(losses=copy(self.losses))
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
-        largest = self.group.largest(np.array([gammas.max()], dtype=float))
-        vars(self.losses.loss)["_gamma"] = float(largest[0])
+        vars(self.losses.loss)["_gamma"] = largest
 
     def _vet(self) -> None:
         """Check what is not rcmd's own, and say what certificates rest on."""
