@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
-from rcmd.model.specs import LOSSES, ORACLES, REFUSED
+from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.oracles.base import Coordinatewise, LinearMinOracle
 from rcmd.oracles.decorators import Decorated
 from rcmd.reporting.tables import say, write_json
@@ -39,16 +39,15 @@ OPENING = {
 
 
 def losses() -> Iterator[dict[str, Any]]:
-    """Every loss as plain data; those that are refused have no γ."""
-    known = [(spec.text, spec.makes, spec.makes.gamma_words) for spec in LOSSES.values()]
-    for text, makes, gamma in [*known, *((name, cls, None) for name, cls in REFUSED.items())]:
-        signs_only = makes.label_fault(makes, [0.5])  # asks the class alone
+    """Every loss as plain data."""
+    for spec in LOSSES.values():
+        makes = spec.makes
         yield {
-            "write": text,
+            "write": spec.text,
             "class": makes.__name__,
             "formula": makes.formula,
-            "gamma": gamma,
-            "labels": "±1" if signs_only else "any",
+            "gamma": makes.gamma_words,
+            "labels": makes.labels,
             "strictly_convex": makes.strictly_convex,
         }
 
@@ -109,12 +108,9 @@ def _loss_table(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
     yield from _line(("how to write it", "l(s; y)", "γ", "y", "strict"), LOSS_WIDTHS)
     for row in rows:
-        if row["gamma"] is not None:
-            strictly = "yes" if row["strictly_convex"] else "no"
-            cells = (row["write"], row["formula"], row["gamma"], row["labels"], strictly)
-            yield from _line(cells, LOSS_WIDTHS)
-    refused = [f"{row['write']}, {row['formula']}" for row in rows if row["gamma"] is None]
-    yield f"refused, as no γ bounds their second derivatives: {'; '.join(refused)}"
+        strictly = "yes" if row["strictly_convex"] else "no"
+        cells = (row["write"], row["formula"], row["gamma"], row["labels"], strictly)
+        yield from _line(cells, LOSS_WIDTHS)
 
 
 def _oracle_table(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -13,6 +14,9 @@ import numpy as np
 from rcmd.conjugates import numeric
 
 SIGNS, REAL = "±1", "real"
+COUNTS, POSITIVE, SHARES = "≥ 0", "> 0", "in [0, 1]"
+ENDS = {COUNTS: (0.0, math.inf), POSITIVE: (5e-324, math.inf), SHARES: (0.0, 1.0)}
+"""Between what labels of a kind are, ends included."""
 
 
 class NumericConjugateWarning(UserWarning):
@@ -79,7 +83,7 @@ class SeparableConjugate(ABC):
     """Whether l is strictly convex, which Assumption 1.1 (1) asks for."""
 
     labels: ClassVar[str] = REAL
-    """The labels the loss is for: ``"±1"`` or ``"real"``."""
+    """The labels the loss is for: ``"±1"``, ``"real"``, ``"≥ 0"``, ``"> 0"`` or ``"in [0, 1]"``."""
 
     formula: ClassVar[str] = "l(s; y)"
     """The loss in one line, for people."""
@@ -249,14 +253,19 @@ class SeparableConjugate(ABC):
 
     def label_fault(self, y: Any) -> str | None:
         """What is wrong with the labels ``y``, as a sentence, or ``None``."""
-        if self.labels == REAL or (np.abs(y) == 1.0).all():
+        if self.labels == REAL or (self.labels == SIGNS and (np.abs(y) == 1.0).all()):
             return None
         values = np.unique(np.asarray(y, dtype=float))
+        name = re.split(r"[:\[]", self.spec)[0].replace("-", " ")
+        who = f"{name} loss" if name else f"loss {self.formula}"
+        if self.labels in ENDS:
+            low, high = ENDS[self.labels]
+            wrong = values[~((values >= low) & (values <= high))]
+            said = f"y holds {wrong[0]:g}; the {who} expects labels {self.labels}" if wrong.size else ""
+            return said or None
         shown = ", ".join(f"{value:g}" for value in values[:5])
-        name = self.spec.partition("[")[0].replace("-", " ")
         return (
-            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the "
-            f"{f'{name} loss' if name else f'loss {self.formula}'} "
+            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the {who} "
             "expects -1 and +1: map two classes with numpy.where(y == y.max(), 1.0, -1.0)"
         )
 
