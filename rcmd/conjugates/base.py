@@ -203,8 +203,7 @@ class SeparableConjugate(ABC):
     @with_fields
     def conjugate(self, w: Any, y: Any, *fields: Any) -> Any:
         """l*(w; y) = sup_s ws − l(s; y); infinite outside its domain."""
-        value = numeric.guarded(self.value, y, *fields)
-        return numeric.conjugate(value, numeric.guarded(self.derivative, y, *fields), w)
+        return numeric.conjugate(self, w, y, *fields)
 
     @with_fields
     def conjugate_derivative(self, w: Any, y: Any, *fields: Any) -> Any:
@@ -213,7 +212,7 @@ class SeparableConjugate(ABC):
         Where l is not strictly convex several s may have that slope; a class says in its
         ``note`` which one this returns.
         """
-        return numeric.inverse_slope(numeric.guarded(self.derivative, y, *fields), w)
+        return numeric.inverse_slope(self, w, y, *fields)
 
     @with_fields
     def conjugate_domain(self, y: Any, *fields: Any) -> tuple[Any, Any]:
@@ -223,8 +222,12 @@ class SeparableConjugate(ABC):
         """
         if type(self).conjugate is not SeparableConjugate.conjugate:
             return (-math.inf, math.inf)
-        slope = numeric.guarded(self.derivative, y, *fields)
-        return numeric.slope_limit(slope, -1.0), numeric.slope_limit(slope, 1.0)
+        return self.slope_limit(-1.0, y, *fields), self.slope_limit(1.0, y, *fields)
+
+    @with_fields
+    def slope_limit(self, direction: Any, y: Any, *fields: Any) -> Any:
+        """The limit of l' as s → ±inf, ``direction`` being 1 or −1, as far as it can be seen."""
+        return numeric.slope_limit(self, direction, y, *fields)
 
     @with_fields
     def fenchel_young(self, s: Any, w: Any, y: Any, *fields: Any) -> Any:

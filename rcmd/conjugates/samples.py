@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.conjugates.base import SeparableConjugate, has_curvature_bound
+from rcmd.conjugates.base import SeparableConjugate, has_curvature_bound, numeric_parts
 from rcmd.rows.validation import Array
 
 COMPILE_FROM = 4096
@@ -71,6 +71,9 @@ class SampleLoss(NamedTuple):
 
     def conjugate_domain(self, y: Any) -> Any:
         return self.loss.conjugate_domain(y, *self.fields)
+
+    def slope_limit(self, direction: Any, y: Any) -> Any:
+        return self.loss.slope_limit(direction, y, *self.fields)
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         return self.loss.fenchel_young(s + self.offset, w, y, *self.fields)
@@ -259,15 +262,18 @@ class SampleLosses:
     @cached_property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
-        labels, places = _two_levels(self.y) or np.unique(self.y, return_inverse=True)
-        found: list[Any] = (
-            [self.loss.conjugate_domain(y) for y in labels]
-            if not self.fields
-            else [self.loss.conjugate_domain(*at) for at in zip(self.y, *self.fields, strict=True)]
-        )
-        ends = np.array(found, dtype=self.y.dtype)
-        low, high = (end if self.fields else end[places] for end in ends.T)
-        return self._weighted(low), self._weighted(high)
+        labels, places, fields = self.y, slice(None), self.fields
+        if not fields:
+            labels, places = _two_levels(labels) or np.unique(labels, return_inverse=True)
+        if "conjugate_domain" in numeric_parts(type(self.loss)):
+            few = SampleLosses(self.loss, labels, fields=fields)
+            ends = [few._each("slope_limit", end + 0 * labels, labels) for end in (-1.0, 1.0)]
+        else:
+            each = zip(labels, *fields, strict=True)
+            found = [self.loss.conjugate_domain(*at) for at in each]
+            ends = list(np.array(found, dtype=self.y.dtype).T)
+        low, high = (self._weighted(end[places]) for end in ends)
+        return low, high
 
     @property
     def gammas(self) -> Array:

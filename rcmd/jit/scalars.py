@@ -76,6 +76,7 @@ def _make_callable(function: FunctionType, name: Any) -> None:
             )
         return
     _CALLABLE[name] = now
+    function = vars(function).get("compiled", function)
     overload(name, strict=False, jit_options={"error_model": "numpy"})(_implementation(function))
     for value in named_values(function):
         if isinstance(value, FunctionType) and not is_foreign(value):

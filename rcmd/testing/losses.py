@@ -192,7 +192,7 @@ class LossInspection(Evidence):
     def domain(self) -> Faults:
         self.need_derivative()
         for y, end, direction in self._ends():
-            limit = numeric.slope_limit(numeric.guarded(self.loss.derivative, y), direction)
+            limit = numeric.slope_limit(self.loss, direction, y)
             if limit != end and not abs(limit - end) <= 1e-6 * (1 + abs(limit)):
                 name = "upper" if direction > 0 else "lower"
                 remedy = f"the {name} end of conjugate_domain should be {shown(limit)}"
