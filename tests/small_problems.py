@@ -27,11 +27,11 @@ from rcmd import (
 from rcmd.solver.history import Record
 
 LOSSES = {"least-squares": LeastSquares(), "logistic": Logistic()}
-PARAMETERS = {"EpsilonInsensitive": (0.3,), "SmoothedQuantile": (0.7,)}
-REFUSED = {"Poisson", "Exponential"}  # they are not smooth
+PARAMETERS = {"EpsilonInsensitive": (0.3,), "SmoothedQuantile": (0.7,), "Expectile": (0.7,)}
+LOCAL = {"Poisson", "Exponential", "Gamma", "NegativeBinomial"}  # smooth on bounded sets only
 SHIPPED: list[SeparableConjugate] = [
     getattr(conjugates, name)(*PARAMETERS.get(name, ()))
-    for name in sorted({*conjugates.__all__} - {"SampleLosses", "SeparableConjugate"} - REFUSED)
+    for name in sorted({*conjugates.__all__} - {"SampleLosses", "SeparableConjugate"} - LOCAL)
 ]
 
 ORACLES: dict[str, LinearMinOracle] = {

@@ -264,7 +264,11 @@ class SeparableConjugate(ABC):
         if self.labels in ENDS:
             low, high = ENDS[self.labels]
             wrong = values[~((values >= low) & (values <= high))]
-            said = f"y holds {wrong[0]:g}; the {who} expects labels {self.labels}" if wrong.size else ""
+            said = (
+                f"y holds {wrong[0]:g}; the {who} expects labels {self.labels}"
+                if wrong.size
+                else ""
+            )
             return said or None
         shown = ", ".join(f"{value:g}" for value in values[:5])
         return (

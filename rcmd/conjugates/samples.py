@@ -262,7 +262,8 @@ class SampleLosses:
     @cached_property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
-        labels, places, fields = self.y, slice(None), self.fields
+        labels, fields = self.y, self.fields
+        places: Any = slice(None)
         if not fields:
             labels, places = _two_levels(labels) or np.unique(labels, return_inverse=True)
         if "conjugate_domain" in numeric_parts(type(self.loss)):

@@ -95,7 +95,7 @@ def fingerprint(*values: Any) -> str:
     return digest.hexdigest()
 
 
-def compiled_as(function: types.FunctionType, instead: types.FunctionType) -> None:
+def compiled_as(function: Any, instead: Any) -> None:
     """Let compiled code call ``instead`` where Python calls ``function``."""
     vars(function)["compiled"] = instead
 

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -547,11 +548,18 @@ def test_a_slope_that_cannot_be_evaluated_far_out_has_no_limit() -> None:
     assert loss.conjugate(3.0, 0.0) == pytest.approx(4.5, rel=1e-12)
 
 
+def sloping(slope: Any, value: Any = None) -> Any:
+    """A function of s and its slope, as methods of a label."""
+    return SimpleNamespace(value=lambda s, y: value(s), derivative=lambda s, y: slope(s))
+
+
 def test_slopes_that_end_or_jump() -> None:
     """One that cannot be evaluated from 100 on has no known limit; one may jump over w."""
-    assert numeric.slope_limit(lambda s: 1.0 if s < 100.0 else math.nan, 1.0) == math.inf
+    ending = sloping(lambda s: 1.0 if s < 100.0 else math.nan)
+    assert numeric.slope_limit(ending, 1.0, 0.0) == math.inf
     for edge, (low, high) in itertools.product((0.0, 1.0, 3.7), ((-1.0, 1.0), (-1e-200, 1e3))):
-        found = numeric.inverse_slope(lambda s: low if s <= edge else high, 0.0)  # noqa: B023
+        jump = sloping(lambda s: low if s <= edge else high)  # noqa: B023
+        found = numeric.inverse_slope(jump, 0.0, 0.0)
         # To the last digit, or at 0 by a hundred halvings at least.
         assert abs(found - edge) <= 2.0**-51 * edge + 2.0**-100, (edge, low, high)
 
@@ -559,15 +567,14 @@ def test_slopes_that_end_or_jump() -> None:
 def test_conjugates_at_the_ends_are_limits() -> None:
     """An end that w misses by one rounding; l* finite, infinite, and l that overflows far out."""
     above, root = math.nextafter(1.0, 2.0), PseudoHuber(1.0)
-    value, slope = (numeric.guarded(f, 0.0) for f in (root.value, root.derivative))
     for w in (above, -above):
-        assert numeric.inverse_slope(slope, w) == math.copysign(math.inf, w)
-        assert numeric.conjugate(value, slope, w) == pytest.approx(1.0, abs=1e-6)
+        assert numeric.inverse_slope(root, w, 0.0) == math.copysign(math.inf, w)
+        assert numeric.conjugate(root, w, 0.0) == pytest.approx(1.0, abs=1e-6)
     # r·atan r − log(1 + r²)/2 falls behind its asymptote by a logarithm: l*(π/2) is infinite.
-    value = lambda r: r * math.atan(r) - math.log1p(r * r) / 2  # noqa: E731
-    assert numeric.conjugate(value, math.atan, math.pi / 2) == math.inf
-    naive = numeric.guarded(lambda s, y: math.log(1.0 + math.exp(s)), 0.0)
-    assert numeric.conjugate(naive, scalars.expit, above) == pytest.approx(0.0, abs=1e-12)
+    atan = sloping(math.atan, lambda r: r * math.atan(r) - math.log1p(r * r) / 2)
+    assert numeric.conjugate(atan, math.pi / 2, 0.0) == math.inf
+    naive = sloping(scalars.expit, lambda s: math.log(1.0 + math.exp(s)))
+    assert numeric.conjugate(naive, above, 0.0) == pytest.approx(0.0, abs=1e-12)
 
 
 # ---- any number type ---------------------------------------------------------------------------
