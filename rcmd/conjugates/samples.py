@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -48,8 +49,8 @@ class SampleLoss(NamedTuple):
 
     loss: Any
     offset: Any = 0
-    gamma: Any = 1
     fields: Any = ()
+    gamma: Any = math.nan
 
     def value(self, s: Any, y: Any) -> Any:
         return self.loss.value(s + self.offset, y, *self.fields)
@@ -144,7 +145,7 @@ class SampleLosses:
             return self.loss
         offset = 0 if self.offset is None else self.offset[j]
         gamma = self.loss.gamma if self.unit_gammas is None else self.unit_gammas[j]
-        return SampleLoss(self.loss, offset, gamma, tuple(part[j] for part in self.fields))
+        return SampleLoss(self.loss, offset, tuple(part[j] for part in self.fields), gamma)
 
     # ---- compiled code -------------------------------------------------------------------------
 
@@ -155,11 +156,9 @@ class SampleLosses:
 
     @property
     def table(self) -> Array:
-        """y_j, o_j, γ_j and the fields of sample j, a row each, which compiled code looks up."""
-        zero = np.zeros(len(self.y))
-        gammas = zero + self.loss.gamma if self.unit_gammas is None else self.unit_gammas
-        offset = zero if self.offset is None else self.offset
-        return np.stack([self.y, offset, gammas, *self.fields], axis=1)
+        """y_j, o_j and the fields of sample j, a row each, which compiled code looks up."""
+        offset = 0 * self.y if self.offset is None else self.offset
+        return np.stack([self.y, offset, *self.fields], axis=1)
 
     def scalar(self, name: str) -> Any:
         """The compiled method ``name``, of one to three arguments, the last one of ``labels``."""
@@ -185,7 +184,7 @@ class SampleLosses:
     def second_derivative(self, s: Array) -> Array:
         """l_j''(s_j), brought into [0, γ_j]."""
         slopes = self._each("second_derivative", s, self.y)
-        return self._weighted(np.clip(slopes, 0, self._unit_gamma))
+        return self._weighted(np.clip(slopes, 0, self.unit_gamma))
 
     def expansion(self, s: Array) -> tuple[Array, Array, Array]:
         """l_j(s_j), l_j'(s_j) and l_j''(s_j), in one pass where an array form does all three."""
@@ -193,7 +192,7 @@ class SampleLosses:
         if parts is None:
             return self.value(s), self.derivative(s), self.second_derivative(s)
         values, slopes, curvatures = parts
-        np.clip(curvatures, 0, self._unit_gamma, out=curvatures)
+        np.clip(curvatures, 0, self.unit_gamma, out=curvatures)
         return self._weighted(values), self._weighted(slopes), self._weighted(curvatures)
 
     def conjugate(self, w: Array) -> Array:
@@ -244,7 +243,7 @@ class SampleLosses:
             ends = (self._each("derivative", a, self.y) for a in (-bounds, bounds))
             zero = 0 * self.y
             radii = [self._each("fenchel_young", zero, w, self.y) for w in ends]
-            majorant = self._unit_gamma * bounds * bounds / 2
+            majorant = self.unit_gamma * bounds * bounds / 2
             # What a default fenchel_young may lose; where it is no number, the majorant stands in.
             values = abs(self._each("value", zero, self.y))
             lost = 0 if self.y.dtype == object else 2.0**-40 * values
@@ -284,7 +283,7 @@ class SampleLosses:
         return self._weighted(np.full_like(self.y, self.loss.gamma + 0 * self.y[0]))
 
     @property
-    def _unit_gamma(self) -> Any:
+    def unit_gamma(self) -> Any:
         """γ without weights, an array where samples have their own."""
         return self.loss.gamma if self.unit_gammas is None else self.unit_gammas
 
@@ -372,7 +371,7 @@ class SampleLosses:
         forms: Any = vars(type(self.loss))["arrays"]
         if not self.plain:
             offset = 0.0 if self.offset is None else self.offset[block]
-            forms = SampleLoss(forms, offset, fields=tuple(part[block] for part in self.fields))
+            forms = SampleLoss(forms, offset, tuple(part[block] for part in self.fields))
         return getattr(forms, name)
 
     def _one_by_one(self, name: str, *arguments: Array) -> Array:

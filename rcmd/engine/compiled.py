@@ -196,7 +196,7 @@ def _compiled_functions(
     losses, bounds = problem.losses, problem.prediction_bounds
     derivative = losses.scalar("derivative")
     if type(prox) is ConjugateProx:  # a subclass may have another step
-        addresses = (derivative.address, derivative.theta, 0, 0)
+        addresses = (derivative.address, derivative.theta, 0, 0, *derivative.table)
         return addresses, (derivative,), prox.centre(losses, bounds)
     for name in ("step", "centre"):
         if getattr(type(prox), name) not in (
@@ -211,12 +211,13 @@ def _compiled_functions(
     table, own = np.stack([weights, bounds], axis=1), losses.one(0) is not losses.loss
     parts = (losses.loss, prox)
     if own:
-        table = np.hstack([losses.table, table])
+        gammas = np.ones(problem.n) * losses.unit_gamma
+        table = np.hstack([losses.table, gammas[:, None], table])
     make_step, make_centre = _sample_makers(table.shape[1]) if own else (_make_step, _make_centre)
     step = Scalar(parts, make_step, arity=5, table=table)
     centre = Scalar(parts, make_centre, arity=METHOD_ARITY, table=table if own else ())
     labels = np.arange(problem.n) if own else losses.y
-    addresses = (derivative.address, derivative.theta, step.address, step.theta)
+    addresses = (derivative.address, derivative.theta, step.address, step.theta, *derivative.table)
     return addresses, (derivative, step), centre(labels, weights, bounds)
 
 
@@ -241,11 +242,11 @@ def _make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
 def _sample_makers(width: int) -> tuple[Any, Any]:
     """``_make_step`` and ``_make_centre`` for samples with data of their own.
 
-    They find the label and all else in a table of ``SampleLosses.table``, weight and bound.
+    They find the label and all else in a table of ``SampleLosses.table``, γ, weight and bound.
     """
 
     def make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
-        read = sample_reader(SampleLoss, read_loss, table, width, width - 5)
+        read = sample_reader(SampleLoss, read_loss, table, width, width - 5, gamma=True)
 
         def step(theta: Any, s: float, gap: float, eta: float, y: float, j: float) -> Any:
             loss, prox, at = read(theta, j), read_prox(theta), table + width * int(j)
@@ -256,7 +257,7 @@ def _sample_makers(width: int) -> tuple[Any, Any]:
         return step
 
     def make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
-        read = sample_reader(SampleLoss, read_loss, table, width, width - 5)
+        read = sample_reader(SampleLoss, read_loss, table, width, width - 5, gamma=True)
 
         def centre(theta: Any, j: float, weight: float, bound: float) -> Any:
             y = theta[table + width * int(j)]

@@ -9,6 +9,7 @@ loss costs the compilation of a few scalar lines.
 import dataclasses
 import functools
 import inspect
+import math
 import re
 from collections import namedtuple
 from collections.abc import Callable
@@ -218,7 +219,8 @@ class Scalar:
     arity
         How many arguments follow ``theta``.
     table
-        Further numbers that the function may look up behind those of the parts.
+        Further numbers that the function may look up behind those of the parts: a row for each
+        sample, from a cache line on.
     """
 
     def __init__(
@@ -226,7 +228,14 @@ class Scalar:
     ) -> None:
         records = [record_of(part) for part in parts]
         numbers = [value for _, values in records for value in values]
-        self._theta = np.concatenate([numbers, np.ravel(table)])
+        own = np.asarray(table, dtype=float)
+        raw = np.empty(len(numbers) + own.size + 8)
+        skip = -(raw.ctypes.data // 8 + len(numbers)) % 8
+        self._theta = raw[skip : skip + len(numbers) + own.size]
+        self._theta[: len(numbers)], self._theta[len(numbers) :] = numbers, own.ravel()
+        width = own.shape[1] if own.ndim == 2 else 0
+        self.table = (self.theta + 8 * len(numbers), 8 * width)
+        """Where the table is, and how many bytes a row of it has."""
         self._compiled = _compile(tuple(kind for kind, _ in records), make, arity)
 
     @property
@@ -285,7 +294,7 @@ def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
 def sample_scalar(bound: Any, instance: Any, name: str, table: Any) -> Scalar:
     """The method ``name`` of ``bound``, a pair of one sample made from ``instance`` and a table.
 
-    Its last argument is the number j of the sample; see ``sample_reader`` for the table.
+    Its last argument is the number j of the sample; see ``sample_reader`` for the table's rows.
     """
     width = table.shape[1]
     return Scalar((instance,), _sample_maker(bound, name, width), METHOD_ARITY, table)
@@ -297,7 +306,7 @@ def _sample_maker(bound: Any, name: str, width: int) -> Callable[..., Any]:
     before = function.function.__code__.co_argcount - 2
 
     def make(read: Any, table: int) -> Any:
-        sample = sample_reader(bound, read, table, width, width - 3)
+        sample = sample_reader(bound, read, table, width, width - 2)
 
         def entry(theta: Any, a: Any, b: Any, c: Any) -> Any:
             j = (a, b, c)[before]
@@ -309,19 +318,22 @@ def _sample_maker(bound: Any, name: str, width: int) -> Callable[..., Any]:
     return make
 
 
-def sample_reader(bound: Any, read: Jittable, table: int, width: int, fields: int) -> Jittable:
-    """A compiled-side function ``(theta, j) -> bound(loss, offset, gamma, fields)``.
+def sample_reader(
+    bound: Any, read: Jittable, table: int, width: int, fields: int, gamma: bool = False
+) -> Jittable:
+    """A compiled-side function ``(theta, j) -> bound(loss, offset, fields, γ)``.
 
-    Row j of the table, which starts at ``table``, is label, offset, γ, fields, and what else is in
-    its ``width`` numbers.
+    Row j of the table, which starts at ``table``, is label, offset, so many fields, γ if ``gamma``,
+    and what else is in its ``width`` numbers.
     """
     _RECORDS[bound] = kind = _record_type(bound, ())
     for method in kind.methods:
         _allow_method(method)
     numbers = [f"theta[{table} + {width} * int(j) + {k}]" for k in range(1, 3 + fields)]
-    own = f"({', '.join(numbers[2:])}{',' if fields else ''})"
-    scope = {"bound": bound, "read": read, "__name__": __name__}
-    source = f"lambda theta, j: bound(read(theta), {numbers[0]}, {numbers[1]}, {own})"
+    own = f"({', '.join(numbers[1:-1])}{',' if fields else ''})"
+    scope = {"bound": bound, "read": read, "nan": math.nan, "__name__": __name__}
+    last = numbers[-1] if gamma else "nan"
+    source = f"lambda theta, j: bound(read(theta), {numbers[0]}, {own}, {last})"
     return Jittable(eval(source, scope), read.fingerprint + kind.fingerprint)
 
 
