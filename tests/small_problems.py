@@ -28,10 +28,11 @@ from rcmd.solver.history import Record
 
 LOSSES = {"least-squares": LeastSquares(), "logistic": Logistic()}
 PARAMETERS = {"EpsilonInsensitive": (0.3,), "SmoothedQuantile": (0.7,), "Expectile": (0.7,)}
-LOCAL = {"Poisson", "Exponential", "Gamma", "NegativeBinomial"}  # smooth on bounded sets only
+LIKELIHOODS = {"Poisson", "Exponential", "Gamma", "NegativeBinomial", "CrossEntropy"}
+"""Losses for labels of their own kinds, tried in test_likelihoods.py."""
 SHIPPED: list[SeparableConjugate] = [
     getattr(conjugates, name)(*PARAMETERS.get(name, ()))
-    for name in sorted({*conjugates.__all__} - {"SampleLosses", "SeparableConjugate"} - LOCAL)
+    for name in sorted({*conjugates.__all__} - {"SampleLosses", "SeparableConjugate"} - LIKELIHOODS)
 ]
 
 ORACLES: dict[str, LinearMinOracle] = {

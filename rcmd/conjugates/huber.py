@@ -234,7 +234,7 @@ class Expectile(SeparableConjugate):
     level: Any = 0.5
     formula = "½|level − 1[s > y]|·(s − y)²"
     spec = "expectile:LEVEL"
-    gamma_words = "max(level, 1−level)"
+    gamma_words = "max(level, 1-level)"
 
     @classmethod
     def example(cls, draw: Any) -> Expectile:

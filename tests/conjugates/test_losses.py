@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_problems import LIKELIHOODS
 
 from rcmd import (
     RCMD,
@@ -20,6 +21,7 @@ from rcmd import (
     ConjugateProx,
     EpsilonInsensitive,
     EuclideanProx,
+    Expectile,
     Fair,
     Huber,
     L1Ball,
@@ -48,7 +50,7 @@ from rcmd.testing import ContractError, check_conjugate, check_prox, inspect_con
 SHIPPED: list[SeparableConjugate] = [
     LeastSquares(), Logistic(), Huber(0.7), PseudoHuber(1.5), LogCosh(0.8), Fair(1.4),
     SmoothedHinge(0.6), SquaredHinge(), SoftplusHinge(0.4), SmoothedQuantile(0.8, 0.5),
-    EpsilonInsensitive(0.3, 0.5),
+    EpsilonInsensitive(0.3, 0.5), Expectile(0.8),
 ]  # fmt: skip
 SIGNS = (Logistic, SmoothedHinge, SquaredHinge, SoftplusHinge)
 EPS = 2.0**-52
@@ -67,7 +69,7 @@ def test_every_shipped_loss_is_here() -> None:
     names = {
         name for name in conjugates.__all__ if name not in ("SampleLosses", "SeparableConjugate")
     }
-    assert names == {type(loss).__name__ for loss in SHIPPED} | {"Poisson", "Exponential"}
+    assert names == {type(loss).__name__ for loss in SHIPPED} | LIKELIHOODS
 
 
 @every_loss
@@ -745,14 +747,12 @@ def test_words_become_losses() -> None:
         ValueError, match=r"loss 'quantile' has 0 param.*expected quantile:LEVEL\[:WI"
     ):
         parse_loss("quantile")
-    assert {type(parse_loss(word)) for word in PLAIN} == {type(loss) for loss in SHIPPED}
+    shipped = {type(loss).__name__ for loss in SHIPPED} | LIKELIHOODS
+    assert {type(parse_loss(word)).__name__ for word in PLAIN} == shipped
 
 
-PLAIN = [
-    *(w for w in LOSSES if w not in ("quantile", "insensitive")),
-    "quantile:0.5",
-    "insensitive:1",
-]
+LEVELS = ("quantile", "insensitive", "expectile")
+PLAIN = [*(w for w in LOSSES if w not in LEVELS), *(f"{word}:0.5" for word in LEVELS)]
 
 
 # ---- solutions ---------------------------------------------------------------------------------

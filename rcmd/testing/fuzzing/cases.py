@@ -138,7 +138,7 @@ class Case:
     def problem(self) -> Problem:
         """The problem itself."""
         X = LAYOUTS[self.layout](self.X)
-        own = {"weights": self.weights, "offset": self.offset}
+        own: dict[str, Any] = {"weights": self.weights, "offset": self.offset}
         return Problem(X, self.y, self.loss, self.oracle, intercept=self.intercept, **own)
 
     def options(self) -> dict[str, Any]:
