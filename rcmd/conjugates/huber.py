@@ -266,7 +266,8 @@ class Expectile(SeparableConjugate):
         """A square on one side of the label, a sum of non-negative terms across it."""
         here, there, r = side(s - y, self.level), side(w, self.level), s - y
         if (r >= 0) == (w >= 0):
-            return (here * r - w) * (here * r - w) / (2 * here)
+            a = here if r else there
+            return (a * r - w) * (a * r - w) / (2 * a)
         return here * r * r / 2 + w * w / (2 * there) - w * r
 
     def descent_bound(self, y: Any) -> Any:

@@ -89,6 +89,7 @@ FAMILIES = {
     "SoftplusHinge": st.builds(SoftplusHinge, positive),
     "SmoothedQuantile": st.builds(SmoothedQuantile, st.floats(0.02, 0.98), positive),
     "EpsilonInsensitive": st.builds(EpsilonInsensitive, positive, positive),
+    "Expectile": st.builds(Expectile, st.floats(0.02, 0.98)),
 }
 fixed = settings(derandomize=True, deadline=None, database=None)
 
@@ -229,7 +230,7 @@ def test_planted_bug_is_caught_by_name(loss: SeparableConjugate, bug: str) -> No
         report.checked()
 
 
-BOUNDED = [loss for loss in SHIPPED if not isinstance(loss, LeastSquares)]
+BOUNDED = [loss for loss in SHIPPED if not isinstance(loss, LeastSquares | Expectile)]
 
 
 @pytest.mark.parametrize("loss", BOUNDED, ids=lambda loss: type(loss).__name__)
@@ -340,6 +341,13 @@ def textbook(loss: SeparableConjugate) -> Textbook:
                 lambda r: excess(r) ** 2 / (2 * k) if excess(r) <= k else excess(r) - k / 2,
                 lambda r: mpmath.sign(r) * min(excess(r) / k, 1),
                 lambda w: k * w + edge * mpmath.sign(w),
+            )
+        case Expectile():
+            below, above = mp(loss.level), mp(1 - loss.level)
+            return Textbook(
+                lambda r: (above if r > 0 else below) * r * r / 2,
+                lambda r: (above if r > 0 else below) * r,
+                lambda w: w / (above if w > 0 else below),
             )
     raise AssertionError(loss)
 
@@ -584,7 +592,7 @@ def test_conjugates_at_the_ends_are_limits() -> None:
 F = Fraction
 RATIONAL = [
     LeastSquares(), Huber(F(2, 3)), SmoothedHinge(F(3, 5)), SquaredHinge(),
-    SmoothedQuantile(F(4, 5), F(1, 2)), EpsilonInsensitive(F(1, 3), F(1, 2)),
+    SmoothedQuantile(F(4, 5), F(1, 2)), EpsilonInsensitive(F(1, 3), F(1, 2)), Expectile(F(4, 5)),
 ]  # fmt: skip
 
 
