@@ -115,12 +115,12 @@ def with_fixed_fields(loss: SeparableConjugate, fields: Mapping[str, float]) -> 
         return loss
     values = [float(fields[name]) for name in loss.reads]
 
-    def fixed(method: Any) -> Any:
-        return lambda self, *at: method(self, *at, *values)
+    def fixed(name: str) -> Any:
+        return lambda self, *at: getattr(loss, name)(*at, *values)
 
     kind, base = type(loss), SeparableConjugate
     own = [name for name in READING if getattr(kind, name) is not getattr(base, name)]
-    members = {name: fixed(getattr(kind, name)) for name in own}
+    members = {name: fixed(name) for name in own}
     bound = copy(loss)
     object.__setattr__(bound, "__class__", type(kind.__name__, (kind,), {**members, "reads": ()}))
     return bound

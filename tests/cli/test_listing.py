@@ -50,7 +50,7 @@ def test_every_oracle_and_every_loss_is_listed():
     assert {row["class"] for row in losses()} == shipped_losses()
 
 
-@pytest.mark.parametrize("row", losses(), ids=lambda row: row["class"])
+@pytest.mark.parametrize("row", list(losses()), ids=lambda row: row["class"])
 def test_gamma_is_true(row):
     form = row["write"].replace("[", "").replace("]", "")
     for number in ("0.4", "0.7"):
