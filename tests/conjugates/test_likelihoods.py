@@ -1,6 +1,8 @@
 """Losses of counts, durations and shares: contracts, 40 digits, γ_j, CVXPY, what is refused."""
 
+import itertools
 import math
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -51,18 +53,21 @@ def test_contract_is_kept(loss: SeparableConjugate) -> None:
 
 @every_loss
 def test_fenchel_young_has_the_digits_of_forty(loss: SeparableConjugate) -> None:
-    """l(s) + l*(w) − ws with l*(w) = wt − l(t) at w = l'(t); entropies have terms of order y + r."""
+    """l(s) + l*(w) − ws, l*(w) = wt − l(t) at w = l'(t); entropies have terms of order y + r."""
     entropic = isinstance(loss, NegativeBinomial | CrossEntropy)
     with mpmath.workdps(40):
-        for y in LABELS[loss]:
-            for t in (-3.0, -0.2, 0.7, 2.5):
-                w = loss.derivative(t, y)
-                formula = lambda s, y=y: FORMULAS[type(loss)](loss, s, mpmath.mpf(y))  # noqa: E731
-                root = mpmath.findroot(lambda s: mpmath.diff(formula, s) - mpmath.mpf(w), t)
-                for s in (t + 1e-6, t - 0.4, t + 3.0):
-                    right = formula(mpmath.mpf(s)) + (w * root - formula(root)) - w * mpmath.mpf(s)
-                    slip = 2.0**-50 * ((abs(w) + abs(y)) * abs(s - t) + (y + 4) * entropic)
-                    assert abs(loss.fenchel_young(s, w, y) - right) <= 1e-12 * abs(right) + slip
+        for y, t in itertools.product(LABELS[loss], (-3.0, -0.2, 0.7, 2.5)):
+            formula, w = partial(FORMULAS[type(loss)], loss, y=mpmath.mpf(y)), loss.derivative(t, y)
+            root = mpmath.findroot(partial(excess, formula, w), t)
+            for s in (t + 1e-6, t - 0.4, t + 3.0):
+                right = formula(mpmath.mpf(s)) + (w * root - formula(root)) - w * mpmath.mpf(s)
+                slip = 2.0**-50 * ((abs(w) + abs(y)) * abs(s - t) + (y + 4) * entropic)
+                assert abs(loss.fenchel_young(s, w, y) - right) <= 1e-12 * abs(right) + slip
+
+
+def excess(formula: Any, w: float, s: Any) -> Any:
+    """l'(s) − w."""
+    return mpmath.diff(formula, s) - mpmath.mpf(w)
 
 
 @pytest.mark.parametrize("loss", LOCAL, ids=lambda loss: type(loss).__name__)
