@@ -99,7 +99,7 @@ def _compiled(makes: type[LinearMinOracle]) -> bool | None:
 
 MARKS = {True: "●", False: "", None: "○"}
 WIDTH = 100
-LOSS_WIDTHS = (29, 43, 11, 3, 6)
+LOSS_WIDTHS = (29, 37, 11, 9, 6)
 ORACLE_WIDTHS = (28, 31, 20, 12, 1)
 
 

@@ -240,13 +240,12 @@ class SampleLosses:
         D_l(0, a) = l(0) + l*(l'(a)) grows with |a| on either side.
         """
         if not self.plain or self.unit_gammas is not None:
-            ends = (self._each("derivative", a, self.y) for a in (-bounds, bounds))
-            zero = 0 * self.y
+            ends, zero = [self._each("derivative", a, self.y) for a in (-bounds, bounds)], 0 * self.y
             radii = [self._each("fenchel_young", zero, w, self.y) for w in ends]
             majorant = self.unit_gamma * bounds * bounds / 2
             # What a default fenchel_young may lose; where it is no number, the majorant stands in.
-            values = abs(self._each("value", zero, self.y))
-            lost = 0 if self.y.dtype == object else 2.0**-40 * values
+            terms = abs(self._each("value", zero, self.y)) + bounds * np.maximum(*map(abs, ends))
+            lost = 0 if self.y.dtype == object else 2.0**-40 * terms
             return np.fmin(np.maximum(*radii) + lost, majorant)
         levels = _two_levels(bounds)
         if levels is None or self.y.dtype == object:

@@ -240,6 +240,7 @@ class Problem:
             )
         vars(self).update(losses=copy(self.losses))
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
+        self.losses._scalars = {}  # which may read γ
         vars(self.losses.loss)["_gamma"] = largest
 
     def _vet(self) -> None:
