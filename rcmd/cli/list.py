@@ -27,8 +27,8 @@ SECTIONS = {
 
 OPENING = {
     "losses": "--loss NAME:PARAMETER:…  Losses l(s; y) of a prediction s = xᵀβ and a label y, "
-    "γ-smooth. Each costs O(1) a row and is part of the compiled loop. The column strict says "
-    "whether it is strictly convex.",
+    "γ-smooth, or with a sup over the predictions of each sample. Each costs O(1) a row and is "
+    "part of the compiled loop. The column strict says whether it is strictly convex.",
     "oracles": "--oracle NAME:PARAMETER:…  A set or a regularizer R, with M = max |xᵀβ| over it "
     "for a row x and, where R is strongly convex, its μ; and the cost of one call, of which "
     "Lanczos takes some steps of O(nonzeros). Oracles marked ● are part of the compiled loop (box "

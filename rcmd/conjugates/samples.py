@@ -240,7 +240,10 @@ class SampleLosses:
         D_l(0, a) = l(0) + l*(l'(a)) grows with |a| on either side.
         """
         if not self.plain or self.unit_gammas is not None:
-            ends, zero = [self._each("derivative", a, self.y) for a in (-bounds, bounds)], 0 * self.y
+            ends, zero = (
+                [self._each("derivative", a, self.y) for a in (-bounds, bounds)],
+                0 * self.y,
+            )
             radii = [self._each("fenchel_young", zero, w, self.y) for w in ends]
             majorant = self.unit_gamma * bounds * bounds / 2
             # What a default fenchel_young may lose; where it is no number, the majorant stands in.
