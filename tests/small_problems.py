@@ -27,11 +27,12 @@ from rcmd import (
 from rcmd.solver.history import Record
 
 LOSSES = {"least-squares": LeastSquares(), "logistic": Logistic()}
-PARAMETERS = {"EpsilonInsensitive": (0.3,), "SmoothedQuantile": (0.7,)}
-REFUSED = {"Poisson", "Exponential"}  # they are not smooth
+PARAMETERS = {"EpsilonInsensitive": (0.3,), "SmoothedQuantile": (0.7,), "Expectile": (0.7,)}
+LIKELIHOODS = {"Poisson", "Exponential", "Gamma", "NegativeBinomial", "CrossEntropy"}
+"""Losses for labels of their own kinds, tried in test_likelihoods.py."""
 SHIPPED: list[SeparableConjugate] = [
     getattr(conjugates, name)(*PARAMETERS.get(name, ()))
-    for name in sorted({*conjugates.__all__} - {"SampleLosses", "SeparableConjugate"} - REFUSED)
+    for name in sorted({*conjugates.__all__} - {"SampleLosses", "SeparableConjugate"} - LIKELIHOODS)
 ]
 
 ORACLES: dict[str, LinearMinOracle] = {

@@ -19,7 +19,7 @@ from rcmd.conjugates.base import NumericConjugateWarning, SeparableConjugate
 from rcmd.engine.sampling import Sampler
 from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import Schedule
-from rcmd.model.specs import LOSSES, ORACLES, REFUSED, Waiting, parse_loss, parse_oracle
+from rcmd.model.specs import LOSSES, ORACLES, Waiting, parse_loss, parse_oracle
 from rcmd.model.user_code import load
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.reporting.tables import say, write_json
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 def named(target: str) -> Any:
     """The loss or oracle that ``rcmd list`` names ``target``; ``None`` if there is none."""
     name = target.partition(":")[0]
-    if name in LOSSES or name in REFUSED or name == "expression":
+    if name in LOSSES or name == "expression":
         return parse_loss(target)
     return parse_oracle(target) if name in ORACLES else None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
-from rcmd.model.specs import LOSSES, ORACLES, REFUSED
+from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.writing import FORMS
 from rcmd.reporting.tables import say, write_json
@@ -27,8 +27,8 @@ SECTIONS = {
 
 OPENING = {
     "losses": "--loss NAME:PARAMETER:…  Losses l(s; y) of a prediction s = xᵀβ and a label y, "
-    "γ-smooth. Each costs O(1) a row and is part of the compiled loop. The column strict says "
-    "whether it is strictly convex.",
+    "γ-smooth, or with a sup over the predictions of each sample. Each costs O(1) a row and is "
+    "part of the compiled loop. The column strict says whether it is strictly convex.",
     "oracles": "--oracle NAME:PARAMETER:…  A set or a regularizer R, with M = max |xᵀβ| over it "
     "for a row x and, where R is strongly convex, its μ; and the cost of one call, of which "
     "Lanczos takes some steps of O(nonzeros). Oracles marked ● are part of the compiled loop (○ if "
@@ -39,16 +39,15 @@ OPENING = {
 
 
 def losses() -> Iterator[dict[str, Any]]:
-    """Every loss as plain data; those that are refused have no γ."""
-    known = [(spec.text, spec.makes, spec.makes.gamma_words) for spec in LOSSES.values()]
-    for text, makes, gamma in [*known, *((name, cls, None) for name, cls in REFUSED.items())]:
-        signs_only = makes.label_fault(makes, [0.5])  # asks the class alone
+    """Every loss as plain data."""
+    for spec in LOSSES.values():
+        makes = spec.makes
         yield {
-            "write": text,
+            "write": spec.text,
             "class": makes.__name__,
             "formula": makes.formula,
-            "gamma": gamma,
-            "labels": "±1" if signs_only else "any",
+            "gamma": makes.gamma_words,
+            "labels": makes.labels,
             "strictly_convex": makes.strictly_convex,
         }
 
@@ -100,7 +99,7 @@ def _compiled(makes: type[LinearMinOracle]) -> bool | None:
 
 MARKS = {True: "●", False: "", None: "○"}
 WIDTH = 100
-LOSS_WIDTHS = (29, 43, 11, 3, 6)
+LOSS_WIDTHS = (29, 37, 11, 9, 6)
 ORACLE_WIDTHS = (28, 31, 20, 12, 1)
 
 
@@ -109,12 +108,9 @@ def _loss_table(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
     yield from _line(("how to write it", "l(s; y)", "γ", "y", "strict"), LOSS_WIDTHS)
     for row in rows:
-        if row["gamma"] is not None:
-            strictly = "yes" if row["strictly_convex"] else "no"
-            cells = (row["write"], row["formula"], row["gamma"], row["labels"], strictly)
-            yield from _line(cells, LOSS_WIDTHS)
-    refused = [f"{row['write']}, {row['formula']}" for row in rows if row["gamma"] is None]
-    yield f"refused, as no γ bounds their second derivatives: {'; '.join(refused)}"
+        strictly = "yes" if row["strictly_convex"] else "no"
+        cells = (row["write"], row["formula"], row["gamma"], row["labels"], strictly)
+        yield from _line(cells, LOSS_WIDTHS)
 
 
 def _oracle_table(rows: list[dict[str, Any]]) -> Iterator[str]:

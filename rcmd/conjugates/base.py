@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -13,6 +14,9 @@ import numpy as np
 from rcmd.conjugates import numeric
 
 SIGNS, REAL = "±1", "real"
+COUNTS, POSITIVE, SHARES = "≥ 0", "> 0", "in [0, 1]"
+ENDS = {COUNTS: (0.0, math.inf), POSITIVE: (5e-324, math.inf), SHARES: (0.0, 1.0)}
+"""Between what labels of a kind are, ends included."""
 
 
 class NumericConjugateWarning(UserWarning):
@@ -22,17 +26,26 @@ class NumericConjugateWarning(UserWarning):
 _warned: WeakSet[type] = WeakSet()
 
 
+def with_fields(method: Any) -> Any:
+    """``method`` itself; to type checkers Any, as a class that reads fields has more arguments."""
+    return method
+
+
 class SeparableConjugate(ABC):
     """A convex, γ-smooth loss l(s; y) of a prediction s at a label y, with its conjugate.
 
     Subclasses are frozen dataclasses whose fields are numbers. The methods below are
     *scalar code*: they take and return single numbers, use ``math`` functions, and call
     module-level functions but no other method of ``self``. Whole arrays, per-sample
-    weights and the engines are built from them.
+    weights, offsets and the engines are built from them.
+
+    A class that ``reads`` fields, numbers of each sample beside its label, gets them in that order
+    as further arguments behind the label: ``value(self, s, y, tau)``.
 
     ``value`` and ``derivative`` must be given. A class without ``gamma``, ``conjugate``,
     ``conjugate_derivative`` or ``conjugate_domain`` works with numeric ones, which one
-    ``NumericConjugateWarning`` per class says. ``rcmd.testing.check_conjugate`` checks them all.
+    ``NumericConjugateWarning`` per class says; ``curvature_bound`` takes the place of ``gamma``
+    where l'' is finite on bounded sets only. ``rcmd.testing.check_conjugate`` checks them all.
 
     Examples
     --------
@@ -60,6 +73,9 @@ class SeparableConjugate(ABC):
 
         return loss_from_expression(expression, **options)
 
+    reads: ClassVar[tuple[str, ...]] = ()
+    """The fields of ``Problem(…, fields={"tau": …})`` that the methods get behind the label."""
+
     quadratic: ClassVar[bool] = False
     """Whether l is a quadratic function of s; some theorems hold only then."""
 
@@ -67,7 +83,7 @@ class SeparableConjugate(ABC):
     """Whether l is strictly convex, which Assumption 1.1 (1) asks for."""
 
     labels: ClassVar[str] = REAL
-    """The labels the loss is for: ``"±1"`` or ``"real"``."""
+    """The labels the loss is for: ``"±1"``, ``"real"``, ``"≥ 0"``, ``"> 0"`` or ``"in [0, 1]"``."""
 
     formula: ClassVar[str] = "l(s; y)"
     """The loss in one line, for people."""
@@ -104,7 +120,8 @@ class SeparableConjugate(ABC):
     def __new__(cls, *arguments: Any, **named: Any) -> Any:
         """Refuse a class without l or l', and warn once of what is found numerically."""
         required = ("value", "derivative")
-        missing = [f"{name}(self, s, y)" for name in required if name in cls.__abstractmethods__]
+        at = ", ".join(("self", "s", "y", *cls.reads))
+        missing = [f"{name}({at})" for name in required if name in cls.__abstractmethods__]
         if missing:
             raise TypeError(
                 f"{cls.__name__} does not define {' and '.join(missing)}; a SeparableConjugate "
@@ -127,21 +144,35 @@ class SeparableConjugate(ABC):
     def gamma(self) -> Any:
         """γ, the Lipschitz constant of l'.
 
-        Where a class does not give it: the steepest chord of l' that was found, an estimate, in
-        a ``Problem`` at its own labels and predictions, else near the labels −1, 0 and 1.
+        Where a class does not give it, the largest γ_j of a ``Problem``, on its own predictions.
+        Outside of one it is infinite for a class with ``curvature_bound``, else the steepest chord
+        of l' found near the labels −1, 0 and 1, an estimate.
         """
         found = vars(self).get("_gamma")
-        if found is None:
-            labels = [y for y in (-1.0, 0.0, 1.0) if not self.label_fault([y])] or [1.0]
-            found = max(self.steepest(y - 64.0, y + 64.0, y) for y in labels)
-            vars(self)["_gamma"] = found
+        if found is not None:
+            return found
+        if self.reads or has_curvature_bound(type(self)):
+            return math.inf
+        labels = [y for y in (-1.0, 0.0, 1.0) if not self.label_fault([y])] or [1.0]
+        found = max(self.steepest(y - 64.0, y + 64.0, y) for y in labels)
+        vars(self)["_gamma"] = found
         return found
+
+    @with_fields
+    def curvature_bound(self, low: Any, high: Any, y: Any, *fields: Any) -> Any:
+        """An upper bound of l''(s; y) over low ≤ s ≤ high; γ where a class does not say it.
+
+        For a class without ``gamma`` it gives γ_j on I_j, where the predictions x_jᵀβ of the sample
+        live: outside, tangents could take the place of l and no run would change.
+        """
+        return self.gamma
 
     def steepest(self, low: float, high: float, y: float) -> float:
         """The steepest chord of l'(·; y) found on [low, high], an estimate of γ there."""
         return numeric.largest_slope(numeric.guarded(self.derivative, y), low, high, y)
 
-    def proved_on(self, low: Any, high: Any, y: Any) -> bool:
+    @with_fields
+    def proved_on(self, low: Any, high: Any, y: Any, *fields: Any) -> bool:
         """Whether convexity and γ are proved for predictions from low_j to high_j at labels y_j.
 
         Arrays, an entry for each sample; a counterexample raises a ``ValueError``. Where nothing
@@ -149,52 +180,63 @@ class SeparableConjugate(ABC):
         """
         return False
 
+    @with_fields
     @abstractmethod
     def value(self, s: Any, y: Any) -> Any:
         """l(s; y)."""
 
+    @with_fields
     @abstractmethod
     def derivative(self, s: Any, y: Any) -> Any:
         """l'(s; y)."""
 
-    def second_derivative(self, s: Any, y: Any) -> Any:
+    @with_fields
+    def second_derivative(self, s: Any, y: Any, *fields: Any) -> Any:
         """l''(s; y), or where l' has a kink a number between its slopes.
 
         Where a class does not give it: a central difference of l'.
         """
         step = 6e-6 * (1.0 + abs(s))
-        return (self.derivative(s + step, y) - self.derivative(s - step, y)) / (2.0 * step)
+        rise = self.derivative(s + step, y, *fields) - self.derivative(s - step, y, *fields)
+        return rise / (2.0 * step)
 
-    def conjugate(self, w: Any, y: Any) -> Any:
+    @with_fields
+    def conjugate(self, w: Any, y: Any, *fields: Any) -> Any:
         """l*(w; y) = sup_s ws − l(s; y); infinite outside its domain."""
-        value, slope = numeric.guarded(self.value, y), numeric.guarded(self.derivative, y)
-        return numeric.conjugate(value, slope, w)
+        return numeric.conjugate(self, w, y, *fields)
 
-    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+    @with_fields
+    def conjugate_derivative(self, w: Any, y: Any, *fields: Any) -> Any:
         """l*'(w; y), the s with l'(s; y) = w; ±inf at a finite end of the domain.
 
         Where l is not strictly convex several s may have that slope; a class says in its
         ``note`` which one this returns.
         """
-        return numeric.inverse_slope(numeric.guarded(self.derivative, y), w)
+        return numeric.inverse_slope(self, w, y, *fields)
 
-    def conjugate_domain(self, y: Any) -> tuple[Any, Any]:
+    @with_fields
+    def conjugate_domain(self, y: Any, *fields: Any) -> tuple[Any, Any]:
         """The ends of dom l*(·; y), the limits of l'.
 
         Where a class gives ``conjugate`` but not this, all numbers; else found numerically.
         """
         if type(self).conjugate is not SeparableConjugate.conjugate:
             return (-math.inf, math.inf)
-        slope = numeric.guarded(self.derivative, y)
-        return numeric.slope_limit(slope, -1.0), numeric.slope_limit(slope, 1.0)
+        return self.slope_limit(-1.0, y, *fields), self.slope_limit(1.0, y, *fields)
 
-    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+    @with_fields
+    def slope_limit(self, direction: Any, y: Any, *fields: Any) -> Any:
+        """The limit of l' as s → ±inf, ``direction`` being 1 or −1, as far as it can be seen."""
+        return numeric.slope_limit(self, direction, y, *fields)
+
+    @with_fields
+    def fenchel_young(self, s: Any, w: Any, y: Any, *fields: Any) -> Any:
         """l(s) + l*(w) − ws ≥ 0, zero exactly at w = l'(s).
 
         Override it with a form that does not cancel; this one loses digits when l(s)
         and ws are large.
         """
-        return self.value(s, y) + self.conjugate(w, y) - w * s
+        return self.value(s, y, *fields) + self.conjugate(w, y, *fields) - w * s
 
     def bregman_radius(self, bound: Any) -> Any:
         """sup of D_l(0, a) over |a| ≤ ``bound``: one sample's share of D_max.
@@ -204,37 +246,56 @@ class SeparableConjugate(ABC):
         """
         return self.gamma * bound * bound / 2
 
-    def descent_bound(self, y: Any) -> Any:
+    @with_fields
+    def descent_bound(self, y: Any, *fields: Any) -> Any:
         """An upper bound of sup_s −s·l'(s; y), from which penalties get their radius.
 
         l(0) − inf l = l(0) + l*(0) by convexity; infinite when l is unbounded below.
         """
-        return self.value(0 * y, y) + self.conjugate(0 * y, y)
+        return self.value(0 * y, y, *fields) + self.conjugate(0 * y, y, *fields)
 
     def label_fault(self, y: Any) -> str | None:
         """What is wrong with the labels ``y``, as a sentence, or ``None``."""
-        if self.labels == REAL or (np.abs(y) == 1.0).all():
+        if self.labels == REAL or (self.labels == SIGNS and (np.abs(y) == 1.0).all()):
             return None
         values = np.unique(np.asarray(y, dtype=float))
+        name = re.split(r"[:\[]", self.spec)[0].replace("-", " ")
+        who = f"{name} loss" if name else f"loss {self.formula}"
+        if self.labels in ENDS:
+            low, high = ENDS[self.labels]
+            wrong = values[~((values >= low) & (values <= high))]
+            said = (
+                f"y holds {wrong[0]:g}; the {who} expects labels {self.labels}"
+                if wrong.size
+                else ""
+            )
+            return said or None
         shown = ", ".join(f"{value:g}" for value in values[:5])
-        name = self.spec.partition("[")[0].replace("-", " ")
         return (
-            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the "
-            f"{f'{name} loss' if name else f'loss {self.formula}'} "
+            f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the {who} "
             "expects -1 and +1: map two classes with numpy.where(y == y.max(), 1.0, -1.0)"
         )
 
-    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+    @with_fields
+    def cvxpy_form(self, predictions: Any, y: Any, *fields: Any) -> Any:
         """The vector of values l(s_j; y_j) as a CVXPY expression in ``predictions``."""
+        at = ", ".join(("predictions", "y", *self.reads))
         raise NotImplementedError(
-            f"{type(self).__name__} has no CVXPY form; define cvxpy_form(predictions, y) "
+            f"{type(self).__name__} has no CVXPY form; define cvxpy_form({at}) "
             "to compare it with ground truth"
         )
+
+
+def has_curvature_bound(cls: type[SeparableConjugate]) -> bool:
+    """Whether ``cls`` says how large l'' is between two predictions."""
+    return bool(cls.curvature_bound is not SeparableConjugate.curvature_bound)
 
 
 def numeric_parts(cls: type[SeparableConjugate]) -> list[str]:
     """The names of what ``cls`` leaves to numerics."""
     names = ("gamma", "conjugate", "conjugate_derivative", "conjugate_domain")
     left = [name for name in names if getattr(cls, name) is getattr(SeparableConjugate, name)]
+    if has_curvature_bound(cls):
+        left = [name for name in left if name != "gamma"]
     # A conjugate given without its domain is taken to be finite everywhere, as is common.
     return [name for name in left if name != "conjugate_domain" or "conjugate" in left]

@@ -136,6 +136,16 @@ class Smoothed(SeparableConjugate):
         return 1 / self.width
 
 
+def refuse_level(loss: Any) -> None:
+    """Refuse a ``level`` that is not inside (0, 1)."""
+    number = isinstance(loss.level, Real) and not isinstance(loss.level, bool)
+    if not number or not 0 < float(loss.level) < 1:
+        raise (ValueError if number else TypeError)(
+            f"level of {type(loss).__name__} is {loss.level!r}; expected a number strictly between "
+            "0 and 1, such as 0.9 for the upper decile"
+        )
+
+
 @dataclass(frozen=True)
 class SmoothedQuantile(Smoothed):
     """The pinball loss with its kink replaced by a parabola; γ = 1/width; any number type.
@@ -163,12 +173,7 @@ class SmoothedQuantile(Smoothed):
         return cls(draw.whole(5, 95) / 100, draw.magnitude(1.0))
 
     def __post_init__(self) -> None:
-        number = isinstance(self.level, Real) and not isinstance(self.level, bool)
-        if not number or not 0 < float(self.level) < 1:
-            raise (ValueError if number else TypeError)(
-                f"level of SmoothedQuantile is {self.level!r}; expected a number strictly between "
-                "0 and 1, such as 0.9 for the upper decile"
-            )
+        refuse_level(self)
         super().__post_init__()
 
     def value(self, s: Any, y: Any) -> Any:
@@ -211,6 +216,74 @@ class SmoothedQuantile(Smoothed):
         above = cp.huber(cp.pos(predictions - y), (1 - level) * width)
         below = cp.huber(cp.pos(y - predictions), level * width)
         return (above + below) / (2 * width)
+
+
+@dataclass(frozen=True)
+class Expectile(SeparableConjugate):
+    """½a(s − y)² with a = level below the label and 1 − level above it; any number type.
+
+    Its minimizer over a distribution is the expectile; γ = max(level, 1 − level), and
+    l*(w) = w²/(2a) + wy, a = 1 − level for w > 0.
+
+    Examples
+    --------
+    >>> Expectile(0.75).derivative(-2.0, 0.0), Expectile(0.75).derivative(2.0, 0.0)
+    (-1.5, 0.5)
+    """
+
+    level: Any = 0.5
+    formula = "½|level − 1[s > y]|·(s − y)²"
+    spec = "expectile:LEVEL"
+    gamma_words = "max(level, 1-level)"
+
+    @classmethod
+    def example(cls, draw: Any) -> Expectile:
+        return cls(draw.whole(5, 95) / 100)
+
+    def __post_init__(self) -> None:
+        refuse_level(self)
+
+    @property
+    def gamma(self) -> Any:
+        return max(self.level, 1 - self.level)
+
+    def value(self, s: Any, y: Any) -> Any:
+        return side(s - y, self.level) * (s - y) * (s - y) / 2
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return side(s - y, self.level) * (s - y)
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return side(s - y, self.level) + 0 * s
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return w * w / (2 * side(w, self.level)) + w * y
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        return w / side(w, self.level) + y
+
+    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+        """A square on one side of the label, a sum of non-negative terms across it."""
+        here, there, r = side(s - y, self.level), side(w, self.level), s - y
+        if (r >= 0) == (w >= 0):
+            a = here if r else there
+            return (a * r - w) * (a * r - w) / (2 * a)
+        return here * r * r / 2 + w * w / (2 * there) - w * r
+
+    def descent_bound(self, y: Any) -> Any:
+        """a·y²/4 with the a of s between 0 and y."""
+        return side(-y, self.level) * y * y / 4
+
+    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+        import cvxpy as cp
+
+        level, r = float(self.level), predictions - y
+        return (level * cp.square(cp.neg(r)) + (1 - level) * cp.square(cp.pos(r))) / 2
+
+
+def side(r: Any, level: Any) -> Any:
+    """The curvature of an ``Expectile`` at a residual, or at a slope, of that sign."""
+    return 1 - level if r > 0 else level
 
 
 @dataclass(frozen=True)

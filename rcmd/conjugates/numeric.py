@@ -1,14 +1,15 @@
 """The conjugate of a loss that gives only its value and its derivative, by root finding.
 
-The functions take l and l' at one label, as functions of s that ``guarded`` gives.
+The functions are scalar code, which numba compiles with the methods of a loss.
 """
 
 import math
 from collections.abc import Callable
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
+
+from rcmd.jit.caching import compiled_as
 
 Scalar = Callable[[Any], Any]
 
@@ -19,12 +20,12 @@ EVEN, NEAR, GOLDEN = 320, 32, 0.6180339887498949
 """How many points are spread evenly, and how many on each side of a centre."""
 
 
-def guarded(method: Callable[[Any, Any], Any], y: Any) -> Scalar:
-    """s ↦ ``method(s, y)`` with arithmetic faults, such as exp(1000), turned into nan."""
+def guarded(method: Callable[..., Any], *at: Any) -> Scalar:
+    """s ↦ ``method(s, *at)`` with arithmetic faults, such as exp(1000), turned into nan."""
 
     def call(s: Any) -> Any:
         try:
-            return method(s, y)
+            return method(s, *at)
         except (ArithmeticError, ValueError):
             # The fault leaves a floating-point flag up, which NumPy would report as its own at
             # the end of a loop over samples; a NumPy operation takes it down.
@@ -34,29 +35,54 @@ def guarded(method: Callable[[Any, Any], Any], y: Any) -> Scalar:
     return call
 
 
-def inverse_slope(slope: Scalar, w: Any) -> Any:
-    """An s with slope(s) = w, by doubling until w is bracketed and false position within.
+def value_at(loss: Any, s: Any, y: Any, *fields: Any) -> Any:
+    """l(s; y), nan where that is an arithmetic fault."""
+    return guarded(loss.value, y, *fields)(s)
+
+
+def slope_at(loss: Any, s: Any, y: Any, *fields: Any) -> Any:
+    """l'(s; y), likewise."""
+    return guarded(loss.derivative, y, *fields)(s)
+
+
+def _plain_value(loss: Any, s: Any, y: Any, *fields: Any) -> Any:
+    return loss.value(s, y, *fields)
+
+
+def _plain_slope(loss: Any, s: Any, y: Any, *fields: Any) -> Any:
+    return loss.derivative(s, y, *fields)
+
+
+# Compiled code raises no arithmetic faults, and cannot catch them.
+compiled_as(value_at, _plain_value)
+compiled_as(slope_at, _plain_slope)
+
+
+def inverse_slope(loss: Any, w: Any, y: Any, *fields: Any) -> Any:
+    """An s with l'(s) = w, by doubling until w is bracketed and false position within.
 
     +inf or −inf where the slope stays below or above w as far as it can be evaluated.
     """
-    near, f_near = 0.0, slope(0.0) - w
+    near, f_near = 0.0, slope_at(loss, 0.0, y, *fields) - w
     if f_near == 0.0:
         return 0.0
     direction = 1.0 if f_near < 0.0 else -1.0
-    far, f_far = direction, slope(direction) - w
+    far, f_far = direction, slope_at(loss, direction, y, *fields) - w
     while f_far * direction < 0.0 and abs(far) < 2.0**50:
         near, f_near = far, f_far
-        far, f_far = 2.0 * far, slope(2.0 * far) - w
+        far, f_far = 2.0 * far, slope_at(loss, 2.0 * far, y, *fields) - w
     if f_far == 0.0:
         return far
     if not f_far * direction > 0.0:
         # Still on this side so far out, or not a number any more.
         return direction * math.inf
-    return _bracketed_root(slope, w, near, f_near, far, f_far)
+    return _bracketed_root(near, f_near, far, f_far, loss, w, y, *fields)
 
 
-def _bracketed_root(slope: Scalar, w: Any, a: Any, f_a: Any, b: Any, f_b: Any) -> Any:
-    """A zero of slope − w between a and b: Illinois' rule, halving every third time."""
+def _bracketed_root(
+    a: Any, f_a: Any, b: Any, f_b: Any, loss: Any, w: Any, y: Any, *fields: Any
+) -> Any:
+    """A zero of l' − w between a and b: Illinois' rule, halving every third time."""
     for step in range(300):
         if abs(b - a) <= 2.0**-52 * max(abs(a), abs(b)):
             break
@@ -65,7 +91,7 @@ def _bracketed_root(slope: Scalar, w: Any, a: Any, f_a: Any, b: Any, f_b: Any) -
             middle = (a + b) / 2.0
         if middle == a or middle == b:
             break
-        f_middle = slope(middle) - w
+        f_middle = slope_at(loss, middle, y, *fields) - w
         if f_middle == 0.0:
             return middle
         if (f_middle > 0.0) == (f_b > 0.0):
@@ -76,20 +102,20 @@ def _bracketed_root(slope: Scalar, w: Any, a: Any, f_a: Any, b: Any, f_b: Any) -
     return b
 
 
-def conjugate(value: Scalar, slope: Scalar, w: Any) -> Any:
-    """sup_s ws − value(s), at the s of ``inverse_slope``; at an end of the domain by its limit."""
-    s = inverse_slope(slope, w)
+def conjugate(loss: Any, w: Any, y: Any, *fields: Any) -> Any:
+    """sup_s ws − l(s), at the s of ``inverse_slope``; at an end of the domain by its limit."""
+    s = inverse_slope(loss, w, y, *fields)
     if not math.isinf(s):
-        return w * s - value(s)
+        return w * s - value_at(loss, s, y, *fields)
     direction = math.copysign(1.0, s)
-    limit = slope_limit(slope, direction)
+    limit = slope_limit(loss, direction, y, *fields)
     if not abs(w - limit) <= LIMIT_TOLERANCE * (1.0 + abs(w)):
         return math.inf
-    # lim ws − value(s) as s → ±inf; infinite if it still grows at 2^30.
-    best = -value(0.0)
+    # lim ws − l(s) as s → ±inf; infinite if it still grows at 2^30.
+    best = -value_at(loss, 0.0, y, *fields)
     for k in range(30):
         s = direction * 2.0**k
-        here = w * s - value(s)
+        here = w * s - value_at(loss, s, y, *fields)
         if math.isnan(here):
             return best
         if abs(s) > 1024.0 and here - best <= 2.0**-50 * abs(w * s):
@@ -99,19 +125,22 @@ def conjugate(value: Scalar, slope: Scalar, w: Any) -> Any:
     return math.inf
 
 
-def slope_limit(slope: Scalar, direction: Any) -> Any:
-    """The limit of the slope as s → ±inf, an end of dom l*; ±inf where it keeps growing.
+def slope_limit(loss: Any, direction: Any, y: Any, *fields: Any) -> Any:
+    """The limit of l' as s → ±inf, an end of dom l*; ±inf where it keeps growing.
 
     It has a limit if it stands still between a quarter of the way and the farthest s up to
     2⁵⁰ at which it can be evaluated.
     """
-    steps = (direction * 2.0**k for k in range(51))
-    slopes = list(takewhile(math.isfinite, map(slope, steps)))
-    if len(slopes) < 8:
-        # Too little could be evaluated: no limit is known, and none is claimed.
-        return direction * math.inf
-    last = slopes[-1]
-    settled = abs(last - slopes[-3]) <= LIMIT_TOLERANCE * (1.0 + abs(last))
+    quarter = half = last = math.nan
+    known = 0
+    for k in range(51):
+        slope = slope_at(loss, direction * 2.0**k, y, *fields)
+        if not math.isfinite(slope):
+            break
+        quarter, half, last = half, last, slope
+        known += 1
+    # Where too little could be evaluated, no limit is known, and none is claimed.
+    settled = known >= 8 and abs(last - quarter) <= LIMIT_TOLERANCE * (1.0 + abs(last))
     return last if settled else direction * math.inf
 
 

@@ -1,13 +1,15 @@
-"""The n pairs (l_j, l_j*) of a data set, on arrays: l_j = ω_j · l(·; y_j)."""
+"""The n pairs (l_j, l_j*) of a data set, on arrays: l_j = ω_j · l(· + o_j; y_j, fields_j)."""
 
 from __future__ import annotations
 
+import math
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.base import SeparableConjugate, has_curvature_bound, numeric_parts
 from rcmd.rows.validation import Array
 
 COMPILE_FROM = 4096
@@ -27,12 +29,71 @@ SOME_LABELS = 1000
 """Labels that are sorted to find different ones."""
 
 
+CHORDS = 34
+"""How many points of a range a derivative is compared at, for such a class that reads fields."""
+
+
+class SampleLoss(NamedTuple):
+    """The pair of one sample: l with its offset o and its fields filled in, of s = x_jᵀβ.
+
+    It is l(s + o) and l*(w) − ow. The methods are scalar code, as those of the loss are, and proxes
+    see them; of array forms of a loss and an array of offsets it makes array forms.
+
+    Examples
+    --------
+    >>> from rcmd import LeastSquares
+    >>> shifted = SampleLoss(LeastSquares(), offset=1.0)
+    >>> shifted.derivative(2.0, 3.0), shifted.conjugate(2.0, 3.0)  # as LeastSquares at the label 2
+    (0.0, 6.0)
+    """
+
+    loss: Any
+    offset: Any = 0
+    fields: Any = ()
+    gamma: Any = math.nan
+
+    def value(self, s: Any, y: Any) -> Any:
+        return self.loss.value(s + self.offset, y, *self.fields)
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return self.loss.derivative(s + self.offset, y, *self.fields)
+
+    def second_derivative(self, s: Any, y: Any) -> Any:
+        return self.loss.second_derivative(s + self.offset, y, *self.fields)
+
+    def expansion(self, s: Any, y: Any) -> Any:
+        return self.loss.expansion(s + self.offset, y, *self.fields)
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return self.loss.conjugate(w, y, *self.fields) - self.offset * w
+
+    def conjugate_derivative(self, w: Any, y: Any) -> Any:
+        return self.loss.conjugate_derivative(w, y, *self.fields) - self.offset
+
+    def conjugate_domain(self, y: Any) -> Any:
+        return self.loss.conjugate_domain(y, *self.fields)
+
+    def slope_limit(self, direction: Any, y: Any) -> Any:
+        return self.loss.slope_limit(direction, y, *self.fields)
+
+    def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
+        return self.loss.fenchel_young(s + self.offset, w, y, *self.fields)
+
+    def duality(self, s: Any, w: Any, y: Any) -> Any:
+        conjugates, terms = self.loss.duality(s + self.offset, w, y, *self.fields)
+        return conjugates - self.offset * w, terms
+
+    def curvature_bound(self, low: Any, high: Any, y: Any) -> Any:
+        low, high = low + self.offset, high + self.offset
+        return self.loss.curvature_bound(low, high, y, *self.fields)
+
+
 class SampleLosses:
-    """A loss bound to labels and weights; every method maps arrays to arrays.
+    """A loss bound to labels, weights, offsets and fields; every method maps arrays to arrays.
 
     With a weight ω_j the pair is l_j = ω_j l and l_j*(w) = ω_j l*(w/ω_j), so that
-    γ_j = ω_j γ; the scalar class knows nothing of weights. ``unit_gammas``, if given, has a γ
-    for each sample instead, without its weight.
+    γ_j = ω_j γ; with an offset o_j it is that of ``SampleLoss``. The scalar class knows nothing of
+    either. ``unit_gammas``, if given, has a γ for each sample instead, without its weight.
 
     Examples
     --------
@@ -48,18 +109,66 @@ class SampleLosses:
         y: Array,
         weights: Array | None = None,
         unit_gammas: Array | None = None,
+        offset: Array | None = None,
+        fields: tuple[Array, ...] = (),
     ) -> None:
         self.loss = loss
         self.y = y
         self.weights = weights
         self.unit_gammas = unit_gammas
+        self.offset = offset
+        self.fields = fields
         self._scalars: dict[str, Any] = {}
 
     def some(self, places: Any) -> SampleLosses:
         """The pairs j in ``places``, an array or a slice."""
-        weights = None if self.weights is None else self.weights[places]
-        gammas = None if self.unit_gammas is None else self.unit_gammas[places]
-        return SampleLosses(self.loss, self.y[places], weights, gammas)
+        parts = (self.weights, self.unit_gammas, self.offset)
+        weights, gammas, offset = (None if part is None else part[places] for part in parts)
+        fields = tuple(part[places] for part in self.fields)
+        return SampleLosses(self.loss, self.y[places], weights, gammas, offset, fields)
+
+    def with_weights(self, weights: Array) -> SampleLosses:
+        """The same pairs with other weights."""
+        other = copy(self)
+        other.weights = weights
+        vars(other).pop("domain", None)
+        return other
+
+    @property
+    def plain(self) -> bool:
+        """Whether a sample has nothing of its own but its label and its weight."""
+        return self.offset is None and not self.fields
+
+    def one(self, j: Any) -> Any:
+        """The pair of sample j without its weight, as scalar methods."""
+        if self.plain and self.unit_gammas is None:
+            return self.loss
+        offset = 0 if self.offset is None else self.offset[j]
+        gamma = self.loss.gamma if self.unit_gammas is None else self.unit_gammas[j]
+        return SampleLoss(self.loss, offset, tuple(part[j] for part in self.fields), gamma)
+
+    # ---- compiled code -------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> Array:
+        """What ``scalar`` takes for the label: y_j, or j where samples have data of their own."""
+        return self.y if self.plain else np.arange(len(self.y), dtype=float)
+
+    @property
+    def table(self) -> Array:
+        """y_j, o_j and the fields of sample j, a row each, which compiled code looks up."""
+        offset = 0 * self.y if self.offset is None else self.offset
+        return np.stack([self.y, offset, *self.fields], axis=1)
+
+    def scalar(self, name: str) -> Any:
+        """The compiled method ``name``, of one to three arguments, the last one of ``labels``."""
+        from rcmd.jit.scalars import method_scalar, sample_scalar
+
+        if self.plain:
+            return method_scalar(self.loss, name)
+        return sample_scalar(SampleLoss, self.loss, name, self.table)
+
+    # ---- on arrays -----------------------------------------------------------------------------
 
     def value(self, s: Array) -> Array:
         """l_j(s_j)."""
@@ -69,12 +178,13 @@ class SampleLosses:
         """l_j'(s_j), for the rows j of ``batch`` by the scalar method, as the steps do."""
         if batch is None:
             return self._weighted(self._each("derivative", s, self.y))
-        return self._weighted(self._one_by_one("derivative", s, self.y[batch]), batch)
+        some = self if self.plain else self.some(batch)
+        return self._weighted(some._one_by_one("derivative", s, self.y[batch]), batch)
 
     def second_derivative(self, s: Array) -> Array:
         """l_j''(s_j), brought into [0, γ_j]."""
         slopes = self._each("second_derivative", s, self.y)
-        return self._weighted(np.clip(slopes, 0, self.loss.gamma))
+        return self._weighted(np.clip(slopes, 0, self.unit_gamma))
 
     def expansion(self, s: Array) -> tuple[Array, Array, Array]:
         """l_j(s_j), l_j'(s_j) and l_j''(s_j), in one pass where an array form does all three."""
@@ -82,7 +192,7 @@ class SampleLosses:
         if parts is None:
             return self.value(s), self.derivative(s), self.second_derivative(s)
         values, slopes, curvatures = parts
-        np.clip(curvatures, 0, self.loss.gamma, out=curvatures)
+        np.clip(curvatures, 0, self.unit_gamma, out=curvatures)
         return self._weighted(values), self._weighted(slopes), self._weighted(curvatures)
 
     def conjugate(self, w: Array) -> Array:
@@ -107,23 +217,43 @@ class SampleLosses:
         np.maximum(terms, 0, out=terms)
         return self._weighted(conjugates), self._weighted(terms)
 
-    def largest_descent(self, offset: Array | None = None) -> Any:
-        """An upper bound of −(1/n) Σ_j (s_j − offset_j)·l_j'(s_j) over all s.
+    def largest_descent(self, start: Array | None = None) -> Any:
+        """An upper bound of −(1/n) Σ_j (s_j − start_j)·l_j'(s_j) over all s.
 
-        That is (1/n) Σ_j sup_s −s·l_j'(s) without an offset; with one, l_j(offset_j) − inf l_j.
+        That is (1/n) Σ_j sup_s −s·l_j'(s) from 0, and from elsewhere l_j(start_j) − inf l_j.
         """
-        if offset is None:
-            return self._weighted(self._each("descent_bound", self.y)).mean()
-        return (self.value(offset) + self.conjugate(0 * self.y)).mean()
+        return self._descents(start).mean()
+
+    def _descents(self, start: Array | None) -> Array:
+        if start is None and self.plain:
+            return self._weighted(self._each("descent_bound", self.y))
+        zero = 0 * self.y
+        return self.value(zero if start is None else start) + self.conjugate(zero)
 
     def bregman_radius(self, bounds: Array) -> Any:
         """D_max = (1/n) Σ_j sup over |a| ≤ M_j of D_{l_j}(0, a)."""
+        return self._weighted(self._radii(bounds)).mean()
+
+    def _radii(self, bounds: Array) -> Array:
+        """By the class where all samples have its γ; else D at an end, at most γ_j M_j²/2.
+
+        D_l(0, a) = l(0) + l*(l'(a)) grows with |a| on either side.
+        """
+        if not self.plain or self.unit_gammas is not None:
+            ends, zero = (
+                [self._each("derivative", a, self.y) for a in (-bounds, bounds)],
+                0 * self.y,
+            )
+            radii = [self._each("fenchel_young", zero, w, self.y) for w in ends]
+            majorant = self.unit_gamma * bounds * bounds / 2
+            # What a default fenchel_young may lose; where it is no number, the majorant stands in.
+            terms = abs(self._each("value", zero, self.y)) + bounds * np.maximum(*map(abs, ends))
+            lost = 0 if self.y.dtype == object else 2.0**-40 * terms
+            return np.fmin(np.maximum(*radii) + lost, majorant)
         levels = _two_levels(bounds)
         if levels is None or self.y.dtype == object:
-            radii = self._each("bregman_radius", bounds)
-        else:
-            radii = np.array([self.loss.bregman_radius(b) for b in levels[0]])[levels[1]]
-        return self._weighted(radii).mean()
+            return self._each("bregman_radius", bounds)
+        return np.array([self.loss.bregman_radius(b) for b in levels[0]])[levels[1]]
 
     def clip(self, w: Array) -> Array:
         """``w`` brought into dom l_j*, coordinate by coordinate; itself where it is inside."""
@@ -133,10 +263,19 @@ class SampleLosses:
     @cached_property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
-        labels, places = _two_levels(self.y) or np.unique(self.y, return_inverse=True)
-        ends = np.array([self.loss.conjugate_domain(y) for y in labels], dtype=self.y.dtype)
-        low, high = ends[:, 0][places], ends[:, 1][places]
-        return self._weighted(low), self._weighted(high)
+        labels, fields = self.y, self.fields
+        places: Any = slice(None)
+        if not fields:
+            labels, places = _two_levels(labels) or np.unique(labels, return_inverse=True)
+        if "conjugate_domain" in numeric_parts(type(self.loss)):
+            few = SampleLosses(self.loss, labels, fields=fields)
+            ends = [few._each("slope_limit", end + 0 * labels, labels) for end in (-1.0, 1.0)]
+        else:
+            each = zip(labels, *fields, strict=True)
+            found = [self.loss.conjugate_domain(*at) for at in each]
+            ends = list(np.array(found, dtype=self.y.dtype).T)
+        low, high = (self._weighted(end[places]) for end in ends)
+        return low, high
 
     @property
     def gammas(self) -> Array:
@@ -145,12 +284,51 @@ class SampleLosses:
             return self._weighted(self.unit_gammas)
         return self._weighted(np.full_like(self.y, self.loss.gamma + 0 * self.y[0]))
 
-    def estimated_gammas(self, low: Array, high: Array) -> Array:
-        """An estimate of γ for each sample, without its weight, on low_j ≤ s ≤ high_j.
+    @property
+    def unit_gamma(self) -> Any:
+        """γ without weights, an array where samples have their own."""
+        return self.loss.gamma if self.unit_gammas is None else self.unit_gammas
 
-        It is found at up to ``MOST_LABELS`` of the labels; one between two of them gets the larger.
+    def shifted(self, low: Array, high: Array) -> tuple[Array, ...]:
+        """Ends of predictions with their offsets, the labels and the fields."""
+        offset = 0 if self.offset is None else self.offset
+        return low + offset, high + offset, self.y, *self.fields
+
+    def local_gammas(self, low: Array, high: Array) -> Array:
+        """γ for each sample, without its weight, on low_j ≤ x_jᵀβ ≤ high_j.
+
+        By the class's ``curvature_bound``; where it has none, an estimate.
         """
-        y, low, high = (np.asarray(part, dtype=float) for part in (self.y, low, high))
+        if has_curvature_bound(type(self.loss)):
+            found = self._each("curvature_bound", low, high, self.y)
+        elif self.fields:
+            found = self._steepest_chords(low, high)
+        else:
+            return self._estimated_gammas(low, high)
+        # Where l is linear on the range, any positive number will do.
+        return np.maximum(found, found.max() / 10**6 or 1)
+
+    def _steepest_chords(self, low: Array, high: Array) -> Array:
+        """An estimate for samples that are all different: chords of each l_j', then closer ones."""
+        wide = np.maximum(high - low, 1e-3)
+        low, high, steepest = low - (wide - (high - low)) / 2, low + wide, 0 * self.y
+        for _ in range(3):
+            points = np.linspace(low, high, CHORDS)
+            slopes = np.array([self._each("derivative", s, self.y) for s in points])
+            chords = np.diff(slopes, axis=0) / np.diff(points, axis=0)
+            place = chords.argmax(axis=0)
+            steepest = np.maximum(steepest, chords.max(axis=0))
+            ends = np.maximum(place - 1, 0), np.minimum(place + 2, CHORDS - 1)
+            low, high = (np.take_along_axis(points, end[None], 0)[0] for end in ends)
+        return steepest * (1 + 1e-4)
+
+    def _estimated_gammas(self, low: Array, high: Array) -> Array:
+        """An estimate of γ at up to ``MOST_LABELS`` of the labels.
+
+        A label between two of them gets the larger.
+        """
+        parts = self.shifted(low, high)
+        low, high, y = (np.asarray(part, dtype=float) for part in parts)
         labels = y[label_places(y)]
         if len(labels) > MOST_LABELS:
             labels = labels[np.linspace(0, len(labels) - 1, MOST_LABELS).round().astype(int)]
@@ -173,24 +351,30 @@ class SampleLosses:
 
     def _each(self, name: str, *arguments: Array) -> Array:
         """The method ``name`` at every place, by the class's array form where it has one."""
-        form = self._array_form(name)
-        if form is None:
+        if not self._has_form(name):
             return self._one_by_one(name, *arguments)
         out = np.empty(len(self.y))
         for start in range(0, len(out), BLOCK):
             block = slice(start, start + BLOCK)
-            out[block] = form(*(argument[block] for argument in arguments))
+            out[block] = self._form(name, block)(*(argument[block] for argument in arguments))
         return out
 
     def _fused(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
         """The results of several methods by the array form ``name``, or None without one."""
-        form = self._array_form(name) if len(self.y) >= FUSED_FROM else None
-        return None if form is None else form(*arguments)
+        fused = len(self.y) >= FUSED_FROM and self._has_form(name)
+        return self._form(name, slice(None))(*arguments) if fused else None
 
-    def _array_form(self, name: str) -> Any:
-        if self.y.dtype == object:
-            return None
-        return getattr(vars(type(self.loss)).get("arrays"), name, None)
+    def _has_form(self, name: str) -> bool:
+        forms = vars(type(self.loss)).get("arrays")
+        return self.y.dtype != object and hasattr(forms, name)
+
+    def _form(self, name: str, block: slice) -> Any:
+        """The array form for the samples of ``block``, with their offsets and fields."""
+        forms: Any = vars(type(self.loss))["arrays"]
+        if not self.plain:
+            offset = 0.0 if self.offset is None else self.offset[block]
+            forms = SampleLoss(forms, offset, tuple(part[block] for part in self.fields))
+        return getattr(forms, name)
 
     def _one_by_one(self, name: str, *arguments: Array) -> Array:
         """The scalar method ``name`` at every place; compiled where arrays are long."""
@@ -198,17 +382,22 @@ class SampleLosses:
         if length >= COMPILE_FROM and self.y.dtype != object:
             compiled = self._compiled(name)
             if compiled is not None:
-                return compiled(*arguments)
-        function = np.frompyfunc(getattr(self.loss, name), len(arguments), 1)
-        return np.asarray(function(*arguments), dtype=self.y.dtype)
+                *others, labels = arguments
+                return compiled(*others, labels if self.plain else self.labels)
+        if self.plain:
+            values = np.frompyfunc(getattr(self.loss, name), len(arguments), 1)(*arguments)
+        else:
+            places = enumerate(zip(*arguments, strict=True))
+            values = [getattr(self.one(j), name)(*at) for j, at in places]
+        return np.asarray(values, dtype=self.y.dtype)
 
     def _compiled(self, name: str) -> Any:
         """The compiled method, or ``None`` where it does not compile."""
-        from rcmd.jit.scalars import CannotCompile, method_scalar
+        from rcmd.jit.scalars import CannotCompile
 
         if name not in self._scalars:
             try:
-                self._scalars[name] = method_scalar(self.loss, name)
+                self._scalars[name] = self.scalar(name)
             except CannotCompile:
                 # The engine says so once, when it meets the same class.
                 self._scalars[name] = None

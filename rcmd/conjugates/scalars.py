@@ -50,6 +50,42 @@ def entropy_gap(q: float, v: float, rest: float) -> float:
     return linear + math.log1p(math.exp(-abs(q))) + negative_entropy(min(v, rest))
 
 
+def logistic_curvature(low: float, high: float) -> float:
+    """The largest slope of ``expit`` on [low, high]: at 0, or at the end next to it."""
+    tail = math.exp(-max(low, -high, 0.0))
+    return tail / ((1.0 + tail) * (1.0 + tail))
+
+
+# ---- exponentials ------------------------------------------------------------------------------
+
+
+def exp_conjugate(v: float) -> float:
+    """v log v − v, the conjugate of exp at v ≥ 0."""
+    return v * math.log(v) - v if v > 0.0 else 0.0
+
+
+def exp_young(q: float, v: float) -> float:
+    """exp(q) + v log v − v − vq for v ≥ 0: v·(exp(d) − 1 − d) with d = q − log v."""
+    if v <= 0.0:
+        return bounded_exp(q)
+    d = q - math.log(v)
+    if d > 1.0:
+        return bounded_exp(q) - v * (1.0 + d)
+    return v * exp_gap(d)
+
+
+def exp_gap(d: float) -> float:
+    """exp(d) − 1 − d ≥ 0 for d ≤ 1."""
+    if d < -1.0:
+        return math.expm1(d) - d
+    term = d * d / 2.0
+    total = term
+    for k in range(3, 21):
+        term = term * d / k
+        total += term
+    return total
+
+
 # ---- log cosh ----------------------------------------------------------------------------------
 
 

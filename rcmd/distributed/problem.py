@@ -38,8 +38,8 @@ class ShardedProblem(Problem):
 
     Parameters
     ----------
-    X, y, loss, oracle, weights, intercept, verify
-        As for ``Problem``: X, y and weights of this rank's rows only.
+    X, y, loss, oracle, weights, offset, fields, intercept, verify
+        As for ``Problem``: X, y, weights, offset and fields of this rank's rows only.
     group
         The ranks, such as ``rcmd.distributed.world()``.
     exchange
@@ -75,14 +75,16 @@ class ShardedProblem(Problem):
         *,
         group: Group,
         weights: Any = None,
+        offset: Any = None,
+        fields: Any = None,
         intercept: Any = None,
         verify: bool = True,
         exchange: ExchangeName = "auto",
     ) -> None:
         self.group, self.exchange = group, exchange
         with shared_errors(group):
-            options = {"weights": weights, "intercept": intercept, "verify": verify}
-            super().__init__(X, y, loss, oracle, **options)
+            own = {"weights": weights, "offset": offset, "fields": fields}
+            super().__init__(X, y, loss, oracle, intercept=intercept, verify=verify, **own)
             layout = rows_tuple(self.rows)
             if layout is None:
                 raise TypeError(
@@ -169,11 +171,13 @@ class ShardedProblem(Problem):
         stream.advance(int(self.starts[self.group.rank]))
         numbers = np.random.Generator(stream).random(self.rows.n)
         weights = np.zeros(0) if losses.weights is None else losses.weights
+        own = self._own_data().items()
         return {
             "X": fingerprint(self.gradient(numbers)),
             "y": fingerprint(sum_terms(self.group, numbers * losses.y)),
             "weights": fingerprint(sum_terms(self.group, numbers[: len(weights)] * weights)),
             "loss": fingerprint(losses.loss),
+            **{name: fingerprint(sum_terms(self.group, numbers * part)) for name, part in own},
             "oracle": fingerprint((self.regularizer, self.intercept)),
         }
 
@@ -224,16 +228,20 @@ class ShardedProblem(Problem):
         return float(words[1])
 
     def _refuse_disagreement(self) -> None:
-        """All ranks must have the same number of columns, and weights or none."""
-        own = np.array([self.p, self.losses.weights is None])
-        widths, weightless = zip(*(part.tolist() for part in self.group.gather(own)), strict=True)
+        """All ranks must have the same number of columns, and weights or none, offsets likewise."""
+        given = {"weights": self.weights, "an offset": self.offset}
+        own = np.array([self.p, *(part is None for part in given.values())])
+        widths, *without = zip(*(part.tolist() for part in self.group.gather(own)), strict=True)
         if len(set(widths)) > 1:
             raise SharedError(
                 f"the ranks have rows of {', '.join(map(str, widths))} columns; expected the same "
                 "number on every rank"
             )
-        if len(set(weightless)) > 1:
-            raise SharedError("some ranks have weights and some have none; expected all or none")
+        for name, missing in zip(given, without, strict=True):
+            if len(set(missing)) > 1:
+                raise SharedError(
+                    f"some ranks have {name} and some have none; expected all or none"
+                )
 
 
 class _SharedLosses(SampleLosses):
@@ -241,16 +249,14 @@ class _SharedLosses(SampleLosses):
 
     def __init__(self, problem: ShardedProblem) -> None:
         own = problem.losses
-        super().__init__(own.loss, own.y, own.weights)
+        super().__init__(own.loss, own.y, own.weights, None, own.offset, own.fields)
         self._mean = problem.mean
 
-    def largest_descent(self, offset: Array | None = None) -> Any:
-        if offset is None:
-            return self._mean(self._weighted(self._each("descent_bound", self.y)))
-        return self._mean(self.value(offset) + self.conjugate(0 * self.y))
+    def largest_descent(self, start: Array | None = None) -> Any:
+        return self._mean(self._descents(start))
 
     def bregman_radius(self, bounds: Array) -> Any:
-        return self._mean(self._weighted(self._each("bregman_radius", bounds)))
+        return self._mean(self._weighted(self._radii(bounds)))
 
 
 def _asked(name: str) -> Any:

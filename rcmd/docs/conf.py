@@ -131,7 +131,7 @@ def _shipped(line: re.Match[str]) -> str:
         lines = [".. currentmodule:: rcmd.methods"]
     else:
         for row in getattr(import_module("rcmd.cli.list"), line[1])():
-            heading = row.get("section") or ("Losses" if row["gamma"] else "Refused")
+            heading = row.get("section", "Losses")
             sections.setdefault(heading.partition(";")[0], []).append(row["class"])
         lines = [".. currentmodule:: rcmd"]
     for heading, names in sections.items():

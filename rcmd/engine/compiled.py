@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from rcmd.conjugates.samples import SampleLoss
 from rcmd.engine.accounting import RESCALE_ABOVE, Accounting, Step
 from rcmd.engine.base import checked_atom, next_refresh, not_finite, step_size
 from rcmd.engine.kernels.batch import fill_compiled, predict_dense, predict_pairs, step_batch
@@ -37,7 +38,7 @@ from rcmd.engine.kernels.vertex import (
 )
 from rcmd.engine.sampling import Sampler, drawn, fill_with_subsets
 from rcmd.engine.state import Stateful
-from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, method_scalar
+from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, sample_reader
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule, StepState
@@ -98,7 +99,8 @@ class CompiledEngine(Stateful):
         self._start, self._past = start, float(1 - schedule.mixing(0))
         if start is not None:
             s = problem.rows.matvec(start)
-        self._samples = new_samples(s, self._scalars[0](s, problem.losses.y), problem.losses.y)
+        labels = problem.losses.labels
+        self._samples = new_samples(s, self._scalars[0](s, labels), labels)
         weights = problem.losses.weights
         self._gain = np.full(1, 1 / problem.n) if weights is None else weights / problem.n
         self._mask = np.uint64(0 if weights is None else 2**63 - 1)
@@ -206,9 +208,9 @@ def _compiled_functions(
 ) -> tuple[tuple[int, ...], tuple[Scalar, ...], Array]:
     """The addresses of loss and prox for ``layout.mirror_step``, their owners, and s⁰."""
     losses = problem.losses
-    derivative = method_scalar(losses.loss, "derivative")
+    derivative = losses.scalar("derivative")
     if type(prox) is ConjugateProx:  # a subclass may have another step
-        addresses = (derivative.address, derivative.theta, 0, 0)
+        addresses = (derivative.address, derivative.theta, 0, 0, *derivative.table)
         return addresses, (derivative,), 0 * losses.y
     for name in ("step", "centre"):
         if getattr(type(prox), name) not in (
@@ -220,11 +222,17 @@ def _compiled_functions(
             )
     seen, bounds = prox.losses(problem).weights, prox.bounds(problem)
     weights = np.ones(problem.n) if seen is None else seen
-    table = np.stack([weights, bounds], axis=1)
-    step = Scalar((losses.loss, prox), _make_step, arity=5, table=table)
-    centre = Scalar((losses.loss, prox), _make_centre, arity=METHOD_ARITY)
-    addresses = (derivative.address, derivative.theta, step.address, step.theta)
-    return addresses, (derivative, step), centre(losses.y, weights, bounds)
+    table, own = np.stack([weights, bounds], axis=1), losses.one(0) is not losses.loss
+    parts = (losses.loss, prox)
+    if own:
+        gammas = np.ones(problem.n) * losses.unit_gamma
+        table = np.hstack([losses.table, gammas[:, None], table])
+    make_step, make_centre = _sample_makers(table.shape[1]) if own else (_make_step, _make_centre)
+    step = Scalar(parts, make_step, arity=5, table=table)
+    centre = Scalar(parts, make_centre, arity=METHOD_ARITY, table=table if own else ())
+    labels = np.arange(problem.n) if own else losses.y
+    addresses = (derivative.address, derivative.theta, step.address, step.theta, *derivative.table)
+    return addresses, (derivative, step), centre(labels, weights, bounds)
 
 
 def _make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
@@ -242,6 +250,36 @@ def _make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
         return read_prox(theta).inverse(read_loss(theta), 0.0, 0.0, y, weight, bound)
 
     return centre
+
+
+@cache
+def _sample_makers(width: int) -> tuple[Any, Any]:
+    """``_make_step`` and ``_make_centre`` for samples with data of their own.
+
+    They find the label and all else in a table of ``SampleLosses.table``, γ, weight and bound.
+    """
+
+    def make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
+        read = sample_reader(SampleLoss, read_loss, table, width, width - 5, gamma=True)
+
+        def step(theta: Any, s: float, gap: float, eta: float, y: float, j: float) -> Any:
+            loss, prox, at = read(theta, j), read_prox(theta), table + width * int(j)
+            y, weight, bound = theta[at], theta[at + width - 2], theta[at + width - 1]
+            m = prox.mirror(loss, s, y, weight) + eta * gap
+            return prox.inverse(loss, m, s, y, weight, bound)
+
+        return step
+
+    def make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
+        read = sample_reader(SampleLoss, read_loss, table, width, width - 5, gamma=True)
+
+        def centre(theta: Any, j: float, weight: float, bound: float) -> Any:
+            y = theta[table + width * int(j)]
+            return read_prox(theta).inverse(read(theta, j), 0.0, 0.0, y, weight, bound)
+
+        return centre
+
+    return make_step, make_centre
 
 
 class SummingLoop(Stateful):

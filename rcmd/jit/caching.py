@@ -95,6 +95,11 @@ def fingerprint(*values: Any) -> str:
     return digest.hexdigest()
 
 
+def compiled_as(function: Any, instead: Any) -> None:
+    """Let compiled code call ``instead`` where Python calls ``function``."""
+    vars(function)["compiled"] = instead
+
+
 def is_foreign(function: Any) -> bool:
     """Whether a function belongs to a package that compiled code does not look into."""
     return (function.__module__ or "").partition(".")[0] in FOREIGN
@@ -125,6 +130,8 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
             digest.update(_code_digest(value.__code__))
             if value.__defaults__:
                 _add_items(digest, value.__defaults__, seen)
+            if "compiled" in vars(value):
+                _add(digest, vars(value)["compiled"], seen)
             for named in named_values(value):
                 _add(digest, named, seen)
     elif isinstance(value, str | bytes | int | float | complex | np.generic | None):

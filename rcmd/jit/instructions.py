@@ -102,16 +102,31 @@ def prefetch(typing_context, array, offset):
         array_type = signature.args[0]
         data = context.make_array(array_type)(context, builder, arguments[0]).data
         byte = ir.PointerType(ir.IntType(8))
-        line = builder.gep(builder.bitcast(data, byte), [arguments[1]])
-        integer = ir.IntType(32)
-        function = builder.module.declare_intrinsic(
-            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, *[integer] * 3])
-        )
-        read, keep, data_cache = integer(0), integer(3), integer(1)
-        builder.call(function, [line, read, keep, data_cache])
+        _prefetch(builder, builder.gep(builder.bitcast(data, byte), [arguments[1]]))
         return context.get_dummy_value()
 
     return types.void(array, types.uint64), generate
+
+
+@intrinsic
+def prefetch_address(typing_context, address):
+    """Ask for the cache line at ``address``; never faults."""
+
+    def generate(context, builder, signature, arguments):
+        _prefetch(builder, builder.inttoptr(arguments[0], ir.PointerType(ir.IntType(8))))
+        return context.get_dummy_value()
+
+    return types.void(types.intp), generate
+
+
+def _prefetch(builder, line):
+    """Have the line of a pointer to bytes brought into all caches, for reading."""
+    byte, integer = ir.PointerType(ir.IntType(8)), ir.IntType(32)
+    function = builder.module.declare_intrinsic(
+        "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, *[integer] * 3])
+    )
+    read, keep, data_cache = integer(0), integer(3), integer(1)
+    builder.call(function, [line, read, keep, data_cache])
 
 
 @intrinsic

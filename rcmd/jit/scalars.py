@@ -8,6 +8,8 @@ loss costs the compilation of a few scalar lines.
 
 import dataclasses
 import functools
+import inspect
+import math
 import re
 from collections import namedtuple
 from collections.abc import Callable
@@ -76,6 +78,7 @@ def _make_callable(function: FunctionType, name: Any) -> None:
             )
         return
     _CALLABLE[name] = now
+    function = vars(function).get("compiled", function)
     overload(name, strict=False, jit_options={"error_model": "numpy"})(_implementation(function))
     for value in named_values(function):
         if isinstance(value, FunctionType) and not is_foreign(value):
@@ -84,8 +87,11 @@ def _make_callable(function: FunctionType, name: Any) -> None:
 
 def _implementation(function: FunctionType) -> Any:
     """An overload with the arguments of ``function`` that answers with ``function`` itself."""
-    names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
-    answer = eval(f"lambda {names}: function", {"function": function})
+    code = function.__code__
+    names = list(code.co_varnames[: code.co_argcount])
+    if code.co_flags & inspect.CO_VARARGS:
+        names.append("*" + code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+    answer = eval(f"lambda {', '.join(names)}: function", {"function": function})
     answer.__defaults__ = function.__defaults__
     return answer
 
@@ -269,7 +275,8 @@ class CompiledFunction:
     signature
         The types of the function.
     table
-        Further numbers that the function may look up behind those of the records.
+        Further numbers that the function may look up behind those of the records: a row for each
+        sample, from a cache line on.
     """
 
     def __init__(
@@ -277,7 +284,14 @@ class CompiledFunction:
     ) -> None:
         numbers = [number for record in records for number in record.numbers]
         self._arrays = [record.arrays for record in records]  # kept, as the numbers point there
-        self._theta = np.concatenate([numbers, np.ravel(table)])
+        own = np.asarray(table, dtype=float)
+        raw = np.empty(len(numbers) + own.size + 8)
+        skip = -(raw.ctypes.data // 8 + len(numbers)) % 8
+        self._theta = raw[skip : skip + len(numbers) + own.size]
+        self._theta[: len(numbers)], self._theta[len(numbers) :] = numbers, own.ravel()
+        width = own.shape[1] if own.ndim == 2 else 0
+        self.table = (self.theta + 8 * len(numbers), 8 * width)
+        """Where the table is, and how many bytes a row of it has."""
         self._compiled = _compile(tuple(record.kind for record in records), make, signature)
 
     @property
@@ -342,6 +356,52 @@ def _method_maker(owner: Any, name: str) -> Callable[..., Any]:
         return entry
 
     return make
+
+
+def sample_scalar(bound: Any, instance: Any, name: str, table: Any) -> Scalar:
+    """The method ``name`` of ``bound``, a pair of one sample made from ``instance`` and a table.
+
+    Its last argument is the number j of the sample; see ``sample_reader`` for the table's rows.
+    """
+    width = table.shape[1]
+    return Scalar((instance,), _sample_maker(bound, name, width), METHOD_ARITY, table)
+
+
+@functools.cache
+def _sample_maker(bound: Any, name: str, width: int) -> Callable[..., Any]:
+    function = jittable(getattr(bound, name))
+    before = function.function.__code__.co_argcount - 2
+
+    def make(read: Any, table: int) -> Any:
+        sample = sample_reader(bound, read, table, width, width - 2)
+
+        def entry(theta: Any, a: Any, b: Any, c: Any) -> Any:
+            j = (a, b, c)[before]
+            label = theta[table + width * int(j)]
+            return plain(function(sample(theta, j), *(a, b, c)[:before], label))
+
+        return entry
+
+    return make
+
+
+def sample_reader(
+    bound: Any, read: Jittable, table: int, width: int, fields: int, gamma: bool = False
+) -> Jittable:
+    """A compiled-side function ``(theta, j) -> bound(loss, offset, fields, γ)``.
+
+    Row j of the table, which starts at ``table``, is label, offset, so many fields, γ if ``gamma``,
+    and what else is in its ``width`` numbers.
+    """
+    _RECORDS[bound] = kind = _record_type(bound, ())
+    for method in kind.methods:
+        _allow_method(method)
+    numbers = [f"theta[{table} + {width} * int(j) + {k}]" for k in range(1, 3 + fields)]
+    own = f"({', '.join(numbers[1:-1])}{',' if fields else ''})"
+    scope = {"bound": bound, "read": read, "nan": math.nan, "__name__": __name__}
+    last = numbers[-1] if gamma else "nan"
+    source = f"lambda theta, j: bound(read(theta), {numbers[0]}, {own}, {last})"
+    return Jittable(eval(source, scope), read.fingerprint + kind.fingerprint)
 
 
 @functools.cache

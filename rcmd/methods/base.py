@@ -31,13 +31,14 @@ class Batches:
     def _compile(self) -> None:
         from rcmd.engine.kernels import batch
         from rcmd.engine.kernels.layout import rows_tuple
-        from rcmd.jit.scalars import CannotCompile, method_scalar
+        from rcmd.jit.scalars import CannotCompile
 
         try:
-            self._derivative = method_scalar(self._problem.loss, "derivative")
+            self._derivative = self._problem.losses.scalar("derivative")
         except CannotCompile:
             return
         self._rows, self._kernels = rows_tuple(self._problem.rows), batch
+        self._labels = self._problem.losses.labels
         nothing, beta = np.empty(0, dtype=np.int64), np.zeros(self._problem.p)
         self.scatter(nothing, self.derivatives(beta, nothing), beta)  # compiles before timing
 
@@ -47,7 +48,7 @@ class Batches:
         if self._kernels is None:
             return losses.derivative(rows.predict(batch, DenseAtom(beta)), batch)
         out, addresses = np.empty(len(batch)), (self._derivative.address, self._derivative.theta)
-        self._kernels.batch_derivatives(self._rows, batch, beta, losses.y, addresses, out)
+        self._kernels.batch_derivatives(self._rows, batch, beta, self._labels, addresses, out)
         return out if losses.weights is None else losses.weights[batch] * out
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:

@@ -11,7 +11,7 @@ from rcmd.engine.kernels.accelerated import FADING, GUESS, LABEL, LASTING, run_a
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
 from rcmd.engine.state import Stateful
-from rcmd.jit.scalars import CannotCompile, method_scalar
+from rcmd.jit.scalars import CannotCompile
 from rcmd.methods.base import Method, Progress
 from rcmd.methods.rcmd import EngineProgress, make_engine
 from rcmd.model.problem import Problem
@@ -140,7 +140,7 @@ class ApcgProgress(Stateful, LastPair):
         n, losses = problem.n, problem.losses
         self._sampler = UniformSampler(n, 1, rng)
         self._rows, self._strength = rows_tuple(problem.rows), float(problem.oracle.mu)
-        self._derivative = method_scalar(losses.loss, "derivative")
+        self._derivative = losses.scalar("derivative")
         curvature = problem.rows.square_norms() / (n * self._strength)
         sigma = max(float((1 + losses.gammas * curvature).max()), SMALLEST_SIGMA)
         self._share = 1 / math.sqrt(sigma)
@@ -150,7 +150,7 @@ class ApcgProgress(Stateful, LastPair):
         self._table = np.stack([weights, losses.gammas, pull], axis=1)
         self._records, self._columns = np.zeros((n, 4)), np.empty((problem.p, 2))
         self._records[:, LASTING] = losses.derivative(self._records[:, GUESS])
-        self._records[:, LABEL] = losses.y
+        self._records[:, LABEL] = losses.labels
         self._power, self._fault = 1.0, ""
         self._refresh()
         self._take(np.empty(0, np.uint64))  # compiles

@@ -169,8 +169,8 @@ class Summary:
     ----------
     n, p, batch
         Rows, variables, and the rows per step for which the constants hold.
-    weighted
-        Whether the samples have weights ω_j.
+    weighted, shifted
+        Whether the samples have weights ω_j, and offsets o_j.
     loss, regularizer
         The formulas of l and R.
     constants
@@ -184,13 +184,16 @@ class Summary:
     loss: str
     regularizer: str
     constants: tuple[tuple[str, str, float], ...]
+    shifted: bool = False
 
     def formulas(self) -> tuple[str, ...]:
         """(P), (D), l and R, a line each."""
-        weight = "ω_j " if self.weighted else ""
+        weight, offset = "ω_j " * self.weighted, " + o_j" * self.shifted
+        terms = f"{weight}l(x_jᵀβ{offset}; y_j)"
+        conjugates = "[l_j*(w_j) − o_j w_j]" if self.shifted else "l_j*(w_j)"
         return (
-            f"(P)  min over β ∈ R^{self.p} of  1/n Σ_j {weight}l(x_jᵀβ; y_j) + R(β),  n = {self.n}",
-            "(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j l_j*(w_j)",
+            f"(P)  min over β ∈ R^{self.p} of  1/n Σ_j {terms} + R(β),  n = {self.n}",
+            f"(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j {conjugates}",
             f"     l(s; y) = {self.loss}",
             f"     R(β)    = {self.regularizer}",
         )
@@ -217,6 +220,7 @@ def summarize(problem: Problem, batch: int) -> Summary:
         loss=problem.loss.formula,
         regularizer=problem.oracle.describe(),
         constants=tuple((name, meaning, float(value)) for name, meaning, value in rows),
+        shifted=problem.losses.offset is not None,
     )
 
 

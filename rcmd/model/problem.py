@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
 from fractions import Fraction
@@ -39,16 +40,17 @@ from rcmd.rows.validation import (
 )
 
 FIXED = (
-    "X", "y", "weights", "loss", "rows", "n", "p", "losses", "intercept", "regularizer", "oracle",
+    "X", "y", "weights", "offset", "fields", "loss", "rows", "n", "p", "losses", "intercept",
+    "regularizer", "oracle",
 )  # fmt: skip
 """What a problem is, checked once."""
 
-FOUND = "prediction_bounds", "range_calls", "range_seconds", "_first"
+FOUND = "prediction_ranges", "prediction_bounds", "range_calls", "range_seconds", "_first"
 """What depends on R and is kept once it was found."""
 
 
 class Problem:
-    """min_β P(β) = (1/n) Σ_j ω_j l(x_jᵀβ; y_j) + R(β), and its dual.
+    """min_β P(β) = (1/n) Σ_j ω_j l(x_jᵀβ + o_j; y_j) + R(β), and its dual.
 
     Parameters
     ----------
@@ -64,6 +66,10 @@ class Problem:
         R, through its linear minimization oracle, or its name from `rcmd list oracles`.
     weights
         Optional positive sample weights ω_j; 1 by default.
+    offset
+        Optional o_j, which is added to the prediction x_jᵀβ, such as the logarithm of an exposure.
+    fields
+        Further numbers of each sample, by name, that the loss ``reads``: ``{"tau": levels}``.
     intercept
         A bound B > 0 adds an intercept in [−B, B], outside the regularizer: ``X`` is copied once
         with a column of ones appended, ``p`` counts it, and the last entry of β is the
@@ -86,6 +92,12 @@ class Problem:
     (0.5, 0.0)
     >>> Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], "huber:0.5", "l1:5")
     Problem(n=2, p=2, loss=Huber(width=0.5), oracle=L1Ball(radius=5.0))
+
+    With an offset, the least-squares loss sees the label y_j − o_j:
+
+    >>> moved = Problem([[1.0], [2.0]], [1.0, 0.0], "least-squares", "l1:1", offset=[1.0, -1.0])
+    >>> moved.losses.derivative(np.zeros(2))
+    array([ 0., -1.])
 
     With an intercept, labels far from zero need no feature for it:
 
@@ -121,6 +133,8 @@ class Problem:
         oracle: LinearMinOracle | Waiting | str,
         *,
         weights: Any = None,
+        offset: Any = None,
+        fields: Any = None,
         intercept: Any = None,
         verify: bool = True,
     ) -> None:
@@ -138,13 +152,22 @@ class Problem:
                 f"weights holds {sample_weights.min()}; expected positive numbers: drop the "
                 "samples whose weight is 0"
             )
-        if self.exact and not isinstance(loss.derivative(0 * labels[0], labels[0]), Rational):
+        own = self._fields(loss, {} if fields is None else fields)
+        start = (labels[0], *(part[0] for part in own))
+        if self.exact and not isinstance(loss.derivative(0 * labels[0], *start), Rational):
             raise ValueError(
                 f"loss {loss!r} computes with floats while X holds fractions; expected a loss of "
                 "rational functions, such as LeastSquares()"
             )
-        losses = SampleLosses(in_number_type(loss, self.exact), labels, sample_weights)
-        vars(self).update(losses=losses)
+        vars(self).update(
+            losses=SampleLosses(
+                in_number_type(loss, self.exact),
+                labels,
+                sample_weights,
+                offset=None if offset is None else self._vector("offset", offset),
+                fields=own,
+            )
+        )
         if not self.exact:
             refuse_huge_labels(self)
         if intercept is not None:
@@ -205,17 +228,25 @@ class Problem:
         vars(self).update(oracle=bound)
         self._constants: dict[int, Constants] = {}
         if type(self.loss).gamma is SeparableConjugate.gamma:
-            self._estimate_gammas()
+            self._localize()
 
-    def _estimate_gammas(self) -> None:
-        """γ_j on I_j, the range of predictions, for a class of losses that does not say it."""
+    def _localize(self) -> None:
+        """γ_j on I_j, the range of predictions, for a class of losses without a γ."""
         for name in ("rounding_scales", "spectral_energy"):
             vars(self).pop(name, None)
-        gammas = self.losses.estimated_gammas(*self.prediction_ranges)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gammas = self.losses.local_gammas(*self.prediction_ranges)
+        largest = float(self.group.largest(np.array([gammas.max()], dtype=float))[0])
+        if not math.isfinite(largest):
+            raise ValueError(
+                f"the loss {self.loss.formula} is too steep for doubles somewhere on the range of "
+                f"predictions that {self.oracle!r} allows; expected a smaller radius, a stronger "
+                "penalty, or X divided by a power of ten"
+            )
         vars(self).update(losses=copy(self.losses))
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
-        largest = self.group.largest(np.array([gammas.max()], dtype=float))
-        vars(self.losses.loss)["_gamma"] = float(largest[0])
+        self.losses._scalars = {}  # which may read γ
+        vars(self.losses.loss)["_gamma"] = largest
 
     def _vet(self) -> None:
         """Check what is not rcmd's own, and say what certificates rest on."""
@@ -259,6 +290,16 @@ class Problem:
         return self.losses.weights
 
     @property
+    def offset(self) -> Array | None:
+        """The offsets o_j of the predictions, read-only; ``None`` where all are 0."""
+        return self.losses.offset
+
+    @property
+    def fields(self) -> dict[str, Array]:
+        """What the loss reads of each sample beside its label, read-only."""
+        return dict(zip(self.loss.reads, self.losses.fields, strict=True))
+
+    @property
     def loss(self) -> SeparableConjugate:
         """The conjugate pair (l, l*)."""
         return self.losses.loss
@@ -273,7 +314,7 @@ class Problem:
         return self.mean(self.losses.value(self.rows.matvec(beta))) + self.oracle.value(beta)
 
     def dual(self, w: Array) -> Any:
-        """D(w) = −R*(−Xᵀw/n) − (1/n) Σ_j l_j*(w_j)."""
+        """D(w) = −R*(−Xᵀw/n) − (1/n) Σ_j l_j*(w_j), offsets being a part of l_j*."""
         return self.oracle.minimum(self.gradient(w)) - self.mean(self.losses.conjugate(w))
 
     def saddle(self, beta: Array, w: Array) -> Any:
@@ -297,7 +338,13 @@ class Problem:
         """A hash of each part of the problem, by its name in messages."""
         losses = self.losses
         parts = {"X": self.rows, "y": losses.y, "weights": losses.weights, "loss": losses.loss}
-        return {name: fingerprint(part) for name, part in {**parts, "oracle": self.oracle}.items()}
+        parts |= self._own_data() | {"oracle": self.oracle}
+        return {name: fingerprint(part) for name, part in parts.items()}
+
+    def _own_data(self) -> dict[str, Array]:
+        """Offset and fields, by their names in messages, where there are any."""
+        offset = {} if self.offset is None else {"offset": self.offset}
+        return offset | {f"fields[{name!r}]": part for name, part in self.fields.items()}
 
     def gathered(self, values: Array) -> Array:
         """The vector for all rows, from the parts of all processes."""
@@ -323,15 +370,12 @@ class Problem:
 
         return problem_html(summarize(self, 1))
 
-    @property
-    def prediction_ranges(self) -> tuple[Array, Array]:
-        """The ends of I_j = conv({0} ∪ {x_jᵀβ: β ∈ dom R}), for every row."""
-        low, high = self.oracle.prediction_range(self.rows)
-        return np.minimum(low, 0), np.maximum(high, 0)
-
     @cached_property
-    def prediction_bounds(self) -> Array:
-        """M_j = max over dom R of |x_jᵀβ|, for every row; it may take many calls of the oracle."""
+    def prediction_ranges(self) -> tuple[Array, Array]:
+        """The ends of I_j = conv({0} ∪ {x_jᵀβ: β ∈ dom R}), for every row.
+
+        It may take many calls of the oracle.
+        """
         begun, before = time.perf_counter(), self.range_calls
         try:
             with counted(self._count_call):
@@ -339,7 +383,13 @@ class Problem:
         finally:
             if self.range_calls > before:
                 self.range_seconds += time.perf_counter() - begun
-        return np.maximum(abs(low), abs(high))
+        return np.minimum(low, 0), np.maximum(high, 0)
+
+    @cached_property
+    def prediction_bounds(self) -> Array:
+        """M_j = max over dom R of |x_jᵀβ|, for every row."""
+        low, high = self.prediction_ranges
+        return np.maximum(-low, high)
 
     def _count_call(self) -> None:
         self.range_calls += 1
@@ -426,6 +476,22 @@ class Problem:
         """‖diag(√γ_j) X‖₂², the largest eigenvalue of Σ_j γ_j x_j x_jᵀ."""
         energy = self.rows.spectral_energy(self.losses.gammas)
         return Fraction(energy) if self.exact else energy
+
+    def _fields(self, loss: SeparableConjugate, fields: Any) -> tuple[Array, ...]:
+        """The fields that the loss reads, in its order, each checked."""
+        if not isinstance(fields, Mapping):
+            raise TypeError(
+                f"fields is of type {type(fields).__name__}; expected a mapping of names to "
+                "vectors, such as {'tau': levels}"
+            )
+        if set(fields) != set(loss.reads):
+            came = ", ".join(map(str, fields)) or "none"
+            expected = ", ".join(loss.reads) or "none"
+            raise ValueError(
+                f"fields holds {came} and {loss!r} reads {expected}; expected the same names: a "
+                "class of losses says in reads = ('tau', …) which numbers of a sample it gets"
+            )
+        return tuple(self._vector(f"fields[{name!r}]", fields[name]) for name in loss.reads)
 
     def _vector(self, name: str, values: Any) -> Array:
         array = as_array(name, values)

@@ -28,8 +28,8 @@ class BregmanProx(ABC):
 
         h_j'(w⁺) = h_j'(w) + η (a − s),        w⁺ in dom l_j*.
 
-    The methods are scalar code: ``loss`` is the unweighted pair, ``y`` and ``weight`` the
-    sample's label and ω, ``bound`` its M_j.
+    The methods are scalar code: ``loss`` is the unweighted pair of the sample, its offset and
+    fields filled in and with its γ_j; ``y`` and ``weight`` are its label and ω, ``bound`` its M_j.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class BregmanProx(ABC):
     def centre(self, losses: SampleLosses, bounds: Array) -> Array:
         """The state s⁰ of the prox centre w⁰ = argmin h, coordinate by coordinate."""
 
-        def solve(bound: Any, y: Any, weight: Any) -> Any:
-            return self.inverse(losses.loss, 0 * y, 0 * y, y, weight, bound)
+        def solve(loss: Any, bound: Any, y: Any, weight: Any) -> Any:
+            return self.inverse(loss, 0 * y, 0 * y, y, weight, bound)
 
         return _map(solve, losses, bounds)
 
@@ -87,19 +87,22 @@ class BregmanProx(ABC):
     ) -> Array:
         """The states after a mirror step along ``gap`` = a − s by ``eta``, one η or one a row."""
 
-        def move(s: Any, step: Any, bound: Any, y: Any, weight: Any) -> Any:
-            m = self.mirror(losses.loss, s, y, weight) + step
-            return self.inverse(losses.loss, m, s, y, weight, bound)
+        def move(loss: Any, s: Any, step: Any, bound: Any, y: Any, weight: Any) -> Any:
+            m = self.mirror(loss, s, y, weight) + step
+            return self.inverse(loss, m, s, y, weight, bound)
 
         return _map(move, losses, s, eta * gap, bounds[batch], batch=batch)
 
 
-def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = slice(None)) -> Array:
-    """``function(*arguments, y, weight)`` coordinate by coordinate."""
-    y = losses.y[batch]
-    weights = 1 if losses.weights is None else losses.weights[batch]
-    values = np.frompyfunc(function, len(arguments) + 2, 1)(*arguments, y, weights)
-    return np.asarray(values, dtype=y.dtype)
+def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = None) -> Array:
+    """``function(loss, *arguments, y, weight)`` coordinate by coordinate."""
+    y, weights = losses.y, losses.weights
+    places = range(len(y)) if batch is None else batch
+    values = [
+        function(losses.one(j), *at, y[j], 1 if weights is None else weights[j])
+        for j, *at in zip(places, *arguments, strict=True)
+    ]
+    return np.array(values, dtype=y.dtype)
 
 
 def _unused(problem: Problem) -> Array:
@@ -254,8 +257,7 @@ class ExactProx(BregmanProx):
         kappas = self.own * problem.rows.square_norms()
         if self.joint:
             kappas = kappas + self.joint / losses.gammas
-        weights = kappas if losses.weights is None else kappas * losses.weights
-        return SampleLosses(losses.loss, losses.y, weights)
+        return losses.with_weights(kappas if losses.weights is None else kappas * losses.weights)
 
     def bounds(self, problem: Problem) -> Array:
         return _unused(problem) if type(self) is ExactProx else super().bounds(problem)

@@ -18,7 +18,6 @@ import numpy as np
 
 from rcmd import conjugates, oracles
 from rcmd.conjugates.base import SeparableConjugate
-from rcmd.conjugates.refused import Refused
 from rcmd.model.user_code import is_file, load
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
@@ -145,9 +144,6 @@ def parse_loss(text: str) -> SeparableConjugate:
         if not isinstance(loss, SeparableConjugate):
             raise ValueError(f"loss {text!r} is {loss!r}; expected a SeparableConjugate")
         return loss
-    refused = REFUSED.get(text.partition(":")[0])
-    if refused is not None:
-        refused()
     named: SeparableConjugate = _named("loss", text, LOSSES)
     return named
 
@@ -375,10 +371,4 @@ def _exported(package: Any, base: type) -> list[Any]:
 EXPRESSION = "expression:"
 
 ORACLES = {spec.name: spec for spec in map(Spec, _exported(oracles, LinearMinOracle))}
-REFUSED = {cls.spec: cls for cls in _exported(conjugates, Refused)}
-"""Losses known by name whose construction raises the reason why they are refused."""
-LOSSES = {
-    spec.name: spec
-    for spec in map(Spec, _exported(conjugates, SeparableConjugate))
-    if spec.name not in REFUSED
-}
+LOSSES = {spec.name: spec for spec in map(Spec, _exported(conjugates, SeparableConjugate))}

@@ -54,9 +54,11 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     check_problem(problem)
     import cvxpy as cp
 
-    labels = np.asarray(problem.losses.y, dtype=float)
+    losses = problem.losses
+    labels, *fields = (np.asarray(part, dtype=float) for part in (losses.y, *losses.fields))
+    offset = 0.0 if losses.offset is None else np.asarray(losses.offset, dtype=float)
     beta, predictions = cp.Variable(problem.p), cp.Variable(problem.n)
-    terms = problem.loss.cvxpy_form(predictions, labels)
+    terms = problem.loss.cvxpy_form(predictions + offset, labels, *fields)
     if problem.losses.weights is not None:
         terms = cp.multiply(np.asarray(problem.losses.weights, dtype=float), terms)
     penalty, inside = problem.oracle.cvxpy_form(beta)
@@ -81,8 +83,10 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     return Truth(beta.value, np.asarray(w, dtype=float), primal, dual, residuals)
 
 
-def loss_values(loss: SeparableConjugate, s: Array, y: Array) -> tuple[Array, bool, float]:
+def loss_values(loss: SeparableConjugate, s: Array, *labels: Array) -> tuple[Array, bool, float]:
     """The CVXPY form of ``loss`` at numbers ``s``: its values, whether it is convex, accuracy.
+
+    ``labels`` are y and the fields that the loss reads.
 
     A form with variables of its own is minimized over them, to the solver's accuracy.
 
@@ -96,11 +100,12 @@ def loss_values(loss: SeparableConjugate, s: Array, y: Array) -> tuple[Array, bo
     import cvxpy as cp
 
     # A constant is convex whatever is done to it: convexity is a question about variables.
-    convex = bool(loss.cvxpy_form(cp.Variable(len(s)), y).is_convex())
-    form = loss.cvxpy_form(cp.Constant(s), y)
+    convex = bool(loss.cvxpy_form(cp.Variable(len(s)), *labels).is_convex())
+    form = loss.cvxpy_form(cp.Constant(s), *labels)
     if form.value is not None or not convex:
         return np.asarray(form.value, dtype=float), convex, 1e-11
-    forms = [loss.cvxpy_form(cp.Constant(s[j : j + 1]), y[j : j + 1]) for j in range(len(s))]
+    each = [slice(j, j + 1) for j in range(len(s))]
+    forms = [loss.cvxpy_form(cp.Constant(s[j]), *(part[j] for part in labels)) for j in each]
     values = [_run(cp.Problem(cp.Minimize(cp.sum(form))), _tight(cp)) for form in forms]
     return np.array(values), True, 1e-6
 

@@ -256,18 +256,20 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     y = _floats(losses.y)
     low, high = (_floats(losses.unit(end)) for end in losses.domain)
     w, response = _floats(losses.unit(result.w)), _floats(losses.unit(losses.derivative(s)))
+    s, letters = (s, "") if losses.offset is None else (s + losses.offset, " + o")
     if set(np.unique(y)) <= {-1.0, 1.0}:
         x, w, response = y * _floats(s), y * w, y * response
         low, high = np.minimum(y * low, y * high), np.maximum(y * low, y * high)
-        x_label, sign = r"margin $y\,x^T\beta$", r"y\,"
+        predicted = rf"(x^T\beta{letters})" if letters else r"x^T\beta"
+        x_label, sign = rf"margin $y\,{predicted}$", r"y\,"
     else:
         x = _floats(s) - y
-        x_label, sign = r"residual $x^T\beta - y$", ""
+        x_label, sign = rf"residual $x^T\beta{letters} - y$", ""
     variable, y_label = f"${sign}w$", f"dual variable ${sign}w$"
     ends = sorted({float(end) for end in (*np.unique(low), *np.unique(high)) if np.isfinite(end)})
     levels = ends if len(ends) <= 2 else []
     by_x, by_w = _thinned(np.argsort(x, kind="stable")), _thinned(np.argsort(w, kind="stable"))
-    curve = Line(rf"${sign}l'(x^T\beta)$", x[by_x], response[by_x], CURVE)
+    curve = Line(rf"${sign}l'(x^T\beta{letters})$", x[by_x], response[by_x], CURVE)
     lines = [Line(variable, x[by_x], w[by_x], POINTS), curve]
     scatter = Panel("", x_label, lines, y_label, levels=levels, log="")
     ranks = np.linspace(0, 100, len(by_w))

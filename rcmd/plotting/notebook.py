@@ -57,12 +57,15 @@ def result_html(result: Result) -> str:
 
 def _formulas(summary: Summary) -> str:
     weight = "ω<sub>j</sub> " if summary.weighted else ""
+    offset = " + o<sub>j</sub>" if summary.shifted else ""
+    linear = " − o<sub>j</sub> w<sub>j</sub>" if summary.shifted else ""
+    conjugate = f"<i>l</i><sub>j</sub>*(w<sub>j</sub>){linear}"
     lines = (
         f"(P)&emsp;min<sub>β ∈ ℝ<sup>{summary.p}</sup></sub>&ensp;<sup>1</sup>⁄<sub>n</sub> "
-        f"Σ<sub>j</sub> {weight}<i>l</i>(x<sub>j</sub><sup>T</sup>β; y<sub>j</sub>) + "
+        f"Σ<sub>j</sub> {weight}<i>l</i>(x<sub>j</sub><sup>T</sup>β{offset}; y<sub>j</sub>) + "
         f"<i>R</i>(β)",
         "(D)&emsp;max<sub>w ∈ ℝ<sup>n</sup></sub>&ensp;−<i>R</i>*(−X<sup>T</sup>w/n) − "
-        "<sup>1</sup>⁄<sub>n</sub> Σ<sub>j</sub> <i>l</i><sub>j</sub>*(w<sub>j</sub>)",
+        f"<sup>1</sup>⁄<sub>n</sub> Σ<sub>j</sub> {f'[{conjugate}]' if linear else conjugate}",
         f"<i>l</i>(s; y) = {_indexed(summary.loss)}",
         f"<i>R</i>(β) = {_indexed(summary.regularizer)}",
     )

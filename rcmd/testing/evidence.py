@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.conjugates.base import SeparableConjugate, numeric_parts
+from rcmd.conjugates.base import SeparableConjugate, has_curvature_bound, numeric_parts
 from rcmd.testing.report import Inspection, Sample, Skip, attempt, compared, shown
 
 OFFSETS = [m * 10.0**k for k in range(-3, 3) for m in (1.3, 2.9, 6.1)]
 """Distances from 0 and from the label: no branch point of a common loss is among them."""
+
+
+LOCAL_REACH = 16.0
+"""How far from 0 a loss without a γ is looked at."""
 
 
 class Evidence(Inspection):
@@ -21,6 +25,9 @@ class Evidence(Inspection):
     def __init__(self, loss: SeparableConjugate, labels: list[float]) -> None:
         super().__init__(repr(loss))
         self.loss, self.labels = loss, labels
+        # A loss that is smooth on bounded sets only may overflow farther out.
+        self.local = has_curvature_bound(type(loss)) and math.isinf(loss.gamma)
+        self.reach = LOCAL_REACH if self.local else math.inf
         self._slopes: dict[tuple[float, float], float] = {}
         self._roundings: dict[tuple[float, float], float] = {}
         self.gaps: dict[str, tuple[float, float]] = {}
@@ -29,7 +36,8 @@ class Evidence(Inspection):
 
     def states(self, y: float, reach: float = math.inf) -> list[float]:
         """Points s around 0 and around the label, at all scales."""
-        return _around(y, [d for d in OFFSETS if d <= reach])
+        found = _around(y, [d for d in OFFSETS if d <= reach])
+        return [s for s in found if abs(s) <= self.reach]
 
     def points(self) -> Iterator[tuple[float, float]]:
         """All (s, y)."""
@@ -37,7 +45,8 @@ class Evidence(Inspection):
 
     def fine(self, y: float) -> list[float]:
         """A grid 6 % apart at all scales, for suprema over s."""
-        return sorted({0.0, y, *_around(y, [10.0 ** (k / 40) for k in range(-160, 121)])})
+        found = {0.0, y, *_around(y, [10.0 ** (k / 40) for k in range(-160, 121)])}
+        return sorted(s for s in found if abs(s) <= self.reach)
 
     def value(self, s: float, y: float) -> float:
         """l(s), NaN where it raises."""

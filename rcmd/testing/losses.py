@@ -6,7 +6,8 @@ conjugate at w = l'(s) must be ws − l(s), attained at s; everything else follo
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,19 @@ ROUNDING = 2.0**-48
 ARRAY_ROUNDING = 1e-14
 """Difference of an array form and its method, relative to numbers above one."""
 
+READING = (
+    "value", "derivative", "second_derivative", "curvature_bound", "conjugate",
+    "conjugate_derivative", "conjugate_domain", "fenchel_young", "descent_bound", "cvxpy_form",
+)  # fmt: skip
+"""The methods that get fields behind the label."""
+
 ARRAY_FORMS = "array forms have the values of the scalar methods"
 
 
 def check_conjugate(
-    loss: SeparableConjugate | str, labels: Sequence[float] | None = None
+    loss: SeparableConjugate | str,
+    labels: Sequence[float] | None = None,
+    fields: Mapping[str, float] | None = None,
 ) -> Report:
     """Check every identity of a loss; a ``ContractError`` lists all that fail.
 
@@ -63,6 +72,8 @@ def check_conjugate(
         The loss, an object and not its class; or its name, such as ``"huber:0.5"``.
     labels
         Labels to check at; by default −1, 1 and a few others, as far as the loss takes them.
+    fields
+        A number for each field that the loss ``reads``, such as ``{"tau": 0.3}``.
 
     Examples
     --------
@@ -70,11 +81,13 @@ def check_conjugate(
     >>> check_conjugate(Logistic()).ok
     True
     """
-    return inspect_conjugate(loss, labels).checked()
+    return inspect_conjugate(loss, labels, fields).checked()
 
 
 def inspect_conjugate(
-    loss: SeparableConjugate | str, labels: Sequence[float] | None = None
+    loss: SeparableConjugate | str,
+    labels: Sequence[float] | None = None,
+    fields: Mapping[str, float] | None = None,
 ) -> Report:
     """The report of ``check_conjugate``, also where something fails.
 
@@ -86,8 +99,31 @@ def inspect_conjugate(
     >>> inspect_conjugate(Wrong()).ok
     False
     """
-    loss = as_loss(loss)
+    loss = with_fixed_fields(as_loss(loss), {} if fields is None else fields)
     return LossInspection(loss, accepted_labels(loss, labels)).run()
+
+
+def with_fixed_fields(loss: SeparableConjugate, fields: Mapping[str, float]) -> SeparableConjugate:
+    """The loss at these fields, as one that reads none."""
+    if set(fields) != set(loss.reads):
+        example = ", ".join(f"{name!r}: 0.5" for name in loss.reads)
+        raise ValueError(
+            f"fields holds {', '.join(fields) or 'none'} and {loss!r} reads "
+            f"{', '.join(loss.reads) or 'none'}; expected a number for each: fields={{{example}}}"
+        )
+    if not loss.reads:
+        return loss
+    values = [float(fields[name]) for name in loss.reads]
+
+    def fixed(name: str) -> Any:
+        return lambda self, *at: getattr(loss, name)(*at, *values)
+
+    kind, base = type(loss), SeparableConjugate
+    own = [name for name in READING if getattr(kind, name) is not getattr(base, name)]
+    members = {name: fixed(name) for name in own}
+    bound = copy(loss)
+    object.__setattr__(bound, "__class__", type(kind.__name__, (kind,), {**members, "reads": ()}))
+    return bound
 
 
 def accepted_labels(loss: SeparableConjugate, given: Sequence[float] | None) -> list[float]:
@@ -110,11 +146,13 @@ class LossInspection(Evidence):
     @identity("value and derivative are finite and consistent at |s| up to 10⁶")
     def stability(self) -> Faults:
         for name, y in itertools.product(("value", "derivative"), self.labels):
-            for s in (*FAR, *self.fine(y)):
+            for s in (*(() if self.local else FAR), *self.fine(y)):
                 call = attempt(getattr(self.loss, name), s, y)
                 if not call.finite:
                     remedy = f"{name} overflows; rewrite it, e.g. log(1 + exp) by log1p(exp(−|·|))"
                     yield {"s": s, "y": y}, str(call), "a finite number", Cause.UNSTABLE, remedy
+        if self.local:
+            return
         yield from self._noise()
         self.need_derivative()
         yield from self._far_chords()
@@ -152,7 +190,8 @@ class LossInspection(Evidence):
     @identity("value is convex")
     def convexity(self) -> Faults:
         for y in self.labels:
-            states = sorted({*EVENLY, *(s for s in self.fine(y) if abs(s) <= 1e3)})
+            far = min(self.reach, 1e3)
+            states = sorted({s for s in (*EVENLY, *self.fine(y)) if abs(s) <= far})
             values = [self.value(s, y) for s in states]
             points = list(zip(states, values, strict=True))
             for (a, l_a), (s, l_s), (b, l_b) in zip(points, points[1:], points[2:], strict=False):
@@ -175,6 +214,9 @@ class LossInspection(Evidence):
 
     @identity("derivative is γ-Lipschitz")
     def smoothness(self) -> Faults:
+        if self.local:
+            yield from self._local_smoothness()
+            return
         gamma, (steepest, s, y) = attempt(lambda: self.loss.gamma), self.steepest
         if not (gamma.finite and gamma.number > 0):
             remedy = f"{shown(steepest)} would do"
@@ -188,11 +230,24 @@ class LossInspection(Evidence):
             found = f"no slope of derivative above {shown(steepest)} was found"
             self.report.notes.append(f"γ = {shown(gamma.number)} may be too large: {found}")
 
+    def _local_smoothness(self) -> Faults:
+        """Chords of l' against ``curvature_bound`` between their ends, short ones and long ones."""
+        self.need_derivative()
+        for y, stride in itertools.product(self.labels, (1, 7, 50)):
+            grid = self.fine(y)[::stride]
+            for a, b in itertools.pairwise(grid):
+                low, high = self.slope(a, y), self.slope(b, y)
+                rise = (high - low - 2.0**-50 * (abs(low) + abs(high))) / (b - a)
+                found = attempt(self.loss.curvature_bound, a, b, y)
+                if not found.number >= rise * (1 - 1e-9):
+                    point, remedy = {"low": a, "high": b, "y": y}, "l' rises by that per unit"
+                    yield point, str(found), rise, Cause.GAMMA_TOO_SMALL, remedy
+
     @identity("conjugate_domain holds the limits of derivative")
     def domain(self) -> Faults:
         self.need_derivative()
         for y, end, direction in self._ends():
-            limit = numeric.slope_limit(numeric.guarded(self.loss.derivative, y), direction)
+            limit = numeric.slope_limit(self.loss, direction, y)
             if limit != end and not abs(limit - end) <= 1e-6 * (1 + abs(limit)):
                 name = "upper" if direction > 0 else "lower"
                 remedy = f"the {name} end of conjugate_domain should be {shown(limit)}"
@@ -294,7 +349,8 @@ class LossInspection(Evidence):
     def _cancelling(self) -> Faults:
         """Where l is steep, the form must vanish at w = l'(s) to the digits of l*, not of ws."""
         pairs = list(self.pairs)
-        if self.derivative_is_right and not self.loss.label_fault(np.array([FAR_LABEL])):
+        far = not self.local and not self.loss.label_fault(np.array([FAR_LABEL]))
+        if self.derivative_is_right and far:
             y = FAR_LABEL
             for s in (y + d for d in (-0.377, -0.0301, 0.0513, 0.291)):
                 w = self.slope(s, y)

@@ -7,6 +7,7 @@ divergence must be those of the h whose slope it is.
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -60,14 +61,18 @@ def inspect_prox(
     """The report of ``check_prox``, also where something fails."""
     check_kind("prox", prox, BregmanProx, "a BregmanProx")
     loss = as_loss(loss)
+    labels = accepted_labels(loss, labels)
     gamma = float(loss.gamma)
+    if math.isinf(gamma):  # there is one on bounded sets only, as between the states tried
+        loss, gamma = copy(loss), max(loss.curvature_bound(-BOUND, BOUND, y) for y in labels)
+        vars(loss)["_gamma"] = gamma
     # Those of a small made-up problem, for a prox that asks for some.
     constants = Constants(
         n=4, batch=1, gamma=gamma, prediction_bound=BOUND, prediction_energy=gamma * BOUND**2,
         bregman_radius=gamma * BOUND**2 / 2, mu=0.5, row_energy=gamma, spectral_energy=2 * gamma,
         quadratic=loss.quadratic,
     )  # fmt: skip
-    return ProxInspection(prox.bind(constants), loss, accepted_labels(loss, labels)).run()
+    return ProxInspection(prox.bind(constants), loss, labels).run()
 
 
 class ProxInspection(Inspection):

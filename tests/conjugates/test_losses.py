@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_problems import LIKELIHOODS
 
 from rcmd import (
     RCMD,
@@ -19,6 +21,7 @@ from rcmd import (
     EpsilonInsensitive,
     EuclideanProx,
     ExactProx,
+    Expectile,
     Fair,
     Huber,
     L1Ball,
@@ -47,7 +50,7 @@ from rcmd.testing import ContractError, check_conjugate, check_prox, inspect_con
 SHIPPED: list[SeparableConjugate] = [
     LeastSquares(), Logistic(), Huber(0.7), PseudoHuber(1.5), LogCosh(0.8), Fair(1.4),
     SmoothedHinge(0.6), SquaredHinge(), SoftplusHinge(0.4), SmoothedQuantile(0.8, 0.5),
-    EpsilonInsensitive(0.3, 0.5),
+    EpsilonInsensitive(0.3, 0.5), Expectile(0.8),
 ]  # fmt: skip
 SIGNS = (Logistic, SmoothedHinge, SquaredHinge, SoftplusHinge)
 EPS = 2.0**-52
@@ -66,7 +69,7 @@ def test_every_shipped_loss_is_here() -> None:
     names = {
         name for name in conjugates.__all__ if name not in ("SampleLosses", "SeparableConjugate")
     }
-    assert names == {type(loss).__name__ for loss in SHIPPED} | {"Poisson", "Exponential"}
+    assert names == {type(loss).__name__ for loss in SHIPPED} | LIKELIHOODS
 
 
 @every_loss
@@ -86,6 +89,7 @@ FAMILIES = {
     "SoftplusHinge": st.builds(SoftplusHinge, positive),
     "SmoothedQuantile": st.builds(SmoothedQuantile, st.floats(0.02, 0.98), positive),
     "EpsilonInsensitive": st.builds(EpsilonInsensitive, positive, positive),
+    "Expectile": st.builds(Expectile, st.floats(0.02, 0.98)),
 }
 fixed = settings(derandomize=True, deadline=None, database=None)
 
@@ -226,7 +230,7 @@ def test_planted_bug_is_caught_by_name(loss: SeparableConjugate, bug: str) -> No
         report.checked()
 
 
-BOUNDED = [loss for loss in SHIPPED if not isinstance(loss, LeastSquares)]
+BOUNDED = [loss for loss in SHIPPED if not isinstance(loss, LeastSquares | Expectile)]
 
 
 @pytest.mark.parametrize("loss", BOUNDED, ids=lambda loss: type(loss).__name__)
@@ -337,6 +341,13 @@ def textbook(loss: SeparableConjugate) -> Textbook:
                 lambda r: excess(r) ** 2 / (2 * k) if excess(r) <= k else excess(r) - k / 2,
                 lambda r: mpmath.sign(r) * min(excess(r) / k, 1),
                 lambda w: k * w + edge * mpmath.sign(w),
+            )
+        case Expectile():
+            below, above = mp(loss.level), mp(1 - loss.level)
+            return Textbook(
+                lambda r: (above if r > 0 else below) * r * r / 2,
+                lambda r: (above if r > 0 else below) * r,
+                lambda w: w / (above if w > 0 else below),
             )
     raise AssertionError(loss)
 
@@ -547,11 +558,18 @@ def test_a_slope_that_cannot_be_evaluated_far_out_has_no_limit() -> None:
     assert loss.conjugate(3.0, 0.0) == pytest.approx(4.5, rel=1e-12)
 
 
+def sloping(slope: Any, value: Any = None) -> Any:
+    """A function of s and its slope, as methods of a label."""
+    return SimpleNamespace(value=lambda s, y: value(s), derivative=lambda s, y: slope(s))
+
+
 def test_slopes_that_end_or_jump() -> None:
     """One that cannot be evaluated from 100 on has no known limit; one may jump over w."""
-    assert numeric.slope_limit(lambda s: 1.0 if s < 100.0 else math.nan, 1.0) == math.inf
+    ending = sloping(lambda s: 1.0 if s < 100.0 else math.nan)
+    assert numeric.slope_limit(ending, 1.0, 0.0) == math.inf
     for edge, (low, high) in itertools.product((0.0, 1.0, 3.7), ((-1.0, 1.0), (-1e-200, 1e3))):
-        found = numeric.inverse_slope(lambda s: low if s <= edge else high, 0.0)  # noqa: B023
+        jump = sloping(lambda s: low if s <= edge else high)  # noqa: B023
+        found = numeric.inverse_slope(jump, 0.0, 0.0)
         # To the last digit, or at 0 by a hundred halvings at least.
         assert abs(found - edge) <= 2.0**-51 * edge + 2.0**-100, (edge, low, high)
 
@@ -559,15 +577,14 @@ def test_slopes_that_end_or_jump() -> None:
 def test_conjugates_at_the_ends_are_limits() -> None:
     """An end that w misses by one rounding; l* finite, infinite, and l that overflows far out."""
     above, root = math.nextafter(1.0, 2.0), PseudoHuber(1.0)
-    value, slope = (numeric.guarded(f, 0.0) for f in (root.value, root.derivative))
     for w in (above, -above):
-        assert numeric.inverse_slope(slope, w) == math.copysign(math.inf, w)
-        assert numeric.conjugate(value, slope, w) == pytest.approx(1.0, abs=1e-6)
+        assert numeric.inverse_slope(root, w, 0.0) == math.copysign(math.inf, w)
+        assert numeric.conjugate(root, w, 0.0) == pytest.approx(1.0, abs=1e-6)
     # r·atan r − log(1 + r²)/2 falls behind its asymptote by a logarithm: l*(π/2) is infinite.
-    value = lambda r: r * math.atan(r) - math.log1p(r * r) / 2  # noqa: E731
-    assert numeric.conjugate(value, math.atan, math.pi / 2) == math.inf
-    naive = numeric.guarded(lambda s, y: math.log(1.0 + math.exp(s)), 0.0)
-    assert numeric.conjugate(naive, scalars.expit, above) == pytest.approx(0.0, abs=1e-12)
+    atan = sloping(math.atan, lambda r: r * math.atan(r) - math.log1p(r * r) / 2)
+    assert numeric.conjugate(atan, math.pi / 2, 0.0) == math.inf
+    naive = sloping(scalars.expit, lambda s: math.log(1.0 + math.exp(s)))
+    assert numeric.conjugate(naive, above, 0.0) == pytest.approx(0.0, abs=1e-12)
 
 
 # ---- any number type ---------------------------------------------------------------------------
@@ -575,7 +592,7 @@ def test_conjugates_at_the_ends_are_limits() -> None:
 F = Fraction
 RATIONAL = [
     LeastSquares(), Huber(F(2, 3)), SmoothedHinge(F(3, 5)), SquaredHinge(),
-    SmoothedQuantile(F(4, 5), F(1, 2)), EpsilonInsensitive(F(1, 3), F(1, 2)),
+    SmoothedQuantile(F(4, 5), F(1, 2)), EpsilonInsensitive(F(1, 3), F(1, 2)), Expectile(F(4, 5)),
 ]  # fmt: skip
 
 
@@ -738,14 +755,12 @@ def test_words_become_losses() -> None:
         ValueError, match=r"loss 'quantile' has 0 param.*expected quantile:LEVEL\[:WI"
     ):
         parse_loss("quantile")
-    assert {type(parse_loss(word)) for word in PLAIN} == {type(loss) for loss in SHIPPED}
+    shipped = {type(loss).__name__ for loss in SHIPPED} | LIKELIHOODS
+    assert {type(parse_loss(word)).__name__ for word in PLAIN} == shipped
 
 
-PLAIN = [
-    *(w for w in LOSSES if w not in ("quantile", "insensitive")),
-    "quantile:0.5",
-    "insensitive:1",
-]
+LEVELS = ("quantile", "insensitive", "expectile")
+PLAIN = [*(w for w in LOSSES if w not in LEVELS), *(f"{word}:0.5" for word in LEVELS)]
 
 
 # ---- solutions ---------------------------------------------------------------------------------

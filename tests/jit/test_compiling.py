@@ -599,10 +599,14 @@ CANNOT = {
     WithTable: "table of WithTable is",
     WithStatistics: "WithStatistics does not compile",
     WithRecursion: "WithRecursion does not compile",
-    WithDecorator: "WithDecorator does not compile",
     WithObject: "derivative of WithObject is no plain method",
     WithStatic: "WithStatic does not compile: TypingError: too many positional arguments",
 }
+
+
+def test_a_wrapper_of_any_arguments_compiles() -> None:
+    compiled = method_scalar(WithDecorator(), "derivative")
+    assert compiled(np.array([3.0, 1.0]), np.array([1.0, 1.5])).tolist() == [2.0, -0.5]
 
 
 @pytest.mark.parametrize("kind", CANNOT, ids=lambda kind: kind.__name__)

@@ -112,7 +112,8 @@ def module_text(title: str, cores: Sequence[Core], gamma: float, reach: float) -
         bodies.append({name: own(text) for name, text in _method_bodies(core).items()})
     parts.append(_function("gamma(self)", [f"return {gamma!r}"]))
     for name in bodies[0]:
-        arguments = ", ".join(signature(getattr(SeparableConjugate, name)).parameters)
+        known = signature(getattr(SeparableConjugate, name)).parameters
+        arguments = ", ".join(each for each in known if each != "fields")  # a formula reads none
         lines = bodies[0][name].splitlines()
         if len(bodies) == 2:
             lines = ["if y > 0.0:", *_indented(lines), *bodies[1][name].splitlines()]

@@ -50,7 +50,7 @@ def step_batch(rows, batch, predictions, eta, cumulative, samples, gain, gain_ma
     health = 0.0
     for t in range(np.uint64(batch.size)):
         j = np.uint64(batch[t])
-        look_ahead(rows, samples, batch, t)
+        look_ahead(rows, samples, functions, batch, t)
         change = mirror_step(samples, j, predictions[t], eta, cumulative, functions)
         health += change
         scatter(rows, j, gain[j & gain_mask] * change, d)
@@ -112,7 +112,7 @@ def move_batch(
     health = 0.0
     for t in range(np.uint64(mine.size)):
         j = np.uint64(mine[t])
-        look_ahead(rows, samples, mine, t)
+        look_ahead(rows, samples, functions, mine, t)
         change = mirror_step(samples, j, predictions[t], eta, cumulative, functions)
         health += change
         pulls[t] = gain[j & gain_mask] * change

@@ -138,7 +138,7 @@ def run_blocks(
                 atom[indices[e]] = values[e]
         for _ in range(batches.shape[1]):
             j = np.uint64(order[position])
-            look_ahead(rows, samples, order, position)
+            look_ahead(rows, samples, functions, order, position)
             position += np.uint64(1)
             prediction = moved[0][j & moved[1]]
             if spread:

@@ -132,7 +132,7 @@ def _make_run(read, shape, mass, scale):
                 running[SCALE] = factor
             running[GROWTH] = growth
             for t in range(batches.shape[1]):  # all at the atom of d^i, before d moves
-                look_ahead(rows, samples, order, position)
+                look_ahead(rows, samples, functions, order, position)
                 predictions[t] = factor * dot(rows, np.uint64(order[position]), columns, oracle)
                 position += np.uint64(1)
             moved = 0.0

@@ -21,7 +21,15 @@ import numpy as np
 from numba import njit
 
 from rcmd.jit.caching import kernel
-from rcmd.jit.instructions import by_type, call_scalar, call_step, lowest_bit, match_16, prefetch
+from rcmd.jit.instructions import (
+    by_type,
+    call_scalar,
+    call_step,
+    lowest_bit,
+    match_16,
+    prefetch,
+    prefetch_address,
+)
 from rcmd.rows import DenseRows, Rows, SparseRows
 
 FAST_SUM = {"reassoc", "contract", "nsz"}  # lets a dot product run in vector registers
@@ -173,11 +181,12 @@ def new_samples(s: Any, w: Any, y: Any) -> Any:
 
 
 @njit(error_model="numpy", inline="always")
-def look_ahead(rows, samples, order, position):
+def look_ahead(rows, samples, functions, order, position):
     """Ask for what the samples after ``order[position]`` will need."""
     last = np.uint64(order.size - 1)
     soon = np.uint64(order[min(position + RECORD_AHEAD, last)])
     prefetch(samples, soon * RECORD_BYTES)
+    prefetch_address(functions[4] + np.int64(soon) * functions[5])
     prefetch_offset(rows, soon)
     prefetch_row(rows, np.uint64(order[min(position + ROW_AHEAD, last)]))
 
@@ -186,11 +195,12 @@ def look_ahead(rows, samples, order, position):
 def mirror_step(samples, j, prediction, eta, cumulative, functions):
     """The mirror step at sample j towards ``prediction``; returns the change of w_j.
 
-    ``functions`` are the addresses (derivative, its θ, step, its θ): with 0 for ``step`` the
+    ``functions`` are the addresses (derivative, its θ, step, its θ), and where the derivative's
+    table of samples is and how many bytes a row of it has: with 0 for ``step`` the
     prox is the conjugate one, s_j ← s_j + η (prediction − s_j); any other is called. Then
     w_j ← l'(s_j, y_j) and lag_j grows by C times the change of w_j.
     """
-    derivative, theta, step, step_theta = functions
+    derivative, theta, step, step_theta = functions[:4]
     s, y = samples[j, MIRROR], samples[j, LABEL]
     gap = prediction - s
     if step == 0:

@@ -221,7 +221,7 @@ def run_vertex(
         beta_sum[k] += weights[i] * v
         for _ in range(batches.shape[1]):
             j = np.uint64(order[position])
-            look_ahead(rows, samples, order, position)
+            look_ahead(rows, samples, functions, order, position)
             position += np.uint64(1)
             prediction = v * entry(rows, j, k)
             change = mirror_step(samples, j, prediction, eta[i], cumulative[i], functions)

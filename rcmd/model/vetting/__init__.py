@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.base import SeparableConjugate, numeric_parts
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.problem import Problem, foreign, names, unaltered
 from rcmd.model.prox import BregmanProx
@@ -77,14 +77,17 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     ours = type(loss).__module__.partition(".")[0] == "rcmd" and unaltered(loss)
     if ours and type(loss).proved_on is not SeparableConjugate.proved_on:
         everywhere = getattr(loss, "gamma_origin", "") == "proved"  # no ranges are needed then
-        if everywhere or loss.proved_on(*problem.prediction_ranges, problem.losses.y):
+        if everywhere or loss.proved_on(*problem.losses.shifted(*problem.prediction_ranges)):
             return "proved"
     low = np.minimum(np.asarray(sample.low, dtype=float), 0.0)
     high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
-    key = *map(type, found), fingerprint((loss, losses.y, losses.weights))
+    key = (
+        *map(type, found),
+        fingerprint((loss, losses.y, losses.weights, losses.offset, losses.fields)),
+    )
     nothing = np.full(len(low), np.inf)
     lowest, highest, ground, raised = _passed.get(key, (nothing, -nothing, "", 1.0))
-    estimated = type(loss).gamma is SeparableConjugate.gamma
+    estimated = "gamma" in numeric_parts(type(loss))
     if not ((low >= lowest).all() and (high <= highest).all()):
         subject, points = Subject(names(found), "rcmd.testing.check_conjugate"), 0
         gammas = np.asarray(losses.gammas, dtype=float)
@@ -92,7 +95,8 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
         for k, j in enumerate(sample.places.tolist()):
             y, gamma, weight = float(losses.y[k]), float(gammas[k] / weights[k]), float(weights[k])
             where = f"sample {j} (label {y:g})"
-            check = LossCheck(subject, loss, gamma, y, weight, where, estimated)
+            pair = loss if losses.plain else losses.one(k)
+            check = LossCheck(subject, loss, pair, gamma, y, weight, where, estimated)
             points += check.run(float(low[k]), float(high[k]), k)
             raised = max(raised, check.gamma / gamma)
         ground = f"sampled at {points} predictions"

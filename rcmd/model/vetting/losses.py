@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from rcmd.conjugates.base import SeparableConjugate, numeric_parts
+from rcmd.conjugates.base import SeparableConjugate, has_curvature_bound, numeric_parts
 from rcmd.conjugates.numeric import around, spread_points
 from rcmd.model.vetting.subject import RELATIVE, Subject
 from rcmd.rows.validation import Array
@@ -20,6 +21,9 @@ class LossCheck:
 
     subject: Subject
     loss: SeparableConjugate
+    pair: Any
+    """The loss, or a ``SampleLoss`` with the sample's own offset and fields."""
+
     gamma: float
     y: float
     weight: float
@@ -27,13 +31,23 @@ class LossCheck:
     estimated: bool = False
     """Whether γ is rcmd's own estimate, which is raised where l' turns out to be steeper."""
 
+    @property
+    def gamma_name(self) -> str:
+        """The method that γ comes from."""
+        return "curvature_bound" if has_curvature_bound(type(self.loss)) else "gamma"
+
+    @property
+    def centre(self) -> float:
+        """Where x_jᵀβ + o_j is y_j."""
+        return self.y - float(getattr(self.pair, "offset", 0))
+
     def at(self, letter: str, value: float) -> str:
         """The place, for sentences."""
         return f"{self.sample} and {letter} = {value:.10g}"
 
     def each(self, method: str, letter: str, points: Array) -> Array:
         """A method at every point, which must be finite there."""
-        function, y = getattr(self.loss, method), self.y
+        function, y = getattr(self.pair, method), self.y
         array = np.full(len(points), math.nan)
         try:
             for k, s in enumerate(points.tolist()):
@@ -50,8 +64,8 @@ class LossCheck:
     def run(self, low: float, high: float, phase: int) -> int:
         """Check everything on [low, high]; returns at how many points."""
         if not (self.gamma > 0 and math.isfinite(self.gamma)):
-            self.subject.refuse("gamma", self.sample, self.gamma, "a positive number")
-        s = spread_points(low, high, self.y, phase)
+            self.subject.refuse(self.gamma_name, self.sample, self.gamma, "a positive number")
+        s = spread_points(low, high, self.centre, phase)
         self.value_noise, self.slope_noise = self._rounding(s)
         values, slopes = self._curve(s)
         count = len(s)
@@ -59,7 +73,7 @@ class LossCheck:
             finer, found = s, slopes
             for _ in range(2):  # where l' is steepest, and where it is flattest
                 lengths = np.diff(finer)
-                short = lengths < 1e-7 * (abs(finer[1:]) + abs(self.y))
+                short = lengths < 1e-7 * (abs(finer[1:]) + abs(self.centre))
                 chords = np.where(short, -math.inf, sign * np.diff(found) / lengths)
                 finer = around(finer, int(chords.argmax()))
                 found = self._curve(finer)[1]
@@ -84,9 +98,9 @@ class LossCheck:
         values, slopes = self.each("value", "s", s), self.each("derivative", "s", s)
         a, b, h = slopes[:-1], slopes[1:], np.diff(s)
         rise = np.diff(values)
-        sizes = abs(values) + (abs(s) + abs(self.y)) * abs(slopes)
+        sizes = abs(values) + (abs(s) + abs(self.centre)) * abs(slopes)
         room = 1e-11 * (sizes[1:] + sizes[:-1]) + self.value_noise
-        steep = 1e-10 * (abs(a) + abs(b)) + 1e-13 * self.gamma * (abs(s[1:]) + abs(self.y))
+        steep = 1e-10 * (abs(a) + abs(b)) + 1e-13 * self.gamma * (abs(s[1:]) + abs(self.centre))
         steep += self.slope_noise
         if (k := _first(b < a - steep)) is not None:
             place = f"{self.at('s', s[k + 1])}, after {a[k]:.10g} at s = {s[k]:.10g},"
@@ -105,7 +119,7 @@ class LossCheck:
             vars(self.loss)["_gamma"] = max(self.loss.gamma, self.gamma)
         elif (k := _first(steeper)) is not None:
             place = f"{self.at('s', s[k])}, where l' rises by {(b[k] - a[k]) / h[k]:.10g} per unit,"
-            self.subject.refuse("gamma", place, self.gamma, "at least that")
+            self.subject.refuse(self.gamma_name, place, self.gamma, "at least that")
         return values, slopes
 
     def _constants(self, s: Array, values: Array, slopes: Array) -> None:
@@ -114,6 +128,8 @@ class LossCheck:
         divergence = float((start - values + s * slopes).max())
         descent = float((-s * slopes).max())
         size = RELATIVE * float((abs(values) + abs(s * slopes)).max()) + 8 * self.value_noise
+        if self.pair is not self.loss:  # ``SampleLosses`` finds both from value and conjugate
+            return
         reach = float(max(-s[0], s[-1]))
         radius = self.loss.bregman_radius(reach)
         if not divergence <= radius * (1 + RELATIVE) + size:
@@ -126,8 +142,8 @@ class LossCheck:
 
     def _conjugates(self, s: Array, values: Array, slopes: Array) -> None:
         """l(s) + l*(w) − ws ≥ 0, and = 0 with l*'(w) = s at w = l'(s)."""
-        loss, y = self.loss, self.y
-        numeric = numeric_parts(type(loss))
+        loss, y = self.pair, self.y
+        numeric = numeric_parts(type(self.loss))
         low, high = (float(end) for end in loss.conjugate_domain(y))
         some = np.unique(np.linspace(0, len(s) - 1, 2 if "conjugate" in numeric else PAIRS))
         for k in some.round().astype(int).tolist():
@@ -156,7 +172,7 @@ class LossCheck:
                 slope = self.subject.number(
                     "derivative", self.at("s", back), loss.derivative, back, y
                 )
-                size = abs(w) + self.gamma * (abs(back) + abs(y))
+                size = abs(w) + self.gamma * (abs(back) + abs(self.centre))
                 if not abs(slope - w) <= RELATIVE * size + 8 * self.slope_noise:
                     expected = f"{s[k]:.10g} or another s with l'(s) = w"
                     self.subject.refuse("conjugate_derivative", place, back, expected)
@@ -169,25 +185,27 @@ class LossCheck:
         for w in (slopes[0] - reach, slopes[0] - reach / 8, slopes[-1] + reach / 8):
             if low < w < high:
                 # Infinity is right, and NaN is not.
-                dual, least = float(self.loss.conjugate(w, self.y)), float((w * s - values).max())
+                dual, least = float(self.pair.conjugate(w, self.y)), float((w * s - values).max())
                 if not dual >= least - RELATIVE * (abs(least) + abs(w)) - 8 * self.value_noise:
                     expected = f"at least {least:.10g}, a value of ws − l(s)"
                     self.subject.refuse("conjugate", self.at("w", float(w)), dual, expected)
 
     def _forms(self, s: float, w: float, gap: float, room: float) -> None:
         """``fenchel_young``, and array forms, have the values of the methods."""
-        loss, y, place = self.loss, self.y, self.at("w", w)
-        if type(loss).fenchel_young is not SeparableConjugate.fenchel_young:
+        loss, y, place = self.pair, self.y, self.at("w", w)
+        if type(self.loss).fenchel_young is not SeparableConjugate.fenchel_young:
             found = self.subject.number("fenchel_young", place, loss.fenchel_young, s, w, y)
             if not abs(found - gap) <= 2 * room:
                 self.subject.refuse("fenchel_young", place, found, f"{gap:.10g} at s = {s:.10g}")
-        forms = vars(type(loss)).get("arrays")
+        forms = vars(type(self.loss)).get("arrays")
         calls = {"value": (s,), "derivative": (s,), "conjugate": (w,), "fenchel_young": (s, w)}
         right = {name: [float(getattr(loss, name)(*at, y))] for name, at in calls.items()}
         calls |= {"expansion": (s,), "duality": (s, w)}
         right["expansion"] = right["value"] + right["derivative"]
         right["duality"] = right["conjugate"] + right["fenchel_young"]
-        for name in (name for name in calls if hasattr(forms, name)):
+        given = [name for name in calls if hasattr(forms, name)]
+        forms = forms if loss is self.loss else loss._replace(loss=forms)
+        for name in given:
             at = (np.array([number]) for number in (*calls[name], y))
             several = np.ravel(getattr(forms, name)(*at))[: len(right[name])]
             if not np.allclose(several, right[name], rtol=1e-12, atol=room):

@@ -58,15 +58,16 @@ def check_prox(subject: Subject, problem: Problem, prox: BregmanProx) -> None:
         y, bound = losses.y[j], problem.prediction_bounds[j]
         weight = 1 if losses.weights is None else losses.weights[j]
         states = [bound * k / 4 for k in range(-4, 5)]
-        mirrors = [prox.mirror(losses.loss, s, y, weight) for s in states]
+        loss = losses.one(j)
+        mirrors = [prox.mirror(loss, s, y, weight) for s in states]
         size = float(max(map(abs, mirrors)))
         for k, (s, m) in enumerate(zip(states, mirrors, strict=True)):
             where = f"sample {j} (label {float(y):g}) and s = {float(s):.10g}"
             if k and not m >= mirrors[k - 1] - OF_SUMS * size:
                 expected = f"at least {float(mirrors[k - 1]):.10g}: h' must be increasing"
                 subject.refuse("mirror", where, float(m), expected)
-            back = prox.inverse(losses.loss, m, 0 * s, y, weight, bound)
-            again = prox.mirror(losses.loss, back, y, weight)
+            back = prox.inverse(loss, m, 0 * s, y, weight, bound)
+            again = prox.mirror(loss, back, y, weight)
             if not abs(again - m) <= OF_SUMS * size:
                 expected = "an s with the same mirror(s)"
                 subject.refuse("inverse", f"{where}, m = {float(m):.10g},", float(back), expected)

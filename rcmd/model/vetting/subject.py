@@ -65,8 +65,9 @@ class Sample:
         if n <= FEW:
             self.places = np.arange(n)
         else:
-            weights = [] if losses.weights is None else [losses.weights]
-            ends = [end for key in weights for end in (int(key.argmin()), int(key.argmax()))]
+            keys = (losses.weights, losses.offset, *losses.fields)
+            own = [key for key in keys if key is not None]
+            ends = [end for key in own for end in (int(key.argmin()), int(key.argmax()))]
             labels = label_places(losses.y)
             ends += labels[np.linspace(0, len(labels) - 1, LABELS).astype(int)].tolist()
             self.places = np.unique([*ends, *_extreme_rows(rows), n // 3, 2 * n // 3])

@@ -145,7 +145,7 @@ def _check_atoms(held: Any, p: int) -> None:
 
 def _refuse_another(path: Path, saved: dict[str, str], problem: Problem) -> None:
     found = problem.fingerprint()
-    differ = [name for name, value in saved.items() if found[name] != value]
+    differ = [name for name in {**saved, **found} if saved.get(name) != found.get(name)]
     if differ:
         raise OtherRun(
             f"problem is not that of {path}: {' and '.join(differ)} differ{'s' * (len(differ) < 2)}"

@@ -151,6 +151,11 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
     from rcmd.testing.enclosure.losses import pair_of
     from rcmd.testing.enclosure.oracles import regularizer_of
 
+    if problem.fields:
+        raise ValueError(
+            f"the loss reads {', '.join(problem.fields)} of each sample; expected one without "
+            "fields, for which there are formulas of its own to verify with"
+        )
     pair, regularizer = pair_of(problem.loss), regularizer_of(problem.oracle)
     saved, duals = _entries(result.beta), balls(result.w)
     if not all(number.is_finite() for number in (*saved, *duals)):
@@ -158,7 +163,9 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
     beta = regularizer.inside(saved)
     weights = problem.losses.weights
     omega = balls(np.ones(problem.n) if weights is None else weights)
-    samples = zip(_rows(problem.rows), balls(problem.losses.y), duals, omega, strict=True)
+    offsets = balls(np.zeros(problem.n) if problem.offset is None else problem.offset)
+    labels = zip(balls(problem.losses.y), offsets, strict=True)
+    samples = zip(_rows(problem.rows), labels, duals, omega, strict=True)
     slope, slope_terms = [ball(0)] * problem.p, [0.0] * problem.p
     losses, conjugates, rounding = ball(0), ball(0), ball(0)
     moves = sizes(b - a for a, b in zip(saved, beta, strict=True))
@@ -166,17 +173,18 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
     counted = float(problem.oracle.violation(result.beta) <= FEASIBILITY)
     pairs = zip(beta, moves, strict=True)
     errors = [ROUNDING * abs(float(b)) + counted * outward(move)[1] for b, move in pairs]
-    for row, y, w, weight in samples:
-        s = total(x * beta[k] for k, x in row)
+    for row, (y, offset), w, weight in samples:
+        s = total(x * beta[k] for k, x in row) + offset
         unit, conjugate = pair.dual(w / weight, y)
         value, w = pair.value(s, y), weight * unit
         losses += weight * value
-        conjugates += weight * conjugate
+        conjugates += weight * conjugate - offset * w
         size = abs(float(w))
         for k, x in row:
             slope[k] += x * w
             slope_terms[k] += abs(float(x)) * size
-        near = blurred(s, sum(abs(float(x)) * errors[k] for k, x in row))
+        blur = sum(abs(float(x)) * errors[k] for k, x in row) + ROUNDING * abs(float(offset))
+        near = blurred(s, blur)
         rounding += weight * (pair.value(near, y).rad() + ROUNDING * (abs(value) + abs(conjugate)))
         rounding += abs(w) * near.rad()
     c = [x / problem.n for x in slope]

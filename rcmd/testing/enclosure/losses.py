@@ -148,6 +148,66 @@ def insensitive(loss: Any) -> Pair:
     )
 
 
+def expectile(loss: Any) -> Pair:
+    """½level·(y − s)₊² + ½(1 − level)·(s − y)₊²."""
+    low, high = ball(loss.level), 1 - ball(loss.level)
+    return Pair(
+        lambda s, y: (low * positive(y - s) ** 2 + high * positive(s - y) ** 2) / 2,
+        lambda w, y: (positive(-w) ** 2 / low + positive(w) ** 2 / high) / 2 + w * y,
+    )
+
+
+def exp_conjugate(v: Ball) -> Ball:
+    """v log v − v for v ≥ 0."""
+    return xlogx(positive(v)) - v
+
+
+def poisson(loss: Any) -> Pair:
+    """exp(s) − ys."""
+    return Pair(
+        lambda s, y: s.exp() - y * s,
+        lambda w, y: exp_conjugate(w + y),
+        lambda y: (-y, None),
+    )
+
+
+def exponential(loss: Any) -> Pair:
+    """exp(−ys)."""
+    return Pair(
+        lambda s, y: (-y * s).exp(),
+        lambda w, y: exp_conjugate(-y * w),
+        lambda y: (None, 0) if y > 0 else (0, None),
+    )
+
+
+def gamma(loss: Any) -> Pair:
+    """s + y exp(−s)."""
+    return Pair(
+        lambda s, y: s + y * (-s).exp(),
+        lambda w, y: exp_conjugate(1 - w) - (1 - w) * y.log(),
+        lambda y: (None, 1),
+    )
+
+
+def negative_binomial(loss: Any) -> Pair:
+    """(y + r) log(1 + exp(s)/r) − ys, r = 1/dispersion."""
+    d = ball(loss.dispersion)  # 1/d is found anew, in the precision of the day
+    return Pair(
+        lambda s, y: (y + 1 / d) * softplus(s + d.log()) - y * s,
+        lambda w, y: (y + 1 / d) * entropy((w + y) / (y + 1 / d)) - (w + y) * d.log(),
+        lambda y: (-y, 1 / d),
+    )
+
+
+def cross_entropy(loss: Any) -> Pair:
+    """log(1 + exp(s)) − ys."""
+    return Pair(
+        lambda s, y: softplus(s) - y * s,
+        lambda w, y: entropy(w + y),
+        lambda y: (-y, 1 - y),
+    )
+
+
 TABLE: dict[type, Callable[[Any], Pair]] = {
     conjugates.LeastSquares: least_squares,
     conjugates.Logistic: logistic,
@@ -160,6 +220,12 @@ TABLE: dict[type, Callable[[Any], Pair]] = {
     conjugates.SoftplusHinge: softplus_hinge,
     conjugates.SmoothedQuantile: quantile,
     conjugates.EpsilonInsensitive: insensitive,
+    conjugates.Expectile: expectile,
+    conjugates.CrossEntropy: cross_entropy,
+    conjugates.Poisson: poisson,
+    conjugates.NegativeBinomial: negative_binomial,
+    conjugates.Gamma: gamma,
+    conjugates.Exponential: exponential,
 }
 
 

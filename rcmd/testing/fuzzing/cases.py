@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.conjugates import SeparableConjugate
+from rcmd.conjugates.base import COUNTS, POSITIVE, SHARES, SIGNS, has_curvature_bound
 from rcmd.methods.corrected import Corrected
 from rcmd.methods.rcmd import RCMD
 from rcmd.model import specs
@@ -24,6 +25,9 @@ from rcmd.oracles import LinearMinOracle
 from rcmd.rows.validation import Array
 
 MOST_ROWS, MOST_COLUMNS, MOST_ITERATIONS = 12, 6, 300
+
+MOST_STEEP = 1e6
+"""γ of a loss that is smooth on bounded sets only, at most."""
 
 LAYOUTS: dict[str, Any] = {
     "dense": np.array,
@@ -129,13 +133,13 @@ class Case:
     engine: str = "reference"
     corrected: bool = False
     warm: bool = False
+    offset: Array | None = None
 
     def problem(self) -> Problem:
         """The problem itself."""
         X = LAYOUTS[self.layout](self.X)
-        return Problem(
-            X, self.y, self.loss, self.oracle, weights=self.weights, intercept=self.intercept
-        )
+        own: dict[str, Any] = {"weights": self.weights, "offset": self.offset}
+        return Problem(X, self.y, self.loss, self.oracle, intercept=self.intercept, **own)
 
     def options(self) -> dict[str, Any]:
         """The options of ``solve``."""
@@ -186,7 +190,7 @@ def random_case(rng: Random) -> Case:
         weights = np.array([rng.choice([1.0, 0.1, 3.0, 100.0]) for _ in range(n)])
     start = np.asarray([loss.value(0.0, label) for label in y])
     scale = float((start if weights is None else weights * start).mean())
-    return Case(
+    case = Case(
         X=X,
         y=y,
         loss=loss,
@@ -200,7 +204,22 @@ def random_case(rng: Random) -> Case:
         engine=rng.choice(["reference", "compiled"]),
         corrected=draw.chance(70),
         warm=draw.chance(20),
+        offset=draw.numbers(n) if draw.chance(20) else None,
     )
+    return _tamed(case) if has_curvature_bound(type(loss)) else case
+
+
+def _tamed(case: Case) -> Case:
+    """The case with predictions that are small enough for exponentials."""
+    while True:
+        try:
+            if case.problem().losses.gammas.max() < MOST_STEEP:
+                return case
+        except ValueError as refusal:
+            if "too steep" not in str(refusal):
+                raise
+        X = (case.X / 8).astype(np.float32).astype(float)
+        case = replace(case, X=X, intercept=None)
 
 
 def _features(n: int, p: int, draw: Draw) -> Array:
@@ -225,9 +244,15 @@ def _features(n: int, p: int, draw: Draw) -> Array:
 
 
 def _labels(loss: SeparableConjugate, X: Array, draw: Draw) -> Array:
-    """±1 where the loss asks for them, else numbers near predictions, at times far from them."""
+    """Labels of the loss's kind; real ones near predictions, at times far from them."""
     noisy = X @ draw.numbers(X.shape[1]) + draw.numbers(len(X)) * draw.magnitude()
-    if loss.label_fault(noisy):
-        return np.where(noisy >= 0, 1.0, -1.0)
+    kinds = {
+        SIGNS: np.where(noisy >= 0, 1.0, -1.0),
+        COUNTS: np.round(abs(noisy)),
+        POSITIVE: abs(noisy) + 0.01,
+        SHARES: np.clip(abs(noisy), 0.0, 1.0),
+    }
+    if loss.labels in kinds:
+        return kinds[loss.labels]
     kind = draw.whole(0, 3)
     return np.asarray([0 * noisy, np.round(noisy), noisy, draw.magnitude(2.0) * noisy][kind])

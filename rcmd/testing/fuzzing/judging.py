@@ -136,6 +136,7 @@ def _value_findings(problem: Problem, result: Result) -> Iterator[Finding]:
 
     losses, beta = problem.losses, cp.Variable(problem.p)
     s = np.asarray(problem.rows.as_matrix() @ result.beta)
+    s = s if losses.offset is None else s + losses.offset
     values, convex, accuracy = truth.loss_values(losses.loss, s, losses.y)
     if not convex:
         yield Finding("form", f"the CVXPY form of {losses.loss!r} is not convex")
