@@ -279,9 +279,10 @@ def test_a_saved_run_goes_on_and_knows_its_data(tmp_path: Any) -> None:
     ):
         with pytest.raises(ValueError, match=words):
             resume(path, pinball(**own), max_iterations=90)
-    solve(pinball(offset=None), method="rcmd", tol=0, max_iterations=4, checkpoint=path)
+    other = tmp_path / "other.ckpt"
+    solve(pinball(offset=None), method="rcmd", tol=0, max_iterations=4, checkpoint=other)
     with pytest.raises(ValueError, match="offset differs"):
-        resume(path, pinball(), max_iterations=9)
+        resume(other, pinball(), max_iterations=9)
 
 
 def test_shards_have_their_own_part() -> None:

@@ -36,13 +36,14 @@ from rcmd import (
     verify,
 )
 from rcmd.cli.main import main
+from rcmd.conjugates.base import has_curvature_bound
 from rcmd.conjugates.expressions.language import NAMES
 from rcmd.datasets import make_classification
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.solver.result import Result
 from rcmd.testing.enclosure import expressions, losses, oracles
 from rcmd.testing.enclosure.balls import balls, inner, outward
-from rcmd.testing.fuzzing.cases import Draw, _features, _labels
+from rcmd.testing.fuzzing.cases import Case, Draw, _features, _labels, _tamed
 
 NO_FORMULAS = {"polytope", "cvxpy"}
 PAIRS = [*product(LOSSES, sorted(ORACLES.keys() - NO_FORMULAS))]
@@ -57,7 +58,8 @@ def random_problem(loss, oracle, seed):
     weights = 10.0 ** draw.whole_numbers(-1, 2, n) if draw.chance(30) else None
     intercept = draw.magnitude() if draw.chance(20) else None
     whole = ORACLES[oracle].makes.example(Draw(draw.rng, 4))
-    problem = Problem(X, _labels(part, X, draw), part, whole, weights=weights, intercept=intercept)
+    case = Case(X, _labels(part, X, draw), part, whole, weights, intercept)
+    problem = (_tamed(case) if has_curvature_bound(type(part)) else case).problem()
     tol = 10.0 ** -draw.whole(1, 12)
     return problem, {"tol": tol, "batch": draw.whole(1, n), "max_iterations": 300}
 

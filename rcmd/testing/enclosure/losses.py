@@ -191,11 +191,11 @@ def gamma(loss: Any) -> Pair:
 
 def negative_binomial(loss: Any) -> Pair:
     """(y + r) log(1 + exp(s)/r) − ys, r = 1/dispersion."""
-    r = 1 / ball(loss.dispersion)
+    d = ball(loss.dispersion)  # 1/d is found anew, in the precision of the day
     return Pair(
-        lambda s, y: (y + r) * softplus(s - r.log()) - y * s,
-        lambda w, y: (y + r) * entropy((w + y) / (y + r)) + (w + y) * r.log(),
-        lambda y: (-y, r),
+        lambda s, y: (y + 1 / d) * softplus(s + d.log()) - y * s,
+        lambda w, y: (y + 1 / d) * entropy((w + y) / (y + 1 / d)) - (w + y) * d.log(),
+        lambda y: (-y, 1 / d),
     )
 
 
