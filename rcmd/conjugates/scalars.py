@@ -184,6 +184,114 @@ def nudged(v: float, low: float, high: float, scale: float) -> float:
     return v
 
 
+def bounded_sinh(x: float) -> float:
+    """The hyperbolic sine, infinite where it overflows."""
+    return math.sinh(x) if abs(x) < 709.0 else math.copysign(math.inf, x)
+
+
+def bounded_cosh(x: float) -> float:
+    """The hyperbolic cosine, infinite where it overflows."""
+    return math.cosh(x) if abs(x) < 709.0 else math.inf
+
+
+# ---- rates log(1 + exp x), Φ and 1 − exp(−exp x) of probabilities and counts ---------------------
+
+
+def log_softplus(x: float) -> float:
+    """log(softplus(x))."""
+    return math.log(softplus(x)) if x > -36.0 else x - math.exp(x) / 2.0
+
+
+def softplus_ratio(x: float) -> float:
+    """expit(x)/softplus(x), the slope of ``log_softplus``."""
+    return expit(x) / softplus(x) if x > -36.0 else 1.0 - math.exp(x) / 2.0
+
+
+def softplus_excess(x: float) -> float:
+    """p + (1 − p)·log(1 − p) with p = expit(x); near 0 by its series Σ p^k/(k(k − 1))."""
+    p = expit(x)
+    if p > 0.1:
+        return p - expit(-x) * softplus(x)
+    total = 0.0
+    for k in range(18, 1, -1):
+        total = (total + 1.0 / (k * (k - 1.0))) * p
+    return total * p
+
+
+def softplus_rest(x: float) -> float:
+    """``softplus_ratio``(x) − expit(−x)."""
+    return softplus_excess(x) / softplus(x) if x > -36.0 else math.exp(x) / 2.0
+
+
+def normcdf(x: float) -> float:
+    """Φ(x)."""
+    return math.erfc(-x / math.sqrt(2.0)) / 2.0
+
+
+def log_normcdf(x: float) -> float:
+    """log Φ(x); far to the left from Φ = φ/``normal_hazard``."""
+    if x > 0.0:
+        return math.log1p(-normcdf(-x))
+    if x > -2.0:
+        return math.log(normcdf(x))
+    return -x * x / 2.0 - math.log(math.sqrt(2.0 * math.pi) * normal_hazard(x))
+
+
+def normal_hazard(x: float) -> float:
+    """φ(x)/Φ(x), the slope of ``log_normcdf``."""
+    if x < -2.0:
+        return _hazard_excess(-x) - x
+    return math.exp(-x * x / 2.0) / (math.sqrt(2.0 * math.pi) * normcdf(x))
+
+
+def normal_bend(x: float) -> float:
+    """h(x)·(x + h(x)) with h = ``normal_hazard``, whose slope is −``normal_bend``.
+
+    It falls from 1 to 0: 1 − ``normal_bend``(x) is the variance of a normal variable below x.
+    """
+    if x < -1e8:
+        return 1.0
+    if x < -2.0:
+        excess = _hazard_excess(-x)
+        return excess * (excess - x)
+    hazard = normal_hazard(min(x, 40.0))
+    return hazard * (min(x, 40.0) + hazard)
+
+
+def _hazard_excess(t: float) -> float:
+    """φ(t)/Φ(−t) − t for t ≥ 2, by Laplace's continued fraction 1/(t + 2/(t + 3/(t + …)))."""
+    excess = 0.0
+    for k in range(int(20.0 + 400.0 / (t * t)), 0, -1):
+        excess = k / (t + excess)
+    return excess
+
+
+def cloglog(x: float) -> float:
+    """log(1 − exp(−exp x))."""
+    if x < -30.0:
+        return x - math.exp(x) / 2.0
+    power = bounded_exp(x)
+    return math.log(-math.expm1(-power)) if x < -0.5 else math.log1p(-math.exp(-power))
+
+
+def cloglog_slope(x: float) -> float:
+    """u/(exp(u) − 1) with u = exp x."""
+    power = bounded_exp(x)
+    if power < 1e-17:
+        return 1.0
+    return power / math.expm1(power) if power < 700.0 else 0.0
+
+
+def cloglog_rest(x: float) -> float:
+    """u + u/(exp(u) − 1) − 1 with u = exp x; near 0 by Bernoulli's numbers."""
+    u = bounded_exp(x)
+    if u > 0.5:
+        return u + cloglog_slope(x) - 1.0
+    v = u * u
+    tail = 1.0 / 1209600.0 - v / 47900160.0 + v * v * 691.0 / 1307674368000.0
+    return u / 2.0 + v / 12.0 - v * v * (1.0 / 720.0 - v * (1.0 / 30240.0 - v * tail))
+
+
 # ---- clipped quadratics: the Huber family ------------------------------------------------------
 
 

@@ -367,9 +367,9 @@ def test_from_sympy_is_from_text() -> None:
     loss = loss_from_expression(expression, d=1.5)
     check_against_hand(loss, HANDS["huber"], 10.0)
     with pytest.raises(
-        ExpressionError, match="the function 'erf' at position 1 is not in the list"
+        ExpressionError, match="the function 'gamma' at position 1 is not in the list"
     ):
-        loss_from_expression(sp.erf(s))
+        loss_from_expression(sp.gamma(s))
     with pytest.raises(ExpressionError, match=r"'z' at position .* is unknown"):
         loss_from_expression((s - sp.Symbol("z")) ** 2)
     with pytest.raises(ExpressionError, match="is undefined for some s; expected a case with True"):
@@ -421,10 +421,7 @@ def test_cvxpy_form_that_is_not_found_says_so() -> None:
 # ---- what is not a loss ------------------------------------------------------------------------
 
 NOT_LOSSES = {
-    "s**4": "not γ-smooth",
-    "exp(s)": "not γ-smooth",
-    "(s - y)**2*log(1 + (s - y)**2)": "not γ-smooth",
-    "abs(s)**1.5": "not γ-smooth",
+    "abs(s)**1.5": "not smooth: l'' has no upper bound near s = -1e-12, y = 0",
     "-s**2": "not convex: l'' = -2.0 < 0",
     "log(1 + (s - y)**2)": "not convex: l'' = -0.25 < 0 at s = -?1.73205, y = 0",
     "s**2 - 2.00002*log(cosh(s))": "not convex: l'' = -2.0e-5 < 0 at s = 0, y = 0",
@@ -435,16 +432,13 @@ NOT_LOSSES = {
     "where(s <= 0, s**2/2, s**2/2 + 1e-9)": "jumps at s = 0, y = 0: its value is 0 .* and 1e-09",
     "where(s < 2, s**2, s**2 + 1)": "jumps at s = 2, y = 0: its value is 4 .* and 5",
     "sqrt(s)": "not a finite real number at s = 0",
-    "s**2/2 + 1/(s - 3)**2": "not γ-smooth: .* at s = 3, y = 0",
-    "(s - y)**5 + s**2": "not convex|not γ-smooth",
+    "s**2/2 + 1/(s - 3)**2": "not a finite real number at s = 3, y = 0",
+    "(s - y)**5 + s**2": "not convex: l'' = -2.0e.25 < 0",
     "y**2": "does not depend on s",
     "s*y": "l'' is 0 everywhere",
-    "exp(y)*s**2": "y enters in a way that cannot be separated",
     "log(-1) + s**2": "expected a finite real number",
     "where(s <= 0, -sqrt(-s), s)": "no finite slope at s = 0, y = 0",
     "where(s <= 0, s**2, log(s))": "no finite value at s = 0, y = 0",
-    "cosh(s)": "not γ-smooth",
-    "cosh(s/1e7)": "not γ-smooth",
     "s**2 - log(s + pi)": "the loss is not a finite real number at s = -3.25, y = 0",
     "abs(abs(abs(abs(abs(s) - 16) - 8) - 4) - 2)": "more than 24 pieces",
     "s**2/2 + 1.2/(1 + (s - 137.7)**2/0.01)": "not convex: the least l'' is -239",
@@ -459,11 +453,16 @@ def test_not_a_loss(text: str) -> None:
         SeparableConjugate.from_expression(text)
 
 
-def test_real_labels_that_cannot_be_separated() -> None:
-    """A product, a tilt without a value at y = 0, and one that hides in an identity."""
-    for part in ("log(1 + exp(-y*s))", "s*log(y)", "y*(cosh(s)**2 - sinh(s)**2)"):
-        with pytest.raises(ExpressionError, match="separated from s for real labels"):
-            loss_from_expression(f"s**2/2 + {part}", labels="real")
+@pytest.mark.parametrize("part", ["log(1 + exp(-y*s))", "s*log(y)"])
+def test_what_cannot_be_separated_is_kept(part: str) -> None:
+    """A product, and a tilt without a value at y = 0."""
+    loss = loss_from_expression(f"s**2/2 + {part}", labels="real")
+    exact = sp.lambdify(sp.symbols("s y"), sp.sympify(f"s**2/2 + {part}"))
+    for s in (-2.0, 0.25, 3.0):
+        w = loss.derivative(s, 0.75)
+        assert loss.value(s, 0.75) == pytest.approx(exact(s, 0.75), rel=1e-14)
+        assert loss.conjugate(w, 0.75) == pytest.approx(w * s - exact(s, 0.75), abs=1e-12)
+    assert (loss.gamma, loss.gamma_origin) == (math.inf, "local")
 
 
 # ---- what is not in the language ---------------------------------------------------------------
@@ -505,9 +504,7 @@ MALICIOUS = {
     "s // 2": "'s // 2' at position 1 has no meaning",
     "2s": "'2s' at position 1 was not expected; .* an operator",
     "0x10*s": "'0x10' at position 1 has no meaning",
-    "s < 1": "a comparison only stands first in where",
     "where(s, s, s)": "where expects a comparison",
-    "where(s < 1 < 2, s, s)": "'s < 1 < 2' at position 7 was not expected; where expects a",
     "where(s < eval(y), s, s)": "'eval' at position 11 is not in the list",
     "exp(s, s)": "got 2 arguments; expected 1",
     "exp": "the function 'exp' at position 1 has no argument",
@@ -578,7 +575,7 @@ def test_parameters_are_checked(numbers: dict[str, Any], said: str) -> None:
 
 
 HARD = {
-    "exp(-exp(exp(s))) + s**2": "not a finite real number",
+    "exp(-exp(exp(s))) + s**2": "failed its verification",
     "tanh(" * 7 + "s" + ")" * 7 + "/100 + s**2": None,
     "+".join(f"1/(1 + (s - {k})**2)" for k in range(13)): "not convex",
     "+".join(f"log(1 + exp({k}*s/7 - {k}))" for k in range(1, 7)): None,
@@ -635,7 +632,9 @@ def test_scalar_code_and_slope_are_what_the_table_says(name: str) -> None:
             slope = slope.subs(inner, symbolic.FORMS[type(inner).__name__](*inner.args))
     for at in (1e-9, 1e-3, 0.05, 0.3, 0.45, 0.55, 0.9):
         wanted = sp.N(exact.subs(x, sp.Float(at, 60)), 40)
-        assert abs(scalar(at, *map(float, rest)) - wanted) <= 4e-15 * abs(wanted), at
+        # A logarithm near its zero has the rounding of its argument.
+        room = 4e-15 * abs(wanted) + (1e-16 if name == "log_softplus" else 0.0)
+        assert abs(scalar(at, *map(float, rest)) - wanted) <= room, at
         if slope is not None:
             wanted = sp.N(exact.diff(x).subs(x, sp.Float(at, 60)), 40)
             assert abs(sp.N(slope.subs(x, sp.Float(at, 60)), 40) - wanted) <= 1e-20
@@ -720,11 +719,12 @@ def test_lost_digits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_end_that_is_wrong_is_caught() -> None:
     text, head = "log(1 + exp(-y*s))", "def core_conjugate(w):\n"
     source, expression = generated(text)[0], symbolic.expression_of(text, language.parse(text), {})
-    generation.Verification(source, expression, "±1")._check_ends(1.0)
+    subject = generation.Subject(text, expression, "±1", [], [], 0.25, 1e3)
+    generation.Verification(source, subject)._check_ends((1.0,))
     for last, said in (("math.nan", "is nan, near"), ("-math.inf", "is -inf, near"), ("1", "jump")):
         wrong = source.replace(head, f"{head}    if w == -1.0:\n        return {last}\n")
         with pytest.raises(Unusable, match=said):
-            generation.Verification(wrong, expression, "±1")._check_ends(1.0)
+            generation.Verification(wrong, subject)._check_ends((1.0,))
 
 
 @pytest.mark.parametrize("name", ["softplus", "expit", "negative_entropy"])

@@ -112,12 +112,12 @@ def test_bumps_one_per_cent_from_convex(width: float, place: float) -> None:
     reach = 2.0 ** math.ceil(math.log2(abs(place)) + 1)
     for share in (0.5, 0.99):
         gamma = 1 + share / DEEPEST * STEEPEST
-        doubt = curvature._doubt(bump(share / DEEPEST, width, place))
+        doubt = curvature.doubt_of(bump(share / DEEPEST, width, place))
         assert intervals.decide(*doubt, gamma * (1 + 1e-9), -reach, reach)
         with pytest.raises(Counterexample, match="is too small: l'' ≥") as found:
             intervals.decide(*doubt, 0.99 * gamma, -reach, reach)
         assert abs(found.value.at - place) < 3 * width
-    doubt = curvature._doubt(bump(1.01 / DEEPEST, width, place))
+    doubt = curvature.doubt_of(bump(1.01 / DEEPEST, width, place))
     with pytest.raises(Counterexample, match=r"not convex: l'' ≤ -0\.0") as found:
         intervals.decide(*doubt, 10.0, *LINE)
     assert abs(found.value.at - place) < width

@@ -5,7 +5,8 @@ otherwise has ``generation`` called, which takes a formula through all steps in 
 ``language`` (what may be written, and the table of functions) → ``symbolic`` (SymPy, stable
 forms) → ``derivation`` (label, ``algebra`` of smooth pieces, γ by ``curvature``, the inverse of
 l') → ``source`` (scalar code) → verification in many digits, all of that in the process of
-``worker``. ``intervals`` prove convexity and γ; ``recipes`` are for CVXPY.
+``worker``. Where labels or fields cannot be separated from s, ``branches`` are in place of pieces.
+``intervals`` prove convexity and γ; ``recipes`` are for CVXPY.
 """
 
 from rcmd.conjugates.expressions.language import ExpressionError

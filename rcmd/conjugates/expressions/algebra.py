@@ -213,11 +213,11 @@ def roots(polynomial: Any) -> list[Any]:
 
 def solutions(function: Any, level: Any) -> list[Any]:
     """Candidates for r with function(r) = level; some may be wrong, and some missing."""
-    rules = (_unwrapped, _rational_solutions, _radical_solutions)
+    rules = (unwrapped, _rational_solutions, _radical_solutions)
     return [found for rule in rules for found in rule(function, level)]
 
 
-def _unwrapped(function: Any, level: Any) -> list[Any]:
+def unwrapped(function: Any, level: Any) -> list[Any]:
     """All r, where r occurs once, by undoing one operation after the other; or an empty list."""
     while function != R:
         if function.is_Add or function.is_Mul:
@@ -228,13 +228,13 @@ def _unwrapped(function: Any, level: Any) -> list[Any]:
             function = rest
         elif function.is_Pow and not function.exp.has(R):
             function, exponent = function.args
-            found = _unwrapped(function, level ** (1 / exponent))
+            found = unwrapped(function, level ** (1 / exponent))
             even = exponent.is_Rational and exponent.p % 2 == 0
             opposite = -level if not even else level
-            return found + _unwrapped(function, -(opposite ** (1 / exponent)))
+            return found + unwrapped(function, -(opposite ** (1 / exponent)))
         elif function.func is sp.cosh:
             (function,) = function.args
-            return [r for a in (1, -1) for r in _unwrapped(function, a * sp.acosh(level))]
+            return [r for a in (1, -1) for r in unwrapped(function, a * sp.acosh(level))]
         elif hasattr(function, "inverse"):
             level, (function,) = function.inverse()(level), function.args
         else:
@@ -292,7 +292,7 @@ def real_zeros(function: Any) -> list[Any]:
         return [zero for factor in function.args for zero in real_zeros(factor)]
     if function.is_Pow and not function.exp.is_positive:
         return []
-    found = _unwrapped(function, sp.S.Zero)
+    found = unwrapped(function, sp.S.Zero)
     if not found and function.is_polynomial(R) and sp.degree(function, R) == 2:
         a, b, c = sp.Poly(function, R).all_coeffs()
         found = [(-b + sign * sp.sqrt(b**2 - 4 * a * c)) / (2 * a) for sign in (1, -1)]

@@ -28,10 +28,13 @@ from rcmd.conjugates.expressions.symbolic import (
 )
 
 DIGITS = 50
+_MOST_DIGITS = 500
 # What a measured supremum is enlarged by.
 _MARGIN = 1e-9
-# Curvature beyond this counts as unbounded; nothing larger is computed.
+# Curvature beyond this counts as unbounded, except far out.
 _UNBOUNDED = 1e30
+# Doubles end there.
+_BEYOND = 1e300
 # How often intervals may show a place that was overlooked.
 _TRIES = 8
 Function = Callable[..., Any]
@@ -43,7 +46,8 @@ _STEPS = [mpmath.mpf(10) ** k for k in range(-12, 9)]
 def smoothness(pieces: list[Piece]) -> tuple[Any, list[Doubt] | None]:
     """γ = sup f'', and where that and convexity are not proved; refused where one is wrong.
 
-    The doubts are None where two pieces meet in a way that is not proved to be smooth.
+    γ is infinite where f'' grows far out, but is finite on bounded sets. The doubts are None where
+    two pieces meet in a way that is not proved to be smooth.
     """
     exact = [_check_joint(left, right) for left, right in pairwise(pieces)]
     suprema = [_supremum(piece) for piece in pieces]
@@ -78,11 +82,12 @@ def _check_joint(left: Piece, right: Piece) -> bool:
 
 def _supremum(piece: Piece) -> tuple[Any, Doubt | None]:
     """sup f'' on a piece, and what is not proved; refused where f is not convex or smooth."""
-    points = probes(piece)
     value, second = finite(piece.value, "the loss"), finite(piece.curvature, "l''")
+    near = sorted(probes(piece), key=abs)  # a refusal is shown at the least of its places
+    points = sorted(at for at in near if max(abs(value(at)), abs(second(at))) < _BEYOND)
+    tails = _tails(piece, second, points)
     for at in sorted(points, key=abs):
-        value(at)
-        if second(at) > _UNBOUNDED:
+        if second(at) > _UNBOUNDED and at not in tails:
             raise _not_smooth(second, [at])
     extremes = _rational_extremes(piece) or _power_extremes(piece)
     if extremes is None:
@@ -94,9 +99,7 @@ def _supremum(piece: Piece) -> tuple[Any, Doubt | None]:
             f"the loss is not convex: the least l'' is {float(number(least)):.4g}; expected a "
             "convex function of s"
         )
-    if most == sp.oo:
-        raise _not_smooth(second, points)
-    return most, None if least.is_nonnegative else _doubt(piece)
+    return most, None if least.is_nonnegative else doubt_of(piece)
 
 
 # ---- by algebra --------------------------------------------------------------------------------
@@ -147,7 +150,7 @@ def _tidy(value: Any) -> Any:
 
 
 def finite(expression: Any, what: str) -> Function:
-    """A function of r, and of digits, that refuses what is not a finite real number."""
+    """A function of r, and of digits, that refuses what is not a real number; ∞ if too large."""
     function = in_many_digits(R, expression)
 
     @cache
@@ -155,18 +158,22 @@ def finite(expression: Any, what: str) -> Function:
         with mpmath.workdps(digits):
             try:
                 value = function(mpmath.mpf(at))
+            except OverflowError:
+                return mpmath.inf
             except (ArithmeticError, ValueError):
                 value = mpmath.nan
             if isinstance(value, mpmath.mpc):
                 value = value.real if value.imag == 0 else mpmath.nan
             value = mpmath.mpf(value)
-        if not mpmath.isfinite(value):
-            raise Counterexample(
-                f"{what} is not a finite real number at {{at}}; expected a loss that is finite "
-                "and smooth for every s",
-                at,
-            )
-        return value
+        if mpmath.isfinite(value):
+            return value
+        if digits < _MOST_DIGITS:  # a difference may have vanished
+            return evaluated(at, _MOST_DIGITS)
+        raise Counterexample(
+            f"{what} is not a finite real number at {{at}}, in {digits} digits; expected a loss "
+            "that is finite and smooth for every s",
+            at,
+        )
 
     return evaluated
 
@@ -180,6 +187,16 @@ def probes(piece: Piece) -> list[Any]:
     if mpmath.isfinite(high - low):
         points += [low + (high - low) * k / 64 for k in range(1, 64)]
     return sorted({point for point in points if low < point < high})
+
+
+def _tails(piece: Piece, second: Function, points: list[Any]) -> set[Any]:
+    """The points from which on f'' only grows up to an end of the piece at infinity."""
+    found: set[Any] = set()
+    for end, outwards in ((piece.low, points), (piece.high, points[::-1])):
+        falls = (a for a, b in pairwise(outwards) if second(a) < second(b))
+        last = next(falls, outwards[-1])
+        found |= set(outwards[: outwards.index(last)]) if not end.is_finite else set()
+    return found
 
 
 def _near(centre: Any) -> list[Any]:
@@ -210,7 +227,7 @@ def _peak(function: Function, points: list[Any]) -> tuple[Any, Any]:
     return at, function(at)
 
 
-def _doubt(piece: Piece) -> Doubt:
+def doubt_of(piece: Piece) -> Doubt:
     """For interval arithmetic: the fourth, third and second derivative, that in two forms."""
     parts = sp.Add.make_args(stabilised(piece.value))
     form = sp.Add(*(factored(part.diff(R, 2)) for part in parts))
@@ -221,11 +238,15 @@ def _doubt(piece: Piece) -> Doubt:
 def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, Doubt | None]:
     """sup f'' from many points, its limits and what intervals find, and a doubt if there is one."""
     _refuse_if_negative(second, points)
-    limits = [piece.limit(piece.curvature, end) for end in (piece.low, piece.high)]
-    if sp.oo in limits or (None in limits and _still_growing(second, points)):
+    ends = (piece.low, piece.high)
+    limits = [piece.limit(piece.curvature, end) for end in ends]
+    infinite = {end.is_finite for end, limit in zip(ends, limits, strict=True) if limit == sp.oo}
+    growing = None in limits and _still_growing(second, points)
+    if True in infinite or (growing and not _tails(piece, second, points)):
         raise _not_smooth(second, points)
     known = [number(limit) for limit in limits if limit is not None]
-    doubt = _doubt(piece)
+    known += [mpmath.inf] if growing else []
+    doubt = doubt_of(piece)
     for _ in range(_TRIES):
         high = max([_peak(second, points)[1], *known]) * (1 + mpmath.mpf(_MARGIN))
         try:
@@ -238,7 +259,8 @@ def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, D
             )
             _refuse_if_negative(second, points)
         else:
-            return sp.Float(high, 30), None if proved else doubt
+            gamma = sp.Float(high, 30) if mpmath.isfinite(high) else sp.oo
+            return gamma, None if proved else doubt
     raise _not_smooth(second, points)
 
 
@@ -271,7 +293,7 @@ def _not_smooth(second: Function, points: list[Any]) -> Counterexample:
     large = [at for at in points if second(at) > 1e6 * (1 + typical)]
     at = min(large, key=abs) if large else max(points, key=second)
     return Counterexample(
-        f"the loss is not γ-smooth: l'' has no upper bound, l'' = {mpmath.nstr(second(at), 4)} at "
-        "{at} already; expected bounded curvature, as in losses that grow at most like s**2",
+        f"the loss is not smooth: l'' has no upper bound near {{at}}, where it is "
+        f"{mpmath.nstr(second(at), 4)} already; expected a finite l'' for every s",
         at,
     )

@@ -1,14 +1,15 @@
 """A loss in parts: the label, a core of one number, its γ, dom f*, f*' and f*.
 
 l(s; y) = f(m·s − o) + t·(m·s − o) + c, with f free of y: m is 1, or the label itself where labels
-are ±1; o, t and c are functions of y. Then l*(w) = w·o/m + f*(w/m − t) − c, so that only the
-*core* f needs to be analysed. Where no such form exists and labels are ±1, each label has its
-own core.
+are ±1; o, t and c are functions of y and of fields. Then l*(w) = w·o/m + f*(w/m − t) − c, so that
+only the *core* f needs to be analysed. Where no such form exists and labels are ±1, each label has
+its own core; else the core keeps what cannot be separated as its parameters.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -16,7 +17,8 @@ import sympy as sp
 
 from rcmd.conjugates.base import REAL, SIGNS
 from rcmd.conjugates.expressions.algebra import Piece, far_limit, pieces_of, quotient_of, solutions
-from rcmd.conjugates.expressions.curvature import Doubt, finite, probes, smoothness
+from rcmd.conjugates.expressions.branches import Tree, interval_form, mapped, tree_of
+from rcmd.conjugates.expressions.curvature import Doubt, doubt_of, finite, probes, smoothness
 from rcmd.conjugates.expressions.language import FUNCTIONS, Counterexample, ExpressionError
 from rcmd.conjugates.expressions.symbolic import (
     SWITCHES,
@@ -25,6 +27,7 @@ from rcmd.conjugates.expressions.symbolic import (
     W,
     Y,
     in_many_digits,
+    name_of,
     number,
     stabilised,
     stable,
@@ -48,6 +51,11 @@ class Frame:
     constant: Any = sp.S.Zero
     side: int = 0
 
+    @property
+    def parameters(self) -> list[Any]:
+        """The label and the fields that the core keeps."""
+        return sorted(self.core.free_symbols - {R}, key=lambda symbol: (symbol != Y, symbol.name))
+
 
 def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
     """The frames of a loss, and the labels it is for."""
@@ -55,17 +63,15 @@ def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
         raise ExpressionError(
             f"the loss {expression} does not depend on s, the prediction; expected a function of s"
         )
-    if Y not in expression.free_symbols:
-        return [Frame(expression.subs(S, R))], labels or REAL
     moved = {offset: expression.subs(S, R + offset) for offset in _offsets(expression)}
+    frames = [Frame(core, offset=offset) for offset, core in moved.items()]
     # A plain offset before a tilt: f(s − y) rounds once, f(s) + t·s + c may cancel.
-    for offset, core in moved.items():
-        if Y not in core.free_symbols:
-            return [Frame(core, offset=offset)], labels or REAL
-    for offset, core in moved.items():
-        frame = _tilted(core, offset)
-        if frame is not None:
-            return [frame], labels or REAL
+    tilted = (_tilted(core, offset) for offset, core in moved.items())
+    for frame in (*(frame for frame in frames if not frame.parameters), *filter(None, tilted)):
+        return [frame], labels or REAL
+    best = min(frames, key=lambda frame: (Y in frame.parameters, len(frame.parameters)))
+    if Y not in best.parameters:
+        return [best], labels or REAL
     if labels != REAL:
         positive = expression.subs({S: R, Y: 1}, simultaneous=True)
         mirrored = expression.subs({S: -R, Y: -1}, simultaneous=True)
@@ -74,32 +80,32 @@ def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
     if labels == SIGNS:
         negative = expression.subs({S: R, Y: -1}, simultaneous=True)
         return [Frame(positive, side=1), Frame(negative, side=-1)], SIGNS
-    raise ExpressionError(
-        "y enters in a way that cannot be separated from s for "
-        f"{'real labels' if labels else 'labels of an unknown kind'}; expected a function of "
-        "s - y, of y*s with labels='±1', or f(s) + y*s, or labels='±1' given"
-    )
+    return [best], REAL
 
 
 def _offsets(expression: Any) -> list[Any]:
-    """0, and every g(y) for which s − g(y) occurs up to a factor."""
+    """0, and every g of labels and fields for which s − g occurs up to a factor."""
     found = [sp.S.Zero]
     for part in sp.preorder_traversal(expression):
-        if isinstance(part, sp.Add) and {S, Y} <= part.free_symbols:
+        if isinstance(part, sp.Add) and S in part.free_symbols and len(part.free_symbols) > 1:
             slope = part.diff(S)
-            offset = sp.expand(S - part / slope) if slope.is_number else S
+            known = slope.is_number and slope != 0
+            offset = sp.expand(S - part / slope) if known else S
             if S not in offset.free_symbols:
-                found += [offset, offset - offset.subs(Y, 0)]
+                constant = offset.subs(dict.fromkeys(offset.free_symbols, 0))
+                found += [offset, offset - constant if constant.is_finite else offset]
     return sorted(dict.fromkeys(found), key=sp.count_ops)[:6]
 
 
 def _tilted(moved: Any, offset: Any) -> Frame | None:
-    """The frame of ``moved`` = f(r) + t(y)·r + c(y), or None."""
-    if any(Y in part.free_symbols for part in moved.atoms(*SWITCHES)):
+    """The frame of ``moved`` = f(r) + t·r + c, with t and c of labels and fields; or None."""
+    own = moved.free_symbols - {R}
+    if any(own & part.free_symbols for part in moved.atoms(*SWITCHES)):
         return None
-    if sp.expand(moved.diff(R, 2).diff(Y)) != 0:
+    curvature = moved.diff(R, 2)
+    if any(sp.expand(curvature.diff(each)) != 0 for each in own):
         return None
-    core = moved.subs(Y, 0)
+    core = moved.subs(dict.fromkeys(own, 0))
     if core.has(sp.zoo, sp.nan, sp.oo):
         return None
     rest = sp.expand(moved - core)
@@ -141,6 +147,11 @@ class Core:
         """Whether f*' has a closed form."""
         return all(p.inverse is not None or p.curvature == 0 for p in self.pieces)
 
+    @property
+    def curves(self) -> list[Any]:
+        """(texts of f'', parameters, ends) for every piece, where γ depends on the predictions."""
+        return [(doubt_of(p)[0], (), doubt_of(p)[1]) for p in self.pieces if self.gamma == sp.oo]
+
     def by_definition(self) -> Core:
         """The same core with l* = w·r − l(r) at r = l*'(w), parabolas excepted."""
         pieces = [p if p.curvature.is_number else replace(p, conjugate=None) for p in self.pieces]
@@ -155,15 +166,96 @@ class Core:
         return replace(self, pieces=pieces)
 
 
-def derive(frame: Frame) -> Core:
+@dataclass(frozen=True)
+class OpenCore:
+    """A core that keeps parameters: all but l, l' and l'' is found number by number.
+
+    ``samples`` are values of the parameters at which it is a loss.
+    """
+
+    frame: Frame
+    tree: Tree
+    samples: list[dict[Any, Any]]
+    gamma: Any = sp.oo
+    closed: bool = False
+    pieces: tuple[Piece, ...] = ()
+
+    def by_definition(self) -> OpenCore:
+        """Itself: it is."""
+        return self
+
+    by_newton = by_definition
+
+    @property
+    def curves(self) -> list[Any]:
+        """(texts of f'', parameters, ends), for ``intervals``."""
+        forms = [mapped(self.tree, partial(_diff, order=order)) for order in (4, 3, 2)]
+        texts = tuple(map(interval_form, forms, ("branch", "branch", "where")))
+        return [(texts, tuple(each.name for each in self.frame.parameters), ("(-inf)", "inf"))]
+
+
+def _diff(leaf: Any, order: int) -> Any:
+    return leaf.diff(R, order)
+
+
+AnyCore = Core | OpenCore
+
+
+# Fields that are tried, in (0, 1) before others, with labels.
+_FIELDS = tuple(map(sp.Rational, ("1/2", "3/4", "1/4", "1/3", "1", "3", "-3/2")))
+_LABELS = tuple(map(sp.Rational, ("1/2", "3", "0", "1", "3/4", "-3/2", "1")))
+_ENOUGH = 3
+
+
+def trials(parameters: list[Any]) -> list[dict[Any, Any]]:
+    """Some values of labels and fields, not the same for any two of them."""
+    fields = [each for each in parameters if each != Y]
+    return [
+        {Y: label, **{each: _FIELDS[k if k > 4 else (k + i) % 5] for i, each in enumerate(fields)}}
+        for k, label in enumerate(_LABELS)
+    ]
+
+
+def derive(frame: Frame) -> Core | OpenCore:
     """The core of a frame, or a refusal at a point of the loss's own s and y."""
+    return _derive_open(frame) if frame.parameters else _derive(frame)
+
+
+def _derive_open(frame: Frame) -> OpenCore:
+    good, faults = [], []
+    for trial in trials(frame.parameters):
+        own = {name_of(each): float(trial[each]) for each in frame.parameters}
+        core = frame.core.subs(trial)
+        if core.has(sp.zoo, sp.nan, sp.oo):
+            faults.append(f"the loss is not a finite real number at {own}")
+            continue
+        try:
+            smoothness(pieces_of(core))
+        except Counterexample as fault:
+            y = frame.side or (1 if frame.by_label else trial[Y])
+            at = {"s": fault.point + float(frame.offset.subs(trial)), "y": y} | own
+            place = ", ".join(f"{name} = {float(value):.6g}" for name, value in at.items())
+            faults.append(str(fault).format(at=place))
+        except ExpressionError as fault:
+            faults.append(f"{fault} (at {own})")
+        else:
+            good.append(trial)
+            if len(good) == _ENOUGH:
+                break
+    if not good:
+        raise ExpressionError(next((each for each in faults if "not convex" in each), faults[0]))
+    return OpenCore(frame, mapped(tree_of(frame.core), stabilised), good)
+
+
+def _derive(frame: Frame) -> Core:
     try:
         pieces = pieces_of(frame.core)
         gamma, doubts = smoothness(pieces)
         low, high = _end(pieces[0], pieces[0].low), _end(pieces[-1], pieces[-1].high)
         return Core(frame, [_with_forms(piece) for piece in pieces], gamma, doubts, low, high)
     except Counterexample as refusal:
-        s, y = refusal.point + float(frame.offset.subs(Y, 0)), float(frame.side or frame.by_label)
+        start = frame.offset.subs(dict.fromkeys(frame.offset.free_symbols, 0))
+        s, y = refusal.point + float(start), float(frame.side or frame.by_label)
         raise ExpressionError(str(refusal).format(at=f"s = {s:.6g}, y = {y:g}")) from None
 
 

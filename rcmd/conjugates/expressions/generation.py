@@ -6,33 +6,91 @@ expression, slopes from differences of it in 500 digits, conjugates from the def
 
 import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import mpmath
 import sympy as sp
 
 from rcmd.conjugates.base import SIGNS
-from rcmd.conjugates.expressions.derivation import Core, derive, frames_of
+from rcmd.conjugates.expressions.branches import joints, leaves
+from rcmd.conjugates.expressions.derivation import (
+    AnyCore,
+    Core,
+    Frame,
+    OpenCore,
+    derive,
+    frames_of,
+    trials,
+)
 from rcmd.conjugates.expressions.language import ExpressionError
-from rcmd.conjugates.expressions.recipes import checked_recipe
+from rcmd.conjugates.expressions.recipes import checked_recipe, recipe_code
 from rcmd.conjugates.expressions.source import Unusable, module_text
-from rcmd.conjugates.expressions.symbolic import S, Y, expression_of, in_many_digits, number
+from rcmd.conjugates.expressions.symbolic import (
+    R,
+    S,
+    Y,
+    expression_of,
+    field_symbols,
+    in_many_digits,
+    number,
+)
 
 # Distances up to which l'' is integrated for the Fenchel–Young gap, tried in turn.
 _REACHES = (1.0, 1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 4096)
 DIGITS = 500
 TOLERANCE = 1e-11
 _EPS = 2.0**-52
+# Beyond, rounding of other sizes than l's own may leave the doubles.
+_LARGEST = 1e200
+# Where exp(s) is far from the largest double.
+_NEAR = 310.0
 _PLACES = (1e-6, 1e-3, 0.1, 0.25, 0.6, 1.0, 1.7, 3.0, 5.5, 9.0, 20.0, 37.0, 50.0, 120.0, 310.0, 1e3)
 
 
-def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: str | None) -> str:
+def generate(
+    text: str,
+    tree: ast.expr,
+    numbers: Mapping[str, float],
+    labels: str | None,
+    fields: Sequence[str] = (),
+) -> str:
     """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
-    expression = expression_of(text, tree, numbers)
+    attempt = partial(_generate, text, tree, numbers, labels, cache(derive))
+    symbols = field_symbols(fields, positive=False)
     try:
+        return attempt(symbols, _PLACES[-1])
+    except Unverified as fault:
+        if not fault.kept:
+            raise
+        refusal = fault
+    # More can be rewritten where fields are positive; far out, 0·exp(s) is not a number.
+    if fields:
+        with suppress(Unverified):
+            return attempt(field_symbols(fields, positive=True), _PLACES[-1])
+    with suppress(Unverified):
+        return attempt(symbols, _NEAR)
+    raise refusal
+
+
+def _generate(
+    text: str,
+    tree: ast.expr,
+    numbers: Mapping[str, float],
+    labels: str | None,
+    derived: Callable[[Frame], AnyCore],
+    fields: Mapping[str, Any],
+    farthest: float,
+) -> str:
+    try:
+        expression = expression_of(text, tree, numbers, fields)
         frames, kind = frames_of(expression, labels)
-        cores = [derive(frame) for frame in frames]
+        cores = [derived(frame) for frame in frames]
+        curves = [(core.frame.side, *curve) for core in cores for curve in core.curves]
+        meetings = [joints(core.tree) for core in cores if isinstance(core, OpenCore)]
     except ExpressionError:
         raise
     except Exception as fault:  # computer algebra fails in many ways, none of use to a reader
@@ -41,131 +99,205 @@ def generate(text: str, tree: ast.expr, numbers: Mapping[str, float], labels: st
             "expected a simpler one"
         ) from fault
     gamma = max(_rounded_up(core.gamma) for core in cores)
-    cores, source, lost = _verified(expression, kind, text, cores, gamma)
-    pieces = [piece for core in cores for piece in core.pieces]
+    symbols = list(fields.values())
+    subject = Subject(text, expression, kind, cores, symbols, gamma, farthest)
+    cores, source, lost = _verified(subject)
+    if farthest < _PLACES[-1]:
+        lost = lost or f"beyond |s| = {farthest:g} it may not be a number"
+    closed = [core for core in cores if isinstance(core, Core)]
+    pieces = [piece for core in closed for piece in core.pieces]
     parabolas = len(pieces) == len(cores) and all(piece.curvature.is_number for piece in pieces)
-    uncertain = any(core.doubts is None for core in cores)
-    doubts = [(core.frame.side, *doubt) for core in cores for doubt in core.doubts or ()]
+    uncertain = any(core.doubts is None for core in closed) or None in meetings
+    doubts = [(core.frame.side, *doubt) for core in closed for doubt in core.doubts or ()]
+    bends = [piece.curvature for piece in pieces]
+    for core in cores:
+        if isinstance(core, OpenCore):
+            bends += [leaf.diff(R, 2) for leaf, _ in leaves(core.tree)]
+    origin = "proved" if not doubts and not uncertain else "numerical"
     known = {
         "labels": kind,
-        "gamma_origin": "proved" if not doubts and not uncertain else "numerical",
+        "reads": tuple(fields),
+        "gamma_origin": "local" if curves else origin,
         "conjugate_origin": "closed form" if all(core.closed for core in cores) else "newton",
-        "strictly_convex": all(piece.curvature != 0 for piece in pieces),
+        "strictly_convex": 0 not in bends,
         "quadratic": parabolas,
         "lost_digits": lost,
     }
     recipes = [checked_recipe(core) for core in cores]
+    known_forms = [[term[0] for term in each] for each in recipes if each is not None]
+    found = zip(cores, recipes, strict=True)
+    source += "".join(recipe_code(core, each, symbols) for core, each in found if each is not None)
+    positive = tuple(name for name, symbol in fields.items() if symbol.is_positive)
     return (
         f"{source}\n\nKNOWN = {known!r}\nBY_LABEL = {cores[0].frame.by_label!r}\n"
-        f"DOUBTS = {None if uncertain else doubts!r}\n"
-        f"RECIPES = {None if None in recipes else recipes!r}\n"
+        f"DOUBTS = {None if uncertain else doubts!r}\nCURVES = {curves!r}\n"
+        f"JOINTS = {[joint for joints in meetings for joint in joints or ()]!r}\n"
+        f"POSITIVE = {positive!r}\n"
+        f"RECIPES = {None if None in recipes else known_forms!r}\n"
     )
 
 
-def _verified(
-    expression: Any, labels: str, title: str, cores: list[Core], gamma: float
-) -> tuple[list[Core], str, str]:
+class Unverified(ExpressionError):
+    """No version of the code does what the formula says; ``kept``: a core has parameters."""
+
+    kept = False
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is generated and verified: a formula with its cores."""
+
+    title: str
+    expression: Any
+    labels: str
+    cores: list[AnyCore]
+    fields: list[Any]
+    gamma: float
+    farthest: float
+    """The largest |s| that it is verified at."""
+
+    def code(self, cores: list[AnyCore], reach: float) -> str:
+        """The module, from one version of its cores."""
+        return module_text(self.title, cores, self.fields, self.gamma, reach)
+
+    @property
+    def samples(self) -> list[tuple[float, ...]]:
+        """Labels and fields to verify it at, of which a core may have told some."""
+        labels = (1.0, -1.0) if self.labels == SIGNS else (0.0, 1.5, -3.25)
+        told = [sample for core in self.cores for sample in getattr(core, "samples", [])]
+        kept = {each for core in self.cores for each in core.frame.parameters}
+        found = []
+        for k, trial in enumerate(told or trials(self.fields)[: len(labels)]):
+            y = trial[Y] if Y in kept else labels[k % len(labels)]
+            found.append(tuple(map(float, (y, *(trial.get(each, 0.5) for each in self.fields)))))
+        return found
+
+
+def _verified(subject: Subject) -> tuple[list[AnyCore], str, str]:
     """The most explicit of three versions of the code that passes, and where digits are lost.
 
     Its gaps have the longest reach that keeps digits.
     """
     fault: Exception = Unusable()
-    joints = [float(number(piece.high)) for core in cores for piece in core.pieces[:-1]]
-    quadratic = all(piece.curvature.is_number for core in cores for piece in core.pieces)
+    cores = subject.cores
+    pieces = [piece for core in cores for piece in core.pieces]
+    joints = [float(number(piece.high)) for piece in pieces if piece.high.is_finite]
+    quadratic = all(core.pieces for core in cores) and all(p.curvature.is_number for p in pieces)
     for version in (cores, [c.by_definition() for c in cores], [c.by_newton() for c in cores]):
         try:
-            text = module_text(title, version, gamma, 0.0)
-            lost = Verification(text, expression, labels).lost_digits(joints)
+            text = subject.code(version, 0.0)
+            lost = Verification(text, subject).lost_digits(joints, subject.farthest)
         except Unusable as found:
             fault = found
             continue
         for reach in (math.inf,) if quadratic else _REACHES:
-            better = module_text(title, version, gamma, reach)
-            if Verification(better, expression, labels).gap_is_accurate(min(reach, 2.0)):
+            better = subject.code(version, reach)
+            if Verification(better, subject).gap_is_accurate(min(reach, 2.0)):
                 return version, better, lost
         return version, text, lost
-    raise ExpressionError(
+    refusal = Unverified(
         f"the code generated for this loss failed its verification: {fault}; write the "
         "expression in stable words such as softplus, expit, logcosh, log1p or expm1"
     )
+    refusal.kept = any(isinstance(core, OpenCore) for core in cores)
+    raise refusal
 
 
 def _rounded_up(gamma: Any) -> float:
     near = float(number(gamma))
+    if math.isinf(near):
+        return near
     return near if sp.Rational(near) >= gamma else math.nextafter(near, math.inf)
 
 
 # ---- verification ------------------------------------------------------------------------------
 
 
+Sample = tuple[float, ...]
+"""A label with fields, or an argument before them."""
+
+
 class Verification:
     """A generated module beside l and l' in ``DIGITS`` digits, from the formula as written."""
 
-    def __init__(self, text: str, expression: Any, labels: str) -> None:
+    def __init__(self, text: str, subject: Subject) -> None:
         self.code: dict[str, Any] = {"__name__": "generated_loss"}
         exec(compile(text, "<generated loss>", "exec"), self.code)
-        self.function = in_many_digits((S, Y), expression)
-        self.labels = (1.0, -1.0) if labels == SIGNS else (0.0, 1.5, -3.25)
+        self.function = in_many_digits((S, Y, *subject.fields), subject.expression)
+        self.gamma, self.samples = subject.gamma, subject.samples
         self.lost = ""
 
-    def value(self, s: Any, y: Any) -> Any:
-        """l(s; y)."""
-        with mpmath.workdps(DIGITS):
-            return mpmath.mpf(self.function(mpmath.mpf(s), mpmath.mpf(y)))
+    def value(self, s: Any, at: Sample) -> Any:
+        """l(s) at a label and fields."""
+        return mpmath.mpf(self.function(mpmath.mpf(s), *map(mpmath.mpf, at)))
 
-    def slope(self, s: Any, y: Any) -> Any:
-        """l'(s; y), by a difference over 2·10⁻¹⁰⁰."""
-        with mpmath.workdps(DIGITS):
-            step = mpmath.mpf(10) ** -100
-            return (self.value(s + step, y) - self.value(s - step, y)) / (2 * step)
+    def jet(self, s: float, at: Sample) -> tuple[Any, Any, float]:
+        """l(s), l'(s) and γ, by differences; for γ twice l''(s) where it has no bound."""
+        digits = DIGITS if abs(s) > 50 else DIGITS * 2 // 5
+        with mpmath.workdps(digits):
+            step = mpmath.mpf(10) ** -(digits // 5)
+            below, value, above = (self.value(s + k * step, at) for k in (-1, 0, 1))
+            bend = self.gamma
+            if math.isinf(bend):
+                bend = float(2 * abs(above - 2 * value + below) / step**2)
+            return value, (above - below) / (2 * step), bend
 
-    def lost_digits(self, joints: list[float]) -> str:
+    def lost_digits(self, joints: list[float], farthest: float) -> str:
         """Where digits are lost, empty if nowhere; raises ``Unusable``."""
-        for y in self.labels:
-            for s in (0.0, *(sign * place for place in _PLACES for sign in (1, -1))):
-                self._check_at(s, y)
+        places = [place for place in _PLACES if place <= farthest]
+        for at in self.samples:
+            for s in (0.0, *(sign * place for place in places for sign in (1, -1))):
+                self._check_at(s, at)
             for joint in joints:
                 for step in (0.0, 1e-3, -1e-3):
-                    self._check_at(joint + y + step, y)
-            self._check_ends(y)
+                    self._check_at(joint + at[0] + step, at)
+            self._check_ends(at)
         return self.lost
 
-    def _check_at(self, s: float, y: float) -> None:
-        value, slope, gamma = self.value(s, y), self.slope(s, y), self.code["gamma"](None)
-        spread = 8 * _EPS * (abs(s) + abs(y))
-        w = self._compare("derivative", slope, (s, y), gamma * spread)
-        self._compare("value", value, (s, y), abs(float(slope)) * spread)
+    def _check_at(self, s: float, at: Sample) -> None:
+        try:
+            value, slope, bend = self.jet(s, at)
+        except OverflowError:
+            return
+        if max(abs(value), abs(slope), bend) > _LARGEST:
+            return
+        spread = 8 * _EPS * (abs(s) + abs(at[0]))
+        w = self._compare("derivative", slope, (s, *at), bend * spread)
+        self._compare("value", value, (s, *at), abs(float(slope)) * spread)
         # At w = l'(s) up to rounding, ws − l(s) is l*(w) up to the square of the rounding.
         with mpmath.workdps(DIGITS):
             wanted = mpmath.mpf(w) * s - value
-        slack = 8 * _EPS * (abs(w * s) + abs(float(value)) + abs(w * y))
-        self._compare("conjugate", wanted, (w, y), slack, strict=False)
-        back = self._call("conjugate_derivative", (w, y))
-        if math.isinf(back) and w in self._call("conjugate_domain", (y,)):
+        slack = 8 * _EPS * (abs(w * s) + abs(float(value)) + abs(w * at[0]))
+        self._compare("conjugate", wanted, (w, *at), slack, strict=False)
+        back = self._call("conjugate_derivative", (w, *at))
+        if math.isinf(back) and w in self._call("conjugate_domain", at):
             return
-        slack = 8 * _EPS * gamma * (abs(back) + abs(y))
-        found = self.slope(back, y) if math.isfinite(back) else math.nan
+        found, slack = math.nan, 0.0
+        if math.isfinite(back):
+            _, found, bend = self.jet(back, at)
+            slack = 8 * _EPS * bend * (abs(back) + abs(at[0]))
         if not abs(found - w) <= TOLERANCE * max(1.0, abs(w)) + slack:
             raise Unusable(
-                f"conjugate_derivative({w!r}, {y!r}) is {back!r}, where l' is {float(found)!r}"
+                f"conjugate_derivative{(w, *at)!r} is {back!r}, where l' is {float(found)!r}"
             )
 
-    def _check_ends(self, y: float) -> None:
+    def _check_ends(self, at: Sample) -> None:
         """Next to a finite end of dom l* everything is a number, and l* is continuous."""
-        for end, inwards in zip(self._call("conjugate_domain", (y,)), (1, -1), strict=True):
+        for end, inwards in zip(self._call("conjugate_domain", at), (1, -1), strict=True):
             if math.isinf(end):
                 continue
             for w in (end, end + inwards * 1e-9, math.nextafter(end, inwards * math.inf)):
-                found = self._call("conjugate", (w, y))
-                back = self._call("conjugate_derivative", (w, y))
+                found = self._call("conjugate", (w, *at))
+                back = self._call("conjugate_derivative", (w, *at))
                 if math.isnan(found) or math.isnan(back) or found == -math.inf:
-                    raise Unusable(f"conjugate({w!r}, {y!r}) is {found!r}, near an end {end!r}")
-            last = self._call("conjugate", (end, y))
-            if math.isfinite(last) and abs(found - last) > 1e-6 * max(1.0, abs(last)):
+                    raise Unusable(f"conjugate{(w, *at)!r} is {found!r}, near an end {end!r}")
+            last = self._call("conjugate", (end, *at))
+            room = 1e-6 * max(1.0, abs(last)) + 8 * _EPS * abs(end * back)
+            if math.isfinite(last) and abs(found - last) > room:
                 raise Unusable(f"conjugate jumps from {found!r} to {last!r} at {end!r}")
 
     def _compare(
-        self, name: str, wanted: Any, at: tuple[float, float], slack: float, strict: bool = True
+        self, name: str, wanted: Any, at: Sample, slack: float, strict: bool = True
     ) -> float:
         found = self._call(name, at)
         error = abs(found - wanted)
@@ -173,9 +305,9 @@ class Verification:
             raise Unusable(f"{name}{at!r} is {found!r}, and {float(wanted)!r} is expected")
         if strict and not error <= 1e-10 * abs(wanted) + slack / 4 + 1e-200 and not self.lost:
             self.lost = f"{name}{at!r} keeps few digits of {float(wanted):.6g}"
-        return found
+        return float(found)
 
-    def _call(self, name: str, at: tuple[float, ...]) -> Any:
+    def _call(self, name: str, at: Sample) -> Any:
         try:
             return self.code[name](None, *at)
         except (ArithmeticError, ValueError) as fault:
@@ -183,13 +315,14 @@ class Verification:
 
     def gap_is_accurate(self, reach: float) -> bool:
         """Whether fenchel_young keeps ten digits for pairs at distance ``reach``."""
-        y = self.labels[0]
+        at = self.samples[0]
         for s in (-8.0, -2.5, -1.0, -0.3, 0.0, 0.2, 0.7, 1.3, 4.0, 9.0):
             for h in (reach, -reach, reach / 8):
-                q, w = s + y + h, self.code["derivative"](None, s + y + h, y)
+                s0 = s + at[0]
+                q, w = s0 + h, self.code["derivative"](None, s0 + h, *at)
                 with mpmath.workdps(60):
-                    wanted = self.value(s + y, y) - self.value(q, y) - mpmath.mpf(w) * (s + y - q)
-                found = self.code["fenchel_young"](None, s + y, w, y)
+                    wanted = self.value(s0, at) - self.value(q, at) - mpmath.mpf(w) * (s0 - q)
+                found = self.code["fenchel_young"](None, s0, w, *at)
                 if wanted > 1e-9 and abs(found - wanted) > 1e-10 * wanted + 1e-16:
                     return False
         return True

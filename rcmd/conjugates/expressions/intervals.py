@@ -15,12 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from rcmd.conjugates import scalars
+
 Array = np.ndarray[Any, np.dtype[Any]]
 _WIDER = 2.0**-45
 # Below this, results of functions may be off by more than their share.
 _TINY = 1e-290
 _MAX_LEVELS = 24
 _MAX_BOXES = 4000
+# Cells for each group of samples, beside those, how far above a value of f'' a bound may be, and
+# the most groups.
+_CELLS = 64
+_LOOSE = 0.01
+_GROUPS = 512
 # These points and their negatives cut the line into the boxes that are looked at first.
 _GRID = np.concatenate([np.arange(0.0, 16.0, 1 / 8), 2.0 ** np.arange(4.0, 40.5, 0.5), [np.inf]])
 
@@ -28,14 +35,18 @@ _GRID = np.concatenate([np.arange(0.0, 16.0, 1 / 8), 2.0 ** np.arange(4.0, 40.5,
 class Counterexample(ValueError):
     """f'' < 0 at ``at``, or f'' > γ, which is then ``steep``."""
 
-    def __init__(self, at: float, bound: float, gamma: float) -> None:
+    def __init__(
+        self, at: float, bound: float, gamma: float, where: dict[str, float] | None = None
+    ) -> None:
         self.at, self.steep = at, bound > gamma
+        names = {name.removeprefix("field_"): value for name, value in (where or {}).items()}
+        place = "".join(f", {name} = {value:.10g}" for name, value in names.items())
         fault = f"γ = {gamma:.10g} is too small: l'' ≥"
         if not self.steep:
             fault = "the loss is not convex: l'' ≤"
         super().__init__(
-            f"{fault} {bound:.6g} at r = {at:.10g}, where r is s, s - y or y*s as in the formula; "
-            "correct the formula, or choose a set whose predictions stay away from there"
+            f"{fault} {bound:.6g} at r = {at:.10g}{place}, where r is s, s - y or y*s as in the "
+            "formula; correct it, or choose a set whose predictions stay away from there"
         )
 
 
@@ -62,14 +73,18 @@ class Interval:
 
     def __add__(self, other: Any) -> Interval:
         other = as_interval(other)
-        return Interval(_down(self.low + other.low), _up(self.high + other.high))
+        low, high = self.low + other.low, self.high + other.high
+        # A sum that is 0 is exact.
+        return Interval(np.where(low == 0, low, _down(low)), np.where(high == 0, high, _up(high)))
 
     def __mul__(self, other: Any) -> Interval:
         other = as_interval(other)
-        products = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        corners = np.array(np.broadcast_arrays(*products))
-        corners[np.isnan(corners)] = 0.0  # 0·∞: the numbers themselves are finite
-        found = Interval(_down(corners).min(axis=0), _up(corners).max(axis=0))
+        pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
+        corners = np.array(np.broadcast_arrays(*(a * b for a, b in pairs)))
+        # 0 times a bound is 0, exactly; so is 0·∞, as the numbers themselves are finite.
+        zero = np.array(np.broadcast_arrays(*((a == 0) | (b == 0) for a, b in pairs)))
+        low, high = (np.where(zero, 0.0, moved(corners)) for moved in (_down, _up))
+        found = Interval(low.min(axis=0), high.max(axis=0))
         return found.where(self.defined & other.defined)
 
     def __truediv__(self, other: Interval) -> Interval:
@@ -121,12 +136,17 @@ def as_interval(x: Any) -> Interval:
 # ---- functions ---------------------------------------------------------------------------------
 
 
-def increasing(function: Callable[[Array], Array]) -> Callable[[Any], Interval]:
-    """A function of intervals from an increasing one of numbers that is right about signs."""
+def increasing(
+    function: Callable[[Array], Array], share: float = _WIDER
+) -> Callable[[Any], Interval]:
+    """A function of intervals from an increasing one of numbers that is right about signs.
+
+    Its results may be off by a ``share`` of themselves.
+    """
 
     def below(value: Array) -> Array:
         sign = np.signbit(value)
-        wider = _down(value * np.where(sign, 1 + _WIDER, 1 - _WIDER))
+        wider = _down(value * np.where(sign, 1 + share, 1 - share))
         return np.where(abs(value) < _TINY, np.where(sign, -_TINY, 0.0), wider)
 
     def enclosure(x: Any) -> Interval:
@@ -172,7 +192,44 @@ def tanh(x: Any) -> Interval:
     return Interval(np.maximum(found.low, -1.0), np.minimum(found.high, 1.0))
 
 
-NAMES = {
+def _rising(scalar: Callable[[float], float], sign: int = 1) -> Callable[[Any], Interval]:
+    """A function of intervals from an increasing one of ``scalars``, or with −1 a decreasing one.
+
+    Where these are larger than ``_TINY`` their arguments are below 40², and so are the units in the
+    last place by which exponentials of them are off.
+    """
+    many = np.vectorize(scalar, otypes=[float])
+
+    def values(x: Array) -> Array:
+        return np.where(np.isnan(x), np.nan, sign * many(x))
+
+    enclosure = increasing(values, 2.0**-38)
+    return enclosure if sign > 0 else lambda x: -enclosure(x)
+
+
+def where(d: Any, strict: bool, yes: Any, no: Any) -> Interval:
+    """``yes`` if d < 0 (or d ≤ 0), else ``no``, and all between both where that is not decided."""
+    d, yes, no = map(as_interval, (d, yes, no))
+    least, most = np.minimum(yes.low, no.low), np.maximum(yes.high, no.high)
+    return _chosen(d, strict, yes, no, Interval(least, most))
+
+
+def branch(d: Any, strict: bool, yes: Any, no: Any) -> Interval:
+    """The same, and not a number where that is not decided: nothing is smooth there."""
+    return _chosen(d, strict, as_interval(yes), as_interval(no), NAMES["unknown"])
+
+
+def _chosen(d: Any, strict: bool, yes: Interval, no: Interval, open_: Interval) -> Interval:
+    d = as_interval(d)
+    here = d.high < 0 if strict else d.high <= 0
+    there = d.low >= 0 if strict else d.low > 0
+    ends = zip((yes.low, yes.high), (no.low, no.high), (open_.low, open_.high), strict=True)
+    return Interval(*(np.where(here, a, np.where(there, b, c)) for a, b, c in ends))
+
+
+_softplus_excess = _rising(scalars.softplus_excess)
+
+NAMES: dict[str, Any] = {
     "iv": constant,
     "unknown": Interval(np.nan, np.nan),
     "inf": Interval(np.inf, np.inf),
@@ -189,7 +246,19 @@ NAMES = {
     "atan": increasing(np.arctan),
     "asinh": increasing(np.arcsinh),
     "expit": lambda x: constant(1) / (1 + exp(-x)),
+    "where": where,
+    "branch": branch,
     "softplus": increasing(lambda x: np.logaddexp(0.0, x)),
+    "log_softplus": _rising(scalars.log_softplus),
+    "softplus_ratio": _rising(scalars.softplus_ratio, -1),
+    "softplus_rest": lambda x: _softplus_excess(x) / NAMES["softplus"](x),
+    "normcdf": _rising(scalars.normcdf),
+    "log_normcdf": _rising(scalars.log_normcdf),
+    "normal_hazard": _rising(scalars.normal_hazard, -1),
+    "normal_bend": _rising(scalars.normal_bend, -1),
+    "cloglog": _rising(scalars.cloglog),
+    "cloglog_slope": _rising(scalars.cloglog_slope, -1),
+    "cloglog_rest": _rising(scalars.cloglog_rest),
 }
 """What a text may name; ``root`` is by how much a root of a polynomial may be off."""
 
@@ -198,18 +267,47 @@ NAMES = {
 
 
 @cache
-def function(text: str) -> Callable[[Interval], Interval]:
-    """r ↦ the last line of ``text``, after lines that name parts."""
+def function(text: str, parameters: tuple[str, ...] = ()) -> Callable[..., Interval]:
+    """r and ``parameters`` ↦ the last line of ``text``, after lines that name parts."""
     *parts, result = text.splitlines()
     names: dict[str, Any] = dict(NAMES)
     body = "".join(f"    {line}\n" for line in [*parts, f"return {result}"])
-    exec(f"def function(r):\n{body}", names)
+    exec(f"def function({', '.join(('r', *parameters))}):\n{body}", names)
 
-    def enclosure(x: Interval) -> Interval:
-        found = as_interval(names["function"](x))
+    def enclosure(x: Interval, *theta: Interval) -> Interval:
+        found = as_interval(names["function"](x, *theta))
         return Interval(*(np.broadcast_to(end, x.low.shape) for end in (found.low, found.high)))
 
     return enclosure
+
+
+class Curvature:
+    """f'' in boxes, from texts of the fourth, the third and forms of the second derivative."""
+
+    def __init__(self, texts: tuple[str, ...], parameters: tuple[str, ...] = ()) -> None:
+        self.fourth, self.third, *self.forms = (function(text, parameters) for text in texts)
+
+    def second(self, low: Array, high: Array, *theta: Interval) -> Interval:
+        """The enclosure of f'', what all forms of it have in common."""
+        found, *others = (form(Interval(low, high), *theta) for form in self.forms)
+        for other in others:
+            found = found.common(other)
+        return found
+
+    def sharper(
+        self, a: Array, b: Array, middle: Array, centre: Interval, *theta: Interval
+    ) -> Interval:
+        """By the values at both ends where f'' is monotone, or by Taylor around the middle."""
+        x, m = Interval(a, b), Interval(middle, middle)
+        step, slope = x + -m, self.third(x, *theta)
+        at_a, at_b = self.second(a, a, *theta), self.second(b, b, *theta)
+        rises, falls = slope.low >= 0, slope.high <= 0
+        taylor = centre + self.third(m, *theta) * step
+        taylor = taylor + self.fourth(x, *theta) * step**2 * constant(1, 2)
+        return Interval(
+            np.select([rises, falls], [at_a.low, at_b.low], taylor.low),
+            np.select([rises, falls], [at_b.high, at_a.high], taylor.high),
+        ).where(np.isfinite(a + b))
 
 
 @cache
@@ -225,14 +323,9 @@ def decide(
     """
     if not low <= high:
         return False
-    fourth, third, *forms = map(function, texts)
+    curve = Curvature(texts)
+    second = curve.second
     first, last = (function(end)(constant(0)) for end in ends)
-
-    def second(low: Array, high: Array) -> Interval:
-        found, *others = (form(Interval(low, high)) for form in forms)
-        for other in others:
-            found = found.common(other)
-        return found
 
     def outside(found: Interval) -> Array:
         return ~((found.low >= 0) & (found.high <= gamma))
@@ -255,15 +348,7 @@ def decide(
             for bound, wrong in ((centre.high, centre.high < 0), (centre.low, centre.low > gamma)):
                 for k in np.flatnonzero(wrong & inside)[:1]:
                     raise Counterexample(float(middle[k]), float(bound[k]), gamma)
-            x, m = Interval(a, b), Interval(middle, middle)
-            step, slope, at_a, at_b = x + -m, third(x), second(a, a), second(b, b)
-            rises, falls = slope.low >= 0, slope.high <= 0
-            taylor = centre + third(m) * step + fourth(x) * step**2 * constant(1, 2)
-            best = Interval(
-                np.select([rises, falls], [at_a.low, at_b.low], taylor.low),
-                np.select([rises, falls], [at_b.high, at_a.high], taylor.high),
-            ).where(np.isfinite(a + b))
-            left = outside(found.common(best))
+            left = outside(found.common(curve.sharper(a, b, middle, centre)))
             a, b, middle = a[left], b[left], middle[left]
             narrow = ~((a < middle) & (middle < b))
             proved &= not narrow.any()
@@ -272,3 +357,98 @@ def decide(
             edges = np.array([a, a + quarter, a + 2 * quarter, a + 3 * quarter, b])
             a, b = edges[:-1].ravel(), edges[1:].ravel()
     return proved and len(a) == 0
+
+
+# ---- per sample --------------------------------------------------------------------------------
+
+
+def bounds(
+    texts: tuple[str, ...],
+    parameters: tuple[str, ...],
+    low: Array,
+    high: Array,
+    theta: tuple[Array, ...] = (),
+) -> tuple[Array, Array]:
+    """Proved bounds of f'' from below and above on each [low_j, high_j], at parameters theta_j.
+
+    Samples are grouped by their parameters, and where these are many by near ones. The line of each
+    group is cut into cells until f'' is nearly constant on them, or there are many; a range then
+    gets what is found on the cells that it meets. Refused by a ``Counterexample`` where f'' < 0.
+    """
+    curve = Curvature(texts, parameters)
+    group = _groups(theta, len(low))
+    count = group.max() + 1
+    boxes = [_per_group(part, group, count) for part in theta]
+    a, b = _per_group(low, group, count).low, _per_group(high, group, count).high
+    owner, most = np.arange(count), _MAX_BOXES + _CELLS * count
+    done: list[Any] = []
+    with np.errstate(all="ignore"):
+        for level in range(_MAX_LEVELS):
+            at = tuple(Interval(box.low[owner], box.high[owner]) for box in boxes)
+            middle = a + (b - a) / 2
+            found, centre = curve.second(a, b, *at), curve.second(middle, middle, *at)
+            for k in np.flatnonzero(centre.high < 0)[:8]:
+                inside = (group == owner[k]) & (low <= middle[k]) & (middle[k] <= high)
+                for j in np.flatnonzero(inside)[:1]:
+                    at_j = {name: each[j] for name, each in zip(parameters, theta, strict=True)}
+                    raise Counterexample(float(middle[k]), float(centre.high[k]), np.inf, at_j)
+            sharp = found.common(curve.sharper(a, b, middle, centre, *at))
+            fine = (sharp.low >= 0) & (sharp.high <= (1 + _LOOSE) * centre.low)
+            fine |= ~((a < middle) & (middle < b))
+            if level == _MAX_LEVELS - 1 or len(a) + sum(len(cells[0]) for cells in done) > most:
+                fine[:] = True
+            done.append([part[fine] for part in (owner, a, b, sharp.low, sharp.high)])
+            owner, a, b, middle = (part[~fine] for part in (owner, a, b, middle))
+            owner, a, b = np.tile(owner, 2), np.append(a, middle), np.append(middle, b)
+            if not len(a):
+                break
+    owner, a, b, least, largest = map(np.concatenate, zip(*done, strict=True))
+    # Cells in order of their groups and places, whose ranks make one key of both.
+    places, ranks = np.unique(np.concatenate([a, b, low, high]), return_inverse=True)
+    starts, stops, firsts, lasts = np.split(ranks.ravel(), np.cumsum([len(a), len(b), len(low)]))
+    order = np.lexsort((starts, owner))
+    key = owner[order] * len(places)
+    begin = np.searchsorted(key + stops[order], group * len(places) + firsts, "left")
+    end = np.searchsorted(key + starts[order], group * len(places) + lasts, "right")
+    slices = np.stack([begin, np.maximum(end, begin + 1)], axis=1).ravel()
+    padded = [np.append(part[order], part[order[-1:]]) for part in (least, largest)]
+    lowest = np.minimum.reduceat(padded[0], slices)[::2]
+    highest = np.maximum.reduceat(padded[1], slices)[::2]
+    # What is not proved for all of a group may be for each of its own.
+    open_ = ~((lowest >= 0) & (highest < np.inf))
+    if open_.any() and any((box.low < box.high).any() for box in boxes):
+        for some in np.array_split(np.flatnonzero(open_), -(-open_.sum() // _GROUPS)):
+            own = tuple(each[some] for each in theta)
+            lowest[some], highest[some] = bounds(texts, parameters, low[some], high[some], own)
+    return lowest, highest
+
+
+def _groups(theta: tuple[Array, ...], n: int) -> Array:
+    """The group of each sample: one for each combination of parameters, or of bins of them."""
+    if not theta:
+        return np.zeros(n, dtype=int)
+    columns = np.stack(theta, axis=1)
+    found, group = np.unique(columns, axis=0, return_inverse=True)
+    if len(found) > _GROUPS:
+        shares = np.linspace(0, 1, int(_GROUPS ** (1 / len(theta))) + 1)[1:-1]
+        bins = [np.searchsorted(np.quantile(each, shares), each) for each in theta]
+        group = np.unique(np.stack(bins, axis=1), axis=0, return_inverse=True)[1]
+    return group.ravel()
+
+
+def _per_group(values: Array, group: Array, count: int) -> Interval:
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, group, values)
+    np.maximum.at(high, group, values)
+    return Interval(low, high)
+
+
+def positive_somewhere(texts: tuple[str, ...], named: dict[str, Array]) -> bool:
+    """Whether one of these functions is proved to be positive, at the parameters of each sample."""
+    found = np.zeros(len(next(iter(named.values()))), dtype=bool)
+    boxes = [Interval(values, values) for values in named.values()]
+    with np.errstate(all="ignore"):
+        for text in texts:
+            zero = Interval(np.zeros(len(found)), np.zeros(len(found)))
+            found |= function(text, tuple(named))(zero, *boxes).low > 0
+    return bool(found.all())

@@ -10,7 +10,7 @@ import ast
 import difflib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MAX_LENGTH = 2000
@@ -60,8 +60,8 @@ FUNCTIONS: dict[str, Function] = {
     "log": Function("log(x)", "math.log"),
     "sqrt": Function("sqrt(x)"),
     "square": Function("x**2"),
-    "sinh": Function("sinh(x)", "math.sinh"),
-    "cosh": Function("cosh(x)", "math.cosh"),
+    "sinh": Function("sinh(x)", "bounded_sinh"),
+    "cosh": Function("cosh(x)", "bounded_cosh"),
     "atan": Function("atan(x)", "math.atan"),
     "asinh": Function("asinh(x)", "math.asinh"),
     "abs": Function("Abs(x)"),
@@ -87,11 +87,43 @@ FUNCTIONS: dict[str, Function] = {
     "sqrt_gap": Function(
         "sqrt(c + x) - sqrt(c)", "sqrt_gap", "1/(2*sqrt(c + x))", parameters="x, c"
     ),
+    "erf": Function("1 - 2*normcdf(-sqrt(2)*x)"),
+    "erfc": Function("2*normcdf(-sqrt(2)*x)"),
+    "normcdf": Function("normcdf(x)", "normcdf"),
+    "log_normcdf": Function("log(normcdf(x))", "log_normcdf", "normal_hazard(x)"),
+    "normal_hazard": Function("normcdf(x).diff(x)/normcdf(x)", "normal_hazard", "-normal_bend(x)"),
+    "normal_bend": Function(
+        "-(normcdf(x).diff(x)/normcdf(x)).diff(x)",
+        "normal_bend",
+        "normal_hazard(x) - normal_bend(x)*(x + 2*normal_hazard(x))",
+    ),
+    "log_softplus": Function("log(log(1 + exp(x)))", "log_softplus", "softplus_ratio(x)"),
+    "softplus_ratio": Function(
+        "1/((1 + exp(-x))*log(1 + exp(x)))", "softplus_ratio", "-softplus_ratio(x)*softplus_rest(x)"
+    ),
+    "softplus_rest": Function(
+        "1/((1 + exp(-x))*log(1 + exp(x))) - 1/(1 + exp(x))",
+        "softplus_rest",
+        "expit(x)*expit(-x) - softplus_ratio(x)*softplus_rest(x)",
+    ),
+    "cloglog": Function("log(1 - exp(-exp(x)))", "cloglog", "cloglog_slope(x)"),
+    "cloglog_slope": Function(
+        "exp(x)/(exp(exp(x)) - 1)", "cloglog_slope", "-cloglog_slope(x)*cloglog_rest(x)"
+    ),
+    "cloglog_rest": Function(
+        "exp(x) + exp(x)/(exp(exp(x)) - 1) - 1",
+        "cloglog_rest",
+        "exp(x) - cloglog_slope(x)*cloglog_rest(x)",
+    ),
     "tan": Function("tan(x)", "math.tan"),
     "atanh": Function("atanh(x)", "math.atanh"),
 }
 # Derivatives, conjugates and inverses are made of these; they are not for formulas.
-_INTERNAL = {"sech2", "negative_entropy", "cosh_entropy", "log1p_gap", "sqrt_gap", "tan", "atanh"}
+_INTERNAL = {
+    "sech2", "negative_entropy", "cosh_entropy", "log1p_gap", "sqrt_gap", "tan", "atanh",
+    "log_softplus", "softplus_ratio", "softplus_rest",
+    "log_normcdf", "normal_hazard", "normal_bend", "cloglog", "cloglog_slope", "cloglog_rest",
+}  # fmt: skip
 RESERVED = {*VARIABLES, *FUNCTIONS, "pi", "w", "self"}
 NAMES = sorted(FUNCTIONS.keys() - _INTERNAL)
 # Functions that become sums of two exponentials when logarithms are rewritten.
@@ -106,8 +138,10 @@ _OPERATORS = ast.Add | ast.Sub | ast.Mult | ast.Div
 _COMPARISONS = ast.Lt | ast.LtE | ast.Gt | ast.GtE
 
 
-def parse(text: str, parameters: Mapping[str, float] | None = None) -> ast.expr:
-    """The syntax tree of ``text``, whose names are s, y, pi and the ``parameters``.
+def parse(
+    text: str, parameters: Mapping[str, float] | None = None, fields: Sequence[str] = ()
+) -> ast.expr:
+    """The syntax tree of ``text``, whose names are s, y, pi, the ``parameters`` and ``fields``.
 
     Examples
     --------
@@ -133,7 +167,7 @@ def parse(text: str, parameters: Mapping[str, float] | None = None) -> ast.expr:
     count = sum(isinstance(node, ast.expr) for node in ast.walk(tree))
     if count > MAX_PARTS:
         raise ExpressionError(f"the expression has {count} parts; expected at most {MAX_PARTS}")
-    _Reader(text, parameters or {}).read(tree, 0)
+    _Reader(text, parameters or {}, fields).read(tree, 0)
     return tree
 
 
@@ -181,10 +215,10 @@ def _checked(terms: int, digits: float) -> Size:
 class _Reader:
     """A walk over a syntax tree that refuses every part that is not allowed."""
 
-    def __init__(self, text: str, numbers: Mapping[str, float]) -> None:
+    def __init__(self, text: str, numbers: Mapping[str, float], fields: Sequence[str]) -> None:
         self.text = text
         self.numbers = numbers
-        self.known = sorted({*VARIABLES, "pi", *numbers})
+        self.known = sorted({*VARIABLES, "pi", *numbers, *fields})
 
     def place(self, node: ast.expr) -> str:
         return f"{written(self.text, node)[:40]!r} at position {node.col_offset + 1}"
@@ -211,12 +245,14 @@ class _Reader:
                 times = isinstance(node.op, ast.Mult | ast.Div)
                 terms = left[0] * right[0] if times else left[0] + right[0]
                 return _checked(terms, left[1] + right[1])
+            case ast.Compare() if all(isinstance(sign, _COMPARISONS) for sign in node.ops):
+                sizes = [self.read(part, depth + 1) for part in (node.left, *node.comparators)]
+                return _checked(1, sum(size[1] for size in sizes))
             case ast.Call(func=ast.Name(id=name), keywords=[]):
                 return self.call(node, name, depth)
-        hint = "; a comparison only stands first in where" if isinstance(node, ast.Compare) else ""
         raise ExpressionError(
             f"{self.place(node)} has no meaning here; expected numbers, names, + - * / **, "
-            f"parentheses and functions of the list{hint}"
+            "comparisons, parentheses and functions of the list"
         )
 
     def number(self, node: ast.Constant) -> Size:
@@ -239,7 +275,8 @@ class _Reader:
             raise ExpressionError(
                 f"the name {self.place(node)} is unknown; expected one of "
                 f"{', '.join(self.known)}: give a parameter its number, as in "
-                "from_expression(..., delta=1.0)"
+                "from_expression(..., delta=1.0), or name what each sample has of its own, as in "
+                "from_expression(..., fields=['tau'])"
             )
         return 1, 1 if node.id in VARIABLES else 8
 
@@ -257,17 +294,12 @@ class _Reader:
             raise ExpressionError(
                 f"{self.place(node.func)} got {len(node.args)} arguments; expected {wanted}"
             )
-        arguments = node.args
-        if name == "where":
-            match node.args[0]:
-                case ast.Compare(left, [sign], [right]) if isinstance(sign, _COMPARISONS):
-                    arguments = [left, right, *node.args[1:]]
-                case other:
-                    raise ExpressionError(
-                        f"{self.place(other)} was not expected; where expects a comparison such "
-                        "as s < 1 first"
-                    )
-        sizes = [self.read(argument, depth + 1) for argument in arguments]
+        if name == "where" and not isinstance(node.args[0], ast.Compare):
+            raise ExpressionError(
+                f"{self.place(node.args[0])} was not expected; where expects a comparison such as "
+                "s < y first"
+            )
+        sizes = [self.read(argument, depth + 1) for argument in node.args]
         digits = 1 + sum(size[1] for size in sizes)
         if name == "square":
             return _checked(math.comb(sizes[0][0] + 1, 2), 2 * digits)

@@ -4,11 +4,11 @@ import ast
 import keyword
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, make_dataclass
 from functools import partial
 from numbers import Real
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,8 +29,10 @@ class ExpressionLoss(SeparableConjugate):
     """The expression, as it was written."""
 
     gamma_origin: ClassVar[str]
-    """``"proved"`` for all s by algebra or intervals, as is convexity, or ``"numerical"``: the
-    largest l'' at many points, where ``proved_on`` may still prove both between two predictions.
+    """``"proved"`` for all s by algebra or intervals, as is convexity; ``"numerical"``: the
+    largest l'' at many points, where ``proved_on`` may still prove both between two predictions;
+    or ``"local"``: there is none for all s, labels and fields, and ``curvature_bound`` proves one
+    for each sample of a problem.
     """
 
     conjugate_origin: ClassVar[str]
@@ -57,50 +59,102 @@ class ExpressionLoss(SeparableConjugate):
     def __repr__(self) -> str:
         given = "".join(f", {name}={value!r}" for name, value in self._numbers.items())
         asked = "" if self._asked is None else f", labels={self._asked!r}"
-        return f"from_expression({self.expression!r}{asked}{given})"
+        read = f", fields={self.reads!r}" if self.reads else ""
+        return f"from_expression({self.expression!r}{asked}{read}{given})"
 
     def __reduce__(self) -> Any:
-        rebuild = partial(loss_from_expression, labels=self._asked, parameters=self._numbers)
+        rebuild = partial(
+            loss_from_expression,
+            labels=self._asked,
+            fields=self.reads,
+            parameters=self._numbers,
+        )
         return rebuild, (self.expression,)
 
     def describe(self) -> str:
         """What was found out about the loss, in a few lines."""
         strict = "strictly convex" if self.strictly_convex else "convex, not strictly"
         origin = "proved" if self.gamma_origin == "proved" else "measured at many points"
+        gamma = f"γ = {self.gamma:.10g} ({origin})"
+        if self.gamma_origin == "local":
+            gamma = "γ depends on the predictions, and is proved for each sample of a problem"
+        fields = f"; fields: {', '.join(self.reads)}" if self.reads else ""
         lines = [
             f"l(s; y) = {self.formula}",
-            f"labels: {self.labels}; {strict}{', quadratic' if self.quadratic else ''}",
-            f"γ = {self.gamma:.10g} ({origin}); l*: {self.conjugate_origin}",
+            f"labels: {self.labels}{fields}; {strict}{', quadratic' if self.quadratic else ''}",
+            f"{gamma}; l*: {self.conjugate_origin}",
         ]
         if self.lost_digits:
             lines.append(f"accurate in absolute terms only: {self.lost_digits}")
         return "\n".join(lines)
 
-    def proved_on(self, low: Any, high: Any, y: Any) -> bool:
+    def proved_on(self, low: Any, high: Any, y: Any, *fields: Any) -> bool:
         doubts = self._module.DOUBTS
-        if not doubts:
-            return doubts is not None
+        if doubts is None:
+            return False
         # Imported here, so that a plain solve starts without it.
-        from rcmd.conjugates.expressions.intervals import decide
+        from rcmd.conjugates.expressions.intervals import decide, positive_somewhere
 
-        low, high, y = (np.asarray(each, dtype=float) for each in (low, high, y))
-        ranges = [self._core_range(side, low, high, y) for side, _, _ in doubts]
-        return all(
-            decide(texts, ends, self.gamma, *each)
-            for (_, texts, ends), each in zip(doubts, ranges, strict=True)
-        )
+        labels = tuple(np.asarray(each, dtype=float) for each in (y, *fields))
+        low, high = (np.asarray(each, dtype=float) for each in (low, high))
+        gamma = math.inf if self.gamma_origin == "local" else self.gamma
+        for side, texts, ends in doubts:
+            if not decide(texts, ends, gamma, *self._widest(side, low, high, labels)):
+                return False
+        named = dict(zip(("y", *(f"field_{name}" for name in self.reads)), labels, strict=True))
+        met = all(positive_somewhere(joint, named) for joint in self._module.JOINTS)
+        kept = any(parameters for _, _, parameters, _ in self._module.CURVES)
+        return met and (not kept or bool((self._bounds(low, high, labels)[0] >= 0).all()))
 
-    def _core_range(self, side: int, low: Any, high: Any, y: Any) -> tuple[float, float]:
-        """The range of r in one core, its ends moved outwards to powers of two."""
-        own = (y > 0) == (side > 0) if side else np.full(y.shape, True)
-        labels, which = np.unique(y[own], return_inverse=True)
+    def _core_ranges(
+        self, side: int, low: Any, high: Any, labels: tuple[Any, ...]
+    ) -> tuple[Any, Any, Any]:
+        """The samples of one core, and the ends of their r."""
+        y = labels[0]
+        own = np.flatnonzero((y > 0) == (side > 0)) if side else np.arange(len(y))
+        each, which = np.unique(np.stack(labels, axis=1)[own], axis=0, return_inverse=True)
         frame = getattr(self._module, f"core_frame{SUFFIXES[side]}")
-        offsets = np.array([frame(label)[0] for label in labels.tolist()])[which]
+        offsets = np.array([frame(*at)[0] for at in each.tolist()])[which.ravel()]
         times = y[own] if self._module.BY_LABEL else 1.0
-        ends = np.array([times * low[own] - offsets, times * high[own] - offsets])
-        return -_rounded_up(-float(ends.min())), _rounded_up(float(ends.max()))
+        ends = np.sort([times * low[own] - offsets, times * high[own] - offsets], axis=0)
+        # A rounding of an offset and one of a difference lie between these and the formula's.
+        room = np.where(offsets != 0, 2.0**-51 * (abs(ends) + abs(offsets)), 0.0)
+        return own, ends[0] - room[0], ends[1] + room[1]
 
-    def cvxpy_form(self, predictions: Any, y: Any) -> Any:
+    def _widest(
+        self, side: int, low: Any, high: Any, labels: tuple[Any, ...]
+    ) -> tuple[float, float]:
+        """The range of r in one core, its ends moved outwards to powers of two."""
+        _, low, high = self._core_ranges(side, low, high, labels)
+        return -_rounded_up(-float(low.min())), _rounded_up(float(high.max()))
+
+    def _bounds(self, low: Any, high: Any, labels: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Proved bounds of l'' from below and above, for each sample between its ends."""
+        from rcmd.conjugates.expressions.intervals import bounds, constant, function
+
+        for name, values in zip(self.reads, labels[1:], strict=True):
+            if name in self._module.POSITIVE and not (values > 0).all():
+                raise ValueError(
+                    f"fields[{name!r}] holds {values.min():g}; the loss {self.formula} expects "
+                    "positive numbers there"
+                )
+        least, most = np.full(len(low), np.inf), np.zeros(len(low))
+        for side, texts, parameters, ends in self._module.CURVES:
+            own, first, last = self._core_ranges(side, low, high, labels)
+            if not parameters:
+                start, stop = (function(end)(constant(0)) for end in ends)
+                first, last = np.maximum(first, start.low), np.minimum(last, stop.high)
+                meets = first <= last
+                own, first, last = own[meets], first[meets], last[meets]
+            if not len(own):
+                continue
+            named = dict(zip(("y", *(f"field_{name}" for name in self.reads)), labels, strict=True))
+            theta = tuple(named[name][own] for name in parameters)
+            below, above = bounds(texts, parameters, first, last, theta)
+            least[own], most[own] = np.minimum(least[own], below), np.maximum(most[own], above)
+        return least, most
+
+    def cvxpy_form(self, predictions: Any, y: Any, *fields: Any) -> Any:
         if self._module.RECIPES is None:
             raise NotImplementedError(
                 f"no CVXPY form was found for {self.expression}; subclass "
@@ -109,13 +163,20 @@ class ExpressionLoss(SeparableConjugate):
             )
         from rcmd.conjugates.expressions.recipes import loss_form
 
-        return loss_form(self._module, predictions, y)
+        return loss_form(self._module, predictions, y, *fields)
+
+
+def _curvature_bound(self: Any, low: Any, high: Any, y: Any, *fields: Any) -> float:
+    """A proved upper bound of l'' between two predictions."""
+    parts = (np.array([each], dtype=float) for each in (low, high, y, *fields))
+    return float(self.arrays.curvature_bound(*parts)[0])
 
 
 def loss_from_expression(
     expression: Any,
     *,
     labels: str | None = None,
+    fields: Sequence[str] = (),
     parameters: Mapping[str, float] | None = None,
     **numbers: float,
 ) -> ExpressionLoss:
@@ -128,6 +189,9 @@ def loss_from_expression(
         y. A text may use a list of functions and operations; nothing in it is ever run.
     labels
         ``"±1"`` (or ``"+-1"``), ``"real"``, or None to find out from how y enters.
+    fields
+        Names in the expression for what each sample has of its own, given as
+        ``Problem(…, fields={"tau": …})``.
     parameters, numbers
         Values of the other names in the expression, as a mapping or by keyword.
 
@@ -136,31 +200,35 @@ def loss_from_expression(
     >>> loss = loss_from_expression("delta**2*(sqrt(1 + ((s - y)/delta)**2) - 1)", delta=2.0)
     >>> loss.gamma, loss.gamma_origin, loss.conjugate_origin, loss.conjugate_domain(0.0)
     (1.0, 'proved', 'closed form', (-2.0, 2.0))
-    >>> loss_from_expression("exp(s)")  # doctest: +ELLIPSIS
+    >>> poisson = loss_from_expression("exp(s) - y*s")  # smooth on bounded sets
+    >>> 1 < poisson.curvature_bound(-1.0, 0.0, 2.0) < 1 + 1e-12
+    True
+    >>> loss_from_expression("log(1 + s**2)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    rcmd.conjugates.expressions.language.ExpressionError: the loss is not γ-smooth: l'' has no ...
+    rcmd.conjugates.expressions.language.ExpressionError: the loss is not convex: l'' = -0.25 ...
     """
     if labels not in _LABELS:
         raise ExpressionError(f"labels is {labels!r}; expected '±1', 'real' or None")
     asked = _LABELS[labels]
     values = _checked_numbers({**(parameters or {}), **numbers})
+    reads = _checked_fields(fields, values)
     text = " ".join(_as_text(expression).split())
-    tree = parse(text, values)
+    tree = parse(text, values, reads)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    unused = sorted(values.keys() - names)
+    unused = sorted({*values, *reads} - names)
     if unused:
         raise ExpressionError(
             f"the parameter {unused[0]!r} does not occur in {text!r}; expected only parameters "
             "that do"
         )
-    name = cache.name_for(text, sorted(values.items()), asked)
+    name = cache.name_for(text, sorted(values.items()), asked, reads)
     if name not in _KNOWN:
         source = cache.load(name)
         if source is None:
             # Imported here, so that a cached loss starts without it.
             from rcmd.conjugates.expressions import worker
 
-            source = cache.store(name, worker.derive(text, values, asked))
+            source = cache.store(name, worker.derive(text, values, asked, reads))
         _KNOWN[name] = _class(name, source, text, asked, values)
     return _KNOWN[name]()
 
@@ -186,10 +254,9 @@ def _class(
     exec(compile(source, module.__file__, "exec"), module.__dict__)
     given = ", ".join(f"{name} = {value:g}" for name, value in values.items())
     functions = {key: f for key, f in vars(module).items() if isinstance(f, FunctionType)}
-    members = {key: f for key, f in functions.items() if hasattr(ExpressionLoss, key)}
+    members: dict[str, Any] = {k: f for k, f in functions.items() if hasattr(ExpressionLoss, k)}
     members |= module.KNOWN | {
         "__module__": __name__,
-        "gamma": property(module.gamma),
         "formula": text + (f" with {given}" if given else ""),
         "expression": text,
         "source": source,
@@ -197,7 +264,11 @@ def _class(
         "_asked": asked,
         "_module": module,
     }
-    return make_dataclass(
+    if module.CURVES:
+        members["curvature_bound"] = _curvature_bound
+    else:
+        members["gamma"] = property(module.gamma)
+    made: type[Any] = make_dataclass(
         "Loss",
         [(field, float, value) for field, value in values.items()],
         bases=(ExpressionLoss,),
@@ -205,6 +276,14 @@ def _class(
         frozen=True,
         repr=False,
     )
+    if module.CURVES:
+        made.arrays = SimpleNamespace(curvature_bound=_largest(made()))
+    return made
+
+
+def _largest(loss: Any) -> Any:
+    """The array form of ``curvature_bound``."""
+    return lambda low, high, *labels: loss._bounds(low, high, labels)[1]
 
 
 def _as_text(expression: Any) -> str:
@@ -220,16 +299,32 @@ def _as_text(expression: Any) -> str:
     return text_of(expression)
 
 
+def _checked_fields(given: Any, numbers: Mapping[str, float]) -> tuple[str, ...]:
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise ExpressionError(f"fields is {given!r}; expected a list of names, such as ['tau']")
+    for name in given:
+        _check_name(name)
+        if name in numbers or list(given).count(name) > 1:
+            raise ExpressionError(
+                f"{name!r} is named twice; expected a field of the samples or a parameter"
+            )
+    return tuple(given)
+
+
+def _check_name(name: str) -> None:
+    if name in RESERVED or hasattr(ExpressionLoss, name):
+        raise ExpressionError(
+            f"the parameter name {name!r} is taken; expected another, such as {name}_0"
+        )
+    plain = name.isascii() and name.isidentifier() and name[0] != "_"
+    if not plain or keyword.iskeyword(name):
+        raise ExpressionError(f"{name!r} cannot name a parameter; expected letters and digits")
+
+
 def _checked_numbers(given: Mapping[str, Any]) -> dict[str, float]:
     values = {}
     for name, value in given.items():
-        if name in RESERVED or hasattr(ExpressionLoss, name):
-            raise ExpressionError(
-                f"the parameter name {name!r} is taken; expected another, such as {name}_0"
-            )
-        plain = name.isascii() and name.isidentifier() and name[0] != "_"
-        if not plain or keyword.iskeyword(name):
-            raise ExpressionError(f"{name!r} cannot name a parameter; expected letters and digits")
+        _check_name(name)
         if isinstance(value, bool) or not isinstance(value, Real):
             raise ExpressionError(f"the parameter {name} is {value!r}; expected a number")
         number = float(value)

@@ -1,11 +1,12 @@
-"""Cores as sums of functions CVXPY knows: parabolas, Huber's, softplus, Euclidean norms.
+"""Cores as sums of functions CVXPY knows: parabolas, Huber's, softplus, exp, Euclidean norms.
 
 A recipe is a list of (name, factor, slope, shift, extra): factor·name(slope·r + shift). The
-entries are plain numbers, so that a recipe can be stored.
+entries are numbers, or functions of the parameters that a core keeps.
 """
 
 import math
 from collections.abc import Callable
+from itertools import product
 from types import ModuleType
 from typing import Any
 
@@ -13,11 +14,13 @@ import numpy as np
 import sympy as sp
 
 from rcmd.conjugates.expressions.algebra import Piece
-from rcmd.conjugates.expressions.derivation import Core
-from rcmd.conjugates.expressions.symbolic import R, number, stable
-from rcmd.conjugates.scalars import softplus
+from rcmd.conjugates.expressions.branches import Branch
+from rcmd.conjugates.expressions.derivation import AnyCore, OpenCore
+from rcmd.conjugates.expressions.source import code, core_function
+from rcmd.conjugates.expressions.symbolic import R, Y, number, stable
+from rcmd.conjugates.scalars import bounded_exp, softplus
 
-Recipe = list[tuple[str, float, float, float, float]]
+Recipe = list[tuple[str, Any, Any, Any, Any]]
 
 
 # Functions of (x, extra) for numbers, and for CVXPY.
@@ -27,40 +30,52 @@ NUMBERS: dict[str, Callable[[float, float], float]] = {
     "half_square": lambda x, _: max(x, 0.0) ** 2,
     "huber": lambda x, width: x * x if abs(x) <= width else width * (2 * abs(x) - width),
     "softplus": lambda x, _: softplus(x),
+    "exp": lambda x, _: bounded_exp(x),
     "norm": math.hypot,
 }
-FORMS: dict[str, Callable[[Any, Any, float], Any]] = {
+FORMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "line": lambda cp, x, _: x,
     "square": lambda cp, x, _: cp.square(x),
     "half_square": lambda cp, x, _: cp.square(cp.pos(x)),
-    "huber": lambda cp, x, width: cp.huber(x, width),
+    "huber": lambda cp, x, width: cp.multiply(width**2, cp.huber(cp.multiply(1 / width, x))),
     "softplus": lambda cp, x, _: cp.logistic(x),
-    "norm": lambda cp, x, c: cp.norm(cp.vstack([x, np.full(x.shape, c)]), 2, axis=0),
+    "exp": lambda cp, x, _: cp.exp(x),
+    "norm": lambda cp, x, c: cp.norm(cp.vstack([x, c]), 2, axis=0),
 }
 
 
 # ---- read by CVXPY -----------------------------------------------------------------------------
 
 
-def loss_form(module: ModuleType, predictions: Any, y: Any) -> Any:
-    """The vector of losses as a CVXPY expression, one recipe for each core of the loss."""
+def loss_form(module: ModuleType, predictions: Any, *labels: Any) -> Any:
+    """The vector of losses as a CVXPY expression; ``labels`` are y and the fields.
+
+    There is a recipe for each core of the loss.
+    """
     import cvxpy as cp
 
-    y = np.asarray(y, dtype=float)
+    y, *_ = labels = tuple(np.asarray(part, dtype=float) for part in labels)
 
-    def framed(recipe: Recipe, frame: Callable[[float], Any]) -> Any:
-        parts = np.array([frame(label) for label in y.ravel()], dtype=float).reshape(-1, 3)
+    def framed(names: list[str], suffix: str) -> Any:
+        frame, recipe = (getattr(module, f"core_{part}{suffix}") for part in ("frame", "recipe"))
+        each = list(zip(*(part.ravel() for part in labels), strict=True))
+        parts = np.array([frame(*at) for at in each], dtype=float).reshape(-1, 3)
         offset, tilt, constant = (part.reshape(y.shape) for part in parts.T)
         r = (cp.multiply(y, predictions) if module.BY_LABEL else predictions) - offset
         total = cp.multiply(tilt, r) + constant
-        for name, factor, slope, shift, extra in recipe:
-            total = total + factor * FORMS[name](cp, slope * r + shift, extra)
+        terms = np.array([recipe(*at) for at in each], dtype=float).reshape(len(each), -1, 4)
+        for name, numbers in zip(names, terms.swapaxes(0, 1), strict=True):
+            factor, slope, shift, extra = (part.reshape(y.shape) for part in numbers.T)
+            line = cp.multiply(slope, r) + shift
+            total = total + cp.multiply(factor, FORMS[name](cp, line, extra))
         return total
 
     if len(module.RECIPES) == 1:
-        return framed(module.RECIPES[0], module.core_frame)
-    plus = framed(module.RECIPES[0], module.core_frame_plus)
-    minus = framed(module.RECIPES[1], module.core_frame_minus)
+        return framed(module.RECIPES[0], "")
+    plus, minus = (
+        framed(names, suffix)
+        for names, suffix in zip(module.RECIPES, ("_plus", "_minus"), strict=True)
+    )
     return cp.multiply((y > 0).astype(float), plus) + cp.multiply((y <= 0).astype(float), minus)
 
 
@@ -72,22 +87,41 @@ def evaluate(recipe: Recipe, r: float) -> float:
     return sum(k * NUMBERS[name](a * r + b, extra) for name, k, a, b, extra in recipe)
 
 
-def checked_recipe(core: Core) -> Recipe | None:
+def checked_recipe(core: AnyCore) -> Recipe | None:
     """A recipe for the core that agrees with it at a few points, or None."""
-    if all(piece.curvature.is_number for piece in core.pieces):
-        recipe = _piecewise_quadratic(core.pieces)
+    if isinstance(core, OpenCore):
+        recipe = None if isinstance(core.tree, Branch) else _sum(core.tree)
+        samples = core.samples
     else:
-        found = [_term(part) for part in sp.Add.make_args(core.pieces[0].stable)]
-        if len(core.pieces) > 1 or None in found:
+        quadratic = all(piece.curvature.is_number for piece in core.pieces)
+        whole = None if len(core.pieces) > 1 else core.pieces[0].stable
+        recipe = _piecewise_quadratic(core.pieces) if quadratic else _sum(whole)
+        samples = [{}]
+    for sample, at in product(samples, (-30.0, -1.2, -0.4, 0.0, 0.3, 0.9, 1.6, 25.0)):
+        if recipe is None:
+            break
+        wanted = float(number(core.frame.core.subs({**sample, R: sp.Rational(at)})))
+        numbers: Recipe = []
+        for name, *parts in recipe:
+            k, a, b, extra = (float(sp.sympify(part).subs(sample)) for part in parts)
+            numbers.append((name, k, a, b, extra))
+        if abs(evaluate(numbers, at) - wanted) > 1e-9 * (1 + abs(wanted)):
             return None
-        recipe = [term for terms in found for term in terms or ()]
-    for piece in core.pieces:
-        for at in (-30.0, -1.2, -0.4, 0.0, 0.3, 0.9, 1.6, 25.0):
-            if piece.low <= at <= piece.high:
-                wanted = float(number(piece.value.subs(R, at)))
-                if abs(evaluate(recipe, at) - wanted) > 1e-9 * (1 + abs(wanted)):
-                    return None
     return recipe
+
+
+def recipe_code(core: AnyCore, recipe: Recipe, fields: list[Any]) -> str:
+    """A function of the label and the fields that returns the numbers of a recipe."""
+    terms = (", ".join(code(sp.sympify(part)) for part in rest) for _, *rest in recipe)
+    lines = [f"return ({''.join(f'({term}), ' for term in terms)})"]
+    return "\n\n" + core_function(core, "core_recipe", [Y, *fields], lines)
+
+
+def _sum(form: Any) -> Recipe | None:
+    if form is None:
+        return None
+    found = [_term(part) for part in sp.Add.make_args(sp.expand_mul(form))]
+    return None if None in found else [term for terms in found for term in terms or ()]
 
 
 def _piecewise_quadratic(pieces: list[Piece]) -> Recipe:
@@ -116,29 +150,30 @@ def _piecewise_quadratic(pieces: list[Piece]) -> Recipe:
 
 
 def _term(part: Any) -> Recipe | None:
-    factor, rest = part.as_coeff_Mul()
-    k = float(factor)
-    if part.is_number:
-        return [("line", 1.0, 0.0, float(part), 0.0)]
+    k, rest = part.as_independent(R, as_Add=False)
+    if rest == 1:
+        return [("line", 1.0, 0.0, k, 0.0)]
     if rest == R:
         return [("line", k, 1.0, 0.0, 0.0)]
-    if k < 0:
+    if k.is_negative:
         return None
+    if isinstance(rest, stable.expm1):
+        return [*(_term(k * sp.exp(rest.args[0])) or ()), ("line", 1.0, 0.0, -k, 0.0)]
     square = isinstance(rest, sp.Pow) and rest.exp == 2
-    if not square and not isinstance(rest, stable.softplus | stable.logcosh):
+    if not square and not isinstance(rest, stable.softplus | stable.logcosh | sp.exp):
         return _norm(k, rest)
     slope = rest.args[0].diff(R)
-    if not slope.is_number:
+    if R in slope.free_symbols:
         return None
-    line = float(slope), float(rest.args[0].subs(R, 0))
+    line = slope, rest.args[0].subs(R, 0)
     if isinstance(rest, stable.logcosh):
         # log cosh x = softplus(2x) − x − log 2.
         straight = ("line", k, -line[0], -line[1] - math.log(2.0), 0.0)
         return [("softplus", k, 2 * line[0], 2 * line[1], 0.0), straight]
-    return [("square" if square else "softplus", k, *line, 0.0)]
+    return [("square" if square else rest.func.__name__, k, *line, 0.0)]
 
 
-def _norm(k: float, rest: Any) -> Recipe | None:
+def _norm(k: Any, rest: Any) -> Recipe | None:
     """√(c + (a·r + b)²), with or without −√c."""
     gap = isinstance(rest, stable.sqrt_gap)
     if not gap and not (isinstance(rest, sp.Pow) and rest.exp == sp.Rational(1, 2)):
@@ -150,7 +185,7 @@ def _norm(k: float, rest: Any) -> Recipe | None:
     floor = c - b**2 / (4 * a)
     if not (a.is_positive and floor.is_positive):
         return None
-    slope = math.sqrt(a)
-    shift = float(b) / (2 * slope)
-    constant = -k * math.sqrt(rest.args[1]) if gap else 0.0
-    return [("norm", k, slope, shift, math.sqrt(floor)), ("line", 1.0, 0.0, constant, 0.0)]
+    slope = sp.sqrt(a)
+    constant = -k * sp.sqrt(rest.args[1]) if gap else 0.0
+    shift = b / (2 * slope)
+    return [("norm", k, slope, shift, sp.sqrt(floor)), ("line", 1.0, 0.0, constant, 0.0)]

@@ -2,7 +2,8 @@
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,10 +20,43 @@ R = sp.Symbol("r", real=True)
 W = sp.Symbol("w", real=True)
 """The argument of a core's conjugate."""
 
+_FIELD = "field_"
+
+
+def field_symbols(names: Sequence[str], positive: bool) -> dict[str, Any]:
+    """The symbols of fields, whose names no other variable of generated code has."""
+    return {name: sp.Symbol(_FIELD + name, real=True, positive=positive or None) for name in names}
+
+
+def name_of(symbol: Any) -> str:
+    """A symbol as it is written in the formula."""
+    return str(symbol.name.removeprefix(_FIELD))
+
+
 SWITCHES = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Piecewise)
 
 
 # ---- the functions of the table ----------------------------------------------------------------
+
+
+class normcdf(sp.Function):  # type: ignore[misc]
+    """Φ, which SymPy's erfc would write as a difference from 1 that loses all digits."""
+
+    is_positive = True
+
+    @classmethod
+    def eval(cls, x: Any) -> Any:
+        """The limits."""
+        return {sp.oo: sp.S.One, -sp.oo: sp.S.Zero}.get(x)
+
+    def _eval_evalf(self, prec: int) -> Any:
+        digits = int(prec * 0.31) + 5
+        with mpmath.workdps(digits):
+            return sp.Float(mpmath.ncdf(number(self.args[0], digits)), digits)
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        """The normal density."""
+        return sp.exp(-(self.args[0] ** 2) / 2) / sp.sqrt(2 * sp.pi)
 
 
 class Stable(sp.Function):  # type: ignore[misc]
@@ -44,7 +78,7 @@ def _functions(part: str, names: dict[str, Any]) -> dict[str, Callable[..., Any]
     return {name: eval(f"lambda {at}: {text}", names) for name, (at, text) in texts.items() if text}
 
 
-FORMS = _functions("form", dict(vars(sp)))
+FORMS = _functions("form", {**vars(sp), "normcdf": normcdf})
 """The definitions of the table's functions, by name."""
 SLOPES = _functions("slope", {**vars(sp), **vars(stable)})
 """The derivatives of the stable ones, in stable functions."""
@@ -66,9 +100,14 @@ _OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-def expression_of(text: str, tree: ast.expr, numbers: Mapping[str, float]) -> Any:
+def expression_of(
+    text: str,
+    tree: ast.expr,
+    numbers: Mapping[str, float],
+    fields: Mapping[str, Any] | None = None,
+) -> Any:
     """The SymPy expression of a parsed text; numbers are the decimals they are written as."""
-    values = {"s": S, "y": Y, "pi": sp.pi}
+    values = {"s": S, "y": Y, "pi": sp.pi, **(fields or {})}
     values |= {name: sp.Rational(repr(float(value))) for name, value in numbers.items()}
 
     def convert(node: Any) -> Any:
@@ -79,9 +118,20 @@ def expression_of(text: str, tree: ast.expr, numbers: Mapping[str, float]) -> An
                 return values[name]
             case ast.UnaryOp(operation, operand):
                 return _OPERATIONS[type(operation)](convert(operand))
-            case ast.BinOp(left, operation, right) | ast.Compare(left, [operation], [right]):
-                return _OPERATIONS[type(operation)](convert(left), convert(right))
+            case ast.BinOp(left, operation, right):
+                return _reflected(_OPERATIONS[type(operation)](convert(left), convert(right)))
+            case ast.Compare():
+                return sp.Piecewise((1, condition(node)), (0, True))
+            case ast.Call(ast.Name("where"), [compared, *cases]):
+                return FORMS["where"](condition(compared), *map(convert, cases))
         return FORMS[node.func.id](*map(convert, node.args))
+
+    def condition(node: Any) -> Any:
+        parts = [convert(part) for part in (node.left, *node.comparators)]
+        # Differences, so that s < y is seen to depend on s − y alone.
+        signs = (_OPERATIONS[type(sign)] for sign in node.ops)
+        pairs = zip(signs, pairwise(parts), strict=True)
+        return sp.And(*(sign(sp.expand(left - right), 0) for sign, (left, right) in pairs))
 
     expression = convert(tree)
     if expression.has(sp.I, sp.zoo, sp.nan, sp.oo):
@@ -89,6 +139,15 @@ def expression_of(text: str, tree: ast.expr, numbers: Mapping[str, float]) -> An
             f"the expression is {expression} for every s; expected a finite real number"
         )
     return expression
+
+
+def _reflected(total: Any) -> Any:
+    """The same, with 1 − Φ(x) as Φ(−x)."""
+    constant, rest = total.as_coeff_Add()
+    factor, part = rest.as_coeff_Mul()
+    if isinstance(part, normcdf) and constant == -factor:
+        return constant * normcdf(-part.args[0])
+    return total
 
 
 def text_of(expression: Any) -> str:
@@ -134,17 +193,47 @@ def _exp(x: Any) -> Any:
     raise OverflowError
 
 
+def _expm1(x: Any) -> Any:
+    if abs(x) > 1:
+        return _exp(x) - 1
+    return mpmath.expm1(x) if abs(x) > mpmath.eps else x
+
+
+def _log_1p(x: Any) -> Any:
+    return mpmath.log(1 + x) if abs(x) > mpmath.mpf(10) ** -9 else mpmath.log1p(x)
+
+
 _BOUNDED = {
     "exp": _exp,
     "cosh": lambda x: mpmath.cosh(x) if abs(x) < _HUGE else _exp(abs(x)),
     "sinh": lambda x: mpmath.sinh(x) if abs(x) < _HUGE else _exp(abs(x)),
     "tanh": lambda x: mpmath.tanh(x) if abs(x) < _HUGE else mpmath.sign(x),
+    "normcdf": mpmath.ncdf,
+    "expm1": _expm1,
+    "log1p": _log_1p,
 }
 
 
 def in_many_digits(arguments: Any, expression: Any) -> Any:
     """``expression`` as a function that works in mpmath's current precision."""
+    expression = expression.replace(_is_power_gap, _power_gap).replace(sp.log, _log1p)
     return sp.lambdify(arguments, expression, [_BOUNDED, "mpmath"], cse=True)
+
+
+def _is_power_gap(part: Any) -> bool:
+    constant, rest = part.as_coeff_Add() if part.is_Add else (0, part)
+    return constant != 0 and isinstance(-rest / constant, sp.exp)
+
+
+def _power_gap(part: Any) -> Any:
+    """c − c·exp(x) = −c·expm1(x), where no number of digits would be enough."""
+    constant, rest = part.as_coeff_Add()
+    return -constant * sp.Function("expm1")((-rest / constant).args[0])
+
+
+def _log1p(x: Any) -> Any:
+    """The logarithm of 1 + u with all digits of u."""
+    return sp.Function("log1p")(x - 1) if x.is_Add and x.as_coeff_Add()[0] == 1 else sp.log(x)
 
 
 # ---- texts for interval arithmetic -------------------------------------------------------------
@@ -152,8 +241,14 @@ def in_many_digits(arguments: Any, expression: Any) -> Any:
 
 def interval_text(expression: Any) -> str:
     """``expression`` as ``intervals`` reads it: exact numbers, common parts once, a line each."""
-    shared, (result,) = sp.cse([expression], symbols=sp.numbered_symbols("part"))
-    return "\n".join([*(f"{name} = {_interval(part)}" for name, part in shared), _interval(result)])
+    lines, (result,) = interval_texts([expression])
+    return "\n".join([*lines, result])
+
+
+def interval_texts(expressions: list[Any]) -> tuple[list[str], list[str]]:
+    """The lines that name what several expressions have in common, and each of them."""
+    shared, results = sp.cse(expressions, symbols=sp.numbered_symbols("part"))
+    return [f"{name} = {_interval(part)}" for name, part in shared], [*map(_interval, results)]
 
 
 def _interval(e: Any) -> str:
@@ -204,6 +299,16 @@ def _log(argument: Any, original: Any) -> Any:
     factor, rest = original.as_coeff_Mul()
     if isinstance(rest, sp.cosh) and factor.is_positive:
         return sp.log(factor) + stable.logcosh(stabilised(rest.args[0]))
+    if isinstance(argument, stable.softplus):
+        return stable.log_softplus(argument.args[0])
+    if isinstance(rest, normcdf) and factor.is_positive:
+        return sp.log(factor) + stable.log_normcdf(stabilised(rest.args[0]))
+    if _is_power_gap(original) and original.as_coeff_Add()[0].is_positive:
+        factor, power = original.as_coeff_Add()
+        size, inner = (-power / factor).args[0].as_coeff_Mul()
+        if isinstance(inner, sp.exp) and size.is_negative:
+            x = stabilised(inner.args[0]) + sp.log(-size)
+            return sp.log(factor) + stable.cloglog(x)
     terms = _exponential_terms(original)
     if terms is not None:
         return _log_sum_exp(terms)
@@ -218,11 +323,11 @@ def _exponential_terms(total: Any) -> list[tuple[Any, Any]] | None:
     terms = []
     wide = total.rewrite([sp.cosh, sp.sinh], sp.exp)
     for part in sp.Add.make_args(sp.expand(wide, power_exp=False)):
-        factor, rest = part.as_coeff_Mul()
-        factors = [] if rest == 1 else sp.Mul.make_args(rest)
-        if not all(isinstance(each, sp.exp) for each in factors) or not factor.is_positive:
+        powers = [each for each in sp.Mul.make_args(part) if isinstance(each, sp.exp)]
+        factor = sp.Mul(*(each for each in sp.Mul.make_args(part) if each not in powers))
+        if not factor.is_positive or factor.free_symbols & {S, R, W}:
             return None
-        terms.append((factor, sp.Add(*(each.args[0] for each in factors))))
+        terms.append((factor, sp.Add(*(each.args[0] for each in powers))))
     return terms if len(terms) > 1 and any(not a.is_number for _, a in terms) else None
 
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from rcmd.conjugates.expressions.language import ExpressionError, parse
@@ -24,16 +25,18 @@ _BYTES = 4 * 2**30
 _COMMAND = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {0}; {0}.serve()"
 
 
-def derive(text: str, numbers: dict[str, float], labels: str | None) -> str:
+def derive(
+    text: str, numbers: dict[str, float], labels: str | None, fields: Sequence[str] = ()
+) -> str:
     """The module that ``generation.generate`` makes of a formula."""
     with _lock:
         try:
             process = _started()
         except OSError:
-            return _generated(text, numbers, labels)
+            return _generated(text, numbers, labels, fields)
         timer = threading.Timer(PATIENCE, process.kill)
         try:
-            process.stdin.write(json.dumps([text, numbers, labels]) + "\n")
+            process.stdin.write(json.dumps([text, numbers, labels, fields]) + "\n")
             process.stdin.flush()
             timer.start()
             answer = process.stdout.readline()
@@ -56,10 +59,12 @@ def derive(text: str, numbers: dict[str, float], labels: str | None) -> str:
     return str(module)
 
 
-def _generated(text: str, numbers: dict[str, float], labels: str | None) -> str:
+def _generated(
+    text: str, numbers: dict[str, float], labels: str | None, fields: Sequence[str]
+) -> str:
     from rcmd.conjugates.expressions.generation import generate
 
-    return generate(text, parse(text, numbers), numbers, labels)
+    return generate(text, parse(text, numbers, fields), numbers, labels, fields)
 
 
 # ---- the process ---------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from flint import arb, arb_series
@@ -58,6 +59,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": lambda *x: -greater(*(-each for each in x)),
     "where": where,
     "logaddexp": lambda a, b: b + softplus(a - b),
+    "erf": lambda x: x.erf(),
+    "erfc": lambda x: x.erfc(),
+    "normcdf": lambda x: (-x / arb(2).sqrt()).erfc() / 2,
     "expm1": lambda x: x.exp() - 1,
     "log1p": lambda x: (1 + x).log(),
     "tanh": lambda x: 1 - 2 / (1 + (2 * x).exp()),
@@ -109,9 +113,19 @@ class ExpressionPair:
                     exponent = evaluate(right)
                     whole = exponent.unique_fmpz() if exponent.is_integer() else None
                     return evaluate(left) ** (exponent if whole is None else int(whole))
-                case ast.BinOp(left, operation, right) | ast.Compare(left, [operation], [right]):
+                case ast.BinOp(left, operation, right):
                     return OPERATIONS[type(operation)](evaluate(left), evaluate(right))
+                case ast.Compare():
+                    return chosen(node, arb(1), arb(0))
+                case ast.Call(ast.Name("where"), [compared, yes, no]):
+                    return chosen(compared, evaluate(yes), evaluate(no))
             return FUNCTIONS[node.func.id](*map(evaluate, node.args))
+
+        def chosen(compared: Any, yes: Any, no: Any) -> Any:
+            sides = [evaluate(side) for side in (compared.left, *compared.comparators)]
+            for operation, (left, right) in zip(compared.ops, pairwise(sides), strict=True):
+                yes = where(OPERATIONS[type(operation)](left, right), yes, no)
+            return yes
 
         found = evaluate(self._tree)
         return part(found, 0) if isinstance(s, arb) else found

@@ -1,0 +1,203 @@
+"""Losses that nobody has shipped, from one formula: certified, right to 1e-9, with a bound."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from rcmd import L1Ball, Problem, SeparableConjugate, solve
+from rcmd.conjugates.expressions import ExpressionError, ExpressionLoss
+from rcmd.conjugates.expressions.intervals import Counterexample
+
+mp = mpmath.mp.clone()
+mp.dps = 40
+N = 8
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(N, 1))
+OFFSET = RNG.uniform(-0.5, 0.5, N)
+COUNTS, POSITIVE, REAL = RNG.poisson(2.0, N) * 1.0, RNG.gamma(2.0, 1.0, N), RNG.normal(size=N)
+SIGNS, BITS = np.where(X[:, 0] + REAL > 0, 1.0, -1.0), (X[:, 0] + REAL > 0) * 1.0
+TAU, KAPPA, SHAPE = RNG.uniform(0.2, 0.8, N), RNG.uniform(0.2, 1.0, N), RNG.uniform(0.5, 3.0, N)
+PINBALL = (
+    "where(s - y >= k*t, t*(s - y) - k*t**2/2, "
+    "where(s - y <= -(1 - t)*k, -(1 - t)*(s - y) - k*(1 - t)**2/2, (s - y)**2/(2*k)))"
+)
+
+
+def pinball(s: Any, y: Any, k: Any, t: Any) -> Any:
+    v = min(max((s - y) / k, t - 1), t)
+    return v * (s - y) - k * v * v / 2
+
+
+def quartic(s: Any, y: Any) -> Any:
+    r = abs(s - y)
+    return r**4 / 12 + r**2 / 5 if r <= 1 else 11 * r / 15 - mp.mpf(9) / 20
+
+
+ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
+    "poisson": ("exp(s) - y*s", COUNTS, {}, lambda s, y: mp.exp(s) - y * s),
+    "gamma": ("s + y*exp(-s)", POSITIVE, {}, lambda s, y: s + y * mp.exp(-s)),
+    "negative-binomial": (
+        "(y + k)*log(1 + exp(s)/k) - y*s",
+        COUNTS,
+        {"k": SHAPE},
+        lambda s, y, k: (y + k) * mp.log(1 + mp.exp(s) / k) - y * s,
+    ),
+    "softplus-poisson": (
+        "log(1 + exp(s)) - y*log(log(1 + exp(s)))",
+        COUNTS,
+        {},
+        lambda s, y: mp.log(1 + mp.exp(s)) - y * mp.log(mp.log(1 + mp.exp(s))),
+    ),
+    "tweedie": (
+        "exp((2 - p)*s)/(2 - p) - y*exp((1 - p)*s)/(1 - p)",
+        POSITIVE,
+        {"p": 1 + TAU},
+        lambda s, y, p: mp.exp((2 - p) * s) / (2 - p) - y * mp.exp((1 - p) * s) / (1 - p),
+    ),
+    "probit": ("-log(normcdf(y*s))", SIGNS, {}, lambda s, y: -mp.log(mp.ncdf(y * s))),
+    "complementary-log-log": (
+        "-y*log(1 - exp(-exp(s))) + (1 - y)*exp(s)",
+        BITS,
+        {},
+        lambda s, y: -y * mp.log(-mp.expm1(-mp.exp(s))) + (1 - y) * mp.exp(s),
+    ),
+    "expectile": (
+        "abs(t - (s > y))*(s - y)**2",
+        REAL,
+        {"t": TAU},
+        lambda s, y, t: (1 - t if s > y else t) * (s - y) ** 2,
+    ),
+    "quantile": (PINBALL, REAL, {"k": KAPPA, "t": TAU}, pinball),
+    "quartic-huber": (
+        "where(abs(s - y) <= 1, (s - y)**4/12 + (s - y)**2/5, (1/3 + 2/5)*abs(s - y) - 9/20)",
+        REAL,
+        {},
+        quartic,
+    ),
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RCMD_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def made(name: str) -> ExpressionLoss:
+    return SeparableConjugate.from_expression(ZOO[name][0], fields=tuple(ZOO[name][2]))  # type: ignore[return-value]
+
+
+def minimum(name: str, radius: float) -> Any:
+    """min P over |β| ≤ radius in 40 digits, by the sign of differences of P."""
+    _, y, fields, value = ZOO[name]
+    each = [[mp.mpf(float(part[j])) for part in (y, *fields.values())] for j in range(N)]
+    rows = [(mp.mpf(float(x)), mp.mpf(float(o))) for x, o in zip(X[:, 0], OFFSET, strict=True)]
+
+    def primal(beta: Any) -> Any:
+        return sum(value(x * beta + o, *at) for (x, o), at in zip(rows, each, strict=True)) / N
+
+    low, high, step = mp.mpf(-radius), mp.mpf(radius), mp.mpf(10) ** -18
+    for _ in range(40):
+        middle = (low + high) / 2
+        rises = primal(middle + step) > primal(middle - step)
+        low, high = (low, middle) if rises else (middle, high)
+    return primal(low)
+
+
+LONG = {"softplus-poisson", "tweedie", "probit", "complementary-log-log"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in ZOO]
+)
+def test_certified_right_and_bounded(name: str) -> None:
+    _, y, fields, _ = ZOO[name]
+    loss = made(name)
+    problem = Problem(X, y, loss, L1Ball(2.0), offset=OFFSET, fields=fields or None)
+    assert problem.ground == "proved"
+    result = solve(problem, tol=1e-10)
+    assert 0 <= result.gap <= 1e-10
+    assert abs(result.primal - minimum(name, 2.0)) <= 1e-9
+    run = solve(problem, method="rcmd", tol=0, max_iterations=64, seed=0).history[-1]
+    assert run.pair_gap <= run.bound < np.inf
+    # γ_j is above l'' all over its range, and not by much.
+    low, high = (end + OFFSET for end in problem.prediction_ranges)
+    for j in range(N):
+        at = (y[j], *(part[j] for part in fields.values()))
+        bends = [loss.second_derivative(s, *at) for s in np.linspace(low[j], high[j], 301).tolist()]
+        assert max(bends) * (1 - 1e-12) <= problem.losses.gammas[j]
+        if loss.gamma_origin == "local":
+            assert problem.losses.gammas[j] <= 1.06 * max(bends) or max(bends) < 1e-4
+
+
+@pytest.mark.slow
+def test_probit_far_to_the_left() -> None:
+    loss = made("probit")
+    for s in (-1e3, -40.0, -2.0):
+        for y in (1.0, -1.0):
+            value, w = -mp.log(mp.ncdf(mp.mpf(y * s))), loss.derivative(s, y)
+            assert loss.value(s, y) == pytest.approx(float(value), rel=1e-13)
+            assert loss.conjugate(w, y) == pytest.approx(float(w * s - value), rel=1e-9, abs=1e-300)
+
+
+def test_equal_to_cvxpy_where_there_is_a_form() -> None:
+    import cvxpy as cp
+
+    s = np.linspace(-2.0, 2.0, N)
+    for name in ("poisson", "gamma", "negative-binomial"):
+        _, y, fields, _ = ZOO[name]
+        loss, own = made(name), tuple(fields.values())
+        assert loss.cvxpy_form(cp.Variable(N), y, *own).is_convex()
+        wanted = [loss.value(*at) for at in zip(s, y, *own, strict=True)]
+        found = loss.cvxpy_form(cp.Constant(s), y, *own).value
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+# ---- refused ------------------------------------------------------------------------------------
+
+NOT_CONVEX = {
+    "-log((1 - 2*rho)*expit(y*s) + rho)": r"not convex: l'' = -.* at s = .*, y = 1, rho = 0\.",
+    "log(1 + (s - y)**2/rho)": r"not convex: l'' = -.* at s = .*, y = 0\.5, rho = 0\.5",
+    "rho*abs(s - y)": r"kink at s = 0\.5, y = 0\.5, rho = 0\.5: its slope is -0\.5",
+    "rho*(y*exp(-2*s)/2 - exp(-s))": "not convex",
+}
+
+
+@pytest.mark.parametrize("text", NOT_CONVEX)
+def test_refused_with_a_counterexample(text: str) -> None:
+    with pytest.raises(ExpressionError, match=NOT_CONVEX[text]):
+        SeparableConjugate.from_expression(text, fields=["rho"])
+
+
+def test_convex_for_some_fields_only() -> None:
+    """A formula is refused at the samples that break it, one per cent from those that do not."""
+    loss = SeparableConjugate.from_expression("s**2/2 - k*log(cosh(s))", fields=["k"])
+    y = np.zeros(N)
+    edge = np.full(N, 0.99)
+    assert Problem(X, y, loss, L1Ball(2.0), fields={"k": edge}).ground == "proved"
+    edge[3] = 1.01
+    with pytest.raises(Counterexample, match=r"not convex: l'' ≤ -0\.0.* at r = .*, k = 1\.01"):
+        Problem(X, y, loss, L1Ball(2.0), fields={"k": edge})
+
+
+def test_fields_that_must_be_positive() -> None:
+    shape = np.where(np.arange(N) == 2, -1.0, SHAPE)
+    with pytest.raises(ValueError, match=r"fields\['k'\] holds -1; .* expects positive numbers"):
+        Problem(X, COUNTS, made("negative-binomial"), L1Ball(2.0), fields={"k": shape})
+
+
+FIELDS = {"tau": "list of names", ("s",): "taken", ("m", "m"): "twice", ("m", "a"): "not occur"}
+
+
+@pytest.mark.parametrize("fields", FIELDS)
+def test_names_of_fields_are_checked(fields: Any) -> None:
+    with pytest.raises(ExpressionError, match=FIELDS[fields]):
+        SeparableConjugate.from_expression("m*s**2", fields=fields)
+    with pytest.raises(
+        ExpressionError, match=r"delta=1\.0\), or name what each .*fields=\['tau'\]"
+    ):
+        SeparableConjugate.from_expression("m*s**2")
