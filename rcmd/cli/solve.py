@@ -202,7 +202,7 @@ def ending(result: Result) -> Iterator[str]:
     if result.stop is StopReason.STALLED:
         precise = float(pair.gap) <= RESOLVED * (1 + abs(float(pair.primal)))
         limit = "double precision shows no smaller gap" if precise else "another --method may do"
-        yield f"the gap stayed as it is while the gradients grew fourfold: {limit}"
+        yield f"the gap stayed as it is while the gradients grew tenfold: {limit}"
     yield f"P(β) = {float(pair.primal):.10f} is at most {float(pair.gap):.3e} above the optimum:"
     yield f"  losses      (1/n) Σ l(xᵀβ) + l*(w) − w·xᵀβ   = {float(pair.loss_gap):.3e}"
     yield f"  regularizer R(β) + R*(−Xᵀw/n) + (Xᵀw/n)ᵀβ    = {float(pair.regularizer_gap):.3e}"

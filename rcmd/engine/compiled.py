@@ -73,7 +73,7 @@ class CompiledEngine(Stateful):
 
     changing: ClassVar[tuple[str, ...]] = (
         "iteration", "sampler", "_samples", "_loop", "_base", "_total", "_past", "_refresh_at",
-        "_fault", "accounting",
+        "_fault",
     )  # fmt: skip
 
     def __init__(
@@ -90,6 +90,8 @@ class CompiledEngine(Stateful):
             raise CannotCompile(f"{type(problem.rows).__name__} have no compiled layout")
         self.problem, self.schedule, self.sampler = problem, schedule, sampler
         self.accounting = tuple(accounting)
+        if self.accounting:
+            vars(self)["changing"] = (*self.changing, "accounting")
         if getattr(sampler, "fill", None) is fill_with_subsets:
             vars(sampler)["fill"] = fill_compiled
         self.iteration = 0

@@ -45,7 +45,7 @@ FIXED = (
 )  # fmt: skip
 """What a problem is, checked once."""
 
-FOUND = "prediction_ranges", "prediction_bounds", "range_calls", "range_seconds", "_first"
+FOUND = "prediction_bounds", "range_calls", "range_seconds", "_first"
 """What depends on R and is kept once it was found."""
 
 
@@ -370,11 +370,11 @@ class Problem:
 
         return problem_html(summarize(self, 1))
 
-    @cached_property
+    @property
     def prediction_ranges(self) -> tuple[Array, Array]:
         """The ends of I_j = conv({0} ∪ {x_jᵀβ: β ∈ dom R}), for every row.
 
-        It may take many calls of the oracle.
+        It may take many calls of the oracle; the M_j, which follow, are kept.
         """
         begun, before = time.perf_counter(), self.range_calls
         try:
@@ -383,13 +383,15 @@ class Problem:
         finally:
             if self.range_calls > before:
                 self.range_seconds += time.perf_counter() - begun
+        vars(self)["prediction_bounds"] = np.maximum(abs(low), abs(high))
         return np.minimum(low, 0), np.maximum(high, 0)
 
     @cached_property
     def prediction_bounds(self) -> Array:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""
-        low, high = self.prediction_ranges
-        return np.maximum(-low, high)
+        self.prediction_ranges  # noqa: B018 (keeps them)
+        bounds: Array = vars(self)["prediction_bounds"]
+        return bounds
 
     def _count_call(self) -> None:
         self.range_calls += 1

@@ -147,19 +147,6 @@ class OracleInspection(Answers):
                 remedy = "the atom's gather and predict do not give the vector of add_to"
                 yield {"c": c}, gap, 0.0, Cause.UNKNOWN, remedy
 
-    @identity("compiled atoms are those of the same code in Python, and of argmin")
-    def compiled_atoms(self) -> Faults:
-        blocks = blocks_of(self.oracle, self.rows.p)
-        written = [block for block in blocks if writes_atom(block.oracle)]
-        if not written:
-            raise Skip("the class defines no write_atom or write_entries")
-        for c in self.costs:
-            for block in written:
-                part = c[block.start : block.stop]
-                if told := disagreement(block.oracle, part):
-                    remedy = "write every entry, inside the arrays, and break ties by position"
-                    yield {"c": part}, told, "one atom", Cause.UNKNOWN, remedy
-
     @identity("minimum is attained at argmin")
     def attained_minimum(self) -> Faults:
         samples = []
@@ -379,3 +366,16 @@ class OracleInspection(Answers):
             if cause == Cause.UNKNOWN:
                 remedy = "cvxpy_form describes another R than argmin and minimum do"
             yield *fault, cause, remedy
+
+    @identity("compiled atoms are those of the same code in Python, and of argmin")
+    def compiled_atoms(self) -> Faults:
+        blocks = blocks_of(self.oracle, self.rows.p)
+        written = [block for block in blocks if writes_atom(block.oracle)]
+        if not written:
+            raise Skip("the class defines no write_atom or write_entries")
+        for c in self.costs:
+            for block in written:
+                part = c[block.start : block.stop]
+                if told := disagreement(block.oracle, part):
+                    remedy = "write every entry, inside the arrays, and break ties by position"
+                    yield {"c": part}, told, "one atom", Cause.UNKNOWN, remedy

@@ -114,11 +114,11 @@ def test_a_result_is_saved_whatever_becomes_of_the_truth(capsys, tmp_path, monke
     assert load_result(file).success
 
 
-def test_a_stall_is_no_matter_of_budgets(capsys, libsvm):
+def test_the_limit_of_doubles_is_no_matter_of_budgets(capsys, libsvm):
     status, out, _ = run(capsys, libsvm, "--oracle", "ridge:1", "--tol", "1e-40")
     assert status == 1
-    assert "the method makes no more progress" in out
-    assert "double precision shows no smaller gap" in out
+    assert "the certified gap reached the limit of double precision" in out
+    assert "doubles tell no gap below" in out
     assert "--max-gradients" not in out
 
 
