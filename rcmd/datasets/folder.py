@@ -67,7 +67,7 @@ class Meta(NamedTuple):
 
 
 def read_meta(folder: Path) -> Meta:
-    """What ``folder`` holds, or a :class:`FileError` that says why it cannot be told."""
+    """What ``folder`` holds, or a :class:`rcmd.FileError` that says why it cannot be told."""
     try:
         text = (folder / META).read_text()
     except (FileNotFoundError, NotADirectoryError):
@@ -117,7 +117,7 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
 
     Labels and offsets are loaded, 16 bytes for each row; of the entries, only the blocks and
     batches at hand are ever in memory. All files are read once and their checksums compared:
-    a damaged, shortened or newer folder raises :class:`FileError`.
+    a damaged, shortened or newer folder raises :class:`rcmd.FileError`.
 
     Beside some vectors of length n, a run may keep a quarter of a gigabyte of predictions at
     atoms for its corrections, twice that while it adds some; ``method="rcmd"`` keeps none.

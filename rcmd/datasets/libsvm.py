@@ -53,7 +53,7 @@ def read_libsvm(path: str | os.PathLike[str], *, features: int | None = None) ->
 
     ``features`` is the number of columns of X; by default the largest index that occurs, which
     may be ``MOST_FEATURES``: one wrong digit must not ask for all of memory. A line may have 32 MB.
-    Whatever makes the file unreadable or malformed raises :class:`FileError`.
+    Whatever makes the file unreadable or malformed raises :class:`rcmd.FileError`.
 
     Examples
     --------
