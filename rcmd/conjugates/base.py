@@ -27,7 +27,8 @@ _warned: WeakSet[type] = WeakSet()
 
 
 def with_fields(method: Any) -> Any:
-    """``method`` itself; to type checkers Any, as a class that reads fields has more arguments."""
+    """``method``, marked; to type checkers Any, as a class that reads fields has more arguments."""
+    method.takes_fields = True
     return method
 
 
@@ -264,12 +265,8 @@ class SeparableConjugate(ABC):
         if self.labels in ENDS:
             low, high = ENDS[self.labels]
             wrong = values[~((values >= low) & (values <= high))]
-            said = (
-                f"y holds {wrong[0]:g}; the {who} expects labels {self.labels}"
-                if wrong.size
-                else ""
-            )
-            return said or None
+            told = (f"y holds {label:g}; the {who} expects labels {self.labels}" for label in wrong)
+            return next(told, None)
         shown = ", ".join(f"{value:g}" for value in values[:5])
         return (
             f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the {who} "

@@ -18,6 +18,7 @@ from rcmd.conjugates.scalars import (
     exp_young,
     expit,
     logistic_curvature,
+    logistic_radius,
     margin_of_share,
     negative_entropy,
     outside,
@@ -286,10 +287,7 @@ class CrossEntropy(SeparableConjugate):
         return entropy_gap(s, v, 1.0 - v)
 
     def bregman_radius(self, bound: Any) -> Any:
-        """ln 2 − H(expit(bound)), with its quadratic majorant where that cancels."""
-        if bound < 1e-3:
-            return bound * bound / 8
-        return math.log(2.0) + negative_entropy(expit(-bound))
+        return logistic_radius(bound)
 
     def cvxpy_form(self, predictions: Any, y: Any) -> Any:
         import cvxpy as cp

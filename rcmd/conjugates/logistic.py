@@ -11,6 +11,7 @@ from rcmd.conjugates.base import SIGNS, SeparableConjugate
 from rcmd.conjugates.scalars import (
     entropy_gap,
     expit,
+    logistic_radius,
     margin_of_share,
     negative_entropy,
     softplus,
@@ -221,10 +222,7 @@ class Logistic(SeparableConjugate):
         return entropy_gap(-y * s, v, 1.0 - v)
 
     def bregman_radius(self, bound: Any) -> Any:
-        """ln 2 − H(expit(bound)), with its quadratic majorant where that cancels."""
-        if bound < 1e-3:
-            return bound * bound / 8
-        return math.log(2.0) + negative_entropy(expit(-bound))
+        return logistic_radius(bound)
 
     def descent_bound(self, y: Any) -> Any:
         """sup_z z/(1 + exp z) = W(1/e)."""

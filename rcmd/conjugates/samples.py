@@ -21,13 +21,11 @@ FUSED_FROM = 1024
 BLOCK = 8192
 """Entries that array forms get at a time, so that their intermediate results stay in the cache."""
 
-
 MOST_LABELS = 16
 """How many labels γ is estimated at, for a class that does not say it."""
 
 SOME_LABELS = 1000
 """Labels that are sorted to find different ones."""
-
 
 CHORDS = 34
 """How many points of a range a derivative is compared at, for such a class that reads fields."""
@@ -240,10 +238,8 @@ class SampleLosses:
         D_l(0, a) = l(0) + l*(l'(a)) grows with |a| on either side.
         """
         if not self.plain or self.unit_gammas is not None:
-            ends, zero = (
-                [self._each("derivative", a, self.y) for a in (-bounds, bounds)],
-                0 * self.y,
-            )
+            zero = 0 * self.y
+            ends = [self._each("derivative", a, self.y) for a in (-bounds, bounds)]
             radii = [self._each("fenchel_young", zero, w, self.y) for w in ends]
             majorant = self.unit_gamma * bounds * bounds / 2
             # What a default fenchel_young may lose; where it is no number, the majorant stands in.

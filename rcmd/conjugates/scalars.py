@@ -56,6 +56,13 @@ def logistic_curvature(low: float, high: float) -> float:
     return tail / ((1.0 + tail) * (1.0 + tail))
 
 
+def logistic_radius(bound: float) -> float:
+    """The divergence ln 2 − H(expit(bound)), with its quadratic majorant where that cancels."""
+    if bound < 1e-3:
+        return bound * bound / 8
+    return math.log(2.0) + negative_entropy(expit(-bound))
+
+
 # ---- exponentials ------------------------------------------------------------------------------
 
 

@@ -14,7 +14,6 @@ from rcmd.testing.report import Inspection, Sample, Skip, attempt, compared, sho
 OFFSETS = [m * 10.0**k for k in range(-3, 3) for m in (1.3, 2.9, 6.1)]
 """Distances from 0 and from the label: no branch point of a common loss is among them."""
 
-
 LOCAL_REACH = 16.0
 """How far from 0 a loss without a γ is looked at."""
 

@@ -50,12 +50,6 @@ ROUNDING = 2.0**-48
 ARRAY_ROUNDING = 1e-14
 """Difference of an array form and its method, relative to numbers above one."""
 
-READING = (
-    "value", "derivative", "second_derivative", "curvature_bound", "conjugate",
-    "conjugate_derivative", "conjugate_domain", "fenchel_young", "descent_bound", "cvxpy_form",
-)  # fmt: skip
-"""The methods that get fields behind the label."""
-
 ARRAY_FORMS = "array forms have the values of the scalar methods"
 
 
@@ -118,9 +112,9 @@ def with_fixed_fields(loss: SeparableConjugate, fields: Mapping[str, float]) -> 
     def fixed(name: str) -> Any:
         return lambda self, *at: getattr(loss, name)(*at, *values)
 
-    kind, base = type(loss), SeparableConjugate
-    own = [name for name in READING if getattr(kind, name) is not getattr(base, name)]
-    members = {name: fixed(name) for name in own}
+    kind, base = type(loss), vars(SeparableConjugate)
+    taking = [name for name, method in base.items() if hasattr(method, "takes_fields")]
+    members = {name: fixed(name) for name in taking if getattr(kind, name) is not base[name]}
     bound = copy(loss)
     object.__setattr__(bound, "__class__", type(kind.__name__, (kind,), {**members, "reads": ()}))
     return bound

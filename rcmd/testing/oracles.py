@@ -32,7 +32,6 @@ from rcmd.testing.report import (
 FAR = 1e6
 """Costs of this size depend on the domain of R and on little else of it."""
 
-
 VARIABLES = 5
 """p for oracles of any size."""
 

@@ -136,17 +136,13 @@ class Report:
         for identity, failures in self.identities.items():
             text += [f"{'FAIL' if failures else 'ok  '}  {identity}"]
             text += [f"      {failure.told}" for failure in failures]
-        for why, group in self._reasons().items():
+        reasons: dict[str, list[str]] = {}
+        for identity, why in self.unchecked.items():
+            reasons.setdefault(why, []).append(identity)
+        for why, group in reasons.items():
             left = group if len(group) < 4 else [f"{len(group)} other identities"]
             text += [f"--    {identity}: not checked: {why}" for identity in left]
         return text + [f"note  {note}" for note in self.notes]
-
-    def _reasons(self) -> dict[str, list[str]]:
-        """The reasons why identities were not checked, with these."""
-        found: dict[str, list[str]] = {}
-        for identity, why in self.unchecked.items():
-            found.setdefault(why, []).append(identity)
-        return found
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -127,8 +127,8 @@ class RowsInspection(Inspection):
 
     @identity("predict and predict_at are Xβ at atoms of every form", most=None)
     def predictions(self) -> Faults:
-        atoms = list(self.atoms())
-        expected = np.array([self.X @ dense(atom.dense(self._zero())) for atom in atoms]).T
+        atoms, zero = list(self.atoms()), np.zeros(self.rows.p, dtype=self.rows.number_type)
+        expected = np.array([self.X @ dense(atom.dense(zero)) for atom in atoms]).T
         for k, atom in enumerate(atoms):
             for batch in self.batches:
                 name = f"predict(batch, {type(atom).__name__})"
@@ -137,9 +137,6 @@ class RowsInspection(Inspection):
         together = self.rows.predict_at(atoms)
         found = together.toarray() if sp.issparse(together) else together
         yield from self.compared("predict_at", found, expected, "a column for each atom")
-
-    def _zero(self) -> Array:
-        return np.zeros(self.rows.p, dtype=self.rows.number_type)
 
     @identity("scatter adds Σ_j coefficients_j x_j")
     def scatter(self) -> Faults:

@@ -10,7 +10,7 @@ import numpy as np
 from rcmd.engine.base import step_size
 from rcmd.model.problem import Problem
 from rcmd.model.schedules import Schedule, StepState
-from rcmd.rows.validation import Array, check_kind
+from rcmd.rows.validation import check_kind
 from rcmd.testing.report import (
     Call,
     Cause,
@@ -135,17 +135,21 @@ class ScheduleInspection(Inspection):
     def arrays(self) -> Faults:
         if isinstance(self.schedule.mixing(0), Fraction):
             raise Skip("they are fractions, which the compiled engine does not take")
-        i, base = np.arange(7, 19), 5
-        eta, weights, total = (np.asarray(part, dtype=float) for part in self._table(i, base))
+        schedule, i, base = self.schedule, np.arange(7, 19), 5
+        eta, weights, total = schedule.table(7, 19, base)
+        mixing, step = schedule.mixing, schedule.step
+
+        def growth(k: Any) -> Any:
+            return schedule.growth(k, base)
+
         numbers: list[tuple[str, Any, Any]] = [
-            ("mixing", self.schedule.mixing(i), lambda k: self.schedule.mixing(k)),
-            ("growth", self.schedule.growth(i, base), lambda k: self.schedule.growth(k, base)),
-            ("table, its weights", weights, lambda k: self._weight(k, base)),
-            ("table, its totals", total, lambda k: self.schedule.growth(k, base)),
+            ("mixing", mixing(i), mixing),
+            ("growth", growth(i), growth),
+            ("table, its weights", weights, lambda k: float(mixing(k)) * float(growth(k))),
+            ("table, its totals", total, growth),
         ]
-        if not self.schedule.sees_run:
-            numbers += [("step", self.schedule.step(i), self.schedule.step)]
-            numbers += [("table, its η", eta, self.schedule.step)]
+        if not schedule.sees_run:
+            numbers += [("step", step(i), step), ("table, its η", eta, step)]
         for name, found, one in numbers:
             array = np.broadcast_to(np.asarray(found, dtype=float), i.shape)
             for k, number in zip(i.tolist(), array.tolist(), strict=True):
@@ -153,13 +157,6 @@ class ScheduleInspection(Inspection):
                 if not (number == expected or abs(number - expected) <= RELATIVE * abs(expected)):
                     remedy = f"{name} at an array of iterations differs from the number at one"
                     yield {"i": k}, number, expected, self.first_cause(), remedy
-
-    def _table(self, i: Array, base: int) -> tuple[Any, ...]:
-        return self.schedule.table(int(i[0]), int(i[-1]) + 1, base)
-
-    def _weight(self, k: int, base: int) -> float:
-        """c_k/C_base."""
-        return float(self.schedule.mixing(k)) * float(self.schedule.growth(k, base))
 
     @identity("the numbers depend on i alone")
     def repeatable(self) -> Faults:

@@ -58,13 +58,6 @@ mp.dps = 60
 TOL = 1e-10
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RCMD_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 # ---- the losses, by hand -----------------------------------------------------------------------
 
 

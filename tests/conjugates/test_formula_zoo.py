@@ -1,6 +1,6 @@
 """Losses that nobody has shipped, from one formula: certified, right to 1e-9, with a bound."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -78,13 +78,6 @@ ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
         quartic,
     ),
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RCMD_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def made(name: str) -> ExpressionLoss:

@@ -1,7 +1,6 @@
 """Convexity and γ in interval arithmetic: enclosures against 60 digits, and near misses of 1 %."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import mpmath
@@ -16,13 +15,6 @@ from rcmd.conjugates.expressions.symbolic import R, in_many_digits, interval_tex
 
 FUNCTIONS = [sp.exp, sp.sinh, sp.cosh, sp.tanh, sp.atan, sp.asinh]
 LINE = (-math.inf, math.inf)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RCMD_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 # ---- enclosures --------------------------------------------------------------------------------

@@ -79,6 +79,11 @@ def mapped(tree: Tree, change: Callable[[Any], Any]) -> Tree:
     return Branch(tree.below, tree.strict, yes, no)
 
 
+def derivative(tree: Tree, order: int) -> Tree:
+    """The tree of ∂ᵏ/∂rᵏ, leaf by leaf."""
+    return mapped(tree, lambda leaf: leaf.diff((R, order)))
+
+
 def leaves(tree: Tree) -> Iterator[tuple[Any, list[Any]]]:
     """Each leaf, with what is at most 0 wherever the tree leads to it."""
     if not isinstance(tree, Branch):

@@ -9,7 +9,6 @@ its own core; else the core keeps what cannot be separated as its parameters.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import mpmath
@@ -17,7 +16,13 @@ import sympy as sp
 
 from rcmd.conjugates.base import REAL, SIGNS
 from rcmd.conjugates.expressions.algebra import Piece, far_limit, pieces_of, quotient_of, solutions
-from rcmd.conjugates.expressions.branches import Tree, interval_form, mapped, tree_of
+from rcmd.conjugates.expressions.branches import (
+    Tree,
+    derivative,
+    interval_form,
+    mapped,
+    tree_of,
+)
 from rcmd.conjugates.expressions.curvature import Doubt, doubt_of, finite, probes, smoothness
 from rcmd.conjugates.expressions.language import FUNCTIONS, Counterexample, ExpressionError
 from rcmd.conjugates.expressions.symbolic import (
@@ -150,7 +155,8 @@ class Core:
     @property
     def curves(self) -> list[Any]:
         """(texts of f'', parameters, ends) for every piece, where γ depends on the predictions."""
-        return [(doubt_of(p)[0], (), doubt_of(p)[1]) for p in self.pieces if self.gamma == sp.oo]
+        pieces = self.pieces if self.gamma == sp.oo else []
+        return [(texts, (), ends) for texts, ends in map(doubt_of, pieces)]
 
     def by_definition(self) -> Core:
         """The same core with l* = w·r − l(r) at r = l*'(w), parabolas excepted."""
@@ -189,13 +195,9 @@ class OpenCore:
     @property
     def curves(self) -> list[Any]:
         """(texts of f'', parameters, ends), for ``intervals``."""
-        forms = [mapped(self.tree, partial(_diff, order=order)) for order in (4, 3, 2)]
+        forms = [derivative(self.tree, order) for order in (4, 3, 2)]
         texts = tuple(map(interval_form, forms, ("branch", "branch", "where")))
         return [(texts, tuple(each.name for each in self.frame.parameters), ("(-inf)", "inf"))]
-
-
-def _diff(leaf: Any, order: int) -> Any:
-    return leaf.diff(R, order)
 
 
 AnyCore = Core | OpenCore

@@ -16,7 +16,7 @@ import mpmath
 import sympy as sp
 
 from rcmd.conjugates.base import SIGNS
-from rcmd.conjugates.expressions.branches import joints, leaves
+from rcmd.conjugates.expressions.branches import derivative, joints, leaves
 from rcmd.conjugates.expressions.derivation import (
     AnyCore,
     Core,
@@ -30,7 +30,6 @@ from rcmd.conjugates.expressions.language import ExpressionError
 from rcmd.conjugates.expressions.recipes import checked_recipe, recipe_code
 from rcmd.conjugates.expressions.source import Unusable, module_text
 from rcmd.conjugates.expressions.symbolic import (
-    R,
     S,
     Y,
     expression_of,
@@ -112,7 +111,7 @@ def _generate(
     bends = [piece.curvature for piece in pieces]
     for core in cores:
         if isinstance(core, OpenCore):
-            bends += [leaf.diff(R, 2) for leaf, _ in leaves(core.tree)]
+            bends += [leaf for leaf, _ in leaves(derivative(core.tree, 2))]
     origin = "proved" if not doubts and not uncertain else "numerical"
     known = {
         "labels": kind,

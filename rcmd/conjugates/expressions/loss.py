@@ -99,12 +99,15 @@ class ExpressionLoss(SeparableConjugate):
         low, high = (np.asarray(each, dtype=float) for each in (low, high))
         gamma = math.inf if self.gamma_origin == "local" else self.gamma
         for side, texts, ends in doubts:
-            if not decide(texts, ends, gamma, *self._widest(side, low, high, labels)):
+            _, first, last = self._core_ranges(side, low, high, labels)
+            # The widest range, at powers of two: what is decided once serves for near ones.
+            widest = -_rounded_up(-float(first.min())), _rounded_up(float(last.max()))
+            if not decide(texts, ends, gamma, *widest):
                 return False
-        named = dict(zip(("y", *(f"field_{name}" for name in self.reads)), labels, strict=True))
+        named = self._named(labels)
         met = all(positive_somewhere(joint, named) for joint in self._module.JOINTS)
         kept = any(parameters for _, _, parameters, _ in self._module.CURVES)
-        return met and (not kept or bool((self._bounds(low, high, labels)[0] >= 0).all()))
+        return met and (not kept or bool((self._bounds(low, high, *labels)[0] >= 0).all()))
 
     def _core_ranges(
         self, side: int, low: Any, high: Any, labels: tuple[Any, ...]
@@ -121,14 +124,11 @@ class ExpressionLoss(SeparableConjugate):
         room = np.where(offsets != 0, 2.0**-51 * (abs(ends) + abs(offsets)), 0.0)
         return own, ends[0] - room[0], ends[1] + room[1]
 
-    def _widest(
-        self, side: int, low: Any, high: Any, labels: tuple[Any, ...]
-    ) -> tuple[float, float]:
-        """The range of r in one core, its ends moved outwards to powers of two."""
-        _, low, high = self._core_ranges(side, low, high, labels)
-        return -_rounded_up(-float(low.min())), _rounded_up(float(high.max()))
+    def _named(self, labels: tuple[Any, ...]) -> dict[str, Any]:
+        """The labels and the fields by the names that they have in texts for ``intervals``."""
+        return dict(zip(("y", *(f"field_{name}" for name in self.reads)), labels, strict=True))
 
-    def _bounds(self, low: Any, high: Any, labels: tuple[Any, ...]) -> tuple[Any, Any]:
+    def _bounds(self, low: Any, high: Any, *labels: Any) -> tuple[Any, Any]:
         """Proved bounds of l'' from below and above, for each sample between its ends."""
         from rcmd.conjugates.expressions.intervals import bounds, constant, function
 
@@ -148,8 +148,7 @@ class ExpressionLoss(SeparableConjugate):
                 own, first, last = own[meets], first[meets], last[meets]
             if not len(own):
                 continue
-            named = dict(zip(("y", *(f"field_{name}" for name in self.reads)), labels, strict=True))
-            theta = tuple(named[name][own] for name in parameters)
+            theta = tuple(self._named(labels)[name][own] for name in parameters)
             below, above = bounds(texts, parameters, first, last, theta)
             least[own], most[own] = np.minimum(least[own], below), np.maximum(most[own], above)
         return least, most
@@ -234,7 +233,7 @@ def loss_from_expression(
 
 
 def _rounded_up(x: float) -> float:
-    """The least of 0 and all ±2ᵏ that is not below x, so that near ranges are one range."""
+    """The least of 0 and all ±2ᵏ that is not below x."""
     mantissa, exponent = math.frexp(x)
     if mantissa in (0.0, 0.5, -0.5) or not math.isfinite(x):
         return x
@@ -277,13 +276,9 @@ def _class(
         repr=False,
     )
     if module.CURVES:
-        made.arrays = SimpleNamespace(curvature_bound=_largest(made()))
+        bounds = made()._bounds
+        made.arrays = SimpleNamespace(curvature_bound=lambda *at: bounds(*at)[1])
     return made
-
-
-def _largest(loss: Any) -> Any:
-    """The array form of ``curvature_bound``."""
-    return lambda low, high, *labels: loss._bounds(low, high, labels)[1]
 
 
 def _as_text(expression: Any) -> str:

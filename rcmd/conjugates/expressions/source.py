@@ -15,7 +15,7 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from rcmd.conjugates import scalars
 from rcmd.conjugates.expressions.algebra import Piece
-from rcmd.conjugates.expressions.branches import Branch, Tree, mapped
+from rcmd.conjugates.expressions.branches import Branch, Tree, derivative
 from rcmd.conjugates.expressions.derivation import AnyCore, Core, OpenCore
 from rcmd.conjugates.expressions.language import FUNCTIONS
 from rcmd.conjugates.expressions.loss import SUFFIXES
@@ -166,7 +166,7 @@ def _core_functions(core: AnyCore, gamma: float, reach: float) -> list[str]:
 def _derivative(core: AnyCore, order: int) -> list[str]:
     """Lines that return a derivative of the core, or its value."""
     if isinstance(core, OpenCore):
-        return _cases(mapped(core.tree, lambda leaf: leaf.diff((R, order))))
+        return _cases(derivative(core.tree, order))
     lines = []
     for piece in core.pieces:
         lines += _until(piece.high, "r", _statements(piece.stable.diff((R, order))))

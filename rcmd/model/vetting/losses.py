@@ -142,7 +142,7 @@ class LossCheck:
 
     def _conjugates(self, s: Array, values: Array, slopes: Array) -> None:
         """l(s) + l*(w) − ws ≥ 0, and = 0 with l*'(w) = s at w = l'(s)."""
-        loss, y = self.pair, self.y
+        loss, y, number = self.pair, self.y, self.subject.number
         numeric = numeric_parts(type(self.loss))
         low, high = (float(end) for end in loss.conjugate_domain(y))
         some = np.unique(np.linspace(0, len(s) - 1, 2 if "conjugate" in numeric else PAIRS))
@@ -155,7 +155,7 @@ class LossCheck:
                 self.subject.refuse("conjugate_domain", place, f"[{low:g}, {high:g}]", expected)
             if min(w - low, high - w) <= edge:  # there l* may be infinite, and s is not unique
                 continue
-            dual = self.subject.number("conjugate", place, loss.conjugate, w, y)
+            dual = number("conjugate", place, loss.conjugate, w, y)
             terms = abs(values) + abs(dual) + abs(w * s)
             gaps = values + dual - w * s
             room = RELATIVE * terms + 8 * self.value_noise + abs(s) * self.slope_noise
@@ -166,12 +166,8 @@ class LossCheck:
             for i in (k, -1 - k):  # where w = l'(s), and elsewhere
                 self._forms(float(s[i]), w, float(gaps[i]), float(room[i]))
             if "conjugate_derivative" not in numeric:
-                back = self.subject.number(
-                    "conjugate_derivative", place, loss.conjugate_derivative, w, y
-                )
-                slope = self.subject.number(
-                    "derivative", self.at("s", back), loss.derivative, back, y
-                )
+                back = number("conjugate_derivative", place, loss.conjugate_derivative, w, y)
+                slope = number("derivative", self.at("s", back), loss.derivative, back, y)
                 size = abs(w) + self.gamma * (abs(back) + abs(self.centre))
                 if not abs(slope - w) <= RELATIVE * size + 8 * self.slope_noise:
                     expected = f"{s[k]:.10g} or another s with l'(s) = w"

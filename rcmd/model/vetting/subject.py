@@ -52,7 +52,6 @@ class Subject:
 FEW = 8
 """Up to so many rows, all are looked at."""
 
-
 MEASURED = 1000
 """The narrowest of so many rows is looked at; the widest is that of all."""
 
