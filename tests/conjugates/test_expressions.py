@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import pickle
 import re
 import subprocess
@@ -575,10 +574,12 @@ HARD = {
     "max(" + ", ".join(f"abs(s - {k})*{k + 1}" for k in range(5)) + ")": "kink|pieces",
     "sqrt(1 + sqrt(1 + sqrt(1 + s**2)*s**2)) + sqrt(2 + s**4)": None,
 }
-*OTHERS, HARDEST = HARD
 
 
-@pytest.mark.parametrize("text", [*OTHERS, pytest.param(HARDEST, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(text, marks=[] if said else [pytest.mark.slow]) for text, said in HARD.items()],
+)
 def test_hard_formulas_end(text: str) -> None:
     """Each with a loss or a sentence, by the rules alone: a solver would take hours."""
     if HARD[text]:
@@ -736,9 +737,9 @@ def test_code_that_is_wrong_by_a_billionth_is_not_used(
 # ---- compiled, and solved with -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["logistic", "smoothed-hinge", "squared-softplus"])
-def test_generated_functions_compile(name: str) -> None:
-    loss = HANDS[name].loss()
+def test_generated_functions_compile() -> None:
+    """Newton's method and integrals of l'' among them."""
+    loss = HANDS["squared-softplus"].loss()
     s = np.array([-800.0, -3.0, 0.2, 0.7, 30.0])
     w = np.array([loss.derivative(a, 1.0) for a in s.tolist()])
     points = {"derivative": (s,), "conjugate_derivative": (w,), "conjugate": (w,)}
@@ -748,12 +749,12 @@ def test_generated_functions_compile(name: str) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", ["log-cosh", "logistic", "smoothed-hinge", "squared-softplus"])
-def test_solves_to_a_certified_gap(name: str) -> None:
+def test_solves_to_a_certified_gap() -> None:
+    """With labels ±1; tests/conjugates/test_formula_zoo.py has others."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 4))
     y = np.where(X @ [1.0, -1.0, 0.5, 0.0] + 0.3 * rng.standard_normal(30) > 0, 1.0, -1.0)
-    problem = Problem(X, y, HANDS[name].loss(), L1Ball(1.0))
+    problem = Problem(X, y, HANDS["logistic"].loss(), L1Ball(1.0))
     result = solve(problem, batch=0.2, tol=5e-3, seed=0)
     assert result.success
     again = certify(problem, result.beta, result.w)
@@ -779,28 +780,6 @@ print(json.dumps({
 """
 
 
-def child(folder: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD],
-        env={**os.environ, "RCMD_CACHE": str(folder)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    return dict(json.loads(done.stdout))
-
-
-def test_second_process_starts_from_the_cache(tmp_path: Path) -> None:
-    first, second = child(tmp_path), child(tmp_path)
-    assert not first["sympy"]  # which another process needed
-    assert not second["sympy"]
-    assert first["file"] == second["file"]
-    assert (first["value"], first["conjugate"]) == (second["value"], second["conjugate"])
-    kept = [path for path in (tmp_path / "expressions").iterdir() if path.is_file()]
-    assert kept == [Path(second["file"])]
-
-
 @pytest.fixture
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache, and nothing remembered in this process either."""
@@ -810,6 +789,17 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "expressions"
     _KNOWN.clear()
     _KNOWN.update(remembered)
+
+
+def test_another_process_starts_from_the_cache(fresh: Path) -> None:
+    loss = loss_from_expression("d**2*(sqrt(1 + ((s - y)/d)**2) - 1)", d=1.25)
+    assert worker._process is not None  # which derived it
+    done = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert not found["sympy"]
+    assert (found["value"], found["conjugate"]) == (loss.value(2.0, 0.5), loss.conjugate(0.4, 0.5))
+    assert [path for path in fresh.iterdir() if path.is_file()] == [Path(found["file"])]
 
 
 @pytest.mark.parametrize(

@@ -170,12 +170,15 @@ def test_other_labels_are_refused(loss: SeparableConjugate, y: list[float], word
         Problem(np.eye(2), y, loss, L1Ball(1.0))
 
 
-def test_compiled_arrays_have_the_methods_values() -> None:
+SLOWLY = [pytest.param(loss, marks=[pytest.mark.slow] * bool(k)) for k, loss in enumerate(LABELS)]
+
+
+@pytest.mark.parametrize("loss", SLOWLY, ids=lambda loss: type(loss).__name__)
+def test_compiled_arrays_have_the_methods_values(loss: SeparableConjugate) -> None:
     rng = np.random.default_rng(0)
-    for loss, few in LABELS.items():
-        y, s, t = rng.choice(few, 5000), rng.uniform(-3, 3, 5000), rng.uniform(-3, 3, 5000)
-        losses = SampleLosses(loss, y, offset=rng.uniform(-1, 1, 5000))
-        w = losses.derivative(t)
-        few_of = losses.some(slice(0, 40))
-        for found, right in zip(losses.duality(s, w), few_of.duality(s[:40], w[:40]), strict=True):
-            np.testing.assert_allclose(found[:40], right, rtol=1e-13, atol=1e-14)
+    y, s, t = rng.choice(LABELS[loss], 5000), *rng.uniform(-3, 3, (2, 5000))
+    losses = SampleLosses(loss, y, offset=rng.uniform(-1, 1, 5000))
+    w = losses.derivative(t)
+    few_of = losses.some(slice(0, 40))
+    for found, right in zip(losses.duality(s, w), few_of.duality(s[:40], w[:40]), strict=True):
+        np.testing.assert_allclose(found[:40], right, rtol=1e-13, atol=1e-14)
