@@ -16,8 +16,10 @@ from planted import planted
 from scipy.sparse.linalg import aslinearoperator
 
 from rcmd import (
+    RCMD,
     BilinearRows,
     Box,
+    Corrected,
     CurSet,
     Huber,
     L1Ball,
@@ -46,6 +48,8 @@ from rcmd.testing.enclosure.balls import balls, inner, outward
 from rcmd.testing.fuzzing.cases import Case, Draw, _features, _labels, _tamed
 
 NO_FORMULAS = {"polytope", "cvxpy"}
+REFERENCE = RCMD(engine="reference")  # nothing is compiled, and no proof knows the engine
+CORRECTED = Corrected(REFERENCE)
 PAIRS = [*product(LOSSES, sorted(ORACLES.keys() - NO_FORMULAS))]
 SHORT = [*zip(cycle(LOSSES), sorted(ORACLES.keys() - NO_FORMULAS), strict=False)]
 
@@ -81,11 +85,11 @@ def precision():
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def small():
     X, y = make_classification(n=30, p=6, rng=0)
     problem = Problem(X, y, Logistic(), L1Ball(2.0))
-    return problem, solve(problem, tol=1e-2, method="rcmd")
+    return problem, solve(problem, tol=1e-2, method=REFERENCE)
 
 
 # ---- the tables --------------------------------------------------------------------------------
@@ -165,7 +169,7 @@ def test_a_conjugate_that_is_1_percent_too_small_is_no_maximum():
 
 def check_enclosed(loss, oracle, seed):
     problem, options = random_problem(loss, oracle, seed)
-    result = solve(problem, **options)
+    result = solve(problem, method=CORRECTED, **options)
     found = verify(result, problem)
     assert found.holds, f"{loss} {oracle} {seed}: {found!r}"
     assert 0 <= found.gap[0] <= found.gap[1] < math.inf
@@ -196,7 +200,7 @@ EXPRESSIONS = {
 @pytest.mark.parametrize(("text", "shipped"), EXPRESSIONS.items())
 def test_an_expression_is_enclosed_as_the_shipped_loss_is(text, shipped):
     X, y = make_classification(n=20, p=3, rng=1)
-    result = solve(Problem(X, y, shipped, L1Ball(1.0)), tol=1e-9)
+    result = solve(Problem(X, y, shipped, L1Ball(1.0)), tol=1e-9, method=CORRECTED)
     mine = Problem(X, y, SeparableConjugate.from_expression(text), L1Ball(1.0))
     found = verify(replace(result, about=None), mine)
     known = verify(result, Problem(X, y, shipped, L1Ball(1.0)))
@@ -210,7 +214,7 @@ def test_an_end_of_the_domain_is_approached_where_no_prediction_attains_it():
     problem = Problem(
         [[1.0]], [1.0], SeparableConjugate.from_expression(next(iter(EXPRESSIONS))), Box(-1.0, 1.0)
     )
-    result = with_pair(solve(problem, tol=1e-3), w=np.array([-1.0]))
+    result = with_pair(solve(problem, tol=1e-3, method=CORRECTED), w=np.array([-1.0]))
     assert math.isclose(verify(result, problem).dual[0], -1.0)  # D(−1) = −R*(1) − 0
 
 
@@ -230,7 +234,8 @@ def layouts():
 
 @pytest.mark.parametrize("problem", [*layouts()], ids=lambda problem: type(problem.rows).__name__)
 def test_all_layouts(problem):
-    result = solve(problem, tol=Fraction(1, 100) if problem.exact else 1e-8, max_iterations=200)
+    tol = Fraction(1, 100) if problem.exact else 1e-8
+    result = solve(problem, tol=tol, max_iterations=200, method=CORRECTED)
     found = verify(result, problem)
     assert found.holds
     assert abs(found.gap[1] - float(result.gap)) <= found.rounding
@@ -238,7 +243,7 @@ def test_all_layouts(problem):
 
 def test_beta_is_moved_into_the_domain_and_the_bound_is_of_the_moved_one():
     problem = Problem([[1.0, 0.0], [0.0, 1.0]], [3.0, 0.0], LeastSquares(), Simplex(1.0))
-    result = solve(problem, tol=1e-9)
+    result = solve(problem, tol=1e-9, method=CORRECTED)
     outside = with_pair(result, beta=result.beta * (1 - 1e-5))
     found = verify(outside, problem)
     assert 0.9e-5 < found.moved < 1.1e-5
@@ -254,7 +259,7 @@ def test_beta_is_moved_into_the_domain_and_the_bound_is_of_the_moved_one():
 
 def test_what_was_changed_is_caught(small):
     problem, result = small
-    best = solve(problem, tol=1e-6)
+    best = solve(problem, tol=1e-6, method=CORRECTED)
     assert verify(result, problem).holds
     assert verify(best, problem).holds
     rng = np.random.default_rng(0)
@@ -278,7 +283,9 @@ def test_what_was_changed_is_caught(small):
 def test_a_wrong_formula_in_rcmd_is_caught(monkeypatch):
     problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(0.5))
     pair, conjugate = (np.array([0.25, 0.0]), np.array([-0.5, 0.5])), LeastSquares.conjugate
-    result = replace(solve(problem, tol=1e-3), certificate=certify(problem, *pair))
+    result = replace(
+        solve(problem, tol=1e-3, method=CORRECTED), certificate=certify(problem, *pair)
+    )
     assert verify(result, problem).holds
     off = lambda self, w, y: conjugate(self, w, y) - w * w / 200  # noqa: E731
     monkeypatch.setattr(LeastSquares, "conjugate", off)
@@ -289,7 +296,9 @@ def test_a_wrong_formula_in_rcmd_is_caught(monkeypatch):
 
 def test_nothing_is_proved_where_l_star_is_infinite():
     problem = Problem([[1.0]], [0.0], LOSSES["fair"].makes(1.0), Box(-1.0, 1.0))
-    found = verify(with_pair(solve(problem, tol=1e-3), w=np.array([1.0])), problem)
+    found = verify(
+        with_pair(solve(problem, tol=1e-3, method=CORRECTED), w=np.array([1.0])), problem
+    )
     assert not found.holds
     assert str(found).startswith("Nothing is proved")
 
@@ -308,7 +317,7 @@ def test_what_has_no_formulas_is_refused(told, parts):
     X, loss, oracle = parts
     problem = Problem(X, [1.0, -1.0], loss, oracle)
     with pytest.raises(ValueError, match=told):
-        verify(solve(problem, tol=1e-2), problem)
+        verify(solve(problem, tol=1e-2, method=CORRECTED), problem)
 
 
 def test_other_problems_are_refused(small):

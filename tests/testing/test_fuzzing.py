@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -28,8 +28,13 @@ from rcmd.testing.fuzzing.cases import LAYOUTS, random_case
 # ---- what is drawn -----------------------------------------------------------------------------
 
 
+@cache
+def some_cases() -> list[Case]:
+    return [random_case(Random(k)) for k in range(300)]
+
+
 def test_every_named_part_is_drawn() -> None:
-    cases = [random_case(Random(k)) for k in range(500)]
+    cases = some_cases()
     assert {type(case.loss) for case in cases} == {spec.makes for spec in LOSSES.values()}
     assert {type(case.oracle) for case in cases} == {spec.makes for spec in ORACLES.values()}
     assert {case.layout for case in cases} == set(LAYOUTS)
@@ -47,7 +52,7 @@ def test_every_named_part_is_drawn() -> None:
 
 def test_the_code_of_a_case_makes_it_again() -> None:
     seen = set()
-    for case in map(random_case, map(Random, range(200))):
+    for case in some_cases()[:200]:
         if not isinstance(case.oracle, Polytope):
             told: dict[str, Any] = {}
             exec(case.code().removesuffix("print(judge(case))"), told)
