@@ -7,14 +7,12 @@ change of d is exchanged. d and the primal sum are everyone's, s and w each rank
 
 from __future__ import annotations
 
-import math
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rcmd.distributed.exchange import Exchange, chosen_exchange
-from rcmd.engine.base import checked_atom
 from rcmd.engine.compiled import CompiledEngine, OracleLoop
 from rcmd.engine.kernels.batch import move_batch
 from rcmd.engine.kernels.layout import DUAL, LAG, MIRROR
@@ -101,19 +99,16 @@ class ShardLoop(OracleLoop):
         self._exchange = exchange
         self._ends = problem.starts[problem.group.rank :][:2].astype(np.uint64)
 
-    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
-        shares = [self._share(batch) for batch in batches]
-        self._exchange.plan(rows, shares)
-        health = 0.0
-        for mine, batch, eta, weight, total in zip(shares, batches, *numbers, strict=True):
-            atom = checked_atom(self._problem.oracle, self.d)
-            predictions, pulls = self._predict(rows, mine, atom), np.empty(len(mine))
-            own = move_batch(rows, mine, predictions, eta, total, *shared, pulls)
-            health += self._exchange.add(rows, mine, pulls, own, batch, self.d)
-            atom.add_to(self._sum, weight)
-            if not math.isfinite(health):  # before the oracle sees it
-                break
-        return health
+    def run(self, rows: Any, batches: Array, *rest: Any) -> float:
+        self._shares = [self._share(batch) for batch in batches]
+        self._exchange.plan(rows, self._shares)
+        return super().run(rows, batches, *rest)
+
+    def _move(self, rows: Any, t: int, batch: Array, eta: Any, total: Any, *shared: Any) -> float:
+        mine = self._shares[t]
+        predictions, pulls = self._predict(rows, mine), np.empty(len(mine))
+        own = move_batch(rows, mine, predictions, eta, total, *shared, pulls)
+        return self._exchange.add(rows, mine, pulls, own, batch, self.d)
 
     def _share(self, batch: Array) -> Array:
         """The rows of the batch that this rank has, by their place among its own."""

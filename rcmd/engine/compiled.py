@@ -417,17 +417,20 @@ class OracleLoop(SummingLoop):
 
     def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
         health = 0.0
-        for batch, eta, weight, total in zip(batches, *numbers, strict=True):
-            self.atom = atom = checked_atom(self._problem.oracle, self.d)
-            predictions = self._predict(rows, batch, atom)
-            health += step_batch(rows, batch, predictions, eta, total, *shared, self.d)
-            atom.add_to(self._sum, weight)
+        for t, (batch, eta, weight, total) in enumerate(zip(batches, *numbers, strict=True)):
+            self.atom = checked_atom(self._problem.oracle, self.d)
+            health += self._move(rows, t, batch, eta, total, *shared)
+            self.atom.add_to(self._sum, weight)
             if not math.isfinite(health):  # before the oracle sees it
                 break
         return health
 
-    def _predict(self, rows: Any, batch: Array, atom: Any) -> Array:
-        out = np.empty(len(batch))
+    def _move(self, rows: Any, t: int, batch: Array, eta: Any, total: Any, *shared: Any) -> Any:
+        """Move the samples of the t-th batch towards the atom, and d with them."""
+        return step_batch(rows, batch, self._predict(rows, batch), eta, total, *shared, self.d)
+
+    def _predict(self, rows: Any, batch: Array) -> Array:
+        atom, out = self.atom, np.empty(len(batch))
         if isinstance(atom, DenseAtom):
             predict_dense(rows, batch, np.asarray(atom.vector, dtype=float), out)
         elif isinstance(atom, SparseAtom):
@@ -445,24 +448,15 @@ class SeenLoop(OracleLoop):
         super().__init__(engine.problem)
         self._engine = engine
 
-    def run(self, rows: Any, batches: Array, numbers: Any, *shared: Any) -> float:
-        engine, problem, samples, health = self._engine, self._problem, shared[0], 0.0
-        for t, (batch, weight, total) in enumerate(zip(batches, *numbers[1:], strict=True)):
-            self.atom = atom = checked_atom(problem.oracle, self.d)
-            predictions, own = self._predict(rows, batch, atom), batch.view(np.int64)
-            s, w = samples[own, MIRROR], samples[own, DUAL]
-            if problem.losses.weights is not None:
-                w = problem.losses.weights[own] * w
-            here = partial(StepState, problem, self.d, atom, own, s, w, predictions)
-            eta = step_size(engine.schedule, engine.iteration + t, here)
-            groups = [(slice(None), float(eta))] if np.ndim(eta) == 0 else enumerate(eta.tolist())
-            for places, size in groups:
-                rows_of, aims = np.atleast_1d(batch[places]), np.atleast_1d(predictions[places])
-                health += step_batch(rows, rows_of, aims, size, total, *shared, self.d)
-            atom.add_to(self._sum, weight)
-            if not math.isfinite(health):  # before the oracle sees it
-                break
-        return health
+    def _move(self, rows: Any, t: int, batch: Array, eta: Any, total: Any, *shared: Any) -> Any:
+        engine, own, predictions = self._engine, batch.view(np.int64), self._predict(rows, batch)
+        s, w = (shared[0][own, part] for part in (MIRROR, DUAL))
+        seen = self._problem, self.d, self.atom, own, s, engine._weighted(w, own), predictions
+        eta = step_size(engine.schedule, engine.iteration + t, partial(StepState, *seen))
+        if np.ndim(eta) == 0:
+            return step_batch(rows, batch, predictions, float(eta), total, *shared, self.d)
+        alone = zip(batch[:, None], predictions[:, None], eta.tolist(), strict=True)
+        return sum(step_batch(rows, *one, total, *shared, self.d) for one in alone)
 
 
 def loop_for(

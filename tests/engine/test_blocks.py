@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from engines import agree, both
 
 from rcmd import LeastSquares, LinearMinOracle, Logistic, Problem, oracles, solve
-from rcmd.engine.compiled import BlockLoop, CompiledEngine, OracleLoop
+from rcmd.engine.compiled import BlockLoop, OracleLoop
 from rcmd.engine.kernels.blocks import run_blocks
-from rcmd.engine.reference import ReferenceEngine
-from rcmd.engine.sampling import UniformSampler
 from rcmd.lab.bench.plugins import OrderedBox, Permutahedron
-from rcmd.model.prox import ConjugateProx
-from rcmd.model.schedules import SublinearSchedule
 from rcmd.oracles.writing import (
     compiled_writer,
     disagreement,
@@ -76,28 +73,6 @@ def make(oracle: LinearMinOracle, *, dense: bool = False, p: int = P, **options:
     return Problem(X if dense else sp.csr_array(X), y, Logistic(), oracle, verify=False, **options)
 
 
-def both(problem: Problem, batch: int = 1) -> list[Any]:
-    return [
-        kind(
-            problem,
-            SublinearSchedule(problem.n / batch),
-            UniformSampler(problem.n, batch, np.random.default_rng(7)),
-            ConjugateProx(),
-        )
-        for kind in (CompiledEngine, ReferenceEngine)
-    ]
-
-
-def agree(fast: Any, plain: Any, steps: int = 60) -> None:
-    for engine in (fast, plain):
-        engine.advance(steps)
-    pairs = zip(
-        (fast.s, fast.d, *fast.averages()), (plain.s, plain.d, *plain.averages()), strict=True
-    )
-    for ours, theirs in pairs:
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
-
-
 # ---- the same steps -----------------------------------------------------------------------------
 
 
@@ -112,7 +87,7 @@ def test_agree(name: str, monkeypatch: Any) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(type(problem.oracle), "argmin", None)
             fast.advance(60)
-        agree(fast, plain, 0)
+        agree(fast, plain, (0,))
 
 
 @pytest.mark.parametrize("dense", [False, True])
@@ -125,7 +100,7 @@ def test_an_intercept_and_the_incremental_search(dense: bool) -> None:
     for made in (problem, other):
         fast, plain = both(made)
         assert (fast._loop._bounds.size > 0) == (not dense)
-        agree(fast, plain, 400)
+        agree(fast, plain, (400,))
 
 
 def test_a_state_is_continued_to_the_bit() -> None:

@@ -161,15 +161,26 @@ class {name}(Base):
 """
 
 USE = """
-import kernels
-import losses
+import importlib, shutil
+import helpers, folder.helpers, parts, losses, kernels
 from rcmd.jit.scalars import method_scalar
-for kind in losses.Base.__subclasses__():
-    scalar = method_scalar(kind(), "derivative")
-    plain, compiled = kind().derivative(4.0, 3.0), float(scalar(4.0, 3.0)[0])
-    print(kind.__name__, plain, compiled, scalar.from_cache)
-for kernel in kernels.ALL:
-    print(kernel.__name__, kernel(3.0), kernel(3.0), bool(kernel.stats.cache_hits))
+
+def use():
+    for kind in losses.Base.__subclasses__():
+        scalar = method_scalar(kind(), "derivative")
+        plain, compiled = kind().derivative(4.0, 3.0), float(scalar(4.0, 3.0)[0])
+        print(kind.__name__, plain, compiled, scalar.from_cache)
+    for kernel in kernels.ALL:
+        print(kernel.__name__, kernel(3.0), kernel(3.0), bool(kernel.stats.cache_hits))
+use()
+"""
+
+EDIT = """
+print()
+shutil.copytree("edited", ".", dirs_exist_ok=True)
+for module in (helpers, folder.helpers, parts, losses, kernels):
+    importlib.reload(module)
+use()
 """
 
 LOSS_EDITS = {
@@ -381,24 +392,22 @@ SOURCES = {
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """What losses and kernels give at first, again, and after all edits, each in a new process.
+    """What losses and kernels give at first, in a new process again, and there after all edits.
 
     The kernels' own file stays as it is, so that nothing but fingerprints can see the edits.
     """
-    folder, found = tmp_path_factory.mktemp("edits"), []
-    (folder / "folder").mkdir()
-    for version in (0, 0, 1):
-        texts = {name: pair[version] for name, pair in EDITS.items()}
-        for name, source in SOURCES.items():
-            text = source.format(**texts)
-            if not (folder / name).exists() or (folder / name).read_text() != text:
-                (folder / name).write_text(text)
-        found.append(table(run(folder, USE)))
-        if len(found) == 1:
-            # numba adds to an index without a lock, and processes that share one may swap code.
-            for kind in ("nbi", "nbc"):
-                assert len(list((folder / "cache").rglob(f"*entry*.{kind}"))) == 15
-    return found
+    folder = tmp_path_factory.mktemp("edits")
+    for name, source in SOURCES.items():
+        texts = [source.format(**{n: pair[k] for n, pair in EDITS.items()}) for k in (0, 1)]
+        for text, place in zip(texts, (folder, folder / "edited"), strict=True):
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            if place is folder or text != texts[0]:
+                (place / name).write_text(text)
+    first = run(folder, USE)
+    # numba adds to an index without a lock, and processes that share one may swap code.
+    for kind in ("nbi", "nbc"):
+        assert len(list((folder / "cache").rglob(f"*entry*.{kind}"))) == 15
+    return [table(part) for part in (first, *run(folder, USE + EDIT).split("\n\n"))]
 
 
 def check_edits(tables: list[Any], names: set[str], cached: set[str]) -> None:

@@ -50,21 +50,28 @@ RECORD_AHEAD, ROW_AHEAD = np.uint64(8), np.uint64(4)
 def rows_tuple(rows: Rows) -> tuple[Any, ...] | None:
     """The tuple of dense or CSR rows, without a copy of the data; ``None`` for others.
 
-    A subclass is another: its products need not be those of the array it holds.
+    A subclass is another: its products need not be those of the array it holds. Data are locked,
+    as mapped ones are: to numba that is another type, and all kernels would be compiled for both.
     """
     if isinstance(rows, SparseRows) and rows.compilable:
         values, columns = _readable(rows.matrix.data), _readable(rows.matrix.indices)
         unsigned = np.uint32 if columns.dtype.itemsize == 4 else np.uint64
         return values, columns.view(unsigned), rows.matrix.indptr.astype(np.uint64)
     if isinstance(rows, DenseRows) and rows.compilable:
-        return rows.array.reshape(-1), np.uint64(rows.p)
+        return _locked(rows.array.reshape(-1)), np.uint64(rows.p)
     return None
 
 
 def _readable(array: Any) -> Any:
     """The array, contiguous, and lengthened where it is too short to read a block from."""
     array = np.ascontiguousarray(array)
-    return array if array.size >= BLOCK else np.pad(array, (0, int(BLOCK) - array.size))
+    return _locked(array if array.size >= BLOCK else np.pad(array, (0, int(BLOCK) - array.size)))
+
+
+def _locked(array: Any) -> Any:
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 @njit(fastmath=FAST_SUM)
