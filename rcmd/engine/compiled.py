@@ -38,7 +38,7 @@ from rcmd.engine.kernels.vertex import (
 )
 from rcmd.engine.sampling import Sampler, drawn, fill_with_subsets
 from rcmd.engine.state import Stateful
-from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Scalar, sample_reader
+from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Jittable, Scalar, sample_reader
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule, StepState
@@ -229,7 +229,7 @@ def _compiled_functions(
     if own:
         gammas = np.ones(problem.n) * losses.unit_gamma
         table = np.hstack([losses.table, gammas[:, None], table])
-    make_step, make_centre = _sample_makers(table.shape[1]) if own else (_make_step, _make_centre)
+    make_step, make_centre = _makers(table.shape[1])
     step = Scalar(parts, make_step, arity=5, table=table)
     centre = Scalar(parts, make_centre, arity=METHOD_ARITY, table=table if own else ())
     labels = np.arange(problem.n) if own else losses.y
@@ -237,47 +237,39 @@ def _compiled_functions(
     return addresses, (derivative, step), centre(labels, weights, bounds)
 
 
-def _make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
-    def step(theta: Any, s: float, gap: float, eta: float, y: float, j: float) -> Any:
-        loss, prox = read_loss(theta), read_prox(theta)
-        weight, bound = theta[table + 2 * int(j)], theta[table + 2 * int(j) + 1]
-        m = prox.mirror(loss, s, y, weight) + eta * gap
-        return prox.inverse(loss, m, s, y, weight, bound)
-
-    return step
-
-
-def _make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
-    def centre(theta: Any, y: float, weight: float, bound: float) -> Any:
-        return read_prox(theta).inverse(read_loss(theta), 0.0, 0.0, y, weight, bound)
-
-    return centre
-
-
 @cache
-def _sample_makers(width: int) -> tuple[Any, Any]:
-    """``_make_step`` and ``_make_centre`` for samples with data of their own.
+def _makers(width: int) -> tuple[Any, Any]:
+    """Makers of a step and of s⁰, for a table in whose rows weight and bound come last.
 
-    They find the label and all else in a table of ``SampleLosses.table``, γ, weight and bound.
+    Samples with data of their own have ``SampleLosses.table`` and γ before them: there, and not
+    among the arguments, is their label, in the place of which comes their number.
     """
 
-    def make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
+    def sample(read_loss: Any, table: int) -> Jittable:
+        """A compiled-side function from θ and y to the loss and the label."""
+        if width == 2:
+            return Jittable(lambda theta, y: (read_loss(theta), y))
         read = sample_reader(SampleLoss, read_loss, table, width, width - 5, gamma=True)
+        return Jittable(lambda theta, y: (read(theta, y), theta[table + width * int(y)]))
+
+    def make_step(read_loss: Any, read_prox: Any, table: int) -> Any:
+        read = sample(read_loss, table)
 
         def step(theta: Any, s: float, gap: float, eta: float, y: float, j: float) -> Any:
-            loss, prox, at = read(theta, j), read_prox(theta), table + width * int(j)
-            y, weight, bound = theta[at], theta[at + width - 2], theta[at + width - 1]
-            m = prox.mirror(loss, s, y, weight) + eta * gap
-            return prox.inverse(loss, m, s, y, weight, bound)
+            (loss, label), prox = read(theta, y), read_prox(theta)
+            end = table + width * (int(j) + 1)
+            weight, bound = theta[end - 2], theta[end - 1]
+            m = prox.mirror(loss, s, label, weight) + eta * gap
+            return prox.inverse(loss, m, s, label, weight, bound)
 
         return step
 
     def make_centre(read_loss: Any, read_prox: Any, table: int) -> Any:
-        read = sample_reader(SampleLoss, read_loss, table, width, width - 5, gamma=True)
+        read = sample(read_loss, table)
 
-        def centre(theta: Any, j: float, weight: float, bound: float) -> Any:
-            y = theta[table + width * int(j)]
-            return read_prox(theta).inverse(read(theta, j), 0.0, 0.0, y, weight, bound)
+        def centre(theta: Any, y: float, weight: float, bound: float) -> Any:
+            loss, label = read(theta, y)
+            return read_prox(theta).inverse(loss, 0.0, 0.0, label, weight, bound)
 
         return centre
 

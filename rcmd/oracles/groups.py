@@ -80,8 +80,7 @@ class OnGroupBall(NormBall):
 
     def dual_group_norms(self, c: Array) -> Array:
         """‖c_g‖₂/v_g of every group."""
-        norms = self.group_norms(c)
-        return norms if self.weights is None else norms / self.weights
+        return self.group_norms(c) / self.scales
 
     def dual_norm(self, c: Array) -> Any:
         return self.dual_group_norms(c).max()
@@ -145,8 +144,7 @@ class OnGroupBall(NormBall):
         They are ‖β_g‖(level·v_g − ‖c_g‖) and ½‖β_g‖‖c_g‖·‖β_g/‖β_g‖ + c_g/‖c_g‖‖².
         """
         of_beta, of_c = self.group_norms(beta), self.group_norms(c)
-        reach = level if self.weights is None else level * self.weights
-        below = of_beta @ np.maximum(reach - of_c, 0)
+        below = of_beta @ np.maximum(level * self.scales - of_c, 0)
         here, there = (np.where(n > 0, n, 1.0)[self.groups] for n in (of_beta, of_c))
         apart = self.square_sums(beta / here + c / there)
         return below + (of_beta * of_c) @ apart / 2 + self.room(beta) * beyond
@@ -169,10 +167,8 @@ class OnGroupBall(NormBall):
 
     def cvxpy_norm(self, beta: Any) -> Any:
         """Σ_g v_g ‖β_g‖₂ as a CVXPY expression."""
-        count = self.groups.max() + 1
-        weights = np.ones(count) if self.weights is None else self.weights
-        members = [np.flatnonzero(self.groups == g) for g in range(count)]
-        return sum(float(v) * cp.norm2(beta[g]) for v, g in zip(weights, members, strict=True))
+        members = np.split(self.members, self.bounds[1:-1])
+        return sum(float(v) * cp.norm2(beta[g]) for v, g in zip(self.scales, members, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

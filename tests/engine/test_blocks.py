@@ -81,7 +81,7 @@ def test_agree(name: str, monkeypatch: Any) -> None:
     """Without a call of argmin; on sparse and dense rows, one at a time and in batches."""
     for dense, batch in ((False, 1), (True, 3)):
         problem = make({**WRITTEN, **MADE}[name], dense=dense)
-        fast, plain = both(problem, batch)
+        fast, plain = both(problem, batch=batch)
         assert type(fast._loop) is BlockLoop
         plain.advance(60)
         with monkeypatch.context() as patch:

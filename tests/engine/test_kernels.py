@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from rcmd import EuclideanProx, ExactProx, Logistic, SampleLosses
-from rcmd.engine.compiled import _make_centre, _make_step
+from rcmd.engine.compiled import _makers
 from rcmd.engine.kernels import coordinatewise, layout
 from rcmd.rows import DenseRows, SparseRows
 
@@ -61,7 +61,7 @@ def test_a_compiled_step_reads_its_own_row_of_the_table(prox: Any) -> None:
     theta = np.concatenate([[7.0, 8.0], np.stack([weights, bounds], axis=1).ravel()])
     losses = SampleLosses(Logistic(), y, weights)
     readers = (lambda theta: losses.loss, lambda theta: prox)
-    step, centre = _make_step(*readers, 2), _make_centre(*readers, 2)
+    step, centre = (make(*readers, 2) for make in _makers(2))
     found = [step(theta, s[j], gap[j], 0.3, y[j], float(j)) for j in range(3)]
     assert found == prox.step(losses, bounds, np.arange(3), s, gap, 0.3).tolist()
     found = [centre(theta, *sample) for sample in zip(y, weights, bounds, strict=True)]

@@ -166,8 +166,13 @@ def test_a_copy_leaves_its_original_alone(name: str) -> None:
 # ---- the contract, minima, certificates ---------------------------------------------------------
 
 
-# One hull with these points is enough, as each of its gaps is a linear programme.
-@pytest.mark.parametrize("name", [name for name in CASES if name != "hull"])
+# Each of their gaps is a linear or a conic programme: one hull and two others are enough.
+LONG = "hull", "hull of a segment", "cvxpy disc", "cvxpy entropy"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES]
+)
 def test_the_contract_holds(name: str) -> None:
     check_oracle(*CASES[name])
 
