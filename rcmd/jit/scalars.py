@@ -42,7 +42,7 @@ class Jittable:
     where the function lives (a file, a prompt, ``exec``).
     """
 
-    def __init__(self, function: FunctionType, stamp: str = "") -> None:
+    def __init__(self, function: Any, stamp: str = "") -> None:
         self.function = function
         self.fingerprint = fingerprint(function, stamp)
         _make_callable(function, self)
