@@ -227,7 +227,7 @@ def test_enclosures_know_offsets_and_refuse_fields() -> None:
 
 
 @pytest.mark.parametrize("oracle", ["l1:2", "ridge:0.3"])
-@pytest.mark.parametrize("prox", [ConjugateProx(), EuclideanProx(), ExactProx(10.0)])
+@pytest.mark.parametrize("prox", [ConjugateProx(), EuclideanProx(), ExactProx(kappa=8.0)])
 def test_both_engines_take_the_same_steps(prox: Any, oracle: str) -> None:
     fast, plain = engines(pinball(oracle, sp.csr_array(X)), prox)
     for steps in (1, 40):
