@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,8 @@ from proofs_check.exact.problem import Small, Vector, mix
 from proofs_check.exact.schedules import Steps
 
 Batch = tuple[int, ...]
+Move = Callable[[int, Any, Any], Any]
+"""Where s_j goes on its way to a_j, in place of (1 − η)s_j + ηa_j."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +44,38 @@ class Path:
 
     def extended(self, batch: Batch) -> Path:
         """The run one step on the rows ``batch`` later."""
+        return self.children([batch])[0]
+
+    def children(self, batches: Iterable[Batch], move: Move | None = None) -> list[Path]:
+        """The runs one step later; what all have in common is found once."""
         problem, i = self.problem, len(self.batches)
         s, w = self.s[-1], self.w[-1]
-        atom = problem.atom(w)
-        eta, weight = self.steps.eta(i), self.steps.weight(i)
-        predictions = problem.predictions(atom)
-        s_new = tuple(
-            (1 - eta) * s[j] + eta * predictions[j] if j in batch else s[j]
-            for j in range(problem.n)
-        )
-        total = self.total + weight
-        return Path(
-            problem,
-            self.steps,
-            (*self.s, s_new),
-            (*self.w, problem.response(s_new)),
-            (*self.atoms, atom),
-            (*self.batches, batch),
-            mix(self.beta, atom, weight / total),
-            mix(self.w_average, w, weight / total),
-            total,
-        )
+        atom, eta, weight = problem.atom(w), self.steps.eta(i), self.steps.weight(i)
+        predictions, total = problem.predictions(atom), self.total + weight
+        moved = mix(s, predictions, eta)
+        if move is not None:
+            moved = tuple(move(j, s[j], a) for j, a in enumerate(predictions))
+        response = problem.response(moved)
+        beta = mix(self.beta, atom, weight / total)
+        w_average = mix(self.w_average, w, weight / total)
+
+        def part(before: Vector, after: Vector, batch: Batch) -> Vector:
+            return tuple(after[j] if j in batch else x for j, x in enumerate(before))
+
+        return [
+            Path(
+                problem,
+                self.steps,
+                (*self.s, part(s, moved, batch)),
+                (*self.w, part(w, response, batch)),
+                (*self.atoms, atom),
+                (*self.batches, batch),
+                beta,
+                w_average,
+                total,
+            )
+            for batch in batches
+        ]
 
     def gap(self) -> Any:
         """P(β̄^{k−1}) − D(w̄^{k−1}), the left side of Theorem 3.1 at k − 1."""
@@ -86,11 +99,13 @@ def all_batches(n: int, b: int) -> list[Batch]:
     return list(combinations(range(n), b))
 
 
-def levels(problem: Small, steps: Steps, b: int, k: int) -> Iterator[list[Path]]:
+def levels(
+    problem: Small, steps: Steps, b: int, k: int, move: Move | None = None
+) -> Iterator[list[Path]]:
     """All paths after 1, 2, …, k steps, all of one level equally likely."""
-    paths = [start(problem, steps)]
+    paths, batches = [start(problem, steps)], all_batches(problem.n, b)
     for _ in range(k):
-        paths = [path.extended(batch) for path in paths for batch in all_batches(problem.n, b)]
+        paths = [child for path in paths for child in path.children(batches, move)]
         yield paths
 
 

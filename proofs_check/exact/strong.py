@@ -137,7 +137,7 @@ class Strong:
         while len(self._grown) < k:
             before = self._grown[-1][1] if self._grown else [start(self.problem, self.steps)]
             batches = all_batches(self.n, self.b)
-            paths = [path.extended(batch) for path in before for batch in batches]
+            paths = [child for path in before for child in path.children(batches)]
             self._grown.append((len(self._grown) + 1, paths))
         return self._grown[:k]
 

@@ -33,8 +33,8 @@ from typing import Any
 
 from numpy.random import default_rng
 
-from proofs_check.exact.paths import Path, all_batches, start
-from proofs_check.exact.problem import dot, mix
+from proofs_check.exact.paths import Move, Path, all_batches, levels, start
+from proofs_check.exact.problem import dot
 from proofs_check.exact.shifted import kinks
 from proofs_check.exact.strong import Strong, mean
 from proofs_check.exact.strong_instances import drawn, free, huber, kinked, moved, squared
@@ -64,23 +64,10 @@ def root(loss: Any, kappa: Any, s: Any, a: Any) -> Any:
     raise AssertionError("the excess changes its sign between s and a")
 
 
-def extended(path: Path, one: Strong, kappas: Any, batch: tuple[int, ...]) -> Path:
-    """The run one exact step on the rows ``batch`` later."""
-    problem, s, w = one.problem, list(path.s[-1]), path.w[-1]
-    atom = problem.atom(w)
-    for j, a in enumerate(problem.predictions(atom)):
-        if j in batch:
-            s[j] = root(problem.losses[j], kappas(one, j), s[j], a)
-    weight = one.steps.weight(len(path.batches))
-    total = path.total + weight
-    return replace(
-        path,
-        s=(*path.s, tuple(s)),
-        w=(*path.w, problem.response(tuple(s))),
-        batches=(*path.batches, batch),
-        beta=mix(path.beta, atom, weight / total),
-        total=total,
-    )
+def exact(one: Strong, kappas: Any) -> Move:
+    """The exact step on each row."""
+    losses = one.problem.losses
+    return lambda j, s, a: root(losses[j], kappas(one, j), s, a)
 
 
 @cache
@@ -118,10 +105,8 @@ def the_chain_holds_over_all_sequences(kappas: Any) -> Finding:
     """Ordered everywhere, and the first two sides equal at k = 1 on equal rows for every b."""
     ordered, attained, largest = True, True, Fraction(0)
     for one, steps in instances():
-        paths = [start(one.problem, one.steps)]
-        for k in range(1, steps + 1):
-            batches = all_batches(one.n, one.b)
-            paths = [extended(path, one, kappas, batch) for path in paths for batch in batches]
+        runs = levels(one.problem, one.steps, one.b, steps, exact(one, kappas))
+        for k, paths in enumerate(runs, 1):
             sides = chain(one, paths, k)
             ordered &= all(a <= b for a, b in itertools.pairwise(sides))
             if sides[2]:
@@ -154,13 +139,13 @@ def matched_probabilities_have_the_mean_for_sigma(likely: Any) -> Finding:
     for one, _ in instances():
         if one.b > 1:
             continue
-        problem, rows = one.problem, all_batches(one.n, 1)
+        problem, rows, move = one.problem, all_batches(one.n, 1), exact(one, curvature)
         total = one.n + sum(loss.gamma * curvature(one, j) for j, loss in enumerate(problem.losses))
         first = start(problem, one.steps)
-        for path in [first, *(extended(first, one, curvature, row) for row in rows)]:
+        for path in [first, *first.children(rows, move)]:
             now = problem.dual(path.w[-1])
             gap = problem.primal(problem.atom(path.w[-1])) - now
-            values = [problem.dual(extended(path, one, curvature, row).w[-1]) for row in rows]
+            values = [problem.dual(child.w[-1]) for child in path.children(rows, move)]
             rise = sum(p * value for p, value in zip(likely(one), values, strict=True)) - now
             excess = gap - total * rise
             largest = excess if largest is None else max(largest, excess)
@@ -185,12 +170,12 @@ def an_atom_s_gap_is_paid_by_the_ascent(factor: Any) -> Finding:
     """At the start and after each first step; the largest excess is 0, on equal rows."""
     largest = None
     for one, _ in instances():
-        problem, batches = one.problem, all_batches(one.n, one.b)
+        problem, batches, move = one.problem, all_batches(one.n, one.b), exact(one, curvature)
         first = start(problem, one.steps)
-        for path in [first, *(extended(first, one, curvature, batch) for batch in batches)]:
+        for path in [first, *first.children(batches, move)]:
             now = problem.dual(path.w[-1])
             gap = problem.primal(problem.atom(path.w[-1])) - now
-            nexts = [extended(path, one, curvature, batch).w[-1] for batch in batches]
+            nexts = [child.w[-1] for child in path.children(batches, move)]
             excess = gap - factor(one) * (mean(problem.dual(w) for w in nexts) - now)
             largest = excess if largest is None else max(largest, excess)
     return Finding(largest == 0, f"largest excess {float(largest or 0):.3g}")

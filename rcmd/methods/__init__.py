@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rcmd.methods.base import Method as Method
 from rcmd.methods.base import Progress as Progress
 from rcmd.model.prox import prox_named
-from rcmd.model.user_code import is_file, load
+from rcmd.model.user_code import is_file, load_own
 
 if TYPE_CHECKING:
     from rcmd.methods.active_set import AwayStep as AwayStep
@@ -80,10 +80,7 @@ def method_named(text: str) -> Method:
     True
     """
     if is_file(text):
-        own = load(text)
-        if not isinstance(own, Method):
-            raise ValueError(f"method {text!r} is {own!r}; expected a Method")
-        return own
+        return load_own("method", text, Method)  # type: ignore[type-abstract]
     name, colon, parameter = text.partition(":")
     if name not in NAMED:
         near = get_close_matches(name, NAMED, n=3, cutoff=0.5)

@@ -18,7 +18,7 @@ import numpy as np
 
 from rcmd import conjugates, oracles
 from rcmd.conjugates.base import SeparableConjugate
-from rcmd.model.user_code import is_file, load
+from rcmd.model.user_code import is_file, load, load_own
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows.matrix_files import read_numbers
@@ -140,10 +140,7 @@ def parse_loss(text: str) -> SeparableConjugate:
     if text.startswith(EXPRESSION):
         return SeparableConjugate.from_expression(text.removeprefix(EXPRESSION))
     if is_file(text):
-        loss = load(text)
-        if not isinstance(loss, SeparableConjugate):
-            raise ValueError(f"loss {text!r} is {loss!r}; expected a SeparableConjugate")
-        return loss
+        return load_own("loss", text, SeparableConjugate)  # type: ignore[type-abstract]
     named: SeparableConjugate = _named("loss", text, LOSSES)
     return named
 
@@ -162,10 +159,7 @@ def parse_oracle(text: str) -> LinearMinOracle | Waiting:
     array([0, 0, 1, 1])
     """
     if is_file(text):
-        own = load(text)
-        if not isinstance(own, LinearMinOracle):
-            raise ValueError(f"oracle {text!r} is {own!r}; expected a LinearMinOracle")
-        return own
+        return load_own("oracle", text, LinearMinOracle)  # type: ignore[type-abstract]
     oracle: LinearMinOracle | Waiting = _named("oracle", text, ORACLES)
     return oracle
 

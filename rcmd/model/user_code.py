@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import Schedule
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.rows import Rows
+
+T = TypeVar("T")
 
 _trusted: ContextVar[Mapping[str, str] | None] = ContextVar("trusted", default=None)
 
@@ -37,6 +39,14 @@ def only_trusted(code: Mapping[str, str]) -> Iterator[None]:
 def is_file(target: str) -> bool:
     """Whether ``target`` names a part in a Python file, as ``file.py:Class(0.5)`` does."""
     return target.partition(":")[0].endswith(".py") and ":" in target
+
+
+def load_own(word: str, target: str, kind: type[T]) -> T:
+    """The loss, oracle or method that ``target`` names."""
+    part = load(target)
+    if not isinstance(part, kind):
+        raise ValueError(f"{word} {target!r} is {part!r}; expected a {kind.__name__}")
+    return part
 
 
 def load(target: str) -> Any:

@@ -149,12 +149,11 @@ class History(tuple[Record, ...]):
 
     def column(self, name: str) -> Array:
         """One column, such as ``history.column("gap")``; NaN where a record lacks your own."""
-        if name in COLUMNS:
-            return np.array([getattr(row, name) for row in self])
-        if name not in self.own:
-            names = ", ".join((*COLUMNS, *self.own))
+        columns = self.columns()
+        if name not in columns:
+            names = ", ".join(columns)
             raise ValueError(f"history has no column {name!r}; expected one of {names}")
-        return np.array([row.own.get(name, math.nan) for row in self])
+        return np.array(columns[name])
 
     def columns(self) -> dict[str, list[Any]]:
         """All columns, as lists."""

@@ -589,14 +589,29 @@ def test_hard_formulas_end(text: str) -> None:
         assert loss_from_expression(text).gamma_origin in ("proved", "numerical")
 
 
-def test_a_formula_that_takes_too_long_is_given_up(
-    fresh: Path, monkeypatch: pytest.MonkeyPatch
+SERVING = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {0} as w; "
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("import time; time.sleep(60)", r"did not finish in 0.2 seconds of waiting; expected a"),
+        ("import os; os.kill(os.getpid(), 24)", "did not finish in 20 seconds of computing;"),
+        ("import os; os.kill(os.getpid(), 11)", r"ended in the midst .* \(Segmentation fault\)"),
+        ("raise SystemExit(3)", r"ended in the midst .* \(exit status 3\)"),
+        (SERVING + "w._generated = json.loads; w.serve()", r"failed within 4 GB .* \(TypeError: "),
+    ],
+)
+def test_what_ended_a_process_is_said(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch, command: str, said: str
 ) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(worker, "PATIENCE", 0.0)
-        with pytest.raises(ExpressionError, match=r"did not finish .* 20 seconds of computing"):
-            loss_from_expression("3*(s - y)**2")
-    assert loss_from_expression("3*(s - y)**2").gamma == 6.0  # in a new process
+    worker._stop()
+    monkeypatch.setattr(worker, "_COMMAND", command)
+    if "sleep" in command:
+        monkeypatch.setattr(worker, "PATIENCE", 0.2)
+    with pytest.raises(ExpressionError, match=f"computer algebra {said}"):
+        loss_from_expression("3*(s - y)**2")
+    assert worker._process is None  # the next formula gets a new one
 
 
 def test_where_no_process_can_be_started_formulas_are_derived_here(

@@ -88,16 +88,6 @@ def pinball(oracle: Any = "l1:2", data: Any = X, **own: Any) -> Problem:
     return Problem(data, y, Pinball(), oracle, **{**OWN, **own})
 
 
-def engines(problem: Problem, prox: Any = None, batch: int = 3) -> list[Any]:
-    """The compiled and the reference engine, with the same batches ahead."""
-    bound = (prox or ConjugateProx()).bind(problem.constants(batch))
-    schedule = SublinearSchedule(problem.n / batch)
-    return [
-        kind(problem, schedule, UniformSampler(problem.n, batch, np.random.default_rng(1)), bound)
-        for kind in (CompiledEngine, ReferenceEngine)
-    ]
-
-
 # ---- what a problem is ---------------------------------------------------------------------------
 
 
@@ -113,6 +103,8 @@ def test_solutions_are_those_of_cvxpy() -> None:
 
 def test_the_contract_is_checked_at_given_fields() -> None:
     check_conjugate(Pinball(), fields={"tau": 0.3, "width": 0.7})
+    with pytest.raises(ValueError, match=r"fields holds tau and Logistic\(\) reads none"):
+        Problem(X, np.sign(y), Logistic(), L1Ball(1.0), fields={"tau": y})
     with pytest.raises(ValueError, match=r"fields holds none and Pinball\(\) reads tau, width; .*"):
         check_conjugate(Pinball())
 
@@ -132,11 +124,6 @@ def test_the_contract_is_checked_at_given_fields() -> None:
 def test_wrong_data_are_refused(own: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words):
         pinball(**own)
-
-
-def test_a_loss_without_fields_refuses_them() -> None:
-    with pytest.raises(ValueError, match=r"fields holds tau and Logistic\(\) reads none"):
-        Problem(X, np.sign(y), Logistic(), L1Ball(1.0), fields={"tau": y})
 
 
 def test_a_fault_at_some_fields_only_is_seen() -> None:
@@ -226,10 +213,18 @@ def test_enclosures_know_offsets_and_refuse_fields() -> None:
 # ---- the same run everywhere ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("oracle", ["l1:2", "ridge:0.3"])
-@pytest.mark.parametrize("prox", [ConjugateProx(), EuclideanProx(), ExactProx(10.0)])
+@pytest.mark.parametrize(
+    ("prox", "oracle"),
+    [(ConjugateProx(), "l1:2"), (EuclideanProx(), "ridge:0.3"), (ExactProx(kappa=8.0), "l1:2")],
+)
 def test_both_engines_take_the_same_steps(prox: Any, oracle: str) -> None:
-    fast, plain = engines(pinball(oracle, sp.csr_array(X)), prox)
+    """The compiled and the reference engine, on the same batches."""
+    problem = pinball(oracle, sp.csr_array(X))
+    schedule, bound = SublinearSchedule(N / 3), prox.bind(problem.constants(3))
+    fast, plain = (
+        kind(problem, schedule, UniformSampler(N, 3, np.random.default_rng(1)), bound)
+        for kind in (CompiledEngine, ReferenceEngine)
+    )
     for steps in (1, 40):
         fast.advance(steps)
         plain.advance(steps)

@@ -13,6 +13,7 @@ import pytest
 from small_problems import problem
 
 from rcmd import (
+    RCMD,
     Box,
     L1Ball,
     LeastSquares,
@@ -365,7 +366,7 @@ def test_dual_variables_of_signs_are_folded_into_one_curve(task, result):
 def test_support_vectors_are_counted_and_weights_divided_out():
     X, y = np.array([[3.0], [-3.0], [-0.1]]), np.array([1.0, -1.0, -1.0])
     hinge = Problem(X, y, SmoothedHinge(0.5), Box(-1.0, 1.0), weights=[1.0, 2.0, 5.0])
-    found = solve(hinge, batch=3, tol=1e-9)
+    found = solve(hinge, method=RCMD(batch=3, engine="reference"), tol=1e-9)
     figure = plotting.duals(hinge, found)
     assert "2 of 3 at 0, 1 at an end of dom $l^*$" in check_readable(figure)
     assert min(figure.axes[0].get_lines()[0].get_ydata()) == -1.0

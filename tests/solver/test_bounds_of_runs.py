@@ -187,15 +187,12 @@ def test_what_was_not_checked_has_no_bound(ground: str, bounded: bool) -> None:
 
 
 @pytest.mark.parametrize("method", ["rcmd", "corrected"])
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("batch", [1, 3, N])
 @pytest.mark.parametrize("parts", [{}, {"weights": WEIGHTS, "intercept": 2.0}], ids=["", "more"])
 @pytest.mark.parametrize("oracle", [L1Ball(2.0), Ridge(0.5)], ids=["3.1", "3.2"])
-def test_the_pair_of_the_theorem(
-    oracle: Any, parts: Any, batch: int, engine: Any, method: str
-) -> None:
+def test_the_pair_of_the_theorem(oracle: Any, parts: Any, batch: int, method: str) -> None:
     about = problem(oracle, **parts)
-    plain = RCMD(engine=engine, batch=batch)
+    plain = RCMD(batch=batch)
     own = plain if method == "rcmd" else Corrected(plain)
     linear = about.constants(batch).mu > 0
     tol = 0 if method == "rcmd" else 1e-9

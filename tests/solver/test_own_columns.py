@@ -23,7 +23,7 @@ from rcmd import (
 from rcmd.cli.main import main
 from rcmd.methods import FrankWolfe
 from rcmd.model.bounds import Bound, Hypothesis, named
-from rcmd.model.schedules import Schedule, SublinearSchedule
+from rcmd.model.schedules import Schedule
 from rcmd.reporting.tables import as_json
 from rcmd.solver.history import COLUMNS, History
 from rcmd.solver.saved_results import as_data
@@ -224,24 +224,7 @@ def test_what_fails_fails_before_the_first_step() -> None:
     wrong = Bound("a", value=lambda c, k: "b")  # type: ignore[arg-type, return-value]
     with pytest.raises(TypeError, match="value of the bound 'a' is 'b' after 1 steps; expected"):
         iterate(task, method="rcmd", bounds=[wrong])
-    nan = solve(task, method="rcmd", tol=0, max_iterations=3, bounds=[Bound("a", value=max_nan)])
-    assert np.isnan(nan.history.column("a")).all()
+    nan = Bound("a", value=lambda c, k: math.nan)
+    history = solve(task, method="rcmd", tol=0, max_iterations=3, bounds=[nan]).history
+    assert np.isnan(history.column("a")).all()
     assert "own" not in COLUMNS
-
-
-def max_nan(constants: Any, k: int) -> float:
-    return math.nan
-
-
-def test_the_papers_schedule_is_not_a_subclass_of_it() -> None:
-    class Mine(SublinearSchedule):
-        pass
-
-    result = solve(
-        problem("logistic", "l1-ball"),
-        method=RCMD(schedule=Mine(5.0)),
-        tol=0,
-        max_iterations=3,
-        bounds=[Bound("a", schedule=SublinearSchedule, value=max_nan)],
-    )
-    assert "no bound 'a': the run has no SublinearSchedule itself" in result.note

@@ -34,7 +34,7 @@ def derive(
             process = _started()
         except OSError:
             return _generated(text, numbers, labels, fields)
-        timer = threading.Timer(PATIENCE, process.kill)
+        timer, begun = threading.Timer(PATIENCE, process.kill), time.monotonic()
         try:
             process.stdin.write(json.dumps([text, numbers, labels, fields]) + "\n")
             process.stdin.flush()
@@ -47,16 +47,25 @@ def derive(
             raise
         finally:
             timer.cancel()
+        module, refusal, fault = json.loads(answer or "[null, null, null]")
         if not answer:
+            fault = _end(process.wait(), time.monotonic() - begun)
+        if fault is not None:
             _stop()
-            raise ExpressionError(
-                f"computer algebra did not finish with the expression in {SECONDS} seconds of "
-                f"computing, {PATIENCE:g} of waiting and {_BYTES >> 30} GB; expected a simpler one"
-            )
-    module, refusal = json.loads(answer)
+            raise ExpressionError(f"computer algebra {fault}; expected a simpler expression")
     if refusal is not None:
         raise ExpressionError(refusal)
     return str(module)
+
+
+def _end(code: int, seconds: float) -> str:
+    """Why a process ended without an answer."""
+    if sys.platform == "linux" and code == -signal.SIGXCPU:
+        return f"did not finish in {SECONDS} seconds of computing"
+    if seconds >= PATIENCE:
+        return f"did not finish in {PATIENCE:g} seconds of waiting"
+    how = f"exit status {code}" if code >= 0 else signal.strsignal(-code)
+    return f"ended in the midst of the expression ({how})"
 
 
 def _generated(
@@ -109,15 +118,18 @@ if hasattr(os, "register_at_fork"):
 
 
 def serve() -> None:
-    """Answer formulas on the standard input by [module, refusal] until it ends."""
+    """Answer formulas on the standard input by [module, refusal, fault] until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks stops us
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         _limit()
         try:
-            answer = [_generated(*json.loads(line)), None]
+            answer = [_generated(*json.loads(line)), None, None]
         except ExpressionError as refusal:
-            answer = [None, str(refusal)]
+            answer = [None, str(refusal), None]
+        except Exception as fault:  # of SymPy, or of memory
+            words = f"{type(fault).__name__}: {fault}".rstrip(": ")
+            answer = [None, None, f"failed within {_BYTES >> 30} GB of memory ({words})"]
         print(json.dumps(answer), file=answers, flush=True)
 
 
