@@ -21,6 +21,7 @@ from rcmd import (
     solve,
 )
 from rcmd.cli.main import main
+from rcmd.engine.accounting import PrimalAverage
 from rcmd.methods import FrankWolfe
 from rcmd.model.bounds import Bound, Hypothesis, named
 from rcmd.model.schedules import Schedule, SublinearSchedule
@@ -224,6 +225,13 @@ def test_what_fails_fails_before_the_first_step() -> None:
     wrong = Bound("a", value=lambda c, k: "b")  # type: ignore[arg-type, return-value]
     with pytest.raises(TypeError, match="value of the bound 'a' is 'b' after 1 steps; expected"):
         iterate(task, method="rcmd", bounds=[wrong])
+    with pytest.raises(TypeError, match="bounds is None; expected a list"):
+        iterate(task, method="rcmd", bounds=None)  # type: ignore[arg-type]
+    for part, words in (("prox", "expected a class"), ("only", "expected a tuple of Hypothesis")):
+        with pytest.raises(TypeError, match=words):
+            Bound("a", value=max_nan, **{part: ("conjugate",)})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"expected objects with record\(step\)"):
+        RCMD(accounting=[PrimalAverage])  # type: ignore[list-item]
     nan = solve(task, method="rcmd", tol=0, max_iterations=3, bounds=[Bound("a", value=max_nan)])
     assert np.isnan(nan.history.column("a")).all()
     assert "own" not in COLUMNS
