@@ -114,7 +114,7 @@ class RCMD(Method):
         if not isinstance(self.accounting, Sequence):
             raise TypeError(f"accounting is {self.accounting!r}; expected a list, such as [mine]")
         for one in self.accounting:
-            if not callable(getattr(one, "record", None)):
+            if isinstance(one, type) or not callable(getattr(one, "record", None)):
                 raise TypeError(f"accounting holds {one!r}; expected objects with record(step)")
 
     def start(

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -184,6 +184,16 @@ class Bound:
             raise ValueError(
                 f"schedule of the Bound {self.name!r} is {self.schedule!r}; expected 'sublinear', "
                 "'linear', 'exact', or the class of a schedule or a method"
+            )
+        for part in (self.prox, self.sampler):
+            if not isinstance(part, type | None):
+                raise TypeError(
+                    f"prox or sampler of the Bound {self.name!r} is {part!r}; expected a class, "
+                    "such as EuclideanProx, or None"
+                )
+        if not all(isinstance(one, Hypothesis) for one in self.only):
+            raise TypeError(
+                f"only of the Bound {self.name!r} is {self.only!r}; expected a tuple of Hypothesis"
             )
 
     def __repr__(self) -> str:
@@ -583,6 +593,8 @@ def asked(bounds: Any) -> tuple[Bound, ...]:
     ['theorem-3.1-first', 'mine']
     """
     found: list[Bound] = []
+    if not isinstance(bounds, Bound | str | Iterable):
+        raise TypeError(f"bounds is {bounds!r}; expected a list, such as ['theorem-3.1-first']")
     for bound in [bounds] if isinstance(bounds, Bound | str) else list(bounds):
         if isinstance(bound, str):
             bound = named(bound)

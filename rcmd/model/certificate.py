@@ -46,10 +46,10 @@ class Certificate:
     ground_text
         What it rests on, in a line that begins with ``ground``; see ``Problem.ground``.
 
-    Where the rounding of Xβ or Xᵀw may change P or D by more than 1e-13, a bound of that is added
-    to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers returned. A sum
-    is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on dom R. The gap
-    is never below ``smallest_gap``.
+    Where the rounding of Xβ + o, Xᵀw or oᵀw may change P or D by more than 1e-13, a bound of that
+    is added to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers
+    returned. A sum is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on
+    dom R. The gap is never below ``smallest_gap``.
     """
 
     beta: Any
@@ -218,18 +218,23 @@ def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
 def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; 0 if that is small.
 
-    It matters only where rows differ greatly in size, or large terms cancel.
+    It matters only where rows differ greatly in size, or large terms cancel. An offset o_j adds the
+    rounding of s_j + o_j to ρ_j.
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
-    losses = problem.losses
+    losses: Any = problem.losses
+    added: Any = 0
     with np.errstate(over="ignore"):
         lengths = abs(beta).sum(), math.sqrt(beta @ beta)
         with np.errstate(invalid="ignore"):  # 0 · ∞
             error = ROUNDING * float(np.nanmin(problem.rounding_scales * lengths))
+        if losses.offset is not None:
+            added = UNIT * abs(predictions + losses.offset)
+            error += math.sqrt(problem.mean(losses.gammas * added * added))
         if error * (math.sqrt(2 * size) + error) <= RESOLVED:  # for l_j'² ≤ 2γ_j l_j
             return 0
-        errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1]
+        errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1] + added
         slopes = abs(losses.derivative(predictions)) + losses.gammas * errors
         steepest = np.maximum(*(abs(end) for end in losses.domain))
         doubt = problem.mean(errors * np.minimum(slopes, steepest))
@@ -237,20 +242,22 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
 
 
 def _dual_doubt(problem: Problem, w: Array) -> Any:
-    """ε·(1/n) Σ_j |w_j| M_j, what the rounding of Xᵀw/n may change in −R*; 0 if that is small.
+    """ε·(1/n) Σ_j |w_j| (M_j + |o_j|), what rounding may change in D; 0 if that is small.
 
     Where the M_j would take many oracle calls, they are found only if it is not small by far with
     the norms of one atom, assumed to be like those of the others.
     """
     if problem.exact:
         return 0
+    offset, matters = problem.losses.offset, True
     with np.errstate(over="ignore"):
         if not problem.knows_ranges and isinstance(beta := problem.first_atom, np.ndarray):
             rows = problem.rounding_scales / math.sqrt(problem.constants().gamma)
             likely = problem.mean(abs(w)) * min(rows * (abs(beta).sum(), math.sqrt(beta @ beta)))
-            if SMALL_BY_FAR * ROUNDING * likely <= RESOLVED:
-                return 0
-        doubt = ROUNDING * problem.mean(abs(w) * problem.prediction_bounds)
+            matters = SMALL_BY_FAR * ROUNDING * likely > RESOLVED
+        doubt = ROUNDING * problem.mean(abs(w) * problem.prediction_bounds) if matters else 0
+        if offset is not None:
+            doubt += ROUNDING * problem.mean(abs(w * offset))
     return doubt if doubt > RESOLVED else 0
 
 
@@ -270,10 +277,10 @@ def _certified(
         ground_text=problem.ground_text,
     )
     if feasible and math.isfinite(primal.doubt + dual.doubt):
-        size = primal.size + dual.size
+        size, doubt = primal.size + dual.size, primal.doubt + dual.doubt
         difference = certificate.primal - certificate.dual
         # A gap that is not P − D: the loss or the oracle contradicts itself.
-        if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size):
+        if not abs(difference - certificate.gap) <= CONSISTENCY * (1 + size) + doubt:
             raise ValueError(
                 f"P(β) − D(w) is {float(difference):.6g} but the Fenchel–Young terms add up to "
                 f"{float(certificate.gap):.6g}; expected the same number: the values, conjugates "
@@ -325,9 +332,8 @@ class BestPair:
 
     def offered(self) -> OfferedPair:
         """The pair of the β and the w that were offered last, the best or not."""
-        (primal, its_rounding), (dual, size) = self._last_primal, self._last_dual
-        rounding = its_rounding + CONSISTENCY * (1 + size)
-        return OfferedPair(max(primal - dual, 0.0), dual, rounding)
+        (primal, one), (dual, other) = self._last_primal, self._last_dual
+        return OfferedPair(max(primal - dual, 0.0), dual, CONSISTENCY + one + other)
 
     def resolution(self) -> Any:
         """What rounding leaves open of P − D: 2⁻⁵⁰ of the terms of the best pair."""
@@ -358,7 +364,7 @@ class BestPair:
         return better
 
     def _take_dual(self, point: DualPoint) -> bool:
-        self._last_dual = point.value, point.size
+        self._last_dual = point.value, point.doubt + CONSISTENCY * point.size
         better = self._dual is None or bool(point.value > self._dual.value)
         if better:
             point.w = frozen(point.w)

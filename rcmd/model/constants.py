@@ -123,10 +123,9 @@ class Constants:
 
 
 def refuse_huge_labels(problem: Problem) -> None:
-    """Refuse labels and weights whose losses overflow at the prediction 0."""
-    y = problem.losses.y
-    weights: Any = 1.0 if problem.losses.weights is None else problem.losses.weights
-    if abs(y).max() <= SURELY_SMALL and np.max(weights) <= SURELY_SMALL:
+    """Refuse labels, weights and offsets whose losses overflow at the prediction 0."""
+    y, own = problem.losses.y, (problem.losses.weights, problem.losses.offset)
+    if all(part is None or abs(part).max() <= SURELY_SMALL for part in (y, *own)):
         return
     with np.errstate(over="ignore"):
         start = abs(problem.losses.value(0 * y))
@@ -134,7 +133,8 @@ def refuse_huge_labels(problem: Problem) -> None:
         raise ValueError(
             f"y holds {y[start.argmax()]:.3g}, where {problem.loss!r} at the prediction 0 is "
             f"{start.max():.3g}; expected losses whose sum is below {LARGEST_SUM:g}: divide y by a "
-            "power of ten (and X, to have the same β), or take a loss that grows linearly"
+            "power of ten (X and offset too, to have the same β), or take a loss that grows "
+            "linearly"
         )
 
 

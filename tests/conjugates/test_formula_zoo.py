@@ -194,3 +194,14 @@ def test_names_of_fields_are_checked(fields: Any) -> None:
         ExpressionError, match=r"delta=1\.0\), or name what each .*fields=\['tau'\]"
     ):
         SeparableConjugate.from_expression("m*s**2")
+
+
+def test_a_loss_that_bends_down_elsewhere_needs_the_conjugate_of_its_range() -> None:
+    """With k < 0 it is convex near 0 alone: proved there, but l'(s) = w has other roots far out."""
+    loss = SeparableConjugate.from_expression("k*s**4 + (s - y)**2", fields=("k",), labels="real")
+    X, y = np.array([[0.2], [0.1]]), np.array([0.1, -0.1])
+    near = Problem(X, y, loss, L1Ball(1.0), fields={"k": np.full(2, -0.1)})
+    assert near.ground == "proved"
+    assert solve(near, tol=1e-9).gap <= 1e-9
+    with pytest.raises(ValueError, match="conjugate of Loss at sample 0"):
+        Problem(X, y, loss, L1Ball(1.0), fields={"k": np.full(2, -3.0)})

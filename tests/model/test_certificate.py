@@ -259,10 +259,11 @@ def unequal_rows(scale: float = 1e150) -> Problem:
 
 def exact_primal(problem: Problem, beta: np.ndarray) -> Fraction:
     x = [Fraction(float(entry)) for entry in beta]
+    offset = np.zeros(problem.n) if problem.offset is None else problem.offset
     total = Fraction(0)
-    for row, label in zip(problem.rows.as_matrix(), problem.losses.y, strict=True):
+    for row, label, own in zip(problem.rows.as_matrix(), problem.losses.y, offset, strict=True):
         prediction = sum(Fraction(float(entry)) * b for entry, b in zip(row, x, strict=True))
-        total += (prediction - Fraction(float(label))) ** 2 / 2
+        total += (prediction + Fraction(float(own)) - Fraction(float(label))) ** 2 / 2
     return total / problem.n
 
 
@@ -334,6 +335,33 @@ def test_the_dual_doubt_is_what_its_formula_says() -> None:
     assert certificate.dual < case.dual(w)
     apart = case.oracle.fenchel_young(beta, slope)
     assert certificate.regularizer_gap == pytest.approx(apart + doubt, rel=1e-16)
+
+
+@pytest.mark.parametrize("size", [1e8, 1e12])
+def test_offsets_beside_which_predictions_round(size: float) -> None:
+    """P is no more, and D no less far below it, than certified, for offsets as large as labels."""
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        X, offset = rng.standard_normal((5, 1)), size * rng.uniform(1, 2, 5)
+        case = Problem(
+            X, offset + rng.standard_normal(5), LeastSquares(), L1Ball(1.0), offset=offset
+        )
+        beta, apart = (
+            rng.uniform(-1, 1, 1),
+            [
+                Fraction(y) - Fraction(o)
+                for y, o in zip(case.y.tolist(), offset.tolist(), strict=True)
+            ],
+        )
+        w = case.response(beta)
+        found = certify(case, beta, w)
+        assert exact_primal(case, beta) <= Fraction(float(found.primal))
+        v, x = [Fraction(a) for a in w.tolist()], [Fraction(a) for a in X[:, 0].tolist()]
+        pull = abs(sum(a * b for a, b in zip(v, x, strict=True)))
+        dual = -pull - sum(a * a / 2 + a * b for a, b in zip(v, apart, strict=True))
+        assert Fraction(float(found.dual)) <= dual / 5
+        assert exact_primal(case, beta) - dual / 5 <= Fraction(float(found.gap))
+    assert solve(case, method="rcmd", tol=0.0, max_iterations=20).gap < 1
 
 
 def test_a_slope_that_rounding_hides_is_in_the_gap() -> None:

@@ -429,6 +429,8 @@ def test_labels_whose_squares_overflow_are_refused(size: float) -> None:
     for oracle in (L1Ball(1.0), L1Penalty(1.0), Ridge(1.0), GroupLasso([0, 0, 1, 1], 1.0)):
         with pytest.raises(ValueError, match=r"y holds .* divide y by a power of ten"):
             Problem(X, y * size, LeastSquares(), oracle)
+        with pytest.raises(ValueError, match=r"expected losses whose sum is below 1e\+307"):
+            Problem(X, y, LeastSquares(), oracle, offset=y * size)
     assert solve(Problem(X, y * 1e150, LeastSquares(), L1Ball(1.0)), max_iterations=3).gap >= 0
 
 

@@ -21,6 +21,7 @@ from rcmd import (
     solve,
 )
 from rcmd.cli.main import main
+from rcmd.engine.accounting import PrimalAverage
 from rcmd.methods import FrankWolfe
 from rcmd.model.bounds import Bound, Hypothesis, named
 from rcmd.model.schedules import Schedule
@@ -225,6 +226,13 @@ def test_what_fails_fails_before_the_first_step() -> None:
     with pytest.raises(TypeError, match="value of the bound 'a' is 'b' after 1 steps; expected"):
         iterate(task, method="rcmd", bounds=[wrong])
     nan = Bound("a", value=lambda c, k: math.nan)
+    with pytest.raises(TypeError, match="bounds is None; expected a list"):
+        iterate(task, method="rcmd", bounds=None)  # type: ignore[arg-type]
+    for part, words in (("prox", "expected a class"), ("only", "expected a tuple of Hypothesis")):
+        with pytest.raises(TypeError, match=words):
+            Bound("a", value=nan.value, **{part: ("conjugate",)})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"expected objects with record\(step\)"):
+        RCMD(accounting=[PrimalAverage])  # type: ignore[list-item]
     history = solve(task, method="rcmd", tol=0, max_iterations=3, bounds=[nan]).history
     assert np.isnan(history.column("a")).all()
     assert "own" not in COLUMNS

@@ -316,15 +316,15 @@ def _method_bodies(core: AnyCore) -> dict[str, str]:
 
 _NEWTON = """\
 def core_newton(w§):
-    # A bracket by doubling, then Newton's method that never leaves it.
+    # A bracket by doubling up to 2**100, then Newton's method that never leaves it.
     low, high, step = -1.0, 1.0, 1.0
-    for _ in range(1000):
+    for _ in range(100):
         if core_slope(low§) <= w:
             break
         high, low, step = low, low - step, 2.0 * step
     else:
         return -math.inf
-    for _ in range(1000):
+    for _ in range(100):
         if core_slope(high§) >= w:
             break
         low, high, step = high, high + step, 2.0 * step

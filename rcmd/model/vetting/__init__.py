@@ -74,11 +74,12 @@ def vet_run(problem: Problem, prox: BregmanProx, schedule: Schedule) -> None:
 def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     loss, losses = problem.loss, problem.losses.some(sample.places)
     # Only rcmd's own word is a proof, such as that of a class made from an expression.
-    ours = type(loss).__module__.partition(".")[0] == "rcmd" and unaltered(loss)
+    ours, proved = type(loss).__module__.partition(".")[0] == "rcmd" and unaltered(loss), False
     if ours and type(loss).proved_on is not SeparableConjugate.proved_on:
-        everywhere = getattr(loss, "gamma_origin", "") == "proved"  # no ranges are needed then
-        if everywhere or loss.proved_on(*problem.losses.shifted(*problem.prediction_ranges)):
+        if getattr(loss, "gamma_origin", "") == "proved":  # no ranges are needed then
             return "proved"
+        # Where l bends down outside of I_j, l* may come from another s with l'(s) = w: see below.
+        proved = loss.proved_on(*problem.losses.shifted(*problem.prediction_ranges))
     low = np.minimum(np.asarray(sample.low, dtype=float), 0.0)
     high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
     key = (
@@ -104,7 +105,7 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     if raised > 1 and problem.losses.unit_gammas is not None:
         problem.losses.unit_gammas = raised * problem.losses.unit_gammas
         vars(loss)["_gamma"] = float(problem.losses.unit_gammas.max())
-    return str(ground)
+    return "proved" if proved else str(ground)
 
 
 def _remember(key: Any, value: Any) -> None:
