@@ -223,7 +223,8 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
-    losses, added = problem.losses, 0
+    losses = problem.losses
+    added: Any = 0
     with np.errstate(over="ignore"):
         lengths = abs(beta).sum(), math.sqrt(beta @ beta)
         with np.errstate(invalid="ignore"):  # 0 · ∞
