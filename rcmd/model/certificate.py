@@ -223,7 +223,7 @@ def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
-    losses: Any = problem.losses
+    losses = problem.losses
     added: Any = 0
     with np.errstate(over="ignore"):
         lengths = abs(beta).sum(), math.sqrt(beta @ beta)

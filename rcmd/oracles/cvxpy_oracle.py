@@ -56,10 +56,10 @@ class CvxpyOracle(LinearMinOracle):
     ----------
     form
         A function of a CVXPY expression β of length p that returns (expression, constraints);
-        the expression is 0 for the indicator of a set. Both may have further variables z, over
-        which R(β) is the minimum, as for the image of a polytope, β = A z. Then a small problem
-        says whether β is in dom R, and what R(β) is where the expression has such variables: right
-        to about 1e-9 of the size of dom R.
+        the expression is 0 for the indicator of a set. The constraints may have further variables
+        z, as for the image of a polytope, β = A z; then a small problem says whether β is in dom R,
+        right to about 1e-9 of its size. In the expression such are refused: R(β) would be a number
+        of the solver's, which no certificate can rest on.
     p
         The number of variables.
 
@@ -97,16 +97,18 @@ class CvxpyOracle(LinearMinOracle):
         self._expression, self._constraints = returned[0], list(returned[1])
         if isinstance(self._expression, float) and self._expression == 0:
             self._expression = 0
+        if not self.indicator and any(z is not self._beta for z in self._expression.variables()):
+            raise ValueError(
+                f"form of CvxpyOracle returned the expression {self._expression}, which has "
+                "variables beside β; expected them in the constraints only: R(β) must follow from "
+                "β alone to be certified"
+            )
         self._bare = self._whole = _Parametrized(self._beta, 0, self._constraints)
         if not self.indicator:
             self._whole = _Parametrized(self._beta, self._expression, self._constraints)
         self._lower, self._upper, self._middle = self._box()
         self._size = float(max(abs(self._lower).max(), abs(self._upper).max())) or 1.0
-        self._nearest = self._cheapest = None
-        if self._whole.auxiliary:
-            self._nearest = _Near(self._beta, None, self._constraints)
-            if not self.indicator:
-                self._cheapest = _Near(self._beta, self._expression, self._constraints)
+        self._nearest = _Near(self._beta, self._constraints) if self._bare.auxiliary else None
 
     def __repr__(self) -> str:
         return f"CvxpyOracle({getattr(self.form, '__name__', self.form)}, p={self.p})"
@@ -126,22 +128,18 @@ class CvxpyOracle(LinearMinOracle):
         return self._whole.solve(c)[1]
 
     def violation(self, beta: Array) -> float:
+        if not np.isfinite(self.penalty(beta)):
+            return math.inf
         if self._nearest is not None:
-            return max(self._nearest.solve(beta, self._size) - UNRESOLVED, 0.0)
+            return max(self._nearest.distance(beta, self._size) - UNRESOLVED, 0.0)
         with ONE_THREAD:
             self._beta.value = np.asarray(beta, dtype=float)
             misses = [np.max(constraint.violation()) for constraint in self._constraints]
-        if not np.isfinite(self.penalty(beta)):
-            return math.inf
         return float(np.max([*misses, 0.0])) / self._size
 
     def penalty(self, beta: Array) -> Any:
         if self.indicator:
             return 0
-        if self._cheapest is not None:
-            assert self._nearest is not None
-            reach = max(self._nearest.solve(beta, self._size), 0.0) + INSIDE
-            return self._cheapest.solve(beta, self._size, reach)
         with ONE_THREAD:
             self._beta.value = np.asarray(beta, dtype=float)
             return float(self._expression.value)
@@ -245,25 +243,21 @@ class _Parametrized:
 
 
 class _Near:
-    """The distance of a point to dom R in the largest entry, or R at a point that close to it.
+    """The distance of a point to dom R in the largest entry, by a minimum over all variables.
 
-    Both minimize over the auxiliary variables, for which a constraint's own violation says nothing.
+    A constraint's own violation says nothing where it has auxiliary ones.
     """
 
-    def __init__(self, beta: Any, expression: Any, constraints: list[Any]) -> None:
+    def __init__(self, beta: Any, constraints: list[Any]) -> None:
         self.point, self.scale = cp.Parameter(beta.size), cp.Parameter(nonneg=True)
-        self.reach = cp.Variable() if expression is None else cp.Parameter(nonneg=True)
         # In units of the set's size, at which the solver's tolerances are meant.
-        near = cp.norm_inf(self.scale * beta - self.point) <= self.reach
-        target = cp.Minimize(self.reach if expression is None else expression)
-        self.problem = cp.Problem(target, [*constraints, near])
+        distance = cp.norm_inf(self.scale * beta - self.point)
+        self.problem = cp.Problem(cp.Minimize(distance), constraints)
 
-    def solve(self, beta: Array, size: float, reach: float = 0.0) -> float:
+    def distance(self, beta: Array, size: float) -> float:
         with ONE_THREAD, warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
             self.point.value, self.scale.value = np.asarray(beta, dtype=float) / size, 1 / size
-            if isinstance(self.reach, cp.Parameter):
-                self.reach.value = reach
             self.problem.solve(cp.CLARABEL, **TOLERANCES)
         if self.problem.status not in ("optimal", "optimal_inaccurate"):
             raise Unsolved(

@@ -373,14 +373,18 @@ def test_membership_by_auxiliary_variables_is_the_formula() -> None:
         assert oracle.violation(1.01 * b) == pytest.approx(0.015 / 2 / 1.5, rel=1e-5)
 
 
-def test_values_over_auxiliary_variables() -> None:
-    """R(β) = min Σz over β = Az, z ≥ 0: for β = A(t, 0, 0, s) on that face it is t + s."""
-    oracle = CvxpyOracle(atomic, 2)
-    for t, s in ((0.3, 0.2), (0.0, 0.9), (1.0, 0.0)):
-        assert oracle.value(A @ [t, 0, 0, s]) == pytest.approx(t + s, abs=1e-9)
-    assert oracle.value(A @ [0.6, 0, 0, 0.6]) == np.inf
-    c = np.array([-3.0, 0.5])
-    assert oracle.minimum(c) == pytest.approx(min(0, *(c @ A + 1)), abs=1e-7)
+def test_values_over_auxiliary_variables_are_refused() -> None:
+    with pytest.raises(ValueError, match="which has variables beside β; expected them in the con"):
+        CvxpyOracle(atomic, 2)
+
+
+def test_a_penalty_on_an_image() -> None:
+    """R(β) = ‖β‖₁ on the image: its value is that of β, and its minimum below that at points."""
+    oracle = CvxpyOracle(lambda b: (cp.norm1(b), image(b)[1]), 2)
+    edge, c = (A[:, 0] + A[:, 3]) / 2, np.array([-3.0, 0.5])
+    assert oracle.value(edge) == abs(edge).sum()
+    assert oracle.value(1.01 * edge) == np.inf
+    assert oracle.minimum(c) <= min(c @ v + abs(v).sum() for v in A.T)
 
 
 def exactly(*rows: Any) -> np.ndarray:
