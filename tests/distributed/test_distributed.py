@@ -511,7 +511,10 @@ def test_columns_and_claims_are_those_of_one_process():
 
 
 def test_what_runs_on_one_process_only_is_refused():
-    for method in (RCMD(prox=EuclideanProx()), RCMD(accounting=(PrimalAverage,))):
+    for method in (
+        RCMD(prox=EuclideanProx()),
+        RCMD(accounting=(PrimalAverage(Slow(), np.zeros(1)),)),
+    ):
         with pytest.raises(SharedError, match="given for rows on several ranks; expected none"):
             rehearse(2, lambda group, method=method: run_on(group, method=method))
     for name in NAMED.keys() - {"rcmd", "corrected"}:
