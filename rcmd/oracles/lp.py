@@ -217,7 +217,7 @@ class Box(Coordinatewise):
 
     @property
     def alike(self) -> bool:
-        return len(self.lows) == len(self.highs) == 1
+        return np.ndim(self.lower) == np.ndim(self.upper) == 0
 
     @cached_property
     def lows(self) -> Array:

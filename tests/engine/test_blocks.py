@@ -314,6 +314,14 @@ def test_the_most_derived_method_counts(oracle: Any, loop: Any) -> None:
     agree(fast, plain)
 
 
+def test_a_vector_of_one_number_is_no_number() -> None:
+    ends = np.array([-1.0]), np.array([0.5])
+    task = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), oracles.Box(*ends))
+    fast, plain = both(task)
+    assert type(fast._loop) is BlockLoop
+    agree(fast, plain)
+
+
 def test_a_class_without_an_answer_is_told_what_to_define() -> None:
     @dataclass(frozen=True)
     class Nothing(LinearMinOracle):
