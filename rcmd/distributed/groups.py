@@ -25,6 +25,9 @@ NAP = 2e-5
 CROWDED, ROOMY = 2e-5, 1e-3
 """Seconds of polling before it sleeps, with more ranks on this machine than cores, and without."""
 
+LAST_WORDS = 0.5
+"""Seconds in which the launcher may pass on why a rank aborts: with the rank it drops the rest."""
+
 
 def world() -> MpiGroup:
     """The group of all processes."""
@@ -80,6 +83,7 @@ class MpiGroup(Group):
 
     def abort(self, sentence: str, status: int) -> None:
         print(f"rcmd: rank {self.rank}: {sentence}", file=sys.stderr, flush=True)
+        time.sleep(LAST_WORDS)
         self._comm.Abort(status)
 
     def _lengths(self, array: Array) -> Array:
