@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from proofs_check.statement import Finding
-from proofs_check.statistical.bernstein import FAILURE_RATE, certified_mean, samples_needed
-from proofs_check.statistical.gaps import Pair, gaps, pathwise_span
+from proofs_check.statistical.gaps import Pair, gaps
 from rcmd import Problem
 from rcmd.model.constants import Constants
 from rcmd.model.schedules import Schedule
+from rcmd.theory.bernstein import FAILURE_RATE, certified_mean, samples_needed
+from rcmd.theory.verification import pathwise_span
 
 
 @dataclass(frozen=True)

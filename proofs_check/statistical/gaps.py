@@ -1,4 +1,4 @@
-"""Duality gaps of independent runs of rcmd, and the range that no run leaves."""
+"""Duality gaps of independent runs of rcmd."""
 
 from __future__ import annotations
 
@@ -42,15 +42,3 @@ def _gap(
     state = next(run)
     w = state.w_average if pair == "average" else state.w
     return float(certify(problem, state.beta_average, w).gap)
-
-
-def pathwise_span(problem: Problem) -> float:
-    """(1/n) Σ_j γ_j width_j²/2, at least the gap of every run of either schedule with b = 1.
-
-    The gap of an atom and of the w it was made at is (1/n) Σ_j D_{l_j}(x_jᵀβ̃, s_j), of two
-    points of the interval that 0 and x_jᵀ(dom R) span, of length ``width_j``; P is convex, and D
-    is concave (averages) and does not decrease along coordinate steps of size 1/σ (last w).
-    """
-    lower, upper = problem.oracle.prediction_range(problem.rows)
-    width = np.maximum(upper, 0) - np.minimum(lower, 0)
-    return float(problem.constants().gamma * np.mean(width**2) / 2)

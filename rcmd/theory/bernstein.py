@@ -15,11 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 FAILURE_RATE = 1e-6
-"""δ: how often a certificate may be wrong."""
+"""δ: how often a certificate may be wrong, where nothing else is said."""
 
 
-def certified_mean(samples: npt.NDArray[np.float64], span: float) -> float:
+def certified_mean(
+    samples: npt.NDArray[np.float64], span: float, failure_rate: float = FAILURE_RATE
+) -> float:
     """An upper bound of the expectation that is too small with probability at most δ.
+
+    By symmetry span − certified_mean(span − samples, span) is a lower bound in the same sense.
 
     Examples
     --------
@@ -33,10 +37,12 @@ def certified_mean(samples: npt.NDArray[np.float64], span: float) -> float:
             "proved range of every sample, for the bound says nothing else"
         )
     variance = float(samples.var(ddof=1))
-    return float(samples.mean()) + _deviation(variance, span, len(samples))
+    return float(samples.mean()) + _deviation(variance, span, len(samples), failure_rate)
 
 
-def samples_needed(bound: float, span: float, share: float) -> int:
+def samples_needed(
+    bound: float, span: float, share: float, failure_rate: float = FAILURE_RATE
+) -> int:
     """The smallest m at which a sample mean of at most share·bound certifies ``bound``.
 
     No pilot run is needed: numbers in [0, span] with mean Z have a sample variance of at most
@@ -56,7 +62,7 @@ def samples_needed(bound: float, span: float, share: float) -> int:
     def enough(m: int) -> bool:
         mean = min(share * bound, span / 2)
         variance = mean * (span - mean) * m / (m - 1)
-        return share * bound + _deviation(variance, span, m) <= bound
+        return share * bound + _deviation(variance, span, m, failure_rate) <= bound
 
     low, high = 1, 2
     while not enough(high):
@@ -67,6 +73,6 @@ def samples_needed(bound: float, span: float, share: float) -> int:
     return high
 
 
-def _deviation(variance: float, span: float, m: int) -> float:
-    log = math.log(2 / FAILURE_RATE)
+def _deviation(variance: float, span: float, m: int, failure_rate: float) -> float:
+    log = math.log(2 / failure_rate)
     return math.sqrt(2 * variance * log / m) + 7 * span * log / (3 * (m - 1))
