@@ -14,6 +14,7 @@ from rcmd import Box, Counting, LeastSquares, Logistic, Problem, trace
 from rcmd.engine.sampling import Replay
 from rcmd.model import truth
 from rcmd.model.bounds import Bound, named
+from rcmd.model.schedules import ShortStep, SublinearSchedule, default_schedule
 from rcmd.theory.proof_trace import Entry
 from rcmd.theory.proof_trace.lines import Relation
 
@@ -153,6 +154,35 @@ def test_bounds_of_ones_own_are_last_lines() -> None:
         trace(instance, 3, w=zero(instance), bounds=["linear-energy"])
 
 
+class Halved(SublinearSchedule):
+    """Half of the paper's steps, and equal weights."""
+
+    def step(self, i: Any) -> Any:
+        return super().step(i) / 2
+
+    def mixing(self, i: Any) -> Any:
+        return 1 / (self.blocks * 0 + i + 1)
+
+    def growth(self, i: Any, base: int) -> Any:
+        return (i + 1) / (self.blocks * 0 + base + 1)
+
+
+@pytest.mark.parametrize("oracle", ["box", "ridge"])
+def test_a_schedule_of_ones_own(oracle: str) -> None:
+    """Its averages are those of the engine, and claims are about their gap."""
+    instance, schedule = exact_problem(oracle), Halved(F(4))
+    claims = [Bound("mine", schedule=Halved, value=lambda c, k: 2 * c.prediction_energy / k)]
+    proof = trace(instance, 3, w=zero(instance), schedule=schedule, bounds=claims)
+    assert proof.broken() == []
+    assert [line.name for line in proof.lines[-2:]] == ["pathwise", "mine"]
+    method = rcmd.RCMD(schedule=schedule)
+    state = next(rcmd.iterate(instance, method=method, tol=0, max_iterations=3, record_at=[3]))
+    gap = instance.primal(state.beta_average) - instance.dual(state.w_average)
+    assert proof.line("mine")[-1].left == gap
+    same = trace(instance, 3, w=zero(instance), schedule=default_schedule(instance.constants()))
+    assert str(same) == str(trace(instance, 3, w=zero(instance)))
+
+
 def test_a_trace_prints_one_row_per_line() -> None:
     instance = problem("least-squares", "box")
     proof = trace(instance, 2, w=zero(instance), sampler=Replay([[1], [3]]))
@@ -169,6 +199,7 @@ def test_a_trace_prints_one_row_per_line() -> None:
     [
         ({"steps": 0}, "steps is 0; expected a positive whole number of iterations"),
         ({"w": [1.0]}, r"w has shape \(1,\); expected \(30,\)"),
+        ({"schedule": ShortStep(SublinearSchedule(30.0))}, "ShortStep sees the run, so that its"),
         ({"batch": 10}, "there are 30045015 batches of 10 out of n = 30 rows"),
     ],
 )

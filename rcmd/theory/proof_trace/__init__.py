@@ -19,10 +19,10 @@ import numpy as np
 from rcmd.engine.sampling import Sampler, UniformSampler, drawn
 from rcmd.model import truth
 from rcmd.model.bounds import Bound, RunFacts, asked
-from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem, check_problem
-from rcmd.model.schedules import LinearSchedule, Schedule, default_schedule
-from rcmd.rows.validation import Array, batch_size
+from rcmd.model.prox import ConjugateProx
+from rcmd.model.schedules import Schedule, default_schedule
+from rcmd.rows.validation import Array, batch_size, check_kind
 from rcmd.theory.proof_trace import linear, sublinear
 from rcmd.theory.proof_trace.lines import Moment, ProofLine, Relation
 
@@ -30,6 +30,13 @@ __all__ = ["Entry", "Trace", "trace"]
 
 ROUNDING = 1e-9
 """Relative rounding that a line may be off by; fractions have none."""
+
+_PROOFS: dict[Any, tuple[str, tuple[ProofLine, ...], ProofLine]] = {
+    "sublinear": ("The proof of Theorem 3.1", sublinear.LINES, sublinear.theorem),
+    "linear": ("The proof of Theorem 3.2", linear.LINES, linear.theorem),
+    None: ("What holds for all steps", sublinear.EVERY_SCHEDULE, sublinear.pathwise),
+}
+"""By whose schedule it is: a heading, its lines, and the one whose left side bounds are about."""
 
 MOST_BATCHES = 10_000
 """Batches enumerated for one conditional expectation."""
@@ -43,12 +50,14 @@ def trace(
     w: Any = None,
     seed: int | np.random.Generator = 0,
     sampler: Sampler | None = None,
+    schedule: Schedule | None = None,
     bounds: Sequence[Bound | str] = (),
 ) -> Trace:
     """Run Algorithm 2 and evaluate every inequality of its convergence proof at each step.
 
     Conditional expectations are exact: all batches are enumerated. Printed, the trace shows
-    which lines are tight on this instance (left/right near 1) and which are loose.
+    which lines are tight on this instance (left/right near 1) and which are loose. Of a schedule
+    of your own it shows the lines that hold for all steps and weights, and your bounds.
 
     Parameters
     ----------
@@ -62,6 +71,9 @@ def trace(
         The fixed dual point of the proofs; CVXPY's optimum by default.
     seed, sampler
         Where the batches of this run come from; a sampler has its own batch size.
+    schedule
+        Steps and weights; by default those of Theorem 3.2 where R is strongly convex, and of
+        Theorem 3.1 where it is not.
     bounds
         Further bounds of the gap, your own or by name, each a last line of its name.
 
@@ -89,25 +101,34 @@ def trace(
             f"there are {count} batches of {size} out of n = {problem.n} rows; expected at most "
             f"{MOST_BATCHES}, all of which are run through at every step: trace a smaller problem"
         )
+    check_kind("schedule", schedule, Schedule | None, "a Schedule, or None")
+    if schedule is not None and schedule.sees_run:
+        raise ValueError(
+            f"schedule {type(schedule).__name__} sees the run, so that its steps depend on the "
+            "batch; expected a schedule of i alone"
+        )
     constants = problem.constants(size)
-    schedule = default_schedule(constants)
+    printed = default_schedule(constants)
+    whose = printed.theorem if schedule in (None, printed) else None
+    schedule = schedule or printed
     fixed = _fixed_point(problem, w)
     sampler = sampler or UniformSampler(problem.n, size, np.random.default_rng(seed))
     moments: list[Moment] = []
     entries: list[Entry] = []
-    theorem, lines, last = "3.1", sublinear.LINES, sublinear.theorem
-    if isinstance(schedule, LinearSchedule):
-        theorem, lines = "3.2", linear.QUADRATIC_LINES if problem.loss.quadratic else linear.LINES
-        last = linear.theorem
+    heading, lines, last = _PROOFS[whose]
+    if whose == "linear" and problem.loss.quadratic:
+        lines = linear.QUADRATIC_LINES
     uniform = type(sampler) is UniformSampler
-    facts = RunFacts.of(problem, constants, theorem=schedule.theorem, own_sampler=uniform)
+    parts = (type(schedule), ConjugateProx, type(sampler))
+    facts = RunFacts.of(problem, constants, theorem=whose, own_sampler=uniform, parts=parts)
     lines = (*lines, *(_line_of(bound, facts, last) for bound in asked(bounds)))
     batches = [_mask(problem.n, rows) for rows in combinations(range(problem.n), size)]
     s = 0 * problem.losses.y
+    first = 2 * constants.blocks if whose == "sublinear" else 1  # c_0, as the proof writes it
     for i in range(int(steps)):
         atom = problem.oracle.argmin(problem.gradient(problem.losses.derivative(s)))
         batch = _mask(problem.n, drawn(sampler, 1, problem.n)[0])
-        weight = _weight(schedule, constants, i)
+        weight = schedule.mixing(i) * schedule.growth(i, 0) / schedule.mixing(0) * first
         eta = schedule.step(i)
         moment = Moment(
             problem, constants, i, eta, weight, s, atom, fixed, batches, batch, tuple(moments)
@@ -115,7 +136,7 @@ def trace(
         entries += [Entry(line, i, *line.sides(moment)) for line in lines]
         moments.append(moment)
         s = moment.s_next
-    title = f"The proof of Theorem {theorem} along {steps} steps of {problem!r}, batch {size}"
+    title = f"{heading} along {steps} steps of {problem!r}, batch {size}"
     return Trace(title, lines, tuple(entries))
 
 
@@ -132,14 +153,6 @@ def _line_of(bound: Bound, facts: RunFacts, theorem: ProofLine) -> ProofLine:
 
     statement = f"{bound.what} ≤ {bound.formula}, {bound.verdict.value}"
     return ProofLine(bound.name, statement, sides, Relation.ON_AVERAGE)
-
-
-def _weight(schedule: Schedule, constants: Constants, i: int) -> Any:
-    """g_i: 2N + i, or q^i."""
-    if isinstance(schedule, LinearSchedule):
-        product = constants.blocks * constants.sigma
-        return (product / (product - 1)) ** i
-    return 2 * constants.blocks + i
 
 
 def _fixed_point(problem: Problem, w: Any) -> Array:

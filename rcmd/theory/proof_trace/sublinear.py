@@ -145,6 +145,11 @@ def theorem(m: Moment) -> Sides:
 LINES = tuple(part for part in globals().values() if isinstance(part, ProofLine))
 """As they stand above."""
 
+EVERY_SCHEDULE = tuple(
+    part for part in LINES if part not in (one_step, martingale, co_coercivity, theorem)
+)
+"""Those that hold for any η_i in [0, 1] and any weights g_i ≥ 0."""
+
 
 def _energy(m: Moment, values: Any) -> Any:
     return m.mean(m.gammas * values**2)
