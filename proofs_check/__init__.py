@@ -2,5 +2,5 @@
 
 ``python -m proofs_check`` runs the ledger. A statement is one file of ``statements``; what its
 checks use stands beside it: ``exact`` (all index sequences, no rounding), ``semidefinite``,
-``intervals`` and ``statistical``. ``hunting`` searches for counterexamples.
+``intervals`` and ``statistical``. ``hunt`` of ``rcmd.theory`` searches for counterexamples.
 """

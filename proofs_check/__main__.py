@@ -15,12 +15,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from proofs_check.hunting.command import known_theorems, run_hunt
-from proofs_check.hunting.theorems import THEOREMS
 from proofs_check.ledger import ledger
 from proofs_check.running import Entry, run
 from proofs_check.statement import Statement
 from proofs_check.table import Table, counted
+from rcmd import RCMD, Problem
+from rcmd.model.bounds import Verdict, all_bounds
+from rcmd.model.schedules import LinearSchedule
+from rcmd.theory import hunt
 
 EXIT_CONTRADICTED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -32,11 +34,23 @@ Exits with 0 when every check confirms its verdict, 1 when one contradicts it or
 """
 
 HUNT_HELP = """\
-Search small problems for the largest E[gap]/bound: random restarts and a local search over
-all index sequences in float64, the winner evaluated again to 50 digits. Exits with 1 when a
-bound that is not recorded as false is violated. The bounds:
+Search small problems for the largest E[gap]/bound, each over all index sequences: random restarts
+and a local search. Exits with 1 when a bound that is not refuted is violated. The bounds:
 
 """
+
+
+def printed_steps(problem: Problem, batch: int) -> RCMD:
+    """Remark 3.4: batches with the σ of single rows."""
+    sigma = problem.constants(batch).sigma_printed
+    return RCMD(batch=batch, schedule=LinearSchedule(problem.n / batch, sigma))
+
+
+BOUNDS = {bound.name: bound for bound in all_bounds() if not bound.dual_only}
+OTHER_STEPS: dict[str, dict[str, Any]] = {
+    name: {"method": printed_steps, "last": True}
+    for name in ("remark-3.4-first", "remark-3.4-second")
+}
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -92,26 +106,44 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_hunt(commands: Any) -> None:
-    hunt = commands.add_parser(
+    width = max(map(len, BOUNDS))
+    known = (f"  {b.name:{width}}  {b.formula} ({b.verdict.value})" for b in BOUNDS.values())
+    parser = commands.add_parser(
         "hunt",
         help="search for the small problem for which a bound is tightest, or fails",
-        description=HUNT_HELP + known_theorems(),
+        description=HUNT_HELP + "\n".join(known),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    hunt.set_defaults(command=_run_hunt)
-    hunt.add_argument("theorem", metavar="THEOREM", help="a label from the list above")
-    hunt.add_argument("--seconds", type=_positive, help="search so long (default: 60)")
-    hunt.add_argument("--evaluations", type=_count, metavar="N", help="or so many problems")
-    hunt.add_argument("--seed", type=_seed, default=0, help="of the random numbers (default: 0)")
-    hunt.add_argument("--json", type=_new_file, metavar="FILE", help="write the catch as JSON")
+    parser.set_defaults(command=_run_hunt)
+    parser.add_argument("bound", metavar="BOUND", help="a name from the list above")
+    parser.add_argument("--seconds", type=_positive, help="search so long (default: 60)")
+    parser.add_argument("--evaluations", type=_count, metavar="N", help="or so many problems")
+    parser.add_argument("--seed", type=_seed, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument("--json", type=_new_file, metavar="FILE", help="write the catch as JSON")
 
 
 def _run_hunt(options: argparse.Namespace) -> int:
-    _check_known(options.theorem, list(THEOREMS), "hunt", "theorem")
+    _check_known(options.bound, list(BOUNDS), "hunt", "bound")
     unlimited = 60.0 if options.evaluations is None else math.inf
-    seconds = unlimited if options.seconds is None else options.seconds
-    evaluations = math.inf if options.evaluations is None else options.evaluations
-    return run_hunt(THEOREMS[options.theorem], options.seed, seconds, evaluations, options.json)
+    catch = hunt(
+        options.bound,
+        seconds=unlimited if options.seconds is None else options.seconds,
+        evaluations=math.inf if options.evaluations is None else options.evaluations,
+        seed=options.seed,
+        **OTHER_STEPS.get(options.bound, {}),
+    )
+    again = f"hunt {options.bound} --seed {options.seed} --evaluations {catch.evaluations}"
+    print(f"{catch}\n\nagain: python -m proofs_check {again}")
+    if options.json is not None:
+        told = {
+            "bound": catch.bound.name, "formula": catch.bound.formula, "ratio": catch.ratio,
+            "violated": catch.violates, "gap": catch.gap, "value": catch.value,
+            "seed": options.seed, "evaluations": catch.evaluations, "code": catch.code,
+        }  # fmt: skip
+        text = json.dumps(told, indent=1, ensure_ascii=False)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    verdict = catch.bound.verdict_for(catch.problem.constants(catch.batch), catch.iterations)
+    return int(catch.violates and verdict is not Verdict.REFUTED)
 
 
 def _count(text: str) -> int:

@@ -56,6 +56,7 @@ LAZY = {
     "resume": "rcmd.solver.checkpoint.resume:resume",
     "sweep": "rcmd.theory.replicates:sweep",
     "testing": "rcmd.testing",
+    "theory": "rcmd.theory",
     "trace": "rcmd.theory.proof_trace:trace",
     "truth": "rcmd.model.truth",
     "verify": "rcmd.testing.enclosure:verify",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from rcmd import methods as methods
     from rcmd import plotting as plotting
     from rcmd import testing as testing
+    from rcmd import theory as theory
     from rcmd.applications import completion as completion
     from rcmd.applications import cur as cur
     from rcmd.applications import nonsmooth as nonsmooth

@@ -14,7 +14,7 @@ import numpy as np
 
 from rcmd.engine.base import checked_atom, step_size
 from rcmd.engine.sampling import ImportanceSampler, Sampler, UniformSampler
-from rcmd.methods.rcmd import RCMD
+from rcmd.methods.rcmd import RCMD, RCMDProgress
 from rcmd.model.problem import Problem, check_problem
 from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import Schedule, StepState
@@ -25,7 +25,9 @@ MOST_SEQUENCES = 10**6
 """Sequences of batches that one expectation may run through."""
 
 
-def expected_gap(problem: Problem, iterations: int, *, method: RCMD | None = None) -> Any:
+def expected_gap(
+    problem: Problem, iterations: int, *, method: RCMD | None = None, last: bool | None = None
+) -> Any:
     """E[pair_gap] after ``iterations`` steps, the mean over all sequences of batches.
 
     That is E[P(β̄) − D(w̄)], or E[P(β̄) − D(w)] with the last w for the schedules of Theorems 3.2
@@ -40,6 +42,8 @@ def expected_gap(problem: Problem, iterations: int, *, method: RCMD | None = Non
     method
         Batch, schedule, prox and sampler, ``RCMD()`` by default; batches are drawn uniformly, or
         rows by an ``ImportanceSampler``.
+    last
+        Whether the gap is that of the last w, or of the average w̄; by default as above.
 
     Examples
     --------
@@ -57,8 +61,15 @@ def expected_gap(problem: Problem, iterations: int, *, method: RCMD | None = Non
     run = replace(method or RCMD(), engine="reference").start(
         problem, None, np.random.default_rng(0)
     )
+    return expectation(problem, run, int(iterations), last)
+
+
+def expectation(
+    problem: Problem, run: RCMDProgress, iterations: int, last: bool | None = None
+) -> Any:
+    """The expected gap of a run of the reference engine that has not begun."""
     engine: Any = run.engine
-    last = run.theorem in ("linear", "exact")
+    last = run.theorem in ("linear", "exact") if last is None else last
     draws = _draws(engine.sampler, problem)
     sequences = len(draws) ** (iterations - (not last))
     if sequences > MOST_SEQUENCES:
@@ -67,9 +78,8 @@ def expected_gap(problem: Problem, iterations: int, *, method: RCMD | None = Non
             f"expected at most {MOST_SEQUENCES}: take fewer steps or rows, or sample with "
             "rcmd.theory.verify"
         )
-    return _Runs(problem, engine.schedule, engine.prox, draws, last, int(iterations)).mean(
-        0, engine.s, engine.w, problem.rows.zero(), engine.w
-    )
+    runs = _Runs(problem, engine.schedule, engine.prox, draws, last, iterations)
+    return runs.mean(0, engine.s, engine.w, problem.rows.zero(), engine.w)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,8 @@ OPTIONAL = ["rcmd.sklearn"] if find_spec("sklearn") else []
 PACKAGES = (
     "rcmd", "rcmd.conjugates", "rcmd.datasets", "rcmd.lab.demos", "rcmd.distributed",
     "rcmd.conjugates.expressions", "rcmd.methods", "rcmd.oracles", "rcmd.plotting",
-    "rcmd.theory.replicates", "rcmd.rows", "rcmd.testing", "rcmd.theory.proof_trace", *OPTIONAL,
+    "rcmd.theory", "rcmd.theory.replicates", "rcmd.rows", "rcmd.testing",
+    "rcmd.theory.proof_trace", *OPTIONAL,
 )  # fmt: skip
 """Public packages, whose ``__all__`` is documented."""
 
@@ -64,6 +65,8 @@ EXAMPLES = {
     "rcmd.rows.as_rows": "DenseRows DiskRows Rows SparseRows",
     "rcmd.testing.check_conjugate": "ContractError",
     "rcmd.testing.inspect_conjugate": "Failure Report inspect_prox",
+    "rcmd.theory.hunt": "Catch",
+    "rcmd.theory.verify": "Verification",
     "rcmd.trace": "theory.proof_trace.Entry theory.proof_trace.Trace",
 }
 SHOWN_AT = {

@@ -1,0 +1,304 @@
+"""Adversarial search: the small problem for which a bound is tightest, or fails."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from rcmd.conjugates import Huber, LeastSquares, Logistic, SquaredHinge
+from rcmd.methods.rcmd import RCMD
+from rcmd.model.bounds import Bound, asked
+from rcmd.model.problem import Problem
+from rcmd.model.prox import ExactProx
+from rcmd.model.schedules import SublinearSchedule
+from rcmd.oracles import Box, L1Ball, Ridge, Translated
+from rcmd.reporting.progress import tell_on_terminal
+from rcmd.rows.validation import Array
+from rcmd.theory.enumeration import expectation
+
+LARGEST_N, LARGEST_K, MOST_SEQUENCES = 4, 8, 256
+SCOUTS, LOCAL = 20, 120
+"""Problems drawn at a restart, the best of which begins a local search; and its length."""
+
+LARGEST = 4
+"""In size, of a coordinate of the search: numbers from 1/400 to 400."""
+
+SMALLEST_STEP = 1e-4
+DIGITS = 5
+"""Of the numbers of an instance, which are exact as they are printed."""
+
+LOSSES = {"Logistic": Logistic, "SquaredHinge": SquaredHinge, "LeastSquares": LeastSquares}
+IMPORTS = """\
+import numpy as np
+from rcmd import *
+from rcmd.model.schedules import *
+from rcmd.theory import expected_gap
+
+"""
+LABELLED = ("Logistic", "SquaredHinge")
+
+
+def hunt(
+    bound: Bound | str,
+    *,
+    seconds: float = 60.0,
+    evaluations: float = math.inf,
+    seed: int = 0,
+    method: Callable[[Problem, int], RCMD] | None = None,
+    last: bool | None = None,
+    tell: Callable[[str], None] = tell_on_terminal,
+) -> Catch:
+    """Search for the problem with the largest E[gap]/bound: above 1, the bound is false.
+
+    Problems have up to four rows and two variables, losses whose kinks lie anywhere, weights,
+    batches, and sets or strongly convex R of all sizes. Of each the expectation is over all
+    sequences of batches, and a problem that breaks a hypothesis of the bound is passed over.
+
+    Parameters
+    ----------
+    bound
+        Your own, or rcmd's by name, refuted ones included.
+    seconds, evaluations
+        The search ends with either; what it finds depends on the seed and on the number of
+        evaluations alone.
+    seed
+        Where the problems come from.
+    method
+        A function of the problem and the batch size, for steps that are not the bound's
+        schedule: ``lambda problem, b: RCMD(batch=b, schedule=Mine(problem.n / b))``. The bound is
+        then taken to be about these runs.
+    last
+        As in ``expected_gap``.
+    tell
+        Called with the progress; by default it is shown on the terminal's last line.
+
+    Examples
+    --------
+    >>> catch = hunt("theorem-3.2-first", evaluations=150, seed=1)
+    >>> catch.violates, catch.evaluations
+    (True, 150)
+    """
+    if not evaluations >= 1 or not seconds > 0:
+        raise ValueError(
+            f"evaluations is {evaluations!r} and seconds {seconds!r}; expected at least one "
+            "evaluation, and some time"
+        )
+    (claim,) = asked([bound])
+    search = _Search(claim, method, last, np.random.default_rng(seed))
+    end, best, done = time.perf_counter() + seconds, _Found(-math.inf, None, None), 0
+    for found in search.steps():
+        done += 1
+        best = max(best, found, key=lambda one: one.ratio)
+        if done % 50 == 0:
+            tell(f"{done:,} problems, the largest ratio {best.ratio:.6g}")
+        if done >= evaluations or time.perf_counter() >= end:
+            break
+    tell("")
+    if best.shape is None:
+        raise ValueError(
+            f"bound {claim.name!r} is about none of {done} problems, or too small there for "
+            "doubles to judge; expected more evaluations or seconds, or weaker hypotheses"
+        )
+    return search.caught(best.shape, best.point, done)
+
+
+@dataclass(frozen=True)
+class Catch:
+    """The worst problem found.
+
+    Attributes
+    ----------
+    bound, problem, batch, iterations
+        What was hunted, and where it is tightest.
+    gap, value
+        E[gap] and the bound: fractions, unless the loss needs exp.
+    evaluations
+        Problems tried.
+    code
+        Python that repeats it.
+    """
+
+    bound: Bound
+    problem: Problem
+    batch: int
+    iterations: int
+    gap: Any
+    value: Any
+    evaluations: int
+    code: str
+
+    @property
+    def ratio(self) -> float:
+        """E[gap]/bound."""
+        return float(self.gap) / float(self.value)
+
+    @property
+    def violates(self) -> bool:
+        """Whether the bound is false; bounds are doubles, and some are attained."""
+        return self.ratio > 1 + 1e-9
+
+    def __str__(self) -> str:
+        what = "is violated" if self.violates else "is not violated"
+        return (
+            f"{self.bound.name!r}, {self.bound.verdict.value}, {what}: the largest of "
+            f"{self.evaluations:,} ratios is {self.ratio:.6g} = {float(self.gap):.6g} / "
+            f"{float(self.value):.6g}, at\n\n{self.code}"
+        )
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """All of an instance but its real numbers; ``alike`` rows are often the extreme ones."""
+
+    n: int
+    p: int
+    batch: int
+    steps: int
+    loss: str
+    domain: str
+    alike: bool
+    weighted: bool
+
+    @property
+    def size(self) -> int:
+        """How many real numbers an instance takes."""
+        return (1 if self.alike else self.n) * (self.p + 3) + self.p + 3
+
+    def code(self, point: Array) -> str:
+        """The problem as Python writes it: real numbers by sinh, positive ones by exp."""
+        numbers = iter(point.tolist())
+
+        def real(count: int) -> list[float]:
+            return [_short(math.sinh(next(numbers))) for _ in range(count)]
+
+        def positive() -> float:
+            return _short(math.exp(1.5 * next(numbers)))
+
+        samples = [(real(self.p), real(2), positive()) for _ in range(1 if self.alike else self.n)]
+        samples *= self.n if self.alike else 1
+        rows, pairs, weights = zip(*samples, strict=True)
+        labels = [y for y, _ in pairs]
+        options = ""
+        if self.loss in LABELLED:
+            labels = [1.0 if y > 0 else -1.0 for y in labels]
+            options += f", offset={[o for _, o in pairs]}"
+        if self.weighted:
+            options += f", weights={list(weights)}"
+        loss = f"Huber({positive()})" if self.loss == "Huber" else f"{self.loss}()"
+        first, second, centre = positive(), positive(), real(self.p)
+        oracle = {
+            "box": f"Box({_short(centre[0] - first)}, {_short(centre[0] + first)})",
+            "l1": f"Translated(L1Ball({first}), np.array({centre}))",
+            "ridge": f"Translated(Ridge({first}, {second}), np.array({centre}))",
+        }[self.domain]
+        return f"Problem({list(rows)}, {labels}, {loss}, {oracle}{options})"
+
+
+def _short(x: float) -> float:
+    return float(f"{x:.{DIGITS}g}")
+
+
+@dataclass(frozen=True)
+class _Found:
+    ratio: float
+    shape: _Shape | None
+    point: Any
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    bound: Bound
+    method: Callable[[Problem, int], RCMD] | None
+    last: bool | None
+    rng: np.random.Generator
+
+    def steps(self) -> Iterator[_Found]:
+        """One evaluation after the other, without end.
+
+        A restart is about one kind of loss, lest the first to come near a bound win them all; after
+        each round of restarts the search goes on from the best.
+        """
+        rng, best = self.rng, _Found(-math.inf, None, None)
+        for loss in cycle([*LOSSES, "Huber", None]):
+            here, step = best, 0.3
+            if best.shape is None or loss:
+                scouts = []
+                for _ in range(SCOUTS):
+                    shape = self._shape(loss or "Huber")
+                    scouts.append(self._found(shape, rng.normal(size=shape.size)))
+                    yield scouts[-1]
+                here, step = max(scouts, key=lambda found: found.ratio), 0.5
+            assert here.shape is not None
+            for _ in range(LOCAL):
+                moves = rng.normal(size=here.shape.size) * (rng.random(here.shape.size) < 0.5)
+                point = np.clip(here.point + step * moves, -LARGEST, LARGEST)
+                there = self._found(here.shape, point)
+                yield there
+                better = there.ratio > here.ratio
+                here = there if better else here
+                step = max(step * (1.6 if better else 0.9), SMALLEST_STEP)
+            best = max(best, here, key=lambda found: found.ratio)
+
+    def _shape(self, loss: str) -> _Shape:
+        rng = self.rng
+        n, p = int(rng.integers(1, LARGEST_N + 1)), int(rng.integers(1, 3))
+        batch = int(rng.integers(1, n + 1)) if rng.random() < 0.5 else 1
+        longest = int(math.log(MOST_SEQUENCES + 0.5, max(math.comb(n, batch), 1.001)))
+        steps = int(rng.integers(1, min(longest, LARGEST_K) + 1))
+        domains = (
+            ["ridge"] if self.bound.schedule in ("linear", "exact") else ["box", "l1", "ridge"]
+        )
+        loss, domain = str(rng.choice([*LOSSES, "Huber"])), str(rng.choice(domains))
+        alike, weighted = rng.random(2) < (0.5, 0.25)
+        return _Shape(n, p, batch, steps, loss, domain, bool(alike), bool(weighted))
+
+    def _found(self, shape: _Shape, point: Array) -> _Found:
+        gap, value = self._sides(shape, _made(shape.code(point)))
+        return _Found(gap / value if value > 0 else -math.inf, shape, point)
+
+    def _sides(self, shape: _Shape, problem: Problem) -> tuple[Any, Any]:
+        """E[gap] and the bound; zero for the bound where it says nothing or rounding decides."""
+        method = replace(self._method(problem, shape.batch), engine="reference")
+        run = method.start(problem, None, np.random.default_rng(0))
+        assert run.facts is not None
+        constants = run.facts.constants
+        why = self.bound.broken(run.facts) if self.method is None else self.bound.why_not(constants)
+        if why or not constants.prediction_energy > 1e-6:
+            return 0, 0
+        value = float(self.bound(constants, shape.steps))
+        size = constants.prediction_energy + abs(problem.dual(run.w))  # of which doubles hold 1e-15
+        if not 1e-6 * size < value < math.inf:
+            return 0, 0
+        return expectation(problem, run, shape.steps, self.last), value
+
+    def _method(self, problem: Problem, batch: int) -> RCMD:
+        if self.method is not None:
+            return self.method(problem, batch)
+        if self.bound.schedule == "exact":
+            return RCMD(batch=batch, prox=ExactProx())
+        if self.bound.schedule == "linear":
+            return RCMD(batch=batch)
+        return RCMD(batch=batch, schedule=SublinearSchedule(problem.n / batch))
+
+    def caught(self, shape: _Shape, point: Array, evaluations: int) -> Catch:
+        problem = _made(shape.code(point))
+        gap, value = self._sides(shape, problem)
+        method = repr(self._method(problem, shape.batch))
+        code = IMPORTS + (
+            f"problem = {shape.code(point)}\n"
+            f"expected_gap(problem, {shape.steps}, method={method}, last={self.last})\n"
+        )
+        return Catch(self.bound, problem, shape.batch, shape.steps, gap, value, evaluations, code)
+
+
+def _made(code: str) -> Problem:
+    names = {"Problem": Problem, "Huber": Huber, **LOSSES, "np": np}
+    names |= {"Box": Box, "L1Ball": L1Ball, "Ridge": Ridge, "Translated": Translated}
+    problem: Problem = eval(code, names)
+    return problem
