@@ -116,8 +116,7 @@ class ShardedProblem(Problem):
             vars(self).update(rows=mine)
         vars(self).update(oracle=AtFirst(self.oracle, self.group))
         # Here, as a cached property would hold its lock while it waits for the other ranks.
-        own = self._find_rounding_scales()
-        vars(self)["rounding_scales"] = self.group.largest(own)
+        vars(self)["row_sizes"] = self.group.largest(self._find_row_sizes())
 
     def _vet(self) -> None:
         """On every rank, at its own rows; what certificates rest on is the worst of all."""
