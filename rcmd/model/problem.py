@@ -233,7 +233,7 @@ class Problem:
     def _localize(self) -> None:
         """γ_j on I_j, the range of predictions, for a class of losses without a γ."""
         vars(self).pop("spectral_energy", None)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"), shared_errors(self.group):
             gammas = self.losses.local_gammas(*self.prediction_ranges)
         largest = float(self.group.largest(np.array([gammas.max()], dtype=float))[0])
         if not math.isfinite(largest):

@@ -44,6 +44,8 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
         subject = Subject(names(found["rows"]), "its base class Rows says what each method is")
         check_rows(subject, problem.rows, sample)
         grounds["rows"] = f"sampled at {len(sample.places)} rows"
+    if "loss" in found:  # before the oracle, whose costs are made of slopes
+        grounds["loss"] = _vet_losses(problem, found["loss"], sample)
     if "oracle" in found:
         # A function in a class of rcmd's own has been judged by it before, and calls are dear.
         few = problem.p > LARGE or callable(found["oracle"][0])
@@ -59,8 +61,6 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
             check.run(2 if few else 8)
             _remember(key, f"sampled at {len(costs)} costs by {check.calls} oracle calls")
         grounds["oracle"] = _passed[key]
-    if "loss" in found:
-        grounds["loss"] = _vet_losses(problem, found["loss"], sample)
     return grounds
 
 
