@@ -17,7 +17,7 @@ from rcmd.engine.base import checked_atom
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import Sampler
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.problem import GROUNDS, Problem
+from rcmd.model.problem import GROUNDS, Problem, foreign
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.model.specs import Waiting
@@ -25,7 +25,14 @@ from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.decorators import Decorated
 from rcmd.rows.atoms import Atom
 from rcmd.rows.base import largest_eigenvalue
-from rcmd.rows.processes import Group, SharedError, same_bytes, shared_errors
+from rcmd.rows.processes import (
+    Group,
+    SharedError,
+    abort_on_error,
+    refuse_differences,
+    same_bytes,
+    shared_errors,
+)
 from rcmd.rows.validation import Array
 
 
@@ -93,10 +100,15 @@ class ShardedProblem(Problem):
                 )
         self._layout = layout
         self._refuse_disagreement()
+        same = {"loss": self.loss, "oracle": oracle, "intercept": intercept, "verify": verify}
+        with shared_errors(group):
+            hashes = {name: fingerprint(value) for name, value in same.items()}
+        refuse_differences(group, hashes, "problem")
         counts = [int(part[0]) for part in group.gather(np.array([self.rows.n]))]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         vars(self).update(n=int(self.starts[-1]), losses=_SharedLosses(self))
-        self._regularize(oracle)
+        with abort_on_error(group):  # ``bind`` of an oracle may communicate
+            self._regularize(oracle)
         self._vet()
 
     def _regularize(self, oracle: LinearMinOracle | Waiting | str) -> None:
@@ -110,14 +122,15 @@ class ShardedProblem(Problem):
         vars(self).update(rows=shared)
         try:
             super()._regularize(oracle)
-        except (ValueError, TypeError) as error:  # sizes and types, which are the same everywhere
-            raise SharedError(str(error)) from error
+        except (ValueError, TypeError) as error:
+            if foreign(self.regularizer):  # which may fail on one rank alone
+                raise
+            raise SharedError(str(error)) from error  # sizes and types, the same everywhere
         finally:
             vars(self).update(rows=mine)
         vars(self).update(oracle=AtFirst(self.oracle, self.group))
         # Here, as a cached property would hold its lock while it waits for the other ranks.
-        own = self._find_rounding_scales()
-        vars(self)["rounding_scales"] = self.group.largest(own)
+        vars(self)["row_sizes"] = self.group.largest(self._find_row_sizes())
 
     def _vet(self) -> None:
         """On every rank, at its own rows; what certificates rest on is the worst of all."""
@@ -130,9 +143,9 @@ class ShardedProblem(Problem):
                 super()._vet()
         finally:
             vars(self).update(oracle=shared)
-        levels = np.array([GROUNDS.index(self.ground)])
-        worst = GROUNDS[int(self.group.largest(levels)[0])]
-        self.ground_text = worst + self.ground_text.removeprefix(self.ground)
+        parts = self.group.gather(np.frombuffer(self.ground_text.encode(), np.uint8))
+        texts = [part.tobytes().decode() for part in parts]
+        self.ground_text = max(texts, key=lambda text: GROUNDS.index(text.partition(":")[0]))
 
     def engine(
         self, schedule: Schedule, sampler: Sampler, prox: BregmanProx, start: Any, accounting: Any

@@ -107,7 +107,7 @@ class PrimalPoint:
         predictions = problem.rows.matvec(beta) if known is None else known[0]
         terms = problem.losses.value(predictions) if known is None else known[1]
         loss, size = problem.mean(terms), problem.mean(abs(terms))
-        doubt = _doubt(problem, beta, predictions, size)
+        doubt = _doubt(problem, beta, predictions)
         return cls(beta, predictions, loss, size, problem.oracle.value(beta), doubt)
 
     @property
@@ -215,25 +215,27 @@ def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
         )
 
 
-def _doubt(problem: Problem, beta: Any, predictions: Array, size: Any) -> Any:
+def _doubt(problem: Problem, beta: Any, predictions: Array) -> Any:
     """(1/n) Σ_j ρ_j·sup|l_j'| on s_j ± ρ_j, for s = Xβ known up to ρ = ε|X||β|; 0 if that is small.
 
     It matters only where rows differ greatly in size, or large terms cancel. An offset o_j adds the
-    rounding of s_j + o_j to ρ_j.
+    rounding of s_j + o_j to ρ_j. |X||β| is formed only where r_j ≥ ρ_j from the sizes of all rows
+    does not do: |l_j'(s)| ≤ |l_j'(0)| + γ_j|s| on I_j, where γ_j holds and 0 is.
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
     losses = problem.losses
     added: Any = 0
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # 0 · ∞
         lengths = abs(beta).sum(), math.sqrt(beta @ beta)
-        with np.errstate(invalid="ignore"):  # 0 · ∞
-            error = ROUNDING * float(np.nanmin(problem.rounding_scales * lengths))
+        most = size = ROUNDING * float(np.nanmin(problem.row_sizes * lengths))
         if losses.offset is not None:
             added = UNIT * abs(predictions + losses.offset)
-            error += math.sqrt(problem.mean(losses.gammas * added * added))
-        if error * (math.sqrt(2 * size) + error) <= RESOLVED:  # for l_j'² ≤ 2γ_j l_j
+            size += math.sqrt(problem.mean(added * added))
+        curved = losses.gammas * (most + added) * (abs(predictions) + most + added)
+        if size * problem.start_slope + problem.mean(curved) <= RESOLVED:
             return 0
+        del curved
         errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1] + added
         slopes = abs(losses.derivative(predictions)) + losses.gammas * errors
         steepest = np.maximum(*(abs(end) for end in losses.domain))
@@ -252,8 +254,8 @@ def _dual_doubt(problem: Problem, w: Array) -> Any:
     offset, matters = problem.losses.offset, True
     with np.errstate(over="ignore"):
         if not problem.knows_ranges and isinstance(beta := problem.first_atom, np.ndarray):
-            rows = problem.rounding_scales / math.sqrt(problem.constants().gamma)
-            likely = problem.mean(abs(w)) * min(rows * (abs(beta).sum(), math.sqrt(beta @ beta)))
+            lengths = abs(beta).sum(), math.sqrt(beta @ beta)
+            likely = problem.mean(abs(w)) * min(problem.row_sizes * lengths)
             matters = SMALL_BY_FAR * ROUNDING * likely > RESOLVED
         doubt = ROUNDING * problem.mean(abs(w) * problem.prediction_bounds) if matters else 0
         if offset is not None:

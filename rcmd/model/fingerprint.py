@@ -83,7 +83,8 @@ def _add_object(digest: Any, value: Any) -> None:
         if base.__module__.partition(".")[0] not in ("rcmd", "builtins", "abc", "typing"):
             own = [f for n, f in sorted(vars(base).items()) if isinstance(f, FunctionType)]
             digest.update(code_fingerprint(*own).encode())
-    if isinstance(value, SeparableConjugate):  # a loss from an expression has its formula there
+    shown = any("__repr__" in vars(base) for base in kind.__mro__[:-1])  # not by its address
+    if shown and isinstance(value, SeparableConjugate):  # from an expression: its formula is there
         digest.update(repr(value).encode())
     # The fields of a dataclass; else the public attributes that do not change in a run.
     if is_dataclass(value):

@@ -205,7 +205,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in (*FOUND, "rounding_scales", "spectral_energy"):
+        for name in (*FOUND, "row_sizes", "spectral_energy", "_start_slope"):
             vars(other).pop(name, None)
         losses = self.losses.some(slice(None, None, stride))
         vars(other).update(rows=rows, n=rows.n, losses=losses)
@@ -232,9 +232,8 @@ class Problem:
 
     def _localize(self) -> None:
         """γ_j on I_j, the range of predictions, for a class of losses without a γ."""
-        for name in ("rounding_scales", "spectral_energy"):
-            vars(self).pop(name, None)
-        with np.errstate(over="ignore", invalid="ignore"):
+        vars(self).pop("spectral_energy", None)
+        with np.errstate(over="ignore", invalid="ignore"), shared_errors(self.group):
             gammas = self.losses.local_gammas(*self.prediction_ranges)
         largest = float(self.group.largest(np.array([gammas.max()], dtype=float))[0])
         if not math.isfinite(largest):
@@ -412,15 +411,23 @@ class Problem:
             self._first = self.oracle.argmin(d).dense(self.rows.zero())
         return self._first
 
-    @cached_property
-    def rounding_scales(self) -> Array:
-        """√γ·max|x_jk| and √γ·max‖x_j‖₂; times ‖δ‖₁, ‖δ‖₂ they bound what δ changes in √loss."""
-        return self._find_rounding_scales()
+    @property
+    def start_slope(self) -> Any:
+        """The root mean square of the slopes l_j'(0)."""
+        if "_start_slope" not in vars(self):
+            slopes = self.losses.derivative(0 * self.losses.y)
+            with np.errstate(over="ignore"):
+                self._start_slope = math.sqrt(self.mean(slopes * slopes))
+        return self._start_slope
 
-    def _find_rounding_scales(self) -> Array:
+    @cached_property
+    def row_sizes(self) -> Array:
+        """max|x_jk| and max‖x_j‖₂; times ‖δ‖₁ and ‖δ‖₂ they bound every |x_jᵀδ|."""
+        return self._find_row_sizes()
+
+    def _find_row_sizes(self) -> Array:
         with np.errstate(over="ignore"):
-            sizes = self.rows.peak, math.sqrt(self.rows.square_norms().max())
-        return np.array(sizes) * math.sqrt(self.losses.gammas.max())
+            return np.array([self.rows.peak, math.sqrt(self.rows.square_norms().max())])
 
     def constants(self, batch: int | float = 1) -> Constants:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""

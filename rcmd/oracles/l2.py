@@ -47,7 +47,8 @@ class OnL2Ball(NormBall, Coordinatewise):
         """1 − atomᵀβ/radius² for an atom on the sphere, as a sum of non-negative terms."""
         # In units of the radius, whose square may overflow or vanish.
         scaled = beta / self.radius
-        gap = scaled - atom / self.radius
+        gap = atom / self.radius
+        gap -= scaled  # in place: p may be large
         return (gap @ gap) / 2 + max(1 - scaled @ scaled, 0) / 2
 
     def cvxpy_norm(self, beta: Any) -> Any:

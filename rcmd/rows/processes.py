@@ -65,15 +65,18 @@ class SharedError(ValueError):
 
 @contextmanager
 def shared_errors(group: Group) -> Iterator[None]:
-    """Local work without communication; if a rank fails, all raise the lowest one's error."""
+    """Local work without communication; if a rank fails, all raise the lowest one's error.
+
+    Whatever fails: a class of the user's may raise anything, on one rank alone.
+    """
     if group.size == 1:
         yield
         return
     fault = ""
     try:
         yield
-    except (ValueError, TypeError, OSError, MemoryError) as error:
-        fault = str(error) or type(error).__name__
+    except BaseException as error:
+        fault = _sentence(error)
     parts = group.gather(np.frombuffer(fault.encode(), np.uint8))
     faults = [part.tobytes().decode() for part in parts]
     failed = next((rank for rank, words in enumerate(faults) if words), None)
@@ -89,9 +92,27 @@ def abort_on_error(group: Group) -> Iterator[None]:
         yield
     except SharedError:
         raise
-    except Exception as error:
-        group.abort(str(error) or type(error).__name__, BAD_INPUT)
+    except BaseException as error:  # SystemExit too: the others wait for a rank that leaves
+        group.abort(_sentence(error), BAD_INPUT)
         raise
+
+
+def _sentence(error: BaseException) -> str:
+    """What an error says; of one that is no refusal, which may say little, also its kind."""
+    kind, said = type(error).__name__, str(error)
+    return said if said and isinstance(error, ValueError | TypeError) else f"{kind}: {said}"
+
+
+def refuse_differences(group: Group, own: dict[str, str], what: str) -> None:
+    """Refuse what is not the same on all ranks: hashes of one length, by their names."""
+    parts = group.gather(np.frombuffer("".join(own.values()).encode(), np.uint8))
+    hashes = [np.split(part, len(own)) for part in parts]
+    for name, each in zip(own, zip(*hashes, strict=True), strict=True):
+        if any((other != each[0]).any() for other in each):
+            raise SharedError(
+                f"{name} of the {what} is not the same on all ranks; expected one program with "
+                "the same values everywhere, and only rows of each rank's own"
+            )
 
 
 def same_bytes(group: Group, data: bytes) -> bytes:

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from types import FrameType
@@ -19,8 +19,15 @@ from rcmd.methods.base import NotStarted, Progress
 from rcmd.model.bounds import Bound, RunFacts
 from rcmd.model.certificate import BestPair, Certificate, certify
 from rcmd.model.constants import summarize
+from rcmd.model.fingerprint import fingerprint
 from rcmd.model.problem import check_problem
-from rcmd.rows.processes import Cancelled, abort_on_error, cancellable, shared_errors
+from rcmd.rows.processes import (
+    Cancelled,
+    abort_on_error,
+    cancellable,
+    refuse_differences,
+    shared_errors,
+)
 from rcmd.solver.checkpoint.saver import Saver
 from rcmd.solver.history import (
     History,
@@ -118,8 +125,12 @@ class Run(Iterator[State]):
     """An iterator over the records of one run; see ``solve`` for the options."""
 
     def __init__(self, options: Options) -> None:
+        check_problem(options.problem)
+        with abort_on_error(options.problem.group):
+            self._prepare(options)
+
+    def _prepare(self, options: Options) -> None:
         problem = options.problem
-        check_problem(problem)
         self.problem, self.options, self.tol = problem, options, options.tol
         with shared_errors(problem.group):
             self.method, batch, self.budgets = options.check()
@@ -127,6 +138,8 @@ class Run(Iterator[State]):
             asked = options.asked_bounds()
             given = options.record_at
             iterations = None if given is None else checked_iterations(given)
+        if problem.spread:
+            self._compare_ranks(asked)
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
         self.progress = progress = self._begin(batch, rng, warm)
@@ -170,6 +183,18 @@ class Run(Iterator[State]):
         self.saver = None
         if options.checkpoint is not None and self.started:
             self.saver = Saver(self, options.checkpoint)
+
+    def _compare_ranks(self, asked: tuple[Bound, ...]) -> None:
+        """Refuse options that differ from rank to rank: one would stop and leave others waiting."""
+        options, group = self.options, self.problem.group
+        names = ("batch", "tol", "max_iterations", "max_gradients", "max_seconds", "every")
+        given: dict[str, Any] = {name: getattr(options, name) for name in names}
+        given |= {"method": self.method, "bounds": [bound.name for bound in asked]}
+        if isinstance(options.record_at, Sequence | np.ndarray):  # a stream would be used up
+            given["record_at"] = list(options.record_at)
+        with shared_errors(group):
+            hashes = {name: fingerprint(value) for name, value in given.items()}
+        refuse_differences(group, hashes, "run")
 
     @property
     def started(self) -> bool:
@@ -232,7 +257,7 @@ class Run(Iterator[State]):
             raise StopIteration
         if self._started is None:
             self._started = time.perf_counter()
-        with self.interrupts:
+        with abort_on_error(self.problem.group), self.interrupts:
             self._poll()
             if self.saver is not None:
                 self.saver.begin(self)
@@ -272,9 +297,10 @@ class Run(Iterator[State]):
 
     def finish(self) -> Result:
         """The result of the whole run."""
-        with abort_on_error(self.problem.group), self.interrupts:
+        with self.interrupts:
             deque(self, maxlen=0)  # no record is held while the next one is made
-            return self.result()
+            with abort_on_error(self.problem.group):
+                return self.result()
 
     def _append(self, row: Record) -> None:
         """Add to the history, and note the gradients at the last fall of the gap."""

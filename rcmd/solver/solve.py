@@ -191,7 +191,9 @@ def solve(run: Run) -> Result:
     tol
         Stop when the certified gap P(β) − D(w) is at most this.
     max_iterations, max_gradients, max_seconds
-        Budgets; with none given, the larger of 1000 passes over the data and 10⁷ gradients.
+        Budgets; with none given, the larger of 1000 passes over the data and 10⁷ gradients. The
+        clock starts with the first step, after what is compiled once, and at least one step and
+        one certificate are made.
     seed
         A whole number, or a ``numpy.random.Generator``: same seed, same iterates.
     record_at

@@ -1,5 +1,6 @@
 """Rows spread over ranks that are threads: everything but MPI itself."""
 
+import math
 import threading
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ from rcmd import (
     Problem,
     RankOneAtom,
     Ridge,
+    SeparableConjugate,
     SparseAtom,
     StopReason,
     certify,
@@ -311,14 +313,14 @@ def test_the_seed_is_that_of_rank_0():
 
 
 class Stray(UniformSampler):
-    """Draws what the others draw, changed."""
+    """Draws what the others draw, changed, where no comparison of options looks."""
 
     def __init__(self, change, *arguments):
         super().__init__(*arguments)
-        self.change = change
+        self._change = change
 
     def draw(self, steps):
-        return self.change(super().draw(steps))
+        return self._change(super().draw(steps))
 
 
 def stray_run(exchange, change):
@@ -609,3 +611,114 @@ def test_schedules_of_ones_own_are_taken():
 
     result = rehearse(2, work)[0]
     assert np.isnan(result.history[-1].bound)
+
+
+# ---- what is not the same on all ranks -----------------------------------------------------------
+
+
+class Squares(SeparableConjugate):
+    """A class of one's own, without a ``repr``."""
+
+    gamma = 1.0
+
+    def __init__(self, fails=None, gamma=1.0):
+        self.fails, self.gamma = fails, gamma
+
+    def label_fault(self, y):
+        if self.fails and y.max() > 50:
+            raise self.fails("fifty")
+
+    def value(self, s, y):
+        return (s - y) ** 2 / 2
+
+    def derivative(self, s, y):
+        return math.nan if y > 70 else s - y
+
+    def conjugate(self, w, y):
+        return w * w / 2 + w * y
+
+    def conjugate_derivative(self, w, y):
+        return w + y
+
+    def conjugate_domain(self, y):
+        return (-math.inf, math.inf)
+
+
+class OwnBall(L1Ball):
+    def bind(self, rows, losses):
+        if losses.y.max() > 60:
+            raise KeyError("sixty")
+        return self
+
+
+class OnlyMine(L1Ball):
+    pass
+
+
+def on_two(loss=None, oracle=None, last=0.0, problem=None, run=None):
+    """The certificates of two ranks; ``last`` is the last label, which rank 1 has."""
+    X, y, _ = data(N, P, seed=2)
+    y = np.append(y[:-1], last)
+
+    def work(group):
+        own = problem(group.rank) if problem else {}
+        parts = (own.pop("loss", loss or Squares()), own.pop("oracle", oracle or OwnBall(2.0)))
+        task = sharded(group, X, y, *parts, **own)
+        options = {"max_iterations": 20, "method": "rcmd"} | (run(group.rank) if run else {})
+        return solve(task, **options).certificate.ground_text
+
+    return rehearse(2, work)
+
+
+def test_certificates_of_all_ranks_say_the_same() -> None:
+    one, other = on_two()
+    assert one == other
+    assert one.startswith("sampled: Squares at")
+
+
+@pytest.mark.parametrize("error", [KeyError, ZeroDivisionError, SystemExit])
+def test_whatever_one_rank_raises_is_said_on_all(error) -> None:
+    with pytest.raises(SharedError, match=rf"^rank 1: {error.__name__}: '?fifty'?$"):
+        on_two(Squares(error), last=55.0)
+
+
+def test_the_loss_is_blamed_for_its_own_slopes() -> None:
+    with pytest.raises(SharedError, match=r"^rank 1: derivative of Squares at .* is nan"):
+        on_two(last=80.0, oracle=L1Ball(2.0))
+    X, y, _ = data(N, P, seed=2)
+    with pytest.raises(ValueError, match=r"^derivative of Squares at .* is nan"):
+        Problem(X, np.append(y[:-1], 80.0), Squares(), OnlyMine(2.0))
+
+
+def test_an_oracle_that_fails_on_one_rank_ends_all() -> None:
+    with pytest.raises(KeyError, match="sixty"):
+        on_two(last=65.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("loss", lambda rank: {"loss": Squares(gamma=1.0 + rank)}),
+        ("oracle", lambda rank: {"oracle": OwnBall(2.0 + rank)}),
+        ("intercept", lambda rank: {"intercept": 1.0 + rank}),
+        ("verify", lambda rank: {"verify": rank == 0}),
+    ],
+)
+def test_problems_are_the_same_on_all_ranks(name, own) -> None:
+    with pytest.raises(SharedError, match=f"^{name} of the problem is not the same on all ranks"):
+        on_two(problem=own)
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("every", lambda rank: {"every": 30.0 + rank}),
+        ("max_seconds", lambda rank: {"max_seconds": 300.0 + rank}),
+        ("method", lambda rank: {"method": RCMD(schedule=SublinearSchedule(23.0 + rank))}),
+        ("record_at", lambda rank: {"record_at": [20, 21 + rank]}),
+    ],
+)
+def test_options_are_the_same_on_all_ranks(name, own) -> None:
+    """One rank would stop and leave the others waiting."""
+    with pytest.raises(SharedError, match=f"^{name} of the run is not the same on all ranks"):
+        on_two(run=own)

@@ -118,7 +118,7 @@ def test_a_rank_that_dies_is_named_and_others_go_on_from_its_checkpoint(folder, 
 @needs_mpi
 def test_an_error_of_one_rank_ends_all(folder):
     done = script(2, folder, "raising", file="other.ckpt", status=2)
-    assert "rcmd: rank 1: something of my own" in done.stderr
+    assert "rcmd: rank 1: RuntimeError: something of my own" in done.stderr
 
 
 @needs_mpi

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 from planted import planted
@@ -26,6 +27,7 @@ from rcmd import (
     Huber,
     L1Ball,
     LeastSquares,
+    Poisson,
     Problem,
     SeparableConjugate,
     Simplex,
@@ -315,6 +317,32 @@ def test_the_doubt_is_what_its_formula_says(loss: SeparableConjugate) -> None:
         certificate = certify(case, beta, case.response(beta))
         assert certificate.primal == pytest.approx(case.primal(beta) + doubt, rel=1e-12)
         assert certificate.loss_gap == pytest.approx(doubt, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("loss", "label", "x", "prediction"),
+    [(Poisson(), 1e6, 10.0, 1.000001e-6), (LeastSquares(), 0.0, 1e9, 1e-2)],
+    ids=repr,
+)
+def test_a_small_loss_does_not_hide_a_rounding(
+    loss: SeparableConjugate, label: float, x: float, prediction: float
+) -> None:
+    """exp(s) − ys is 0 at s ≈ 1/y, where its slope is −y; s²/2 is small with s, whose slope is 0
+    at the start: an upper bound of P all the same, up to 1e-13.
+    """
+    case = Problem([[x, -x]], [label], loss, Simplex(1.0))
+    share = 0.5 + prediction / (2 * x)
+    missed = []
+    with mp.workdps(50):
+        for ulps in range(-3, 4):
+            beta = np.array([share + ulps * 2.0**-53, 1.0])
+            beta[1] -= beta[0]
+            s = mp.mpf(x) * (mp.mpf(beta[0]) - mp.mpf(beta[1]))
+            true = mp.exp(s) - label * s if isinstance(loss, Poisson) else s * s / 2
+            point = PrimalPoint.at(case, beta)
+            assert true <= mp.mpf(float(point.value)) + 1e-13
+            missed.append(abs(true - mp.mpf(float(point.loss))))
+    assert max(missed) > 1e-10
 
 
 def test_ordinary_rounding_is_not_spoken_of() -> None:

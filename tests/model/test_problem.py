@@ -170,7 +170,7 @@ def agree(problem: Problem, batch: int, constants: Constants) -> None:
     close(constants.blocks, n / batch)
     close(constants.gamma, gammas.max())
     sizes = [abs(X).max(), math.sqrt((X * X).sum(axis=1).max())]
-    close(problem.rounding_scales, np.array(sizes) * math.sqrt(gammas.max()))
+    close(problem.row_sizes, np.array(sizes))
     close(constants.prediction_bound, bounds.max())
     close(constants.prediction_energy, (gammas * bounds**2).mean())
     assert constants.row_energy is None or constants.mu > 0
@@ -329,7 +329,8 @@ def as_fresh(changed: Problem, fresh: Problem) -> None:
     """All that a problem tells, and all that it remembers, for every batch."""
     assert changed.n == fresh.n
     np.testing.assert_allclose(changed.prediction_bounds, fresh.prediction_bounds, rtol=1e-14)
-    close(changed.rounding_scales, fresh.rounding_scales)
+    close(changed.row_sizes, fresh.row_sizes)
+    close(changed.start_slope, fresh.start_slope)
     for batch in range(1, fresh.n + 1):
         assert changed.constants(batch) == fresh.constants(batch)
     assert changed.describe(2) == fresh.describe(2)

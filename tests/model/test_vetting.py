@@ -495,8 +495,8 @@ def test_what_was_only_sampled_is_said_everywhere(tmp_path):
     problem = Problem(X, Y, ArcTan(), Ordered())
     result = solve(problem, method=REFERENCE, tol=1e-1)
     text = problem.ground_text
-    assert text.startswith("sampled: Ordered at ")
-    assert "ArcTan at" in text
+    assert text.startswith("sampled: ArcTan at ")
+    assert "Ordered at" in text
     assert "oracle calls" in text
     assert result.ground == problem.ground == "sampled"
     assert text in repr(result.certificate)
@@ -666,7 +666,6 @@ def test_gammas_are_those_on_the_range_of_predictions():
     np.testing.assert_allclose(problem.losses.gammas, [1.0, 9.0], rtol=2e-2)
     wider = problem.with_oracle(Box(-2.0, 2.0))
     np.testing.assert_allclose(wider.losses.gammas, [4.0, 25.0], rtol=2e-2)
-    assert (wider.rounding_scales > problem.rounding_scales).all()
 
 
 def test_the_bound_of_a_class_without_gamma_holds():

@@ -69,8 +69,9 @@ class CoordinateLoop(Stateful):
 
     def refresh(self, d: Any) -> None:
         """Put a freshly computed ``d`` in place of the running one, averages kept exact."""
-        moved = self._shape(d) - self._shape(self.columns[:, SLOPE])
-        self.columns[:, LAG] += self.running[GROWTH] * moved
+        if self.running[GROWTH]:  # not at the start, where nothing is averaged yet
+            moved = self._shape(d) - self._shape(self.columns[:, SLOPE])
+            self.columns[:, LAG] += self.running[GROWTH] * moved
         self.columns[:, SLOPE] = d
         self.running[MASS] = self.running[PEAK] = self._mass(d).sum()
 

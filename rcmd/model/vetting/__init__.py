@@ -21,7 +21,7 @@ from rcmd.model.problem import Problem, foreign, names, unaltered
 from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import Schedule
 from rcmd.model.vetting.losses import LossCheck
-from rcmd.model.vetting.oracles import OracleCheck, costs_for
+from rcmd.model.vetting.oracles import OracleCheck, costs_for, seeds_for
 from rcmd.model.vetting.other_parts import check_prox, check_rows, check_schedule
 from rcmd.model.vetting.subject import Sample, Subject
 
@@ -44,22 +44,23 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
         subject = Subject(names(found["rows"]), "its base class Rows says what each method is")
         check_rows(subject, problem.rows, sample)
         grounds["rows"] = f"sampled at {len(sample.places)} rows"
+    if "loss" in found:  # before the oracle, whose costs are made of slopes
+        grounds["loss"] = _vet_losses(problem, found["loss"], sample)
     if "oracle" in found:
         # A function in a class of rcmd's own has been judged by it before, and calls are dear.
         few = problem.p > LARGE or callable(found["oracle"][0])
-        costs = costs_for(problem, sample, few)
+        seeds = seeds_for(problem, sample, few)
         key = (
             *map(type, found["oracle"]),
-            fingerprint((problem.oracle, sample.rows.array, np.array(costs))),
+            fingerprint((problem.oracle, sample.rows.array, *seeds)),
         )
         if key not in _passed:
+            costs = costs_for(problem.oracle, sample.rows, seeds, few)
             subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
             check = OracleCheck(subject, problem.oracle, sample, costs)
             check.run(2 if few else 8)
             _remember(key, f"sampled at {len(costs)} costs by {check.calls} oracle calls")
         grounds["oracle"] = _passed[key]
-    if "loss" in found:
-        grounds["loss"] = _vet_losses(problem, found["loss"], sample)
     return grounds
 
 

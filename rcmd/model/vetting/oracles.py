@@ -10,6 +10,7 @@ from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of, writes_at
 from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.oracles.writing import disagreement, form_of
 from rcmd.rows.atoms import Atom
+from rcmd.rows.base import DenseRows
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
 
@@ -20,13 +21,16 @@ COORDINATES = 6
 """Coordinates along which an atom is compared with better points."""
 
 
-def costs_for(problem: Problem, sample: Sample, few: bool) -> list[Array]:
-    """Costs that runs may meet: Xᵀw/n for slopes w of the losses, such with noise, rows, and 0."""
-    rng, rows, losses = np.random.default_rng(0), sample.rows, problem.losses.some(sample.places)
+Seeds = tuple[list[Array], list[Array]]
+
+
+def seeds_for(problem: Problem, sample: Sample, few: bool) -> Seeds:
+    """Slopes w of the losses, and Xᵀw/n for random ones: all that costs are made of, but rows."""
+    rng, losses = np.random.default_rng(0), problem.losses.some(sample.places)
     predictions = 0 * losses.y, sample.low, (sample.low + sample.high) / 2
     slopes = [losses.derivative(s) for s in predictions]
     size = max(abs(w).max() for w in slopes) / 1000
-    costs = []
+    mixtures = []
     count = min(MOST_ROWS, max(MOST_ENTRIES // problem.p, 2))
     batch = np.unique(np.linspace(0, problem.rows.n - 1, count).astype(int))
     for _ in range(1 if few else 3):
@@ -34,9 +38,15 @@ def costs_for(problem: Problem, sample: Sample, few: bool) -> list[Array]:
         total = problem.rows.rmatvec(0 * problem.losses.y) if isinstance(total, LowRank) else total
         w = np.asarray(rng.integers(-1000, 1000, len(batch)), dtype=problem.rows.number_type)
         problem.rows.scatter(batch, size * w, total)
-        costs.append(as_vector(total) / len(batch))
-    far = 1 if problem.oracle.indicator else 10**8
-    costs += [far * x for x in rows.array[: 2 if few else 4]]
+        mixtures.append(as_vector(total) / len(batch))
+    return slopes, mixtures
+
+
+def costs_for(oracle: LinearMinOracle, rows: DenseRows, seeds: Seeds, few: bool) -> list[Array]:
+    """Costs that runs may meet: Xᵀw/n for slopes w of the losses, such with noise, rows, and 0."""
+    (slopes, costs), rng = seeds, np.random.default_rng(0)
+    far = 1 if oracle.indicator else 10**8
+    costs = [*costs, *(far * x for x in rows.array[: 2 if few else 4])]
     costs = [sign * c for c in costs for sign in (1, -1)]
     costs += [rows.rmatvec(w) / rows.n for w in slopes]
     # Costs nearby, for which a heuristic chooses other atoms.
@@ -76,8 +86,10 @@ class OracleCheck:
             self._search(k)
         self.reached = np.array(self.points)
         self.sizes = abs(self.reached)
+        costs = np.array(self.costs).T  # one product of matrices, not one for each cost
+        values, sizes = self.reached @ costs, self.sizes[: len(self.costs)] @ abs(costs)
         for k in range(len(self.costs)):
-            self._lowest(k)
+            self._lowest(k, values[:, k] + self.penalties, sizes[:, k].max())
         self._range()
         self.oracle.reset()
 
@@ -162,7 +174,8 @@ class OracleCheck:
         scale = abs(atoms - centre).max() or 1
         rays = [-scale * signs * share for share in (sizes, sizes**0, sizes**3)]
         spanned = np.asarray(atoms - centre, dtype=float)
-        shares = np.linalg.lstsq(spanned.T, rays[0].astype(float), rcond=1e-10)[0]
+        gram = spanned @ spanned.T  # few atoms of many entries: small, and any shares will do
+        shares = np.linalg.lstsq(gram, spanned @ rays[0].astype(float), rcond=1e-12)[0]
         rays.append((shares @ spanned).astype(rays[0].dtype))  # where dom R is flat
         ends = [self._end(k, centre, ray) for ray in rays]
         best = min(ends, key=lambda point: c @ point)
@@ -192,12 +205,10 @@ class OracleCheck:
                 outside = middle
         return inside
 
-    def _lowest(self, k: int) -> None:
+    def _lowest(self, k: int, values: Array, size: Any) -> None:
         """``minimum`` is at most cᵀβ + R(β) at every point, and equal to it at an exact atom."""
-        c, lowest = self.costs[k], self.minima[k]
-        values = self.reached @ c + self.penalties
-        sizes = self.sizes[: len(self.costs)] @ abs(c)
-        room = OF_SUMS * float(sizes.max() + max(map(abs, self.penalties)))
+        lowest = self.minima[k]
+        room = OF_SUMS * float(size + max(map(abs, self.penalties)))
         best = int(values.argmin())
         if not lowest <= values[best] + room:
             expected = (
