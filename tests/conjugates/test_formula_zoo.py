@@ -9,7 +9,7 @@ import pytest
 
 from rcmd import L1Ball, Problem, SeparableConjugate, solve
 from rcmd.conjugates.expressions import ExpressionError, ExpressionLoss
-from rcmd.conjugates.expressions.intervals import Counterexample
+from rcmd.conjugates.expressions.intervals import CurvatureFault
 
 mp = mpmath.mp.clone()
 mp.dps = 40
@@ -173,7 +173,7 @@ def test_convex_for_some_fields_only() -> None:
     edge = np.full(N, 0.99)
     assert Problem(X, y, loss, L1Ball(2.0), fields={"k": edge}).ground == "proved"
     edge[3] = 1.01
-    with pytest.raises(Counterexample, match=r"not convex: l'' ≤ -0\.0.* at r = .*, k = 1\.01"):
+    with pytest.raises(CurvatureFault, match=r"not convex: l'' ≤ -0\.0.* at r = .*, k = 1\.01"):
         Problem(X, y, loss, L1Ball(2.0), fields={"k": edge})
 
 

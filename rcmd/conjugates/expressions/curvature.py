@@ -251,7 +251,7 @@ def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, D
         high = max([_peak(second, points)[1], *known]) * (1 + mpmath.mpf(_MARGIN))
         try:
             proved = intervals.decide(*doubt, float(high), -math.inf, math.inf)
-        except intervals.Counterexample as found:
+        except intervals.CurvatureFault as found:
             shown = mpmath.mpf(found.at)
             ends = number(piece.low), number(piece.high)
             points = sorted(
