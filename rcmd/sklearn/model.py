@@ -225,7 +225,7 @@ class LinearModel(BaseEstimator, ABC):
 
     def _posed(self, training: Training, labels: Array, oracle: Any) -> Problem:
         """The problem of one vector of labels, its intercept in an interval that is wide enough."""
-        own = {"weights": training.weights, "offset": training.offset}
+        own: dict[str, Any] = {"weights": training.weights, "offset": training.offset}
         problem = Problem(training.X, labels, self.loss, oracle, **own)
         if not self.fit_intercept:
             return problem

@@ -6,6 +6,7 @@ decides on a default: exact steps find a root each.
 """
 
 import math
+from functools import partial
 from typing import Any
 
 from rcmd import Logistic, Problem, solve
@@ -52,7 +53,8 @@ def _compare(
     section: Section, name: str, spec: str, problem: Problem, seeds: int, passes: int
 ) -> None:
     """A line of the table."""
-    steps, shown, row = passes * problem.n, [], {"data": name, "R": spec, "passes": passes}
+    steps, shown = passes * problem.n, list[str]()
+    row: dict[str, Any] = {"data": name, "R": spec, "passes": passes}
     gaps, times = dict[str, float](), dict[tuple[str, float], float]()
     for step, method in METHODS.items():
         tell(f"{name}, {spec}, {step}")
@@ -63,8 +65,8 @@ def _compare(
         shown += [f"{gaps[step]:.1e}", f"{bound:.1e}{'' if found.holds else ' !'}"]
         row[step] = {"mean_gap": gaps[step], "bound": bound, "holds": found.holds}
         for tol in TOLERANCES:
-            most = {"tol": tol, "max_gradients": LONGEST * problem.n}
-            runs = [clocked(lambda: solve(problem, **options, **most)) for _ in range(3)]  # noqa: B023
+            reaching = options | {"tol": tol, "max_gradients": LONGEST * problem.n}
+            runs = [clocked(partial(solve, problem, **reaching)) for _ in range(3)]
             reached = all(result.success for result, _ in runs)
             times[step, tol] = min(seconds for _, seconds in runs) if reached else math.nan
     ratios = [times["exact", tol] / times["1/σ", tol] for tol in TOLERANCES]
