@@ -28,12 +28,12 @@ LONGEST = 200
 def bench_steps(data: str | None, seeds: int, passes: int) -> Report:
     """Both steps on every data set with every R."""
     title = f"Exact steps beside 1/σ after {passes} passes: logistic loss, batch 1, {seeds} seeds"
-    words = "data | R | gap, 1/σ | bound | gap, exact | bound | exact/σ | to 1e-03 | to 1e-06"
+    words = "data | R | gap 1/σ | bound | gap exact | bound | ratio | to 1e-3 | to 1e-6"
     section = Section("steps", title, cells(words))
     section.notes = [
         "gap: the mean over seeds of P − D at the pair of the theorem; the bound is of its mean",
         "! beside a bound: the mean gap is not below it at 95 %",
-        "exact/σ: the quotient of the gaps; to 1e-03, 1e-06: that of the times to a certified gap",
+        "ratio: exact over 1/σ, of the gaps; to 1e-3, 1e-6: of the times to a certified gap",
         f"–: one of the two did not get there within {LONGEST} passes",
     ]
     for name in DATA:
