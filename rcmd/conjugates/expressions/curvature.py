@@ -171,7 +171,8 @@ def finite(expression: Any, what: str) -> Function:
             return evaluated(at, _MOST_DIGITS)
         raise Counterexample(
             f"{what} is not a finite real number at {{at}}, in {digits} digits; expected a loss "
-            "that is finite and smooth for every s",
+            "that is finite and smooth for every s: where terms cancel far out, write it in words "
+            "such as softplus, log1p or expm1",
             at,
         )
 

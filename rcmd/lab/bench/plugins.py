@@ -250,8 +250,9 @@ def every_oracle(settings: Settings) -> Section:
     section = Section("oracles", title, header)
     section.notes = [
         "goal: at most 3 l1 steps, or at most 1.5 times the writing of the atom alone",
-        "an intercept is a product of the l1 ball with one variable more; an offset and a field",
-        "(a formula, the logistic loss of a·s) are numbers of each sample",
+        "an intercept is a product of the l1 ball with one variable more",
+        "an offset and a field are numbers of each sample; the field is a in the formula softplus("
+        "-a·y·s)",
     ]
     rng = np.random.default_rng(settings.seed)
     tilted = SeparableConjugate.from_expression("softplus(-a*y*s)", fields=["a"])
