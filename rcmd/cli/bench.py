@@ -32,6 +32,14 @@ ball. Ratios of one run; about three minutes.
     rcmd bench plugins --quick --json plugins.json
 """
 
+STEPS_HELP = """\
+Exact coordinate steps (Theorem I) beside the paper's 1/σ, for strongly convex R:
+mean gaps over many seeds beside their bounds after equal passes, and ratios of the
+times to a certified gap. Ten minutes. A data set found nowhere is downloaded.
+
+    rcmd bench steps --data ~/libsvm --seeds 50 --passes 20 --json steps.json
+"""
+
 PEERS_HELP = """\
 Time to a certified gap of l1-constrained logistic regression, beside cyanure,
 COPT, scikit-learn and skglm where they are installed. Half an hour; one
@@ -68,6 +76,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     plugins.add_argument("--quick", action="store_true", help="fewer turns, about a minute")
 
+    steps = add_command(benchmarks, "steps", "exact coordinate steps beside 1/σ", STEPS_HELP)
+    steps.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, mushrooms")
+    steps.add_argument("--quick", action="store_true", help="three seeds: about two minutes")
+    steps.add_argument("--seeds", type=int, default=50, help="(default: %(default)s)", metavar="M")
+    steps.add_argument("--passes", type=int, default=20, help="(default: %(default)s)")
+
     peers = add_command(
         benchmarks, "peers", "time to a certified gap beside other packages", PEERS_HELP
     )
@@ -82,7 +96,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     for benchmark in (engine, plugins, mpi):
         benchmark.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
-    for benchmark in (engine, oracles, plugins, peers, mpi):
+    for benchmark in (engine, oracles, plugins, steps, peers, mpi):
         add_json_option(benchmark)
 
 

@@ -7,7 +7,16 @@ from functools import partial
 import numpy as np
 
 from rcmd.cli.options import check_outputs
-from rcmd.cli.tasks import Task, about_solution, fitting_labels, generated, located, refuse
+from rcmd.cli.tasks import (
+    Task,
+    about_solution,
+    field_files,
+    fitting_labels,
+    generated,
+    located,
+    refuse,
+    sample_data,
+)
 from rcmd.distributed import world
 from rcmd.distributed.problem import ShardedProblem
 from rcmd.distributed.shards import read_shard, shard
@@ -46,7 +55,7 @@ def sharded_task(group: Group, options: argparse.Namespace) -> Task:
                 "one process for matrices"
             )
         refuse(options, "held_out", "keep")
-        loss = parse_loss(options.loss or "logistic")
+        loss = parse_loss(options.loss or "logistic", field_files(options))
         oracle = parse_oracle(options.oracle or "l1:5")
         path = None if options.file is None else located(options.file, options.data)
     remarks: list[str] = []
@@ -55,8 +64,11 @@ def sharded_task(group: Group, options: argparse.Namespace) -> Task:
     else:
         X, y = read_shard(group, path)
         y, remarks = fitting_labels(loss, y, group)
-    bound = options.intercept
-    problem = ShardedProblem(X, y, loss, oracle, group=group, intercept=bound)
-    counts = np.diff(problem.starts)
-    spread = f"{group.size} ranks with {counts.min():,} to {counts.max():,} rows each"
+    counts = [int(part[0]) for part in group.gather(np.array([len(y)]))]
+    start = sum(counts[: group.rank])
+    with shared_errors(group):
+        own = sample_data(options, sum(counts), slice(start, start + len(y)))
+    own["intercept"] = options.intercept
+    problem = ShardedProblem(X, y, loss, oracle, group=group, **own)
+    spread = f"{group.size} ranks with {min(counts):,} to {max(counts):,} rows each"
     return Task(problem, [*remarks, spread], partial(about_solution, problem))

@@ -29,10 +29,15 @@ def add_command(
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """``FILE`` and ``--data``, for samples."""
+    """``FILE`` and ``--data``, for samples, and what each sample has beside its label."""
     parser.add_argument("file", nargs="?", metavar="FILE|NAME", help="data (default: built-in)")
     parser.add_argument(
         "--data", metavar="DIR", help="folder with the data set NAME (or set RCMD_DATA)"
+    )
+    own = "a number for each sample, in a .npy or a text file"
+    parser.add_argument("--offset", metavar="FILE", help=f"added to the predictions: {own}")
+    parser.add_argument(
+        "--field", action="append", metavar="NAME=FILE", help=f"that the loss reads: {own}; again"
     )
 
 

@@ -14,6 +14,12 @@ and a method, or an object such as RCMD(schedule=…, prox=…) in the file:
     rcmd solve a9a --loss mine.py:Tilted --oracle 'mine.py:Cone(2.0)'
     rcmd solve a9a --method mine.py:steps
 
+Numbers of each sample, such as the logarithm of its exposure, or those that a
+loss reads beside the label, are in files of their own:
+
+    rcmd solve counts.txt --loss poisson --offset exposure.npy
+    rcmd solve a9a --loss 'expression:softplus(-y*s + m)' --field m=margins.txt
+
 --rows entries completes a matrix from lines "row column value"; --rows cur
 chooses columns and rows of a matrix (text or .npy):
 
@@ -43,7 +49,7 @@ from rcmd.cli.options import (
     given,
     word,
 )
-from rcmd.cli.tasks import TASKS, Task, located
+from rcmd.cli.tasks import TASKS, Task, field_files, located
 from rcmd.methods import method_named
 from rcmd.model import truth
 from rcmd.model.problem import Problem
@@ -59,7 +65,8 @@ from rcmd.solver.solve import iterate
 
 WORDS: dict[str, type] = {
     "rows": str, "file": str, "data": str, "loss": str, "oracle": str, "intercept": float,
-    "batch": str, "seed": int, "held_out": float, "keep": str, "method": str,
+    "offset": str, "field": list, "batch": str, "seed": int, "held_out": float, "keep": str,
+    "method": str,
 }  # fmt: skip
 """The options that say what is solved, and by which steps; each may be ``None``."""
 
@@ -133,6 +140,11 @@ def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
     if options.file is not None:
         path = located(options.file, options.data) if options.rows == "libsvm" else options.file
         words |= {"file": os.path.abspath(path), "data": None}
+    if options.offset is not None:
+        words["offset"] = os.path.abspath(options.offset)
+    if options.field is not None:
+        files = field_files(options).items()
+        words["field"] = [f"{name}={os.path.abspath(file)}" for name, file in files]
     return words
 
 

@@ -35,7 +35,7 @@ def samples_problem(
     FILE is a path, or the name of a data set, which ``datasets.locate`` searches for; without it
     data are generated from the seed.
     """
-    conjugate, regularizer = parse_loss(loss), parse_oracle(oracle)
+    conjugate, regularizer = parse_loss(loss, field_files(options)), parse_oracle(oracle)
     check_seed(options.seed)
     remarks: list[str] = []
     if options.file is None:
@@ -43,8 +43,40 @@ def samples_problem(
     else:
         X, y = datasets.read(located(options.file, options.data))
         y, remarks = fitting_labels(conjugate, y)
-    bound = vars(options).get("intercept")
-    return Problem(X, y, conjugate, regularizer, intercept=bound), remarks
+    own = sample_data(options, len(y)) | {"intercept": vars(options).get("intercept")}
+    return Problem(X, y, conjugate, regularizer, **own), remarks
+
+
+def field_files(options: argparse.Namespace) -> dict[str, str]:
+    """The file of each ``--field NAME=FILE``."""
+    files: dict[str, str] = {}
+    for text in options.field or ():
+        name, _, file = text.partition("=")
+        if not (name.isidentifier() and file) or name in files:
+            raise ValueError(
+                f"--field is {text!r}; expected NAME=FILE, such as tau=levels.npy, once for each "
+                "name that the loss reads"
+            )
+        files[name] = file
+    return files
+
+
+def sample_data(options: argparse.Namespace, n: int, mine: slice = slice(None)) -> dict[str, Any]:
+    """Offset and fields of ``Problem`` from their files, of n samples those that are ``mine``."""
+    fields = {name: _one_each(file, n)[mine] for name, file in field_files(options).items()}
+    offset = None if options.offset is None else _one_each(options.offset, n)[mine]
+    return {"offset": offset, "fields": fields}
+
+
+def _one_each(file: str, n: int) -> Array:
+    """The numbers of a file, one for each of n samples."""
+    table = read_numbers(file)
+    if table.size != n or 1 not in table.shape:
+        raise FileError(
+            f"{file} holds {len(table)} × {table.shape[1]} numbers; expected {n}, one for each "
+            "sample, in a line each"
+        )
+    return table.ravel()
 
 
 def generated(loss: SeparableConjugate, seed: int) -> tuple[Any, Array]:
@@ -102,7 +134,7 @@ def libsvm(options: argparse.Namespace) -> Task:
 
 def entries(options: argparse.Namespace) -> Task:
     """Some entries of a matrix, which is to be completed."""
-    refuse(options, "keep", "intercept", "data")
+    refuse(options, "keep", "intercept", "data", "offset", "field")
     loss = parse_loss(options.loss or "least-squares")
     oracle = _required_oracle(options, "nuclear:SHAPE:RADIUS")
     found = read_entries(options.file)
@@ -130,7 +162,7 @@ def entries(options: argparse.Namespace) -> Task:
 
 def columns_and_rows(options: argparse.Namespace) -> Task:
     """A matrix whose columns and rows are to be chosen."""
-    refuse(options, "held_out", "intercept", "loss", "data")
+    refuse(options, "held_out", "intercept", "loss", "data", "offset", "field")
     oracle = _required_oracle(options, "cur:SHAPE:RADIUS")
     M = read_numbers(options.file)
     regularizer = for_columns(oracle, M.size, M.T.shape)

@@ -32,7 +32,7 @@ from rcmd.model.schedules import (
     default_schedule,
 )
 from rcmd.rows.processes import shared_errors
-from rcmd.rows.validation import Array, batch_size, check_kind, warn_caller
+from rcmd.rows.validation import Array, batch_size, check_kind, takes, warn_caller
 
 if TYPE_CHECKING:
     from rcmd.engine.compiled import CompiledEngine
@@ -114,7 +114,7 @@ class RCMD(Method):
         if not isinstance(self.accounting, Sequence):
             raise TypeError(f"accounting is {self.accounting!r}; expected a list, such as [mine]")
         for one in self.accounting:
-            if isinstance(one, type) or not callable(getattr(one, "record", None)):
+            if isinstance(one, type) or not takes(getattr(one, "record", None), 1):
                 raise TypeError(f"accounting holds {one!r}; expected objects with record(step)")
 
     def start(

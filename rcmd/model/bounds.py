@@ -38,6 +38,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
+from rcmd.rows.validation import takes
+
 if TYPE_CHECKING:
     from rcmd.model.constants import Constants
     from rcmd.model.problem import Problem
@@ -175,7 +177,7 @@ class Bound:
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):
             raise TypeError(f"name of a Bound is {self.name!r}; expected a word")
-        if not callable(self.value):
+        if not takes(self.value, 2):
             raise TypeError(
                 f"value of the Bound {self.name!r} is {self.value!r}; expected a function of "
                 "(constants, k), such as lambda c, k: 8 * c.blocks * c.prediction_energy / (k + 1)"

@@ -7,7 +7,7 @@ own files are loaded by ``rcmd.model.user_code``.
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -128,17 +128,18 @@ def for_columns(part: Any, p: int, shape: Shape | None = None) -> Any:
     return part.finish(p, shape) if isinstance(part, Waiting) else part
 
 
-def parse_loss(text: str) -> SeparableConjugate:
+def parse_loss(text: str, fields: Iterable[str] = ()) -> SeparableConjugate:
     """A loss as name[:number…], such as ``logistic`` or ``huber:0.5``.
 
-    Also ``expression:FORMULA``, a formula in s and y, and ``FILE.py:CLASS``, a class of your own,
-    with numbers in parentheses if it takes any.
+    Also ``expression:FORMULA``, a formula in s, y and the names of ``fields``, and
+    ``FILE.py:CLASS``, a class of your own, with numbers in parentheses if it takes any.
 
     >>> parse_loss("logistic"), parse_loss("quantile:0.9")
     (Logistic(), SmoothedQuantile(level=0.9, width=1.0))
     """
     if text.startswith(EXPRESSION):
-        return SeparableConjugate.from_expression(text.removeprefix(EXPRESSION))
+        formula = text.removeprefix(EXPRESSION)
+        return SeparableConjugate.from_expression(formula, fields=tuple(fields))
     if is_file(text):
         return load_own("loss", text, SeparableConjugate)  # type: ignore[type-abstract]
     named: SeparableConjugate = _named("loss", text, LOSSES)

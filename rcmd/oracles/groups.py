@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from rcmd.oracles.base import IRRATIONAL, ZERO, Array, Groups, NormBall, NormPenalty, cp
-from rcmd.oracles.vectors import LARGE, SMALL, atom_on, direction, largest_size, write_direction
+from rcmd.oracles.vectors import (
+    LARGE,
+    SMALL,
+    atom_on,
+    direction,
+    largest_size,
+    write_direction,
+)
 from rcmd.rows.atoms import Atom
 from rcmd.rows.validation import as_array, checked_numbers
 
@@ -48,6 +55,11 @@ class OnGroupBall(NormBall):
     def order(self) -> Array | None:
         """The same; nothing where they stand so already."""
         return None if (self.groups[1:] >= self.groups[:-1]).all() else self.members
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether they stand so already."""
+        return self.order is None
 
     @cached_property
     def bounds(self) -> Array:
@@ -95,30 +107,32 @@ class OnGroupBall(NormBall):
         """v_g of every group."""
         return np.ones(len(self.bounds) - 1) if self.weights is None else self.weights
 
-    def steepest(self, c: Any, factor: Any) -> Any:
+    def steepest(self, ordered: Any) -> Any:
         """The first group g with the largest ‖c_g‖/v_g, that number, and the largest ‖c_g‖².
 
-        Of factor·c instead of c.
+        ``ordered`` is c group by group.
         """
         best, largest, most = 0, -1.0, 0.0
         for g in range(len(self.scales)):
-            total = 0.0
+            square = 0.0
             for i in range(self.bounds[g], self.bounds[g + 1]):
-                entry = factor * c[self.members[i]]
-                total += entry * entry
-            size = math.sqrt(total) / self.scales[g]
-            if size > largest:
-                best, largest = g, size
-            most = max(most, total)
+                square += ordered[i] * ordered[i]
+            size = math.sqrt(square) / self.scales[g]
+            best = g if size > largest else best
+            largest, most = max(size, largest), max(square, most)
         return best, largest, most
 
     def write_entries(self, c: Any, indices: Any, values: Any) -> int:
         """−(radius/v_g)·c_g/‖c_g‖ on the first steepest group; 0 where a penalty is steeper."""
         factor = 1.0
-        group, size, square = self.steepest(c, factor)
+        for i in range(len(c)):
+            values[i] = c[i if self.in_order else self.members[i]]
+        group, size, square = self.steepest(values)
         if not SMALL < square < LARGE:
             factor = 1 / max(largest_size(c), 1e-300)
-            group, size, square = self.steepest(c, factor)
+            for i in range(len(c)):
+                values[i] *= factor
+            group, size, square = self.steepest(values)
         if not (self.indicator or size / factor > self.threshold):
             return 0
         start, count = self.bounds[group], self.bounds[group + 1] - self.bounds[group]

@@ -1,6 +1,7 @@
 """Input is checked once, where it enters; faults are sentences."""
 
 import dataclasses
+import inspect
 import math
 import sys
 import warnings
@@ -267,3 +268,18 @@ def warn_caller(message: str) -> None:
     while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "rcmd":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, RuntimeWarning, stacklevel=level)
+
+
+def takes(function: Any, count: int) -> bool:
+    """Whether ``function`` can be called with so many arguments, as far as it says.
+
+    >>> takes(lambda state: None, 1), takes(lambda: None, 1), takes(3, 1)
+    (True, False, False)
+    """
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:  # it does not say
+        return callable(function)
+    return True

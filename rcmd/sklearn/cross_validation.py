@@ -43,13 +43,18 @@ class SweptModel(LinearModel):
     scoring: Any = None
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SweptModel:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SweptModel:
         """Score every value in every fold, then fit the best one to all the data.
 
-        ``sample_weight`` counts in the fits and in the scores.
+        ``sample_weight`` and ``offset`` count in the fits and in the scores.
         """
         values = _checked_values(self.values)
-        training = self._training(X, y, sample_weight)
+        if offset is not None and self.scoring is not None:
+            raise ValueError(
+                f"offset is given while scoring is {self.scoring!r}, whose predictions would miss "
+                "it; expected scoring=None, the estimator's own score"
+            )
+        training = self._training(X, y, sample_weight, offset)
         oracle = self._regularizer()
         parameter = swept_parameter(oracle)
         widest = replace(oracle, **{parameter: (min if parameter == "strength" else max)(values)})
@@ -123,14 +128,15 @@ def _fold(
         options = model._options(problem, rng)
         paths.append(path(problem, sweep.values, parameter=sweep.parameter, **options))
         refuse_interrupted(paths[-1])
-    weights = {} if counts is None else {"sample_weight": counts[split[1]]}
+    own = {} if counts is None else {"sample_weight": counts[split[1]]}
+    own |= {} if outside.offset is None else {"offset": outside.offset}
     shell = copy(model)
     # The rows are taken from a plain array, whose columns have no names.
     shell.__dict__.pop("feature_names_in_", None)
     table = []
     for results in zip(*paths, strict=True):
         shell._take(results)
-        score = float(sweep.scorer(shell, outside.X, outside.y, **weights))
+        score = float(sweep.scorer(shell, outside.X, outside.y, **own))
         gap = max(float(result.gap) for result in results)
         table.append((score, gap, all(result.success for result in results)))
     return table

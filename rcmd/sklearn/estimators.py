@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,7 +22,13 @@ from rcmd.conjugates import Logistic
 from rcmd.model.problem import Problem
 from rcmd.rows.validation import Array
 from rcmd.sklearn.cross_validation import SweptModel
-from rcmd.sklearn.model import NUMBER_TYPES, LinearModel, Training, checked_weights
+from rcmd.sklearn.model import (
+    NUMBER_TYPES,
+    LinearModel,
+    Training,
+    checked_offset,
+    checked_weights,
+)
 from rcmd.solver.result import Result
 
 
@@ -103,33 +110,40 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
     _: KW_ONLY
     class_weight: Any = None
 
-    def decision_function(self, X: Any) -> Array:
-        """The predictions Xβ + b, one column for each class where they are more than two."""
-        scores = np.asarray(self._predictions(X))
+    def decision_function(self, X: Any, offset: Any = None) -> Array:
+        """The predictions Xβ + b, one column for each class where they are more than two.
+
+        The ``offset`` of each row, if any, is added to them.
+        """
+        scores = self._predictions(X, offset)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, offset: Any = None) -> Array:
         """The classes with the largest predictions."""
-        scores = self.decision_function(X)
+        scores = self.decision_function(X, offset)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, offset: Any = None) -> Array:
         """The probability of each class, a column each, for the logistic loss.
 
         Of more than two classes, those of each against the rest, divided by their sum.
         """
-        return np.exp(self.predict_log_proba(X))
+        return np.exp(self.predict_log_proba(X, offset))
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
         """The logarithms of ``predict_proba``, accurate where these are tiny."""
-        scores = self.decision_function(X)
+        scores = self.decision_function(X, offset)
         if scores.ndim == 1:
             return log_expit(np.stack([-scores, scores], axis=1))
         return log_softmax(log_expit(scores), axis=1)
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """The accuracy of the predictions."""
+        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+    def _training(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Training:
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBER_TYPES)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y))
@@ -150,7 +164,7 @@ class GSFWClassifier(ClassifierMixin, LinearModel):
         targets = np.where(y == chosen[:, None], 1.0, -1.0)
         for label, factor in zip(self.classes_, factors, strict=True):
             weights = np.where(y == label, factor * weights, weights)
-        return Training(X, y, targets, weights)
+        return Training(X, y, targets, weights, checked_offset(offset, len(y)))
 
     def _take(self, results: Sequence[Result]) -> None:
         self.results_ = list(results)
@@ -252,20 +266,25 @@ class GSFWRegressor(RegressorMixin, LinearModel):
 
     loss: Any = "least-squares"
 
-    def predict(self, X: Any) -> Array:
-        """The predictions Xβ + b."""
-        return np.asarray(self._predictions(X))
+    def predict(self, X: Any, offset: Any = None) -> Array:
+        """The predictions Xβ + b, and the ``offset`` of each row, if any."""
+        return np.asarray(self._predictions(X, offset))
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """R² of the predictions."""
+        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+    def _training(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Training:
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBER_TYPES, y_numeric=True)
-        labels = np.asarray(y, dtype=float)
-        return Training(X, labels, labels[None, :], checked_weights(sample_weight, len(labels)))
+        labels, n = np.asarray(y, dtype=float), len(y)
+        own = checked_weights(sample_weight, n), checked_offset(offset, n)
+        return Training(X, labels, labels[None, :], *own)
 
     def _unit(self, problem: Problem) -> float:
         losses = problem.losses
         shares = np.ones(problem.n) if losses.weights is None else losses.weights
         middle = np.average(losses.y, weights=shares) if self.fit_intercept else 0.0
-        constant = np.full(problem.n, middle)
+        constant = middle - (0 * losses.y if losses.offset is None else losses.offset)
         unit = float(problem.mean(losses.fenchel_young(constant, 0 * constant)))
         # Labels that a constant predicts leave no unit.
         return unit if 0 < unit < np.inf else 1.0

@@ -51,17 +51,21 @@ class Training:
         The labels as the losses expect them, one row of n for each problem.
     weights
         ω_j ≥ 0, or ``None`` where all are alike.
+    offset
+        o_j, added to the predictions, or ``None``.
     """
 
     X: Any
     y: Array
     targets: Array
     weights: Array | None
+    offset: Array | None
 
     def rows(self, chosen: Array) -> Training:
         """Some of the samples."""
-        weights = None if self.weights is None else self.weights[chosen]
-        return Training(self.X[chosen], self.y[chosen], self.targets[:, chosen], weights)
+        both = self.weights, self.offset
+        own = (None if part is None else part[chosen] for part in both)
+        return Training(self.X[chosen], self.y[chosen], self.targets[:, chosen], *own)
 
     def normalized(self) -> Training:
         """The same problems with positive weights of mean 1.
@@ -86,17 +90,27 @@ def checked_weights(sample_weight: Any, n: int) -> Array:
     """``sample_weight`` as n numbers ≥ 0, not all of them zero; ones if it is ``None``."""
     if sample_weight is None:
         return np.ones(n)
-    weights = checked_numbers("sample_weight", as_array("sample_weight", sample_weight))
-    if weights.shape != (n,):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}; expected ({n},), one number for each row "
-            "of X"
-        )
+    weights = checked_column("sample_weight", sample_weight, n)
     if weights.min() < 0:
         raise ValueError(f"sample_weight holds {weights.min()}; expected numbers ≥ 0")
     if not weights.any():
         raise ValueError("sample_weight is zero throughout; expected a positive weight somewhere")
-    return weights.astype(float)
+    return weights
+
+
+def checked_column(name: str, numbers: Any, n: int) -> Array:
+    """``numbers`` as n finite doubles."""
+    array = checked_numbers(name, as_array(name, numbers))
+    if array.shape != (n,):
+        raise ValueError(
+            f"{name} has shape {array.shape}; expected ({n},), one number for each row of X"
+        )
+    return array.astype(float)
+
+
+def checked_offset(offset: Any, n: int) -> Array | None:
+    """``offset`` as n numbers, if it is given."""
+    return None if offset is None else checked_column("offset", offset, n)
 
 
 @dataclass(eq=False, repr=False)
@@ -138,7 +152,7 @@ class LinearModel(BaseEstimator, ABC):
                 setattr(self, name, _changed(name, getattr(self, name), values))
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearModel:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> LinearModel:
         """Fit the model.
 
         Parameters
@@ -150,18 +164,22 @@ class LinearModel(BaseEstimator, ABC):
         sample_weight : array of shape (n_samples,), optional
             Numbers ≥ 0: how often each sample counts. The mean loss is over these counts, so
             that a weight of 2 is a sample given twice, and 0 one left out.
+        offset : array of shape (n_samples,), optional
+            Numbers that are added to the predictions, such as the logarithm of an exposure; of
+            two classes they speak for the second.
+            ``predict`` and ``score`` take those of their own samples.
 
         Returns
         -------
         self
         """
-        training = self._training(X, y, sample_weight).normalized()
+        training = self._training(X, y, sample_weight, offset).normalized()
         results = self._solve(training, self._regularizer(), self._seed())
         self._warn_unless(np.array([result.success for result in results]), self.duality_gap_)
         return self
 
     @abstractmethod
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+    def _training(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Training:
         """The data, checked, as the problems see them."""
 
     @abstractmethod
@@ -207,12 +225,12 @@ class LinearModel(BaseEstimator, ABC):
 
     def _posed(self, training: Training, labels: Array, oracle: Any) -> Problem:
         """The problem of one vector of labels, its intercept in an interval that is wide enough."""
-        weights = training.weights
-        problem = Problem(training.X, labels, self.loss, oracle, weights=weights)
+        own: dict[str, Any] = {"weights": training.weights, "offset": training.offset}
+        problem = Problem(training.X, labels, self.loss, oracle, **own)
         if not self.fit_intercept:
             return problem
         loss, bound = problem.loss, intercept_bound(problem)
-        return Problem(problem.rows, labels, loss, oracle, weights=weights, intercept=bound)
+        return Problem(problem.rows, labels, loss, oracle, intercept=bound, **own)
 
     def _options(self, problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
         check_amount("tol", self.tol, "a number ≥ 0")
@@ -235,11 +253,13 @@ class LinearModel(BaseEstimator, ABC):
             return betas[:, :-1].copy(), betas[:, -1].copy()
         return betas, np.zeros(len(betas))
 
-    def _predictions(self, X: Any) -> Any:
-        """Xβ and the intercept."""
+    def _predictions(self, X: Any, offset: Any = None) -> Any:
+        """Xβ, the intercept and the offset."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=NUMBER_TYPES, reset=False)
-        return X @ self.coef_.T + self.intercept_
+        predictions = np.asarray(X @ self.coef_.T + self.intercept_)
+        offset = checked_offset(offset, len(predictions))
+        return predictions if offset is None else (predictions.T + offset).T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

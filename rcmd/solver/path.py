@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from numbers import Real
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -95,6 +96,12 @@ def path(
             f"values is {values!r}; expected several radii or strengths, such as [1.0, 2.0]"
         )
     wanted = list(values)
+    for value in wanted:
+        if not isinstance(value, Real):
+            raise TypeError(
+                f"values holds {value!r}; expected numbers, the radii or strengths: path changes "
+                "the problem's own oracle, solve(problem.with_oracle(other)) takes any"
+            )
     results = dict(steps(problem, wanted, parameter=parameter, **options))
     reached = [value for value in wanted if value in results]
     return SolutionPath(reached, [results[value] for value in reached], parameter)

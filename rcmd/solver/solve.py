@@ -15,7 +15,7 @@ from rcmd.methods import Method, method_named
 from rcmd.methods.corrected import Corrected
 from rcmd.model.bounds import Bound, asked
 from rcmd.model.problem import Problem
-from rcmd.rows.validation import batch_size, check_kind, check_seed
+from rcmd.rows.validation import batch_size, check_kind, check_seed, takes
 from rcmd.solver.history import COLUMNS, State
 from rcmd.solver.result import Result
 from rcmd.solver.run import Budgets, Run
@@ -106,7 +106,7 @@ class Options:
         given: Any = self.callbacks
         found = (given,) if callable(given) or not isinstance(given, Iterable) else tuple(given)
         for callback in found:
-            if not callable(callback):
+            if not takes(callback, 1):
                 raise TypeError(
                     f"callbacks holds {callback!r}; expected a function of a State, or several of "
                     "them"

@@ -40,6 +40,7 @@ def told(tmp_path_factory):
     places = np.argwhere(np.ones((6, 5)))
     np.savetxt(given / "entries", np.c_[places, rng.standard_normal(30)], fmt=["%d", "%d", "%.3f"])
     np.savetxt(given / "matrix", rng.standard_normal((4, 3)))
+    np.savetxt(given / "each", rng.standard_normal(40))
     (given / "mine.py").write_text("from rcmd import Logistic\nmine = Logistic()\n")
 
     @cache
@@ -136,6 +137,8 @@ CHANGES = [
     (SOLVE, "--loss least-squares", lambda t: t.data["problem"]["loss"], "½(s − y)²"),
     (SOLVE, "--oracle l1:0.5", lambda t: sum(map(abs, t.data["beta"]["values"])) <= 0.5001, True),
     (SOLVE, "--intercept 2", said("^intercept "), True),
+    (SOLVE, "--offset each", lambda t: t.data["primal"], DIFFERENT),
+    (SOLVE, "--field tau=each", status, 2),  # which the logistic loss does not read
     (ENTRIES.partition(" --held")[0], "--held-out 0.2", said("^6 entries held out"), True),
     ("solve matrix --rows cur --oracle cur:auto:1", "--keep 1x2", said(r"mns \d and rows \d, \d:"),
      True),
@@ -175,6 +178,8 @@ CHANGES = [
     ("path rows --oracle ridge", "--strengths 1:4:3:log", along("strength"), [1.0, 2.0, 4.0]),
     (PATH, "--intercept 2", lambda t: t.data["path"][0]["problem"]["p"], 5),
     (PATH, "--plot new.svg", wrote("new.svg"), True),
+    (PATH, "--offset each", along("primal"), DIFFERENT),
+    (PATH, "--field tau=each", status, 2),
     (COMPARE.replace("rows", "other"), "--data more", status, 0),
     (COMPARE, "--loss smoothed-hinge:1", lambda t: t.data["best_known"], DIFFERENT),
     (COMPARE, "--oracle l1:0.5", lambda t: t.data["best_known"], DIFFERENT),
@@ -186,6 +191,8 @@ CHANGES = [
     (COMPARE, "--passes 2", table("gradients"), [80, 80]),
     (COMPARE, "--seeds 2", lambda t: [len(curves) for curves in table("curves")(t)], [2, 1]),
     (COMPARE, "--plot new.svg", wrote("new.svg"), True),
+    (COMPARE, "--offset each", lambda t: t.data["best_known"], DIFFERENT),
+    (COMPARE, "--field tau=each", status, 2),
     (REPLICATE.replace("rows", "other"), "--data more", status, 0),
     (REPLICATE, "--loss smoothed-hinge:1", table("mean"), DIFFERENT),
     (REPLICATE, "--oracle l1:0.5", table("mean"), DIFFERENT),
@@ -194,6 +201,8 @@ CHANGES = [
     (REPLICATE, "--passes 2", lambda t: table("passes")(t)[-1], 2),
     (REPLICATE, "--seeds 3", lambda t: len(first("gaps")(t)), 3),
     (REPLICATE, "--confidence 0.5", table("interval"), DIFFERENT),
+    (REPLICATE, "--offset each", table("mean"), DIFFERENT),
+    (REPLICATE, "--field tau=each", status, 2),
     ("show kept.rcmd", "--plot new.svg", wrote("new.svg"), True),
     ("show kept.rcmd --plot new.svg", "--against iterations",
      lambda t: b">iterations</text>" in t.files["new.svg"], True),
@@ -201,6 +210,8 @@ CHANGES = [
     ("verify kept.rcmd rows", "--loss smoothed-hinge", status, 2),
     ("verify kept.rcmd rows", "--oracle l1:4", status, 2),
     ("verify kept.rcmd rows", "--intercept 2", status, 2),
+    ("verify kept.rcmd rows", "--offset each", status, 1),
+    ("verify kept.rcmd rows", "--field tau=each", status, 2),
     (VERIFY.replace("--rows entries ", ""), "--rows entries", status, 0),
     (VERIFY.replace("--held-out 0.2 ", ""), "--held-out 0.2", status, 0),
     (VERIFY.replace(" --seed 3", ""), "--seed 3", status, 0),
@@ -248,6 +259,9 @@ HANDED = {
     ],
     ("bench plugins", "rcmd.lab.bench.plugins.run"): [
         "--quick: quick True", "--seed 3: seed 3",
+    ],
+    ("bench steps", "rcmd.lab.bench.steps.run"): [
+        "--data D: data D", "--quick: quick True", "--seeds 7: seeds 7", "--passes 7: passes 7",
     ],
     ("bench peers", "rcmd.lab.bench.peers.run"): [
         "--data D: data D", "--quick: quick True", "--problem a9a: problem ['a9a']",

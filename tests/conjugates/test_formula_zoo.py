@@ -9,7 +9,7 @@ import pytest
 
 from rcmd import L1Ball, Problem, SeparableConjugate, solve
 from rcmd.conjugates.expressions import ExpressionError, ExpressionLoss
-from rcmd.conjugates.expressions.intervals import Counterexample
+from rcmd.conjugates.expressions.intervals import CurvatureFault
 
 mp = mpmath.mp.clone()
 mp.dps = 40
@@ -77,11 +77,45 @@ ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
         {},
         quartic,
     ),
+    "ordinal": (  # −log(expit(hi − s) − expit(lo − s)), the chance to fall between two cuts
+        "softplus(s - hi) + softplus(lo - s) - log(1 - exp(lo - hi))",
+        0 * REAL,
+        {"lo": TAU - 1, "hi": TAU + KAPPA},
+        lambda s, y, lo, hi: -mp.log(1 / (1 + mp.exp(s - hi)) - 1 / (1 + mp.exp(s - lo))),
+    ),
+    "ties": (  # Rao and Kupper's: y = 1 won, y = −1 lost, y = 0 neither
+        "where(y > -0.5, softplus(t - s), 0) + where(y < 0.5, softplus(t + s), 0)",
+        np.arange(N) % 3 - 1.0,
+        {"t": TAU},
+        lambda s, y, t: (y >= 0) * mp.log1p(mp.exp(t - s)) + (y <= 0) * mp.log1p(mp.exp(t + s)),
+    ),
+    "label-noise": (  # the logistic loss, made unbiased for labels that are wrong with chance t
+        "softplus(-y*s) - t*y*s/(1 - 2*t)",
+        SIGNS,
+        {"t": TAU / 2},
+        lambda s, y, t: mp.log1p(mp.exp(-y * s)) - t * y * s / (1 - 2 * t),
+    ),
+    "censored-log-logistic": (
+        "(1 + y)*softplus(t - s) - y*(t - s)",
+        BITS,
+        {"t": KAPPA},
+        lambda s, y, t: (1 + y) * mp.log1p(mp.exp(t - s)) - y * (t - s),
+    ),
+    "margins": (
+        "max(0, m - y*s)**2",
+        SIGNS,
+        {"m": SHAPE},
+        lambda s, y, m: max(0, m - y * s) ** 2,
+    ),
 }
+OTHER_LABELS = {"ties"}
+"""Mirrored in y = ±1, but for other labels too."""
 
 
 def made(name: str) -> ExpressionLoss:
-    return SeparableConjugate.from_expression(ZOO[name][0], fields=tuple(ZOO[name][2]))  # type: ignore[return-value]
+    formula, _, fields, _ = ZOO[name]
+    labels = "real" if name in OTHER_LABELS else None
+    return SeparableConjugate.from_expression(formula, fields=tuple(fields), labels=labels)  # type: ignore[return-value]
 
 
 def minimum(name: str, radius: float) -> Any:
@@ -101,7 +135,8 @@ def minimum(name: str, radius: float) -> Any:
     return primal(low)
 
 
-LONG = {"softplus-poisson", "tweedie", "probit", "complementary-log-log"}
+LONG = {"softplus-poisson", "tweedie", "probit", "complementary-log-log", "ordinal", "ties",
+        "label-noise", "censored-log-logistic", "margins"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -173,7 +208,7 @@ def test_convex_for_some_fields_only() -> None:
     edge = np.full(N, 0.99)
     assert Problem(X, y, loss, L1Ball(2.0), fields={"k": edge}).ground == "proved"
     edge[3] = 1.01
-    with pytest.raises(Counterexample, match=r"not convex: l'' ≤ -0\.0.* at r = .*, k = 1\.01"):
+    with pytest.raises(CurvatureFault, match=r"not convex: l'' ≤ -0\.0.* at r = .*, k = 1\.01"):
         Problem(X, y, loss, L1Ball(2.0), fields={"k": edge})
 
 
@@ -205,3 +240,17 @@ def test_a_loss_that_bends_down_elsewhere_needs_the_conjugate_of_its_range() -> 
     assert solve(near, tol=1e-9).gap <= 1e-9
     with pytest.raises(ValueError, match="conjugate of Loss at sample 0"):
         Problem(X, y, loss, L1Ball(1.0), fields={"k": np.full(2, -3.0)})
+
+
+@pytest.mark.slow
+def test_of_fields_that_are_tried_those_that_got_farthest_say_what_is_wrong() -> None:
+    told = r"at s = -1\d+, .*, rho = 0\.75, in 500 digits.* softplus"  # ρ < 3/5 makes no sense
+    with pytest.raises(ExpressionError, match=told):
+        SeparableConjugate.from_expression("-log(expit(rho - s) - expit(3/5 - s))", fields=["rho"])
+
+
+def test_labels_that_were_found_out_may_be_said() -> None:
+    formula = "where(y > -0.5, (s - 1)**2, 0) + where(y < 0.5, (s + 1)**2, 0)"
+    loss = SeparableConjugate.from_expression(formula)
+    with pytest.raises(ValueError, match="if other labels are meant, give labels='real'"):
+        Problem(np.ones((3, 1)), [1.0, 0.0, -1.0], loss, L1Ball(1.0))

@@ -10,7 +10,7 @@ import sympy as sp
 
 from rcmd.conjugates.expressions import ExpressionError, curvature, intervals, loss_from_expression
 from rcmd.conjugates.expressions.algebra import Piece
-from rcmd.conjugates.expressions.intervals import Counterexample, Interval
+from rcmd.conjugates.expressions.intervals import CurvatureFault, Interval
 from rcmd.conjugates.expressions.symbolic import R, in_many_digits, interval_text
 
 FUNCTIONS = [sp.exp, sp.sinh, sp.cosh, sp.tanh, sp.atan, sp.asinh]
@@ -106,11 +106,11 @@ def test_bumps_one_per_cent_from_convex(width: float, place: float) -> None:
         gamma = 1 + share / DEEPEST * STEEPEST
         doubt = curvature.doubt_of(bump(share / DEEPEST, width, place))
         assert intervals.decide(*doubt, gamma * (1 + 1e-9), -reach, reach)
-        with pytest.raises(Counterexample, match="is too small: l'' ≥") as found:
+        with pytest.raises(CurvatureFault, match="is too small: l'' ≥") as found:
             intervals.decide(*doubt, 0.99 * gamma, -reach, reach)
         assert abs(found.value.at - place) < 3 * width
     doubt = curvature.doubt_of(bump(1.01 / DEEPEST, width, place))
-    with pytest.raises(Counterexample, match=r"not convex: l'' ≤ -0\.0") as found:
+    with pytest.raises(CurvatureFault, match=r"not convex: l'' ≤ -0\.0") as found:
         intervals.decide(*doubt, 10.0, *LINE)
     assert abs(found.value.at - place) < width
     away = place - 20 * width if place > 0 else place + 20 * width

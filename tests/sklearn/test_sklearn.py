@@ -12,10 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 pytest.importorskip("sklearn")
-from sklearn import linear_model
+from sklearn import config_context, linear_model
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -39,7 +39,7 @@ from rcmd import (
     solve,
 )
 from rcmd.model import truth
-from rcmd.sklearn import GSFWClassifier, GSFWRegressor
+from rcmd.sklearn import GSFWClassifier, GSFWRegressor, GSFWRegressorCV
 from rcmd.sklearn.model import intercept_bound
 
 
@@ -500,3 +500,33 @@ def test_without_scikit_learn_one_sentence_says_what_to_install(
     assert str(fault.value) == (
         "rcmd.sklearn needs scikit-learn, which is not installed: pip install 'rcmd-opt[sklearn]'"
     )
+
+
+def test_an_offset_is_added_where_a_model_fits_predicts_and_scores() -> None:
+    rng = np.random.default_rng(0)
+    X, offset = rng.standard_normal((40, 3)), 5 * rng.standard_normal(40)
+    target = X @ [1.0, -1.0, 0.0] + 0.1 * rng.standard_normal(40)
+    plain = GSFWRegressor(oracle="l1:1.5", random_state=0).fit(X, target)
+    moved = GSFWRegressor(oracle="l1:1.5", random_state=0).fit(X, target + offset, offset=offset)
+    np.testing.assert_allclose(moved.coef_, plain.coef_, atol=1e-7)
+    np.testing.assert_allclose(moved.predict(X, offset=offset), plain.predict(X) + offset)
+    assert moved.score(X, target + offset, offset=offset) > 0.98
+    swept = GSFWRegressorCV(oracle="l1:1", values=[0.1, 1.5], random_state=0, cv=2)
+    assert swept.fit(X, target + offset, offset=offset).scores_.min() > 0.9
+    signs = np.where(X[:, 0] + offset > 0, 1, 0)
+    model = GSFWClassifier(oracle="l1:9", random_state=0).fit(X, signs, offset=offset)
+    assert model.score(X, signs, offset=offset) == 1.0 > model.score(X, signs)
+    with pytest.raises(ValueError, match=r"offset has shape \(3,\); expected \(40,\)"):
+        moved.predict(X, offset=offset[:3])
+    with pytest.raises(ValueError, match="offset is given while scoring is 'r2'"):
+        swept.set_params(scoring="r2").fit(X, target, offset=offset)
+
+
+def test_an_offset_is_routed() -> None:
+    rng = np.random.default_rng(0)
+    X, offset = rng.standard_normal((40, 3)), 5 * rng.standard_normal(40)
+    with config_context(enable_metadata_routing=True):
+        model = GSFWRegressor(oracle="l1:2").set_fit_request(offset=True)
+        model = model.set_score_request(offset=True)
+        found = cross_validate(model, X, X[:, 0] + offset, cv=2, params={"offset": offset})
+    assert found["test_score"].min() > 0.999

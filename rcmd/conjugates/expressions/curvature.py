@@ -171,7 +171,8 @@ def finite(expression: Any, what: str) -> Function:
             return evaluated(at, _MOST_DIGITS)
         raise Counterexample(
             f"{what} is not a finite real number at {{at}}, in {digits} digits; expected a loss "
-            "that is finite and smooth for every s",
+            "that is finite and smooth for every s: where terms cancel far out, write it in words "
+            "such as softplus, log1p or expm1",
             at,
         )
 
@@ -251,7 +252,7 @@ def _measured(piece: Piece, second: Function, points: list[Any]) -> tuple[Any, D
         high = max([_peak(second, points)[1], *known]) * (1 + mpmath.mpf(_MARGIN))
         try:
             proved = intervals.decide(*doubt, float(high), -math.inf, math.inf)
-        except intervals.Counterexample as found:
+        except intervals.CurvatureFault as found:
             shown = mpmath.mpf(found.at)
             ends = number(piece.low), number(piece.high)
             points = sorted(

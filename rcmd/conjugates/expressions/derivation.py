@@ -9,6 +9,7 @@ its own core; else the core keeps what cannot be separated as its parameters.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import mpmath
@@ -229,7 +230,7 @@ def _derive_open(frame: Frame) -> OpenCore:
         own = {name_of(each): float(trial[each]) for each in frame.parameters}
         core = frame.core.subs(trial)
         if core.has(sp.zoo, sp.nan, sp.oo):
-            faults.append(f"the loss is not a finite real number at {own}")
+            faults.append((0.0, f"the loss is not a finite real number at {own}"))
             continue
         try:
             smoothness(pieces_of(core))
@@ -237,15 +238,17 @@ def _derive_open(frame: Frame) -> OpenCore:
             y = frame.side or (1 if frame.by_label else trial[Y])
             at = {"s": fault.point + float(frame.offset.subs(trial)), "y": y} | own
             place = ", ".join(f"{name} = {float(value):.6g}" for name, value in at.items())
-            faults.append(str(fault).format(at=place))
+            faults.append((abs(fault.point), str(fault).format(at=place)))
         except ExpressionError as fault:
-            faults.append(f"{fault} (at {own})")
+            faults.append((0.0, f"{fault} (at {own})"))
         else:
             good.append(trial)
             if len(good) == _ENOUGH:
                 break
     if not good:
-        raise ExpressionError(next((each for each in faults if "not convex" in each), faults[0]))
+        # Of fields that make no sense together, such as ends in the wrong order, less is right.
+        _, farthest = max(faults, key=itemgetter(0))
+        raise ExpressionError(next((each for _, each in faults if "not convex" in each), farthest))
     return OpenCore(frame, mapped(tree_of(frame.core), stabilised), good)
 
 

@@ -32,7 +32,7 @@ _GROUPS = 512
 _GRID = np.concatenate([np.arange(0.0, 16.0, 1 / 8), 2.0 ** np.arange(4.0, 40.5, 0.5), [np.inf]])
 
 
-class Counterexample(ValueError):
+class CurvatureFault(ValueError):
     """f'' < 0 at ``at``, or f'' > γ, which is then ``steep``."""
 
     def __init__(
@@ -314,7 +314,7 @@ class Curvature:
 def decide(
     texts: tuple[str, ...], ends: tuple[str, str], gamma: float, low: float, high: float
 ) -> bool:
-    """Whether 0 ≤ f'' ≤ γ is proved for low ≤ r ≤ high on a piece; raises ``Counterexample``.
+    """Whether 0 ≤ f'' ≤ γ is proved for low ≤ r ≤ high on a piece; raises ``CurvatureFault``.
 
     ``texts`` are the fourth, the third and one or more forms of the second derivative, and
     ``ends`` those of the piece. Boxes are cut into four until f'' stays within on each: by its own
@@ -347,7 +347,7 @@ def decide(
             inside = (first.high <= middle) & (middle <= last.low)
             for bound, wrong in ((centre.high, centre.high < 0), (centre.low, centre.low > gamma)):
                 for k in np.flatnonzero(wrong & inside)[:1]:
-                    raise Counterexample(float(middle[k]), float(bound[k]), gamma)
+                    raise CurvatureFault(float(middle[k]), float(bound[k]), gamma)
             left = outside(found.common(curve.sharper(a, b, middle, centre)))
             a, b, middle = a[left], b[left], middle[left]
             narrow = ~((a < middle) & (middle < b))
@@ -373,7 +373,7 @@ def bounds(
 
     Samples are grouped by their parameters, and where these are many by near ones. The line of each
     group is cut into cells until f'' is nearly constant on them, or there are many; a range then
-    gets what is found on the cells that it meets. Refused by a ``Counterexample`` where f'' < 0.
+    gets what is found on the cells that it meets. Refused by a ``CurvatureFault`` where f'' < 0.
     """
     curve = Curvature(texts, parameters)
     group = _groups(theta, len(low))
@@ -391,7 +391,7 @@ def bounds(
                 inside = (group == owner[k]) & (low <= middle[k]) & (middle[k] <= high)
                 for j in np.flatnonzero(inside)[:1]:
                     at_j = {name: each[j] for name, each in zip(parameters, theta, strict=True)}
-                    raise Counterexample(float(middle[k]), float(centre.high[k]), np.inf, at_j)
+                    raise CurvatureFault(float(middle[k]), float(centre.high[k]), np.inf, at_j)
             sharp = found.common(curve.sharper(a, b, middle, centre, *at))
             fine = (sharp.low >= 0) & (sharp.high <= (1 + _LOOSE) * centre.low)
             fine |= ~((a < middle) & (middle < b))

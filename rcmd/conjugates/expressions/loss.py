@@ -48,6 +48,11 @@ class ExpressionLoss(SeparableConjugate):
     _asked: ClassVar[str | None]
     _module: ClassVar[ModuleType]
 
+    def label_fault(self, y: Any) -> str | None:
+        fault = super().label_fault(y)
+        found = fault is not None and self._asked is None
+        return f"{fault}; or, if other labels are meant, give labels='real'" if found else fault
+
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             if getattr(self, field.name) != self._numbers[field.name]:

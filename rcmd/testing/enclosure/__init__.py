@@ -151,11 +151,6 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
     from rcmd.testing.enclosure.losses import pair_of
     from rcmd.testing.enclosure.oracles import regularizer_of
 
-    if problem.fields:
-        raise ValueError(
-            f"the loss reads {', '.join(problem.fields)} of each sample; expected one without "
-            "fields, for which there are formulas of its own to verify with"
-        )
     pair, regularizer = pair_of(problem.loss), regularizer_of(problem.oracle)
     saved, duals = _entries(result.beta), balls(result.w)
     if not all(number.is_finite() for number in (*saved, *duals)):
@@ -164,8 +159,8 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
     weights = problem.losses.weights
     omega = balls(np.ones(problem.n) if weights is None else weights)
     offsets = balls(np.zeros(problem.n) if problem.offset is None else problem.offset)
-    labels = zip(balls(problem.losses.y), offsets, strict=True)
-    samples = zip(_rows(problem.rows), labels, duals, omega, strict=True)
+    labels = zip(balls(problem.losses.y), *map(balls, problem.losses.fields), strict=True)
+    samples = zip(_rows(problem.rows), labels, offsets, duals, omega, strict=True)
     slope, slope_terms = [ball(0)] * problem.p, [0.0] * problem.p
     losses, conjugates, rounding = ball(0), ball(0), ball(0)
     moves = sizes(b - a for a, b in zip(saved, beta, strict=True))
@@ -173,10 +168,10 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
     counted = float(problem.oracle.violation(result.beta) <= FEASIBILITY)
     pairs = zip(beta, moves, strict=True)
     errors = [ROUNDING * abs(float(b)) + counted * outward(move)[1] for b, move in pairs]
-    for row, (y, offset), w, weight in samples:
+    for row, at, offset, w, weight in samples:
         s = total(x * beta[k] for k, x in row) + offset
-        unit, conjugate = pair.dual(w / weight, y)
-        value, w = pair.value(s, y), weight * unit
+        unit, conjugate = pair.dual(w / weight, *at)
+        value, w = pair.value(s, *at), weight * unit
         losses += weight * value
         conjugates += weight * conjugate - offset * w
         size = abs(float(w))
@@ -184,8 +179,8 @@ def _enclosed(result: Result, problem: Problem) -> dict[str, Any]:
             slope[k] += x * w
             slope_terms[k] += abs(float(x)) * size
         blur = sum(abs(float(x)) * errors[k] for k, x in row) + ROUNDING * abs(float(offset))
-        near = blurred(s, blur)
-        rounding += weight * (pair.value(near, y).rad() + ROUNDING * (abs(value) + abs(conjugate)))
+        near, terms = blurred(s, blur), abs(value) + abs(conjugate)
+        rounding += weight * (pair.value(near, *at).rad() + ROUNDING * terms)
         rounding += abs(w) * near.rad()
     c = [x / problem.n for x in slope]
     penalty, lowest = regularizer.value(beta), -regularizer.conjugate(c)

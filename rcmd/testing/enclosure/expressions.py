@@ -94,9 +94,9 @@ class ExpressionPair:
         self.loss = loss
         self._tree = ast.parse(loss.expression, mode="eval").body
 
-    def value(self, s: Any, y: Ball) -> Any:
-        """l(s; y), for a ball or a series s."""
-        names = {"s": s, "y": y, "pi": arb.pi()}
+    def value(self, s: Any, y: Ball, *fields: Ball) -> Any:
+        """l(s; y), for a ball or a series s; of fields, those that l reads."""
+        names = {"s": s, "y": y, "pi": arb.pi()} | dict(zip(self.loss.reads, fields, strict=True))
         # Numbers are the decimals that they are written as.
         names |= {name: arb(repr(number)) for name, number in self.loss._numbers.items()}
         text = self.loss.expression
@@ -130,16 +130,16 @@ class ExpressionPair:
         found = evaluate(self._tree)
         return part(found, 0) if isinstance(s, arb) else found
 
-    def dual(self, w: Ball, y: Ball) -> tuple[Ball, Ball]:
+    def dual(self, w: Ball, *at: Ball) -> tuple[Ball, Ball]:
         """l'(s) next to w, and l* there; ``conjugate_derivative`` and Newton's rule propose s."""
-        first = self.loss.conjugate_derivative(float(w.mid()), float(y.mid()))
+        first = self.loss.conjugate_derivative(*(float(number.mid()) for number in (w, *at)))
         far = (math.copysign(2.0**k, first) for k in range(12))
         starts = [first] if math.isfinite(first) else list(far)
-        best = min((self._graph(ball(s), w, y) for s in starts), key=_distance)
+        best = min((self._graph(ball(s), w, *at) for s in starts), key=_distance)
         for _ in range(NEWTON_STEPS):
             s, jet, error = best
             moved = (s - error / (2 * part(jet, 2))).mid()
-            trial = self._graph(moved, w, y) if moved.is_finite() else best
+            trial = self._graph(moved, w, *at) if moved.is_finite() else best
             if not _distance(trial) < _distance(best):
                 break
             best = trial
@@ -147,8 +147,8 @@ class ExpressionPair:
         slope = part(jet, 1)
         return slope, slope * s - part(jet, 0)
 
-    def _graph(self, s: Ball, w: Ball, y: Ball) -> tuple[Ball, Any, Ball]:
-        jet = self.value(arb_series([s, 1], 3), y)
+    def _graph(self, s: Ball, w: Ball, *at: Ball) -> tuple[Ball, Any, Ball]:
+        jet = self.value(arb_series([s, 1], 3), *at)
         return s, jet, part(jet, 1) - w
 
 
