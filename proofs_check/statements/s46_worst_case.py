@@ -25,8 +25,8 @@ from typing import Any
 
 from proofs_check.exact.energies import energies
 from proofs_check.exact.fitted import separable
-from proofs_check.semidefinite.tree import published_step, worst_gap
 from proofs_check.statement import Finding, Kind, check
+from rcmd.theory.worst_cases.tree import programme, published_step
 
 CEILINGS = {
     (1, 5): 0.2461,
@@ -76,6 +76,12 @@ def compared(worst: Callable[[int, int], float], ceilings: dict[tuple[int, int],
         words.append(f"({n},{k}) {below:.4f}–{found:.4f}")
     detail = f"worst case within {', '.join(words)}"
     return Finding(min(factors) > 1, detail, min(factors) - 1)
+
+
+def worst_gap(n: int, k: int, **changed: Any) -> float:
+    """The programme's optimum."""
+    gram, gap = programme(n, k, **changed)
+    return gram.maximum(gap)
 
 
 PLANTED = {

@@ -32,8 +32,8 @@ import mpmath
 
 from proofs_check.exact.strong import Strong
 from proofs_check.exact.strong_instances import F, huber, labelled, logistic, zoo
-from proofs_check.semidefinite.strong_tree import printed_sigma, worst_ratio
 from proofs_check.statement import Finding, Kind, check
+from rcmd.theory.worst_cases.strong_tree import printed_sigma, strong_programme
 
 
 def second_bound(one: Strong, k: int) -> Any:
@@ -89,13 +89,23 @@ def compared(worst: Any, cases: dict[tuple[int, int], tuple[float, ...]]) -> Fin
     return Finding(agrees, ", ".join(words), smallest)
 
 
+def worst_ratio(n: int, k: int, mu: float, **changed: Any) -> float:
+    """The programme's optimum in units of γM²/(q^k − 1)."""
+    gram, gap = strong_programme(n, k, mu, **changed)
+    return (_q(n, mu) ** k - 1) * gram.maximum(gap)
+
+
+def _q(n: int, mu: float) -> float:
+    return 1 + 1 / (n * float(printed_sigma(n, mu)) - 1)
+
+
 PLANTED = {
     "half of σ − 1 in the steps": lambda n, k, mu: worst_ratio(
-        n, k, mu, sigma=(1 + printed_sigma(n, mu)) / 2
+        n, k, mu, step=lambda n, i: 2 / (1 + printed_sigma(n, mu))
     ),
     "R half as convex": lambda n, k, mu: worst_ratio(n, k, mu, strength=mu / 2),
     "weights q^{2i}": lambda n, k, mu: worst_ratio(
-        n, k, mu, growth=(1 + 1 / (n * printed_sigma(n, mu) - 1)) ** 2
+        n, k, mu, weight=lambda n, i: _q(n, mu) ** (2 * i)
     ),
 }
 

@@ -33,7 +33,11 @@ SMALLEST_STEP = 1e-4
 DIGITS = 5
 """Of the numbers of an instance, which are exact as they are printed."""
 
-LOSSES = {"Logistic": Logistic, "SquaredHinge": SquaredHinge, "LeastSquares": LeastSquares}
+LOSSES: dict[str, Any] = {
+    "Logistic": Logistic,
+    "SquaredHinge": SquaredHinge,
+    "LeastSquares": LeastSquares,
+}
 IMPORTS = """\
 import numpy as np
 from rcmd import *
@@ -52,6 +56,9 @@ def hunt(
     seed: int = 0,
     method: Callable[[Problem, int], RCMD] | None = None,
     last: bool | None = None,
+    n: int | None = None,
+    iterations: int | None = None,
+    mu: float | None = None,
     tell: Callable[[str], None] = tell_on_terminal,
 ) -> Catch:
     """Search for the problem with the largest E[gap]/bound: above 1, the bound is false.
@@ -75,6 +82,9 @@ def hunt(
         then taken to be about these runs.
     last
         As in ``expected_gap``.
+    n, iterations, mu
+        Look only at single rows of problems with so many of them, after so many steps, or with R
+        so strongly convex, in units of γ max‖x_j‖².
     tell
         Called with the progress; by default it is shown on the terminal's last line.
 
@@ -90,7 +100,7 @@ def hunt(
             "evaluation, and some time"
         )
     (claim,) = asked([bound])
-    search = _Search(claim, method, last, np.random.default_rng(seed))
+    search = _Search(claim, method, last, np.random.default_rng(seed), n, iterations, mu)
     end, best, done = time.perf_counter() + seconds, _Found(-math.inf, None, None), 0
     for found in search.steps():
         done += 1
@@ -164,6 +174,7 @@ class _Shape:
     domain: str
     alike: bool
     weighted: bool
+    mu: float | None = None
 
     @property
     def size(self) -> int:
@@ -192,6 +203,9 @@ class _Shape:
             options += f", weights={list(weights)}"
         loss = f"Huber({positive()})" if self.loss == "Huber" else f"{self.loss}()"
         first, second, centre = positive(), positive(), real(self.p)
+        if self.mu:
+            gamma = 1.0 if self.loss == "Huber" else LOSSES[self.loss]().gamma
+            first = float(self.mu * gamma * max(sum(x * x for x in row) for row in rows))
         oracle = {
             "box": f"Box({_short(centre[0] - first)}, {_short(centre[0] + first)})",
             "l1": f"Translated(L1Ball({first}), np.array({centre}))",
@@ -217,6 +231,9 @@ class _Search:
     method: Callable[[Problem, int], RCMD] | None
     last: bool | None
     rng: np.random.Generator
+    n: int | None
+    iterations: int | None
+    mu: float | None
 
     def steps(self) -> Iterator[_Found]:
         """One evaluation after the other, without end.
@@ -247,16 +264,14 @@ class _Search:
 
     def _shape(self, loss: str) -> _Shape:
         rng = self.rng
-        n, p = int(rng.integers(1, LARGEST_N + 1)), int(rng.integers(1, 3))
-        batch = int(rng.integers(1, n + 1)) if rng.random() < 0.5 else 1
+        n, p = self.n or int(rng.integers(1, LARGEST_N + 1)), int(rng.integers(1, 3))
+        batch = int(rng.integers(1, n + 1)) if not self.n and rng.random() < 0.5 else 1
         longest = int(math.log(MOST_SEQUENCES + 0.5, max(math.comb(n, batch), 1.001)))
-        steps = int(rng.integers(1, min(longest, LARGEST_K) + 1))
-        domains = (
-            ["ridge"] if self.bound.schedule in ("linear", "exact") else ["box", "l1", "ridge"]
-        )
-        loss, domain = str(rng.choice([*LOSSES, "Huber"])), str(rng.choice(domains))
-        alike, weighted = rng.random(2) < (0.5, 0.25)
-        return _Shape(n, p, batch, steps, loss, domain, bool(alike), bool(weighted))
+        steps = self.iterations or int(rng.integers(1, min(longest, LARGEST_K) + 1))
+        strong = self.bound.schedule in ("linear", "exact") or self.mu
+        domain = "ridge" if strong else str(rng.choice(["box", "l1", "ridge"]))
+        alike, weighted = rng.random(2) < (0.5, 0 if self.n else 0.25)
+        return _Shape(n, p, batch, steps, loss, domain, bool(alike), bool(weighted), self.mu)
 
     def _found(self, shape: _Shape, point: Array) -> _Found:
         gap, value = self._sides(shape, _made(shape.code(point)))

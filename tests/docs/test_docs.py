@@ -67,6 +67,7 @@ EXAMPLES = {
     "rcmd.testing.inspect_conjugate": "Failure Report inspect_prox",
     "rcmd.theory.hunt": "Catch",
     "rcmd.theory.verify": "Verification",
+    "rcmd.theory.worst_case": "WorstCase",
     "rcmd.trace": "theory.proof_trace.Entry theory.proof_trace.Trace",
 }
 SHOWN_AT = {

@@ -24,10 +24,10 @@ from proofs_check.exact.strong_instances import (
     squared,
     zoo,
 )
-from proofs_check.semidefinite.strong_tree import printed_sigma, worst_ratio
-from proofs_check.statements.s55_strong_second import attained
+from proofs_check.statements.s55_strong_second import attained, worst_ratio
 from proofs_check.statements.s79_rcmd_linear_bounds import cases, constants
 from rcmd import LeastSquares, Logistic, Problem, Ridge, Translated
+from rcmd.theory.worst_cases.strong_tree import printed_sigma
 
 F = Fraction
 
@@ -130,8 +130,8 @@ def test_programme_is_above_what_is_attained_and_errors_move_it():
     found, below = worst_ratio(2, 2, 1.0), float(attained(2, 2, F(1)))
     assert below - 1e-5 < found < 1.03 * below
     assert worst_ratio(2, 2, 1.0, strength=0.5) > found + 1e-3
-    assert abs(worst_ratio(2, 2, 1.0, sigma=1.25) - found) > 1e-3
-    assert abs(worst_ratio(2, 2, 1.0, growth=1.0) - found) > 1e-3
+    assert abs(worst_ratio(2, 2, 1.0, step=lambda n, i: 0.8) - found) > 1e-3
+    assert abs(worst_ratio(2, 2, 1.0, weight=lambda n, i: 1.0) - found) > 1e-3
 
 
 @pytest.mark.parametrize("b", [1, 2])

@@ -16,9 +16,9 @@ from proofs_check.exact.problem import mix
 from proofs_check.exact.schedules import sublinear
 from proofs_check.intervals import certificate, discrete
 from proofs_check.intervals.relaxation import Drift, Relaxation, above, largest, rational
-from proofs_check.semidefinite.gram import Gram, Known
-from proofs_check.semidefinite.one_step import largest_one_step
-from proofs_check.semidefinite.tree import worst_gap
+from proofs_check.statements.s45_one_step_is_tight import largest_one_step
+from proofs_check.statements.s46_worst_case import worst_gap
+from rcmd.theory.worst_cases.gram import Gram, Known
 
 # ---- exact energies ----------------------------------------------------------------------------
 

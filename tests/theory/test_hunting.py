@@ -24,7 +24,7 @@ START_GAP = Bound(
 )
 """Theorem I's bound for the printed step, which a flat loss breaks."""
 
-SEEDS = {"remark-3.4-first": (1, 300), "remark-3.4-second": (2, 600)}
+SEEDS = {"remark-3.4-second": (1, 300), "start gap": (1, 300)}
 """Where one of few evaluations is enough; by default 1 and 150."""
 
 GAPS = [bound for bound in bounds.all_bounds() if not bound.dual_only]
@@ -49,12 +49,15 @@ def test_nothing_is_found_against_what_is_proved(name):
     assert catch.ratio > 0.005
 
 
-@pytest.mark.parametrize(("factor", "violated"), [(0.93, True), (0.95, False)])
+@pytest.mark.parametrize(("factor", "violated"), [(0.87, True), (0.88, False)])
 def test_a_bound_a_little_too_small_is_found(factor, violated):
-    """Theorem I reaches 15/16 of its bound where all rows are alike."""
-    theorem = bounds.named("exact-energy")
-    wrong = Bound("mine", schedule="exact", value=lambda c, k: factor * theorem.value(c, k))
-    assert hunt(wrong, evaluations=250, seconds=600).violates == violated
+    """Of the theorem for quadratic losses this search reaches 0.8703 in 200 evaluations."""
+    theorem = bounds.named("linear-quadratic")
+    wrong = Bound(
+        "mine", schedule="linear", only=theorem.only,
+        value=lambda c, k: factor * theorem.value(c, k),
+    )  # fmt: skip
+    assert hunt(wrong, evaluations=200, seconds=600, seed=3).violates == violated
 
 
 def test_the_code_repeats_the_catch_and_so_do_seed_and_evaluations():

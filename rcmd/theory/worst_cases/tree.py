@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from proofs_check.semidefinite.gram import Array, Gram, Known
-from proofs_check.semidefinite.histories import History, exchanged, last_hit
+from rcmd.rows.validation import Array
+from rcmd.theory.worst_cases.gram import Gram, Known
+from rcmd.theory.worst_cases.histories import History, exchanged, last_hit
+
+Step = Callable[[int, int], Any]
+"""A step size or a weight: of n and i."""
 
 
-def published_step(n: int, i: int) -> float:
+def published_step(n: int, i: int) -> Any:
     """η_i."""
-    return 2 * n / (2 * n + i + 1)
+    return Fraction(2 * n, 2 * n + i + 1)
 
 
-def published_weight(n: int, i: int) -> float:
+def published_weight(n: int, i: int) -> Any:
     """c_i, up to a factor."""
-    return 2 * n + i
+    return Fraction(2 * n + i)
 
 
-def worst_gap(
+def programme(
     n: int,
     k: int,
-    step: Callable[[int, int], float] = published_step,
-    weight: Callable[[int, int], float] = published_weight,
-    gamma: float = 1.0,
-) -> float:
-    """The largest E[P(β̄^k) − D(w̄^k)] for M = 1, predictions being vectors.
+    step: Step = published_step,
+    weight: Step = published_weight,
+    gamma: Any = 1,
+    one: Any = 1.0,
+) -> tuple[Gram, Array]:
+    """The programme of the largest E[P(β̄^k) − D(w̄^k)] for M = 1, predictions being vectors.
 
     A node is a history j_0 … j_{i−1}, i ≤ k; a leaf one with i = k. Unknown are
 
@@ -37,42 +43,48 @@ def worst_gap(
       l_j*(w̄_j) = w̄_jᵀz_j − l_j(z_j);
     * the atom e of every leaf that w̄ chooses, for D(w̄) = φ(e, w̄).
 
-    Known are the interpolation inequalities of each l_j and that a node's atom is the best one
-    at its w. Nothing is lost in the set: with the atoms as vertices of a simplex, R affine on it
-    and X mapping vertex to prediction, R(β̄) is the mean of R over the atoms.
+    Linear terms may be moved between l_j and R, and constants dropped, so l_j(0) = 0 and
+    l_j'(0) = 0. Known are the interpolation inequalities of each l_j and that a node's atom is the
+    best one at its w. Nothing is lost in the set: with the atoms as vertices of a simplex, R affine
+    on it and X mapping vertex to prediction, R(β̄) is the mean of R over the atoms.
 
     Rows may be relabelled, and the programme is convex: its symmetric solutions are enough, those
     in which row j sees of a history what row 0 sees of it with 0 and j exchanged. One Gram
-    matrix, row 0's, is left.
+    matrix, row 0's, is left. ``one`` is of the number type of its coefficients.
     """
     nodes = [v for i in range(k + 1) for v in product(range(n), repeat=i)]
     leaves = [v for v in nodes if len(v) == k]
-    shares = [weight(n, i) / sum(weight(n, m) for m in range(k + 1)) for i in range(k + 1)]
-    hits = sorted({last_hit(v) for v in nodes})
+    weights = [weight(n, i) * one for i in range(k + 1)]
+    shares = [each / sum(weights) for each in weights]
+    hits = sorted({last_hit(v) for v in nodes} - {()})
     atoms = [("atom", v) for v in nodes] + [("best", v) for v in leaves]
     marks = [("s", v) for v in hits] + [(at, v) for v in leaves for at in ("average", "dual")]
     slopes = [("slope", mark) for mark in marks if mark[0] != "dual"]
     gram = Gram(
         [*atoms, *slopes, *(("z", v) for v in leaves)],
         [*(("loss", mark) for mark in marks), *(("R", atom) for atom in atoms)],
+        one,
     )
 
     def atom(v: History) -> Array:
         return gram.vector(("atom", v))
 
+    nothing = 0 * gram.vector(("atom", ()))
+
     def w(v: History) -> Array:
-        return gram.vector(("slope", ("s", last_hit(v))))
+        return gram.vector(("slope", ("s", last_hit(v)))) if last_hit(v) else nothing
 
     def s(v: History) -> Array:
         if not v:
             return 0 * atom(v)
-        eta = step(n, len(v) - 1) if v[-1] == 0 else 0.0
+        eta = step(n, len(v) - 1) * one if v[-1] == 0 else 0 * one
         return (1 - eta) * s(v[:-1]) + eta * atom(v[:-1])
 
     def mean(vector: Callable[[History], Array], leaf: History) -> Array:
         return sum((share * vector(leaf[:i]) for i, share in enumerate(shares)), 0 * atom(leaf))
 
-    known = {("s", v): Known(s(v), w(v), gram.number(("loss", ("s", v)))) for v in hits}
+    known: dict[Any, Known] = {"start": Known(nothing, nothing, gram.product(nothing, nothing))}
+    known |= {("s", v): Known(s(v), w(v), gram.number(("loss", ("s", v)))) for v in hits}
     for leaf in leaves:
         mark: Any = ("average", leaf)
         slope, value = gram.vector(("slope", mark)), gram.number(("loss", mark))
@@ -81,7 +93,7 @@ def worst_gap(
         known["dual", leaf] = Known(gram.vector(("z", leaf)), mean(w, leaf), value)
     gram.interpolate(list(known.values()), gamma)
     for name in atoms:
-        gram.at_most(gram.product(gram.vector(name), gram.vector(name)), 1.0)
+        gram.at_most(gram.product(gram.vector(name), gram.vector(name)), one)
 
     for v in nodes:
         for kind, other in atoms:
@@ -90,9 +102,9 @@ def worst_gap(
                 seen = exchanged(v, j)
                 there = gram.vector((kind, exchanged(other, j)))
                 better = better + gram.product(w(seen), atom(seen) - there) / n
-            gram.at_most(better, 0.0)
+            gram.at_most(better, 0 * one)
 
-    gap = 0 * gram.number(("loss", marks[0]))
+    gap = gram.product(nothing, nothing)
     for leaf in leaves:
         dual, chosen = known["dual", leaf], ("best", leaf)
         gap = gap + known["average", leaf].value
@@ -101,4 +113,4 @@ def worst_gap(
         )
         gap = gap + gram.product(dual.gradient, dual.point) - dual.value
         gap = gap - gram.product(dual.gradient, gram.vector(chosen)) - gram.number(("R", chosen))
-    return gram.maximum(gap / len(leaves))
+    return gram, gap / len(leaves)

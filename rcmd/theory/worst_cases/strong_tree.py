@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
-from proofs_check.semidefinite.gram import Array, Gram, Known
-from proofs_check.semidefinite.histories import History, exchanged, last_hit
+from rcmd.rows.validation import Array
+from rcmd.theory.worst_cases.gram import Gram, Known
+from rcmd.theory.worst_cases.histories import History, exchanged, last_hit
+from rcmd.theory.worst_cases.tree import Step
 
-SLACK = 1e-5
+SLACK = Fraction(1, 10**5)
 """Of the equalities between inner products: interior-point methods need room. It can only raise
 the maximum, which stays an upper bound of the worst case."""
 
 
-def printed_sigma(n: int, mu: float) -> float:
+def printed_sigma(n: int, mu: Any) -> Any:
     """σ = 1 + γ max‖x_j‖²/(nμ) for γ = max‖x_j‖ = 1."""
     return 1 + 1 / (n * mu)
 
 
-def worst_ratio(
+def strong_programme(
     n: int,
     k: int,
-    mu: float,
+    mu: Any,
     *,
-    sigma: float | None = None,
-    strength: float | None = None,
-    growth: float | None = None,
-) -> float:
-    """The largest (q^k − 1) E[P(β̄^{k−1}) − D(w^k)] for γ = M = max‖x_j‖ = 1, predictions vectors.
+    step: Step | None = None,
+    weight: Step | None = None,
+    strength: Any = None,
+    one: Any = 1.0,
+) -> tuple[Gram, Array]:
+    """The programme of the largest E[P(β̄^{k−1}) − D(w^k)], predictions being vectors.
+
+    γ = M = max‖x_j‖ = 1.
 
     A node is a history j_0 … j_{i−1}, i ≤ k; a leaf one with i = k; a twig one with i = k − 1,
     where β̄^{k−1} is known. Linear terms may be moved between l_j and R, and constants dropped,
@@ -44,27 +51,31 @@ def worst_ratio(
 
     R(β̄) is at most the mean of R over the twig's atoms less (μ/2) times their variance. A row of
     norm at most 1 takes the atoms to the numbers a_j if and only if their Gram matrix is at least
-    a_j a_jᵀ; so the Gram matrix of the atoms is that of the a_j plus that of some remainders.
+    a_j a_jᵀ; so the Gram matrix of the atoms is that of the a_j plus that of some remainders, of
+    which only distances matter: the first is 0.
 
     As in ``tree`` the rows may be relabelled: only row 0 is kept, row j sees of a history what
-    row 0 sees of it with 0 and j exchanged, and the Gram matrix of the atoms does not change
-    under such exchanges.
+    row 0 sees of it with 0 and j exchanged, and the distances of the atoms do not change under
+    such exchanges.
 
-    ``sigma`` in the steps, the ``strength`` μ of R and the ``growth`` q of the averages' weights
-    are the theorem's unless they are given.
+    Steps 1/σ and weights q^i are the theorem's, and the ``strength`` of R is μ, unless they are
+    given; ``one`` is of the number type of the coefficients.
     """
-    steps_sigma = printed_sigma(n, mu) if sigma is None else sigma
-    modulus = mu if strength is None else strength
-    q = 1 + 1 / (n * printed_sigma(n, mu) - 1)
-    weights = [(growth or q) ** i for i in range(k)]
+    sigma = printed_sigma(n, mu * one)
+    modulus = (mu if strength is None else strength) * one
+    q = 1 + 1 / (n * sigma - 1)
+    weights = [q**i if weight is None else weight(n, i) * one for i in range(k)]
     shares = [weight / sum(weights) for weight in weights]
     nodes = [v for i in range(k + 1) for v in product(range(n), repeat=i)]
     leaves, twigs = nodes[-(n**k) :], [v for v in nodes if len(v) == k - 1]
     hits = sorted({last_hit(v) for v in nodes} - {()})
     marks = [("s", v) for v in hits] + [("average", v) for v in twigs]
     gram = Gram(
-        [(kind, v) for kind in ("atom", "rest") for v in nodes] + [("slope", m) for m in marks],
+        [("atom", v) for v in nodes]
+        + [("rest", v) for v in nodes if v]
+        + [("slope", m) for m in marks],
         [*(("loss", mark) for mark in marks), *(("R", v) for v in nodes if v)],
+        one,
     )
     nothing = 0 * gram.vector(("atom", ()))
     zero = gram.product(nothing, nothing)
@@ -78,7 +89,9 @@ def worst_ratio(
     def s(v: History) -> Array:
         if not v:
             return nothing
-        eta = 1 / steps_sigma if v[-1] == 0 else 0.0
+        eta = 0 * one
+        if v[-1] == 0:
+            eta = 1 / sigma if step is None else step(n, len(v) - 1) * one
         return (1 - eta) * s(v[:-1]) + eta * atom(v[:-1])
 
     def seen(v: History) -> Known:
@@ -87,12 +100,12 @@ def worst_ratio(
             return Known(nothing, nothing, zero)
         return Known(s(hit), gram.vector(("slope", ("s", hit))), gram.number(("loss", ("s", hit))))
 
-    def inner(v: History, u: History) -> Array:
-        rests = gram.product(gram.vector(("rest", v)), gram.vector(("rest", u)))
-        return gram.product(atom(v), atom(u)) + rests
+    def rest(v: History) -> Array:
+        return gram.vector(("rest", v)) if v else nothing
 
     def distance(v: History, u: History) -> Array:
-        return inner(v, v) - 2 * inner(v, u) + inner(u, u)
+        change, hidden = atom(v) - atom(u), rest(v) - rest(u)
+        return gram.product(change, change) + gram.product(hidden, hidden)
 
     averages = {}
     for twig in twigs:
@@ -102,19 +115,19 @@ def worst_ratio(
     gram.interpolate([seen(()), *(seen(v) for v in hits), *averages.values()])
 
     for v in nodes:
-        gram.at_most(gram.product(atom(v), atom(v)), 1.0)
+        gram.at_most(gram.product(atom(v), atom(v)), one)
         for u in nodes:
             for j in range(1, n):
-                moved = inner(exchanged(v, j), exchanged(u, j)) - inner(v, u)
-                if v <= u and (exchanged(v, j), exchanged(u, j)) > (v, u):
-                    gram.at_most(moved, SLACK)
-                    gram.at_most(-moved, SLACK)
+                moved = distance(exchanged(v, j), exchanged(u, j)) - distance(v, u)
+                if v < u and (exchanged(v, j), exchanged(u, j)) > (v, u):
+                    gram.at_most(moved, SLACK * one)
+                    gram.at_most(-moved, SLACK * one)
             if u != v:
                 fall = R(v) - R(u)
                 for j in range(n):
                     here, there = exchanged(v, j), exchanged(u, j)
                     fall = fall + gram.product(seen(here).gradient, atom(here) - atom(there)) / n
-                gram.at_most(fall + modulus / 2 * distance(v, u), 0.0)
+                gram.at_most(fall + modulus / 2 * distance(v, u), 0 * one)
 
     gap = zero
     for leaf in leaves:
@@ -126,4 +139,4 @@ def worst_ratio(
                 gap = gap - modulus / 2 * share * other * distance(twig[:i], twig[:m])
         gap = gap - last.value - gram.product(last.gradient, atom(leaf) - last.point)
         gap = gap - R(leaf)
-    return gram.maximum((q**k - 1) / len(leaves) * gap)
+    return gram, gap / len(leaves)
