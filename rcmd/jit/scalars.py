@@ -21,10 +21,10 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload, overload_method
+from numba.extending import intrinsic, overload, overload_method
 
 from rcmd.jit.caching import cached, fingerprint, is_foreign, kernel, named_values
-from rcmd.jit.instructions import array_at, by_type, call_scalar
+from rcmd.jit.instructions import array_at, call_scalar
 
 METHOD_ARITY = 3
 """Arguments of a compiled method after ``theta``; shorter methods ignore the last."""
@@ -254,12 +254,12 @@ def _plain_array(owner: Any, name: str, value: Any) -> Any:
         ) from None
 
 
-@by_type(strict=False)
-def plain(value: Any) -> Any:
+@intrinsic
+def plain(typing_context: Any, value: Any) -> Any:
     """``value``, which must be a number on every branch of the code that made it."""
     if isinstance(value, types.Optional | types.NoneType):
         raise TypingError("a branch returns nothing; expected a number from each")
-    return lambda value: value
+    return value(value), lambda context, builder, signature, arguments: arguments[0]
 
 
 class CompiledFunction:
