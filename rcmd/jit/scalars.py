@@ -314,11 +314,11 @@ class Scalar(CompiledFunction):
     """A scalar function of some objects, such as a loss, and ``arity`` numbers."""
 
     def __init__(
-        self, parts: tuple[Any, ...], make: Callable[..., Any], arity: int, table: Any = ()
+        self, records: list[Contents], make: Callable[..., Any], arity: int, table: Any = ()
     ) -> None:
         number = types.float64
         signature = number(types.CPointer(number), *[number] * arity)
-        super().__init__([record_of(part) for part in parts], make, signature, table)
+        super().__init__(records, make, signature, table)
 
     def __call__(self, *arguments: Any) -> Any:
         """Evaluate elementwise on vectors and numbers: out[j] = f(theta, a[j], b[j], …)."""
@@ -330,10 +330,13 @@ class Scalar(CompiledFunction):
         return out
 
 
-def method_scalar(instance: Any, name: str) -> Scalar:
-    """The method ``name`` of ``instance``, of one to three arguments, compiled."""
+def method_scalar(instance: Any, name: str, record: Contents | None = None) -> Scalar:
+    """The method ``name`` of ``instance``, of one to three arguments, compiled.
+
+    Making its ``record`` takes a millisecond, so that of several methods is made once.
+    """
     owner: Any = type(instance)
-    return Scalar((instance,), _method_maker(owner, name), METHOD_ARITY)
+    return Scalar([record or record_of(instance)], _method_maker(owner, name), METHOD_ARITY)
 
 
 @functools.cache
@@ -364,7 +367,7 @@ def sample_scalar(bound: Any, instance: Any, name: str, table: Any) -> Scalar:
     Its last argument is the number j of the sample; see ``sample_reader`` for the table's rows.
     """
     width = table.shape[1]
-    return Scalar((instance,), _sample_maker(bound, name, width), METHOD_ARITY, table)
+    return Scalar([record_of(instance)], _sample_maker(bound, name, width), METHOD_ARITY, table)
 
 
 @functools.cache
