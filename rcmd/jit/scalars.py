@@ -20,11 +20,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numba
 import numpy as np
 from numba import types
-from numba.core.errors import TypingError
-from numba.extending import intrinsic, overload, overload_method
+from numba.extending import overload, overload_method
 
 from rcmd.jit.caching import cached, fingerprint, is_foreign, kernel, named_values
-from rcmd.jit.instructions import array_at, call_scalar
+from rcmd.jit.instructions import array_at, call_scalar, plain
 
 METHOD_ARITY = 3
 """Arguments of a compiled method after ``theta``; shorter methods ignore the last."""
@@ -252,14 +251,6 @@ def _plain_array(owner: Any, name: str, value: Any) -> Any:
             f"{name} of {type(owner).__name__} is an array of {value.dtype}, and compiled code "
             "reads only arrays of numbers"
         ) from None
-
-
-@intrinsic
-def plain(typing_context: Any, value: Any) -> Any:
-    """``value``, which must be a number on every branch of the code that made it."""
-    if isinstance(value, types.Optional | types.NoneType):
-        raise TypingError("a branch returns nothing; expected a number from each")
-    return value(value), lambda context, builder, signature, arguments: arguments[0]
 
 
 class CompiledFunction:
