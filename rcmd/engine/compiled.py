@@ -38,7 +38,14 @@ from rcmd.engine.kernels.vertex import (
 )
 from rcmd.engine.sampling import Sampler, drawn, fill_with_subsets
 from rcmd.engine.state import Stateful
-from rcmd.jit.scalars import METHOD_ARITY, CannotCompile, Jittable, Scalar, sample_reader
+from rcmd.jit.scalars import (
+    METHOD_ARITY,
+    CannotCompile,
+    Jittable,
+    Scalar,
+    record_of,
+    sample_reader,
+)
 from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule, StepState
@@ -225,13 +232,13 @@ def _compiled_functions(
     seen, bounds = prox.losses(problem).weights, prox.bounds(problem)
     weights = np.ones(problem.n) if seen is None else seen
     table, own = np.stack([weights, bounds], axis=1), losses.one(0) is not losses.loss
-    parts = (losses.loss, prox)
+    records = [record_of(losses.loss), record_of(prox)]
     if own:
         gammas = np.ones(problem.n) * losses.unit_gamma
         table = np.hstack([losses.table, gammas[:, None], table])
     make_step, make_centre = _makers(table.shape[1])
-    step = Scalar(parts, make_step, arity=5, table=table)
-    centre = Scalar(parts, make_centre, arity=METHOD_ARITY, table=table if own else ())
+    step = Scalar(records, make_step, arity=5, table=table)
+    centre = Scalar(records, make_centre, arity=METHOD_ARITY, table=table if own else ())
     labels = np.arange(problem.n) if own else losses.y
     addresses = (derivative.address, derivative.theta, step.address, step.theta, *derivative.table)
     return addresses, (derivative, step), centre(labels, weights, bounds)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-FOREIGN = ("cvxpy", "llvmlite", "math", "numba", "numpy", "scipy")
+FOREIGN = ("cvxpy", "llvmlite", "math", "numba", "numpy", "re", "scipy")
 """Packages whose functions are known by name: numba has its own code for them, or none."""
 
 KERNEL_OPTIONS = {"nogil": True, "error_model": "numpy"}

@@ -10,6 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import carray, types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
 
@@ -29,6 +30,14 @@ def by_type(**options: Any) -> Callable[[Any], Any]:
         return name
 
     return decorate
+
+
+@intrinsic
+def plain(typing_context, value):
+    """``value``, which must be a number on every branch of the code that made it."""
+    if isinstance(value, types.Optional | types.NoneType):
+        raise TypingError("a branch returns nothing; expected a number from each")
+    return value(value), lambda context, builder, signature, arguments: arguments[0]
 
 
 @intrinsic

@@ -20,11 +20,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numba
 import numpy as np
 from numba import types
-from numba.core.errors import TypingError
 from numba.extending import overload, overload_method
 
 from rcmd.jit.caching import cached, fingerprint, is_foreign, kernel, named_values
-from rcmd.jit.instructions import array_at, by_type, call_scalar
+from rcmd.jit.instructions import array_at, call_scalar, plain
 
 METHOD_ARITY = 3
 """Arguments of a compiled method after ``theta``; shorter methods ignore the last."""
@@ -254,14 +253,6 @@ def _plain_array(owner: Any, name: str, value: Any) -> Any:
         ) from None
 
 
-@by_type(strict=False)
-def plain(value: Any) -> Any:
-    """``value``, which must be a number on every branch of the code that made it."""
-    if isinstance(value, types.Optional | types.NoneType):
-        raise TypingError("a branch returns nothing; expected a number from each")
-    return lambda value: value
-
-
 class CompiledFunction:
     """A compiled function bound to the numbers of some objects.
 
@@ -314,11 +305,11 @@ class Scalar(CompiledFunction):
     """A scalar function of some objects, such as a loss, and ``arity`` numbers."""
 
     def __init__(
-        self, parts: tuple[Any, ...], make: Callable[..., Any], arity: int, table: Any = ()
+        self, records: list[Contents], make: Callable[..., Any], arity: int, table: Any = ()
     ) -> None:
         number = types.float64
         signature = number(types.CPointer(number), *[number] * arity)
-        super().__init__([record_of(part) for part in parts], make, signature, table)
+        super().__init__(records, make, signature, table)
 
     def __call__(self, *arguments: Any) -> Any:
         """Evaluate elementwise on vectors and numbers: out[j] = f(theta, a[j], b[j], …)."""
@@ -330,10 +321,13 @@ class Scalar(CompiledFunction):
         return out
 
 
-def method_scalar(instance: Any, name: str) -> Scalar:
-    """The method ``name`` of ``instance``, of one to three arguments, compiled."""
+def method_scalar(instance: Any, name: str, record: Contents | None = None) -> Scalar:
+    """The method ``name`` of ``instance``, of one to three arguments, compiled.
+
+    Making its ``record`` takes a millisecond, so that of several methods is made once.
+    """
     owner: Any = type(instance)
-    return Scalar((instance,), _method_maker(owner, name), METHOD_ARITY)
+    return Scalar([record or record_of(instance)], _method_maker(owner, name), METHOD_ARITY)
 
 
 @functools.cache
@@ -364,7 +358,7 @@ def sample_scalar(bound: Any, instance: Any, name: str, table: Any) -> Scalar:
     Its last argument is the number j of the sample; see ``sample_reader`` for the table's rows.
     """
     width = table.shape[1]
-    return Scalar((instance,), _sample_maker(bound, name, width), METHOD_ARITY, table)
+    return Scalar([record_of(instance)], _sample_maker(bound, name, width), METHOD_ARITY, table)
 
 
 @functools.cache

@@ -626,6 +626,44 @@ def test_where_no_process_can_be_started_formulas_are_derived_here(
 # ---- the table of functions ---------------------------------------------------------------------
 
 
+def hazard(x: Any) -> Any:
+    return mp.npdf(x) / mp.ncdf(x)
+
+
+def excess(x: Any) -> Any:
+    return expit(x) + expit(-x) * mp.log(expit(-x))
+
+
+def ratio(x: Any) -> Any:
+    return expit(x) / softplus(x)
+
+
+FAR: dict[str, tuple[Any, list[float]]] = {
+    "log_softplus": (lambda x: mp.log(softplus(x)), [-50.0, -35.0, 3.0, 800.0]),
+    "softplus_ratio": (ratio, [-50.0, -35.0, 3.0]),
+    "softplus_excess": (excess, [-50.0, -2.2, -2.1, 4.0]),
+    "softplus_rest": (lambda x: ratio(x) - expit(-x), [-50.0, -35.0, -1.0, 3.0]),
+    "log_normcdf": (lambda x: mp.log(mp.ncdf(x)), [-300.0, -2.1, -1.9, 0.5, 9.0]),
+    "normal_hazard": (hazard, [-300.0, -2.1, -1.9, 5.0]),
+    "normal_bend": (lambda x: hazard(x) * (x + hazard(x)), [-2e8, -300.0, -2.1, -1.9, 5.0]),
+    "cloglog": (lambda x: mp.log(1 - mp.exp(-mp.exp(x))), [-40.0, -29.0, -0.6, -0.4, 3.0]),
+    "cloglog_slope": (lambda x: mp.exp(x) / mp.expm1(mp.exp(x)), [-40.0, -1.0, 2.0]),
+    "cloglog_rest": (
+        lambda x: mp.exp(x) + mp.exp(x) / mp.expm1(mp.exp(x)) - 1,
+        [-40.0, -1.0, -0.7, -0.6, 3.0, 8.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_scalar_code_keeps_its_digits_far_out_and_beside_its_joints(name: str) -> None:
+    exact, places = FAR[name]
+    for at in places:
+        with mp.workdps(250):
+            wanted = exact(mp.mpf(at))
+        assert abs(getattr(scalars, name)(at) - wanted) <= 1e-14 * abs(wanted), at
+
+
 @pytest.mark.parametrize("name", [name for name, row in language.FUNCTIONS.items() if row.code])
 def test_scalar_code_and_slope_are_what_the_table_says(name: str) -> None:
     row = language.FUNCTIONS[name]

@@ -223,8 +223,8 @@ NARROW: list[dict[str, list[Any]]] = [
         "batch": [1, 2],
     }
     for layout, oracles in (
-        ("dense-f4", ["l1-ball", "l2-ball", "python-dense"]),
-        ("csr-f4-i8", ["simplex", "ridge-cut", "translated", "python-pairs"]),
+        ("dense-f4", ["l1-ball", "ridge-cut", "translated", "python-dense"]),
+        ("csr-f4-i8", ["simplex", "python-pairs"]),
     )
 ]
 
@@ -376,11 +376,11 @@ def test_ridge_is_where_its_name_says(oracle: str) -> None:
 
 def test_few_entries_and_long_rows() -> None:
     """Fewer than 16 entries in all, and rows that are halved several times."""
-    tiny = sp.csr_array(([1.0, -2.0, 3.0], [0, 99, 5], [0, 0, 1, 2, 2, 3]), shape=(5, 100))
+    tiny = np.zeros((5, 100))
+    tiny[[1, 2, 4], [0, 99, 5]] = 1.0, -2.0, 3.0
     full = sp.random_array((20, 3000), density=0.2, rng=np.random.default_rng(0), format="csr")
-    for X in (tiny, full):
-        y = labels()[: X.shape[0]]
-        problem = Problem(X.astype(np.float32), y, Logistic(), L1Ball(3.0))
+    for X in (sp.csr_array(tiny), full):
+        problem = Problem(X, labels()[: X.shape[0]], Logistic(), L1Ball(3.0))
         agree(*both(problem), (7, 53))
 
 
@@ -620,9 +620,8 @@ def test_unsorted_and_duplicate_entries() -> None:
         values.append(np.concatenate([share * x, x - share * x])[order])
         columns.append(np.tile(tidy.indices[here], 2)[order])
         offsets.append(offsets[-1] + len(order))
-    untidy = sp.csr_array(
-        (np.concatenate(values), np.concatenate(columns), offsets), shape=tidy.shape
-    )
+    parts = np.concatenate(values), np.concatenate(columns), np.array(offsets, np.int32)
+    untidy = sp.csr_array(parts, shape=tidy.shape)
     assert not untidy.has_canonical_format
     agree_as(untidy, tidy, L1Ball(3.0))
     agree_as(untidy, tidy, Ridge(0.1, 0.3))

@@ -683,8 +683,10 @@ def test_the_bound_of_a_class_without_gamma_holds():
 
 
 def test_every_one_of_a_few_rows_is_looked_at() -> None:
-    # A bump that only the predictions of row 1 meet, which is no extreme of anything.
-    X, y = np.array([[0.1], [1.0], [2.0], [0.5], [0.6], [0.7]]), np.array([9.0, 8, 0, 5, 3, 6])
+    # A bump that only the predictions of row 1 meet, which is no extreme of anything, nor is its
+    # label among those chosen of more rows.
+    X = np.array([[0.1], [1.0], [2.0], [0.5], [0.6], [0.7], [0.3], [0.2]])
+    y = np.array([9.0, 8, 0, 5, 3, 6, 1, 2])
     bump = Rough(1e4, depth=50.0, place=-7.5, width=0.1)
     with pytest.raises(ValueError, match=r"sample 1 .* convex"):
         Problem(X, y, bump, Cube(1.0))

@@ -1,7 +1,7 @@
 """A run taken up from any of its checkpoints goes on bit for bit as if nothing had happened."""
 
+import pickle
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -233,7 +233,7 @@ def recorded(case: Case, folder: Path) -> tuple[list[dict[str, Any]], list[Any],
     files: list[Any] = []
 
     def keep(path: Path, tree: Any) -> None:
-        files.append(deepcopy(tree))
+        files.append(pickle.dumps(tree))
 
     options = case.first()
     with pytest.MonkeyPatch.context() as patch:
@@ -241,7 +241,7 @@ def recorded(case: Case, folder: Path) -> tuple[list[dict[str, Any]], list[Any],
         patch.setattr(running, "SLICE_SECONDS", 0.0)  # a file after every step
         whole = iterate(case.make(), **options, checkpoint=folder / "run.ckpt", every=0.0)
         states = [told(state) for state in whole]
-    return states, files, whole.result()
+    return states, list(map(pickle.loads, files)), whole.result()
 
 
 @pytest.fixture(autouse=True)

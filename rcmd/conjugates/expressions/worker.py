@@ -99,7 +99,7 @@ def _started() -> Any:
 def _stop() -> None:
     global _process
     if _process is not None:
-        _process.kill()
+        _process.terminate()
         _process.communicate()
         _process = None
 

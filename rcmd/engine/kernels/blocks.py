@@ -40,10 +40,10 @@ def dot(rows, j, atom):
 
 
 @njit(error_model="numpy")
-def scale(vector, factor):
-    """``vector *= factor``."""
-    for k in range(vector.size):
-        vector[k] *= factor
+def scale(vector, factor, out):
+    """``out[:] = factor · vector``; spelled thus, numba compiles 40 functions for its error."""
+    for k in range(out.size):
+        out[k] = factor * vector[k]
 
 
 @njit(error_model="numpy")
@@ -99,7 +99,9 @@ def run_blocks(
     atom, costs, indices, values = work
     first, last = np.uint64(ends[searched, 0]), np.uint64(ends[searched, 1])
     keep, flip = masks[searched, 0], masks[searched, 1]
-    incremental, health, dense = bounds.size > 0, 0.0, calls[:, 2].any()
+    incremental, health, dense = bounds.size > 0, 0.0, False
+    for b in range(ends.shape[0]):
+        dense = dense or calls[b, 2] != 0
     order, position = batches.reshape(-1), np.uint64(0)
     for i in range(batches.shape[0]):
         count = 0
@@ -115,14 +117,13 @@ def run_blocks(
                 continue
             if factor != 1.0:
                 c = costs[start:stop]
-                c[:] = d[start:stop]
-                scale(c, factor)
+                scale(d[start:stop], factor, c)
             places = indices[start:stop]
             if calls[b, 2]:
                 part = atom[start:stop]
                 call_writer(calls[b, 0], calls[b, 1], c, places, part)
                 if factor != 1.0:
-                    scale(part, factor)
+                    scale(part, factor, part)
                 accumulate(beta_sum[start:stop], weights[i], part)
             else:
                 found = call_writer(calls[b, 0], calls[b, 1], c, places, values[start:stop])

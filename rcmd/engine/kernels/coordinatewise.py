@@ -48,11 +48,12 @@ class CoordinateLoop(Stateful):
     changing = ("columns", "running")
 
     def __init__(self, oracle: Any, p: int, dense: bool) -> None:
-        kind, numbers, self._arrays = record_of(oracle)
+        kind, numbers, self._arrays = record = record_of(oracle)
         self._kernel = _compiled(kind)
         self._parameters = np.array([*numbers, 0.0])
-        self._shape, self._mass = method_scalar(oracle, "shape"), method_scalar(oracle, "mass")
-        method_scalar(oracle, "scale")  # so that what does not compile shows here, not in a run
+        # The scale, too, so that what does not compile shows here, not in a run.
+        names = ("shape", "mass", "scale")
+        self._shape, self._mass, _ = (method_scalar(oracle, name, record) for name in names)
         # Records of the columns: beside each other for sparse rows, apart for dense ones.
         self.columns = np.zeros((3, p)).T if dense else np.zeros((p, 3))
         self.running = np.zeros(4)
