@@ -17,7 +17,16 @@ import numpy as np
 import pytest
 from planted import planted
 
-from rcmd import L1Ball, LeastSquares, Logistic, Polytope, Result, SparseAtom, solve
+from rcmd import (
+    EntropySimplex,
+    L1Ball,
+    LeastSquares,
+    Logistic,
+    Polytope,
+    Result,
+    SparseAtom,
+    solve,
+)
 from rcmd.cli.main import main
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.oracles.base import VertexRule
@@ -249,3 +258,12 @@ def test_a_sentence_where_hypothesis_is_missing(
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     assert fuzz() == 2
     assert "need Hypothesis: pip install 'rcmd-opt[fuzz]'" in capsys.readouterr().err
+
+
+def test_an_optimum_of_zero_is_no_finding() -> None:
+    """CVXPY's simplex has a sum of 1 + 3e-13, where the entropy is below its minimum of 0."""
+    oracle = EntropySimplex(strength=1.0, radius=1.0)
+    case = Case(X=np.zeros((1, 1)), y=np.zeros(1), loss=LeastSquares(), oracle=oracle, tol=0.1)
+    verdict = judge(case)
+    assert verdict.judged
+    assert verdict.findings == []
