@@ -15,8 +15,8 @@ def test_snippet_runs(number):
     exec(compile(SNIPPETS[number], f"README snippet {number}", "exec"), {"__name__": "readme"})
 
 
-def test_readme_shows_a_start_three_losses_a_set_and_exact_runs():
-    assert len(SNIPPETS) == 10
+def test_readme_shows_a_start_three_losses_a_set_a_bound_and_exact_runs():
+    assert len(SNIPPETS) == 11
 
 
 def test_ci_runs_the_readmes_test_command():
