@@ -197,8 +197,7 @@ class CorrectedProgress(Progress):
         beta, w_average = self.plain.feasible_averages()
         if self._last is None:  # early averages may be far off, where Newton's steps fail
             best.offer_primal(self.problem.rows.zero())
-        predictions = best.offer_pair(beta, w_average)
-        self.plain.see_pair(best, "sublinear")
+        predictions = self.plain.offer_own_pair(best, beta, w_average)
         if not self._turns_to_corrections(best):
             self.plain.offer_responses(best, predictions)
             self._turns_to_corrections(best)
