@@ -131,3 +131,12 @@ def test_a_penalty_is_certified_by_a_share_of_the_response() -> None:
     assert abs(slope).max() <= 0.1 * (1 + 1e-15)
     assert gap == pytest.approx(problem.primal(0.999 * best) - problem.dual(w), rel=1e-9)
     assert gap < 1e-3 < problem.primal(0.999 * best) - problem.dual(correction.here.w)
+
+
+def test_a_face_ends_at_a_kink() -> None:
+    """Of ½β² − β/2 + |β| the face β > 0 has its minimizer at −½, beyond the kink."""
+    arguments = np.eye(1), np.array([0.5]), np.array([1.0])
+    assert coordinates._end_of_face(*arguments, np.array([[1.0, 0.0, -np.inf, np.inf]])) is None
+    found = coordinates._end_of_face(*arguments, np.array([[0.25, 0.0, -np.inf, np.inf]]))
+    assert found is not None
+    assert found.tolist() == [0.25]
