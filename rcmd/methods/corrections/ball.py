@@ -1,5 +1,6 @@
 """Corrections for the l2 ball and ridge: Newton's method with quadratic models over the ball."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,8 @@ class BallCorrection(Correction):
         """
         before = self.here
         if self.problem.loss.quadratic:  # whose gap is like a square of the slope that is left
-            self._accuracy = float(np.clip(0.3 * np.sqrt(enough / before.gap), 1e-8, INEXACT))
+            left = enough / max(float(before.gap), enough)
+            self._accuracy = max(min(0.3 * math.sqrt(left), INEXACT), 1e-8)
         fall = self._step(passes)
         if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
             self._step(passes)

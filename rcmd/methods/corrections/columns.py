@@ -46,6 +46,8 @@ def gram(columns: Any, curvatures: Array) -> Array:
 
 def some_columns(rows: Any, columns: Array) -> Any:
     """X in these distinct, ascending ``columns``: an array, or in compressed rows."""
+    if len(columns) == rows.p and rows.as_matrix().dtype == float:
+        return rows.as_matrix()  # without a copy
     if isinstance(rows, DenseRows):
         return np.asarray(rows.array[:, columns], dtype=float)
     values, where, offsets = SomeColumns(rows, columns).entries
