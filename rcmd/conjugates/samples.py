@@ -409,7 +409,9 @@ class SampleLosses:
         return self._scalars[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_scalars": {}}
+        """Without what is compiled, which holds addresses."""
+        kept = {name: value for name, value in vars(self).items() if name != "_record"}
+        return kept | {"_scalars": {}}
 
 
 def label_places(y: Array) -> Array:
