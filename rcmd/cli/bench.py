@@ -43,7 +43,8 @@ times to a certified gap. Ten minutes. A data set found nowhere is downloaded.
 PEERS_HELP = """\
 Time to a certified gap of l1-constrained logistic regression, beside cyanure,
 COPT, scikit-learn and skglm where they are installed. Half an hour; one
-problem takes minutes. A data set that is found nowhere is downloaded.
+problem takes minutes. A data set that is found nowhere is downloaded. The table
+of others has penalties, ridge, elastic nets, paths and plain steps, with goals.
 
     rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
 """
@@ -87,7 +88,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     peers.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …, gisette_scale.t")
     peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
-    peers.add_argument("--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …")
+    peers.add_argument(
+        "--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …, others"
+    )
 
     mpi = add_command(benchmarks, "mpi", "rows on several ranks beside one process", MPI_HELP)
     add = mpi.add_argument

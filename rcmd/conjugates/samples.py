@@ -163,8 +163,15 @@ class SampleLosses:
         from rcmd.jit.scalars import method_scalar, sample_scalar
 
         if self.plain:
-            return method_scalar(self.loss, name)
+            return method_scalar(self.loss, name, self._record)
         return sample_scalar(SampleLoss, self.loss, name, self.table)
+
+    @cached_property
+    def _record(self) -> Any:
+        """The loss as compiled code sees it, looked at once for all its methods."""
+        from rcmd.jit.scalars import record_of
+
+        return record_of(self.loss)
 
     # ---- on arrays -----------------------------------------------------------------------------
 
@@ -266,6 +273,8 @@ class SampleLosses:
         if "conjugate_domain" in numeric_parts(type(self.loss)):
             few = SampleLosses(self.loss, labels, fields=fields)
             ends = [few._each("slope_limit", end + 0 * labels, labels) for end in (-1.0, 1.0)]
+        elif type(self.loss).conjugate_domain is SeparableConjugate.conjugate_domain:
+            ends = [np.full_like(labels, end) for end in (-math.inf, math.inf)]  # as it says there
         else:
             each = zip(labels, *fields, strict=True)
             found = [self.loss.conjugate_domain(*at) for at in each]
@@ -400,7 +409,9 @@ class SampleLosses:
         return self._scalars[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_scalars": {}}
+        """Without what is compiled, which holds addresses."""
+        kept = {name: value for name, value in vars(self).items() if name != "_record"}
+        return kept | {"_scalars": {}}
 
 
 def label_places(y: Array) -> Array:

@@ -18,6 +18,12 @@ from rcmd.rows.atoms import Atom, DenseAtom
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
 
+FEW_ROWS = 1000
+"""Up to so many, a certificate takes a fraction of a millisecond, and there is no need to save."""
+
+SEVERAL_FROM = 20
+"""Passes after which certificates are so far apart that they look at several dual points."""
+
 
 class Batches:
     """Batches of the rows of a problem whose β is a vector of floats."""
@@ -187,16 +193,14 @@ class Progress(ABC):
         return self.beta.copy(), self.w
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
-        """Offer the averages, the response to β̄ and the last w; returns the averages."""
+        """Offer β̄ with one w, and with more where that costs little; returns the averages."""
         beta, w_average = self.feasible_averages()
-        predictions = best.offer_primal(beta)
-        best.offer_dual(w_average)
-        self.see_pair(best, "sublinear")
-        self.offer_responses(best, predictions)
+        self.offer_responses(best, self.offer_own_pair(best, beta, w_average))
         return beta, w_average
 
-    def see_pair(self, best: BestPair, kind: Kind) -> None:  # noqa: B027
-        """The pair offered last is the one that theorems of this kind are about."""
+    def offer_own_pair(self, best: BestPair, beta: Any, w_average: Array) -> Array:
+        """Offer β̄ with the w of the theorem, or with w̄; returns Xβ̄."""
+        return best.offer_pair(beta, w_average)
 
     def feasible_averages(self) -> tuple[Any, Array]:
         """The averages; an error where β̄ is outside dom R because the oracle's atoms are."""
@@ -213,10 +217,11 @@ class Progress(ABC):
         return beta, w_average
 
     def offer_responses(self, best: BestPair, predictions: Array) -> None:
-        """Offer ∇L at the predictions of β̄, and the last w."""
-        best.offer_dual(self.problem.losses.derivative(predictions))
-        best.offer_dual(self.w)
-        self.see_pair(best, "linear")
+        """Offer ∇L at the predictions of β̄, and the last w, where that costs little."""
+        n = self.problem.n
+        if n <= FEW_ROWS or self.gradients >= SEVERAL_FROM * n:
+            best.offer_dual(self.problem.losses.derivative(predictions))
+            best.offer_dual(self.w)
 
     @property
     def s(self) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rcmd.methods.base import Method, Progress
-from rcmd.methods.corrections.hull import correction_for, correction_to_load
+from rcmd.methods.corrections.hull import continued, correction_for, correction_to_load
 from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.certificate import BestPair, OfferedPair
@@ -153,6 +153,7 @@ class CorrectedProgress(Progress):
             correction = copy(self._correction)
             try:
                 correction.round(passes, self._tol)
+                correction = continued(correction)
             except Cancelled:
                 self._reached = correction.here
                 raise
@@ -189,7 +190,8 @@ class CorrectedProgress(Progress):
         self.record_due = False
         here = self._reached
         if here is not None:
-            best.offer_pair(here.beta, here.w, (here.s, here.losses), here.slope)
+            _, w, slope = here.dual
+            best.offer_pair(here.beta, w, (here.s, here.losses), slope)
             self._judge_round(best.certificate().gap)
             return here.beta, here.w
         if not self._may_correct:
@@ -197,8 +199,7 @@ class CorrectedProgress(Progress):
         beta, w_average = self.plain.feasible_averages()
         if self._last is None:  # early averages may be far off, where Newton's steps fail
             best.offer_primal(self.problem.rows.zero())
-        predictions = best.offer_pair(beta, w_average)
-        self.plain.see_pair(best, "sublinear")
+        predictions = self.plain.offer_own_pair(best, beta, w_average)
         if not self._turns_to_corrections(best):
             self.plain.offer_responses(best, predictions)
             self._turns_to_corrections(best)

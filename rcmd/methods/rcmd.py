@@ -19,7 +19,7 @@ from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import ImportanceSampler, Sampler, UniformSampler
 from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
-from rcmd.model.certificate import BestPair
+from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem, foreign, patched, unaltered
 from rcmd.model.prox import BregmanProx, ConjugateProx, ExactProx
@@ -243,19 +243,26 @@ class RCMDProgress(EngineProgress):
             return math.nan
         return bounds.best(self._constants, self.iteration, self.theorem)[1]
 
-    def see_pair(self, best: BestPair, kind: bounds.Kind) -> None:
-        if kind != ("linear" if self.theorem == "exact" else self.theorem):
-            return
-        self.theorem_pair = pair = best.offered()
+    def offer_own_pair(self, best: BestPair, beta: Any, w_average: Array) -> Array:
+        """β̄ with w̄, or with the last w where that is the theorem's."""
+        last = self.theorem in ("linear", "exact")
+        predictions = best.offer_pair(beta, self.w if last else w_average)
+        if self.theorem is not None:
+            self._see_pair(best.offered(), rising=last)
+        return predictions
+
+    def _see_pair(self, pair: OfferedPair, rising: bool) -> None:
+        """Check what is proved of the theorem's pair in every run; ``rising``: of its D(w) too."""
+        self.theorem_pair = pair
         c, before = self._constants, self._dual
-        if kind == "linear" and c.batch not in (1, c.n):
+        if rising and c.batch not in (1, c.n):
             return  # there D(w) rises in expectation only
         if math.inf > pair.gap > 2 * c.prediction_energy + pair.rounding:
             raise self._contradiction(
                 f"P − D of the theorem's pair is {float(pair.gap):.6g}",
                 f"at most 2E = {2 * float(c.prediction_energy):.6g}",
             )
-        if kind == "linear":
+        if rising:
             self._dual = pair.dual
             if pair.dual < before - pair.rounding:
                 raise self._contradiction(

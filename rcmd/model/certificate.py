@@ -304,6 +304,7 @@ class BestPair:
         self._primal: PrimalPoint | None = None
         self._dual: DualPoint | None = None
         self._certificate: Certificate | None = None
+        self._loss_gap: Any = None  # of the best pair, where its points came together
         self._last_primal = self._last_dual = (math.nan, math.nan)
 
     def offer_primal(self, beta: Any) -> Array:
@@ -328,8 +329,7 @@ class BestPair:
         predictions = primal.predictions
         dual, loss_gap = DualPoint.beside(self.problem, w, predictions, slope)
         taken = self._take_primal(primal), self._take_dual(dual)
-        if all(taken):
-            self._settle(primal, dual, loss_gap)
+        self._loss_gap = loss_gap if all(taken) else None
         return predictions
 
     def offered(self) -> OfferedPair:
@@ -353,8 +353,12 @@ class BestPair:
                 primal = PrimalPoint.at(self.problem, primal.beta)
             if dual.slope is None:
                 dual = DualPoint.at(self.problem, dual.w)
-            terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
-            return self._settle(primal, dual, self.problem.mean(terms))
+            loss_gap = self._loss_gap
+            if loss_gap is None:
+                terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
+                loss_gap = self.problem.mean(terms)
+            self._certificate = _certified(self.problem, primal, dual, loss_gap)
+            self._primal, self._dual = primal, dual
         return self._certificate
 
     def _take_primal(self, point: PrimalPoint) -> bool:
@@ -362,7 +366,7 @@ class BestPair:
         better = self._primal is None or bool(point.value < self._primal.value)
         if better:
             point.beta = frozen(point.beta)
-            self._primal, self._certificate = point, None
+            self._primal, self._certificate, self._loss_gap = point, None, None
         return better
 
     def _take_dual(self, point: DualPoint) -> bool:
@@ -370,13 +374,8 @@ class BestPair:
         better = self._dual is None or bool(point.value > self._dual.value)
         if better:
             point.w = frozen(point.w)
-            self._dual, self._certificate = point, None
+            self._dual, self._certificate, self._loss_gap = point, None, None
         return better
-
-    def _settle(self, primal: PrimalPoint, dual: DualPoint, loss_gap: Any) -> Certificate:
-        self._certificate = _certified(self.problem, primal, dual, loss_gap)
-        self._primal, self._dual = primal, dual
-        return self._certificate
 
     def forget(self) -> None:
         """Keep the pair and its certificate only, not the vectors that were needed for it."""
@@ -417,6 +416,7 @@ class BestPair:
             raise ValueError("the best pair is none: expected β, w in dom l*, and numbers")
         fresh, memory = BestPair(self.problem), self.problem.oracle.state()
         fresh.offer_pair(beta, w)
+        fresh.certificate()
         self.problem.oracle.load_state(memory)  # which this pair is no part of
         held: Any = fresh.state()
         found = [*held["primal"][1:], *held["dual"], *held["gaps"]]

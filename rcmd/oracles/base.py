@@ -71,6 +71,18 @@ class VertexRule(NamedTuple):
     threshold: float = -math.inf
 
 
+class CoordinateRule(NamedTuple):
+    """R(β) = Σ_k l1·|β_k| + (l2/2)·β_k² on lower ≤ β ≤ upper, and perhaps a ball that cuts this.
+
+    Each is a number or a vector of length p. Corrections then go coordinate by coordinate.
+    """
+
+    l1: Any = 0.0
+    l2: Any = 0.0
+    lower: Any = -math.inf
+    upper: Any = math.inf
+
+
 class Block(NamedTuple):
     """Variables ``start`` to ``stop`` of an oracle, minimized by themselves.
 
@@ -332,6 +344,14 @@ class LinearMinOracle(ABC):
         """How a compiled loop finds the atom by itself, if one rule says it all."""
         return None
 
+    def coordinate_rule(self, p: int) -> CoordinateRule | None:
+        """R on p variables as a sum over coordinates, if it is one but for a ball around them."""
+        return None
+
+    def feasible_share(self, c: Array) -> Any:
+        """The largest t ≤ 1 for which R*(−t·c) does not grow with the size of dom R."""
+        return 1
+
     def blocks(self, p: int) -> list[Block]:
         """This oracle on p variables as independent ones, which a compiled loop takes in turn."""
         return [Block(self, 0, p)]
@@ -397,6 +417,14 @@ def blocks_of(oracle: LinearMinOracle, p: int) -> list[Block]:
         if hasattr(oracle, name)
     )
     return oracle.blocks(p) if described else [Block(oracle, 0, p)]
+
+
+def coordinate_rule_of(oracle: LinearMinOracle, p: int) -> CoordinateRule | None:
+    """``oracle.coordinate_rule(p)`` in vectors of length p, where it describes its ``argmin``."""
+    rule = oracle.coordinate_rule(p) if describes_argmin(oracle, "coordinate_rule") else None
+    if rule is None:
+        return None
+    return CoordinateRule(*(np.broadcast_to(np.asarray(part, float), p) for part in rule))
 
 
 class NormBall(LinearMinOracle):
@@ -492,6 +520,10 @@ class NormPenalty(NormBall):
 
     def penalty(self, beta: Any) -> Any:
         return self.strength * self.norm(beta)
+
+    def feasible_share(self, c: Any) -> Any:
+        size = self.dual_norm(c)
+        return 1 if size <= self.strength else self.strength / size
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         return float(self.strength) * self.cvxpy_norm(beta), super().cvxpy_form(beta)[1]

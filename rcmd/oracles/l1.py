@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.oracles.base import ZERO, Array, NormBall, NormPenalty, VertexRule, cp
+from rcmd.oracles.base import ZERO, Array, CoordinateRule, NormBall, NormPenalty, VertexRule, cp
 from rcmd.oracles.vectors import first_largest, largest_first
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, SparseAtom
@@ -73,6 +73,9 @@ class L1Ball(OnL1Ball):
     formula = "indicator of ‖β‖₁ ≤ {radius}"
     spec = "l1:RADIUS"
 
+    def coordinate_rule(self, p: int) -> CoordinateRule | None:
+        return CoordinateRule(lower=-self.radius, upper=self.radius) if p == 1 else None
+
 
 @dataclass(frozen=True)
 class L1Penalty(NormPenalty, OnL1Ball):
@@ -89,3 +92,6 @@ class L1Penalty(NormPenalty, OnL1Ball):
     radius: Any = None
     formula = "{strength}·‖β‖₁ on ‖β‖₁ ≤ {radius}"
     spec = "l1-penalty:STRENGTH[:RADIUS]"
+
+    def coordinate_rule(self, p: int) -> CoordinateRule:
+        return CoordinateRule(l1=self.strength)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rcmd.oracles.base import Array, Coordinatewise, NormBall, cp
+from rcmd.oracles.base import Array, CoordinateRule, Coordinatewise, NormBall, cp
 from rcmd.oracles.vectors import LARGE, SMALL, direction, norm, row_norms
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
@@ -212,6 +212,9 @@ class ElasticNet(OnRidge):
     def strength(self) -> Any:
         """That of the ridge."""
         return self.l2_strength
+
+    def coordinate_rule(self, p: int) -> CoordinateRule:
+        return CoordinateRule(self.l1_strength, self.l2_strength)
 
     def radius_by_descent(self, descent: Any) -> Any:
         # The root of the quadratic without the difference of two like numbers.

@@ -10,6 +10,7 @@ import numpy as np
 from rcmd.oracles.base import (
     IRRATIONAL,
     Array,
+    CoordinateRule,
     Coordinatewise,
     NormBall,
     NumberOrVector,
@@ -135,6 +136,9 @@ class LInfBall(NormBall, Coordinatewise):
     spec, bound_words = "linf:RADIUS", "radius·‖x‖₁"
     numpy_pass = "abs(c).argmax()"
 
+    def coordinate_rule(self, p: int) -> CoordinateRule:
+        return CoordinateRule(lower=-self.radius, upper=self.radius)
+
     def shape(self, c: Any) -> Any:
         return -self.radius if c > 0 else self.radius
 
@@ -228,6 +232,9 @@ class Box(Coordinatewise):
     def highs(self) -> Array:
         """``upper`` likewise."""
         return np.atleast_1d(self.upper)
+
+    def coordinate_rule(self, p: int) -> CoordinateRule:
+        return CoordinateRule(lower=self.lower, upper=self.upper)
 
     def shape(self, c: Any) -> Any:
         return self.lower if c > 0 else self.upper

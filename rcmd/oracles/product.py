@@ -6,7 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from rcmd.oracles.base import Array, Block, LinearMinOracle, blocks_of
+from rcmd.oracles.base import (
+    Array,
+    Block,
+    CoordinateRule,
+    LinearMinOracle,
+    blocks_of,
+    coordinate_rule_of,
+)
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.layouts import InnerRows, cut
@@ -115,6 +122,13 @@ class Product(LinearMinOracle):
             for oracle, (first, last) in parts
             for block in blocks_of(oracle, last - first)
         ]
+
+    def coordinate_rule(self, p: int) -> CoordinateRule | None:
+        parts = zip(self.oracles, self.sizes, strict=True)
+        rules = [coordinate_rule_of(oracle, size) for oracle, size in parts]
+        if any(rule is None for rule in rules):
+            return None
+        return CoordinateRule(*map(np.concatenate, zip(*rules, strict=True)))
 
     def each(self, method: str, *vectors: Any) -> list[Any]:
         """What every part answers for its blocks."""

@@ -181,7 +181,9 @@ class DenseRows(Rows):
         return total
 
     def square_norms(self) -> Array:
-        return self.reduce(lambda block, _: (block * block).sum(axis=1))
+        if self.exact:
+            return self.reduce(lambda block, _: (block * block).sum(axis=1))
+        return self.reduce(lambda block, _: np.einsum("jk,jk->j", block, block))
 
     def spectral_energy(self, scales: Array) -> float:
         roots = np.sqrt(np.asarray(scales, dtype=float))

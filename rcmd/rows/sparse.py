@@ -182,14 +182,14 @@ class SomeColumns:
         offsets = np.zeros(rows.n + 1, dtype=matrix.indptr.dtype)
         data = matrix.data, matrix.indices, matrix.indptr
         pick(*data, places, values, where, offsets)
-        self._entries = values, where, offsets
+        self.entries = values, where, offsets
 
     def matvec(self, beta: Array) -> Array:
         """Xβ for a β that is 0 in all other columns; to the bit, where X is in double precision."""
         from rcmd.rows.sparse_kernels import weighted_sums
 
-        sums = np.empty(len(self._entries[2]) - 1)
-        weighted_sums(*self._entries, beta[self.columns], sums)
+        sums = np.empty(len(self.entries[2]) - 1)
+        weighted_sums(*self.entries, beta[self.columns], sums)
         return sums
 
     def rmatvec(self, w: Array) -> Array:
@@ -197,7 +197,7 @@ class SomeColumns:
         from rcmd.rows.sparse_kernels import column_sums
 
         sums = np.zeros(len(self.columns))
-        column_sums(*self._entries, w, sums)
+        column_sums(*self.entries, w, sums)
         return sums
 
     def gram(self, curvatures: Array) -> Array:
@@ -205,7 +205,7 @@ class SomeColumns:
         from rcmd.rows.sparse_kernels import sparse_gram
 
         total = np.zeros((len(self.columns),) * 2)
-        sparse_gram(*self._entries, curvatures, total)
+        sparse_gram(*self.entries, curvatures, total)
         return both_sides(total)
 
 

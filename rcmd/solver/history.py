@@ -59,8 +59,8 @@ class Record:
         The best certified pair so far.
     pair_gap
         P(β̄) − D(w̄) of the averages of this iteration that Theorem 3.1 is about, P(β̄) − D(w) with
-        the last w for Theorem 3.2; NaN at a record from which corrections began without D(w), and
-        where no theorem applies: there it is P(β̄) − D(w̄) if a bound of your own does.
+        the last w for Theorem 3.2; NaN where no theorem applies: there it is P(β̄) − D(w̄) if a
+        bound of your own does.
     bound
         The theorem's bound on the expectation of ``pair_gap``, but at least what rounding leaves
         open of P − D; NaN where none applies.
@@ -210,12 +210,18 @@ def of_kinds(kind: type[Any], values: dict[str, Any]) -> Any:
     return kind(**values)
 
 
-def log_spaced(steps_per_pass: float, ratio: float = 1.25) -> Iterator[int]:
-    """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates."""
+def log_spaced(
+    steps_per_pass: float, ratio: float = 1.25, passes_apart: float = 0.0
+) -> Iterator[int]:
+    """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates.
+
+    They are ``passes_apart`` at least.
+    """
     iteration = max(1, math.ceil(steps_per_pass / 4))
+    apart = max(1, math.ceil(steps_per_pass * passes_apart))
     while True:
         yield iteration
-        iteration = max(iteration + 1, math.ceil(iteration * ratio))
+        iteration = max(iteration + apart, math.ceil(iteration * ratio))
 
 
 def checked_iterations(record_at: Iterable[Any]) -> Iterator[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rcmd.methods.base import NotStarted, Progress
+from rcmd.methods.base import FEW_ROWS, NotStarted, Progress
 from rcmd.model.bounds import Bound, RunFacts
 from rcmd.model.certificate import BestPair, Certificate, certify
 from rcmd.model.constants import summarize
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.05
 """Work done between two checks of the clock and the keyboard."""
+
+CERTIFICATE_PASSES, CERTIFICATE_SHARE = 0.5, 0.2
+"""What a certificate costs, in passes of plain steps, and how much of a run it may take."""
 
 DEFAULT_EPOCHS, DEFAULT_GRADIENTS = 1000, 10**7
 """A run without budgets ends after the larger of so many passes and so many gradients."""
@@ -163,7 +166,8 @@ class Run(Iterator[State]):
             self._about["ranks"] = problem.group.size
         if self._bounds:
             self._about["bounds"] = {bound.name: bound.verdict.value for bound in self._bounds}
-        self._record_at = iterations or log_spaced(progress.steps_per_pass)
+        apart = 0.0 if problem.n <= FEW_ROWS else CERTIFICATE_PASSES / CERTIFICATE_SHARE
+        self._record_at = iterations or log_spaced(progress.steps_per_pass, passes_apart=apart)
         self._next_record: float | None = None
         self._best = BestPair(problem)
         if options.warm_start is not None:

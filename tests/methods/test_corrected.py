@@ -196,6 +196,7 @@ def test_gradient_budgets_hold_in_rounds_of_every_kind(
 ) -> None:
     """A round plans with the gradients left, and would take more if there were more."""
     monkeypatch.setattr(ball, "_small_matrix", lambda rows: None)
+    monkeypatch.setattr(ball, "INEXACT", 1e-6)
     problem = medium().with_oracle(oracle)
     one_round = {"batch": 4, "tol": 1e-13, "max_iterations": 26}
     free, held = (solve(problem, **one_round, max_gradients=g) for g in (10**6, 3_000))

@@ -540,3 +540,24 @@ def test_table_is_complete_and_says_why():
         assert bound.formula
         assert len(bound.reason) > 20
         assert named(bound.name) is bound
+
+
+@pytest.mark.parametrize("steps", [1, 30, 300, 3000])
+def test_a_constant_that_takes_long_is_found_where_it_matters(steps: int) -> None:
+    from rcmd import Problem
+
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    problem = Problem(X, np.sign(X[:, 0]), "logistic", "ridge:0.01")
+    found, value = best(problem.constants(), steps, "linear")
+    looked = "spectral_energy" in vars(problem)
+    gaps = [b for b in valid(problem.constants(), steps, "linear") if not b.dual_only]
+    others = {b.name: b(problem.constants(), steps) for b in gaps}
+    assert value == min(others.values())
+    assert others[found.name] == value
+    assert looked >= (found.name == "linear-any-loss")
+    lowest = named("linear-any-loss").at_least
+    assert lowest is not None
+    assert lowest(problem.constants(), steps) <= others["linear-any-loss"]
+    assert not looked or lowest(problem.constants(), steps) < min(
+        bound for name, bound in others.items() if name != "linear-any-loss"
+    )

@@ -199,8 +199,10 @@ def test_a_pair_is_the_same_as_its_two_sides(oracle: str) -> None:
 def test_a_slope_of_another_point_is_refused() -> None:
     small, rng = problem("logistic", "l1-ball", n=N_ROWS), np.random.default_rng(0)
     w = next(dual_points(small, rng))
+    best = BestPair(small)
+    best.offer_pair(feasible(small, rng), w, slope=small.gradient(0.5 * w))
     with pytest.raises(ValueError, match="expected the same number"):
-        BestPair(small).offer_pair(feasible(small, rng), w, slope=small.gradient(0.5 * w))
+        best.certificate()
 
 
 # ---- solve() against the ground truth ----------------------------------------------------------

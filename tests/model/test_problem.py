@@ -370,3 +370,12 @@ def test_reprs_are_short() -> None:
     result = run.result()
     things = [own, state, result, result.certificate, result.history, truth.solve(own)]
     assert all("array" not in repr(thing) and len(repr(thing)) < 400 for thing in things)
+
+
+def test_what_is_compiled_is_not_pickled() -> None:
+    """It holds addresses, which mean nothing in another process."""
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    losses = Problem(X, X[:, 0], "huber:0.3", "l1:1").losses
+    losses.scalar("derivative")
+    assert "_record" in vars(losses)
+    assert "_record" not in vars(pickle.loads(pickle.dumps(losses)))

@@ -21,6 +21,7 @@ from rcmd import (
     Counting,
     EuclideanProx,
     L1Ball,
+    L1Penalty,
     L2Ball,
     LeastSquares,
     LinearMinOracle,
@@ -177,7 +178,8 @@ CASES = {
     "hull": Case(classes(L1Ball(5.0)), {"tol": 1e-12, "batch": 3}),
     "hull-dense": Case(lambda: problem("logistic", "l1-ball", n=40), {"tol": 1e-12}),
     "hull-sampled-first": Case(classes(L1Ball(5.0), n=400), {"tol": 1e-12, "batch": 20}),
-    "hull-penalty": Case(lambda: problem("logistic", "l1-penalty", n=40), {"tol": 1e-12}),
+    "coordinates": Case(classes(L1Penalty(0.003)), {"tol": 1e-12, "batch": 3}),
+    "coordinates-hull": Case(classes(L1Penalty(0.001, 1.0)), {"tol": 1e-12, "batch": 3}),
     "hull-nuclear": Case(entries, {"tol": 1e-2, "batch": 0.2, "max_seconds": 9e9,
                                    "max_iterations": 60}),
     "hull-polytope": Case(on_polytope(), {"tol": 1e-9, "batch": 3, "max_iterations": 60}),
@@ -251,6 +253,7 @@ def _single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     Of 400 samples or more, some are solved first.
     """
     monkeypatch.setattr("rcmd.methods.corrections.hull.MOST_STEPS", 1)
+    monkeypatch.setattr("rcmd.methods.corrections.coordinates.MOST_STEPS", 1)
     monkeypatch.setattr("rcmd.methods.corrections.hull.FEWEST_SAMPLES", 50)
 
 

@@ -306,6 +306,23 @@ def test_default_records_grow_by_a_quarter(lasso: Problem, batch: int, first: in
     assert all(after == max(mark + 1, math.ceil(1.25 * mark)) for mark, after in pairwise(marks))
 
 
+@pytest.mark.parametrize(("n", "marks"), [(1000, [1, 2, 3, 4, 5, 7, 9, 12]), (1001, [1, 4, 7, 10])])
+def test_certificates_of_many_rows_take_a_fifth_of_a_run(n: int, marks: list[int]) -> None:
+    """A step is a pass here, a certificate half of one: after the first, they are 2.5 apart."""
+    rows = np.random.default_rng(0).standard_normal((n, 6))
+    about = Problem(rows, np.sign(rows.sum(axis=1)), "logistic", L1Ball(5.0))
+    swept: list[int] = []
+    for name in ("matvec", "rmatvec"):
+        product = getattr(about.rows, name)
+        setattr(about.rows, name, lambda v, product=product: swept.append(0) or product(v))
+    run = iterate(about, tol=0.0, batch=n, max_iterations=12, method="rcmd")
+    next(run)
+    swept.clear()
+    assert [1, *(state.iteration for state in run)] == sorted({*marks, 12})
+    one = len(swept) / (len(run.history) - 1)
+    assert one == 2 if n > 1000 else one >= 4, "one product with X and one with its transpose"
+
+
 @pytest.mark.parametrize("method", ["rcmd", "corrected"])
 def test_a_warm_start_is_never_lost(lasso: Problem, method: str) -> None:
     before = solve(lasso, method="rcmd", tol=0, max_iterations=300)

@@ -14,6 +14,7 @@ import numpy as np
 from rcmd import L1Ball, Logistic, Problem
 from rcmd.lab.bench import workloads
 from rcmd.lab.bench.ladder import Peer, Racer, Task, best, compete
+from rcmd.lab.bench.others import others
 from rcmd.lab.bench.packages import OWN_TARGETS, PEERS, SHARE
 from rcmd.lab.bench.timing import Absent, add_timed, cells, threads
 from rcmd.lab.racing import CORRECTED
@@ -31,6 +32,9 @@ LOOSEST_REFERENCE = 1e-8
 
 REFERENCE_SECONDS = 60.0
 """What that solution may take at least: it may have to be compiled, and is not timed."""
+
+OTHERS = "others"
+"""The name under which the table of other problems is asked for."""
 
 ZIPF = (20_000, 50_000, 50)
 """Rows, columns and nonzeros of a row of the generated problem."""
@@ -121,10 +125,12 @@ class Settings:
     repeats: int = 7  # turns after the climb
     budget: float = 10.0  # seconds for a contender's ladder, and again for its repeats
     seed: int = 0  # of generated data and of batches
+    others: bool = False  # whether to measure other problems than the l1 ball, too
+    small: bool = False  # with a tenth of their rows
 
     def quick(self) -> Settings:
         """Less of everything: about half a minute for each problem."""
-        return replace(self, repeats=2, budget=1.0)
+        return replace(self, repeats=2, budget=1.0, small=True)
 
 
 def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
@@ -156,6 +162,9 @@ def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
         sections.append(section)
         _compare(ratios, case, racers)
     tell("")
+    if settings.others:
+        sections.append(others(settings.seed, settings.repeats, small=settings.small))
+        tell("")
     ratios.notes += [*NOTES, threads()]
     settings_used = asdict(settings)
     settings_used["cases"] = [case.name for case in settings.cases]
@@ -168,7 +177,9 @@ def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
 
 def run(data: str | None, json: str | None, quick: bool, problem: Sequence[str]) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
-    settings = Settings(data=data, cases=chosen(problem) if problem else CASES)
+    balls = [name for name in problem if name != OTHERS]
+    cases = chosen(balls) if problem else CASES
+    settings = Settings(data=data, cases=cases, others=not problem or OTHERS in problem)
     bench_peers(settings.quick() if quick else settings).tell(json)
     return 0
 

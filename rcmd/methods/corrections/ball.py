@@ -1,5 +1,6 @@
 """Corrections for the l2 ball and ridge: Newton's method with quadratic models over the ball."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
+
+INEXACT = 0.1
+"""The accuracy of steps by conjugate gradients, whose quadratic models are not exact either."""
 
 MOST_PRODUCTS = 500
 """Products with the Hessian for one linear system, at most."""
@@ -70,6 +74,7 @@ class BallCorrection(Correction):
             self._in_norm[-1], self._units[-1] = 0.0, bound
         self._matrix = _small_matrix(problem.rows)
         self._hessian: Array | None = None
+        self._accuracy = INEXACT
         self._unit_strength = self.strength * self.radius * self.radius
         bounds = problem.prediction_bounds
         self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
@@ -91,6 +96,9 @@ class BallCorrection(Correction):
         shows only half of its digits.
         """
         before = self.here
+        if self.problem.loss.quadratic:  # whose gap is like a square of the slope that is left
+            left = enough / max(float(before.gap), enough)
+            self._accuracy = max(min(0.3 * math.sqrt(left), INEXACT), 1e-8)
         fall = self._step(passes)
         if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
             self._step(passes)
@@ -151,7 +159,9 @@ class BallCorrection(Correction):
             return units * rows.rmatvec(curved * rows.matvec(units * v)) + damping * v
 
         operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
-        accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
+        accuracy = self._accuracy
+        if multiplier > 0:  # which Newton's method finds by these solutions
+            accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
         return cg(operator, right, rtol=accuracy, maxiter=products)[0]
 
     def _formed(self) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import Rows, dense_gram
+from rcmd.rows.base import DenseRows, Rows, dense_gram
 from rcmd.rows.sparse import SomeColumns, both_sides
 from rcmd.rows.validation import Array
 
@@ -42,6 +42,17 @@ def gram(columns: Any, curvatures: Array) -> Array:
         sparse_gram(columns.data, columns.indices, columns.indptr, curvatures, total)
         return both_sides(total)
     return dense_gram(columns, np.sqrt(curvatures))
+
+
+def some_columns(rows: Any, columns: Array) -> Any:
+    """X in these distinct, ascending ``columns``: an array, or in compressed rows."""
+    if len(columns) == rows.p and rows.as_matrix().dtype == float:
+        return rows.as_matrix()  # without a copy
+    if isinstance(rows, DenseRows):
+        return np.asarray(rows.array[:, columns], dtype=float)
+    values, where, offsets = SomeColumns(rows, columns).entries
+    shape = rows.n, len(columns)
+    return sp.csr_array((values[: offsets[-1]], where[: offsets[-1]], offsets), shape=shape)
 
 
 class EntryColumns:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rcmd.methods.corrections.ball import BallCorrection, ball_of
 from rcmd.methods.corrections.columns import EntryColumns, PredictedColumns, single_entries
+from rcmd.methods.corrections.coordinates import CoordinateCorrection, rules_of
 from rcmd.methods.corrections.newton import Correction, Point, falls
 from rcmd.methods.corrections.simplex_qp import minimize_on_simplex
 from rcmd.model.problem import Problem
@@ -184,7 +185,7 @@ class HullCorrection(Correction):
                 slopes = self.slopes()
                 if self.weights @ slopes - slopes.min() <= enough:
                     break
-            gap = _gap(self.problem, self.here)
+            gap = self.here.gap
             if self.here is start or self.passes - earlier + STEP_PASSES > passes:
                 break
         self.moved = not np.array_equal(before.s, self.here.s)
@@ -219,8 +220,9 @@ def _parts(problem: Problem, point: Any) -> list[tuple[Any, Atom]]:
 
 def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
     """A correction of the kind that gave ``state``, ready to load it."""
-    if ball_of(problem.oracle) is not None:
-        return BallCorrection(problem, state["beta"])
+    if "atoms" not in state:
+        kind = CoordinateCorrection if ball_of(problem.oracle) is None else BallCorrection
+        return kind(problem, state["beta"])
     correction = HullCorrection.__new__(HullCorrection)
     correction.problem = problem
     return correction
@@ -240,7 +242,17 @@ def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
         costs = sampled.gradients, sampled.oracle_calls
     if ball_of(problem.oracle) is not None:
         return BallCorrection(problem, beta, *costs)
+    if rules_of(problem) is not None:
+        return CoordinateCorrection(problem, beta, *costs)
     return HullCorrection(problem, beta, average, *costs)
+
+
+def continued(correction: Correction) -> Correction:
+    """The same, or a hull from its point on where it met a border that it cannot follow."""
+    if not (isinstance(correction, CoordinateCorrection) and correction.outside):
+        return correction
+    beta, costs = correction.here.beta, (correction.gradients, correction.oracle_calls)
+    return HullCorrection(correction.problem, beta, beta, *costs)
 
 
 def _solved(problem: Problem, correction: Correction) -> Any:
@@ -250,12 +262,6 @@ def _solved(problem: Problem, correction: Correction) -> Any:
         error = np.linalg.norm(correction.here.losses) / problem.n
         enough = SHARE_OF_ERROR * float(error)
         correction.round(math.inf, enough)
-        if not correction.moved or _gap(problem, correction.here) <= enough:
+        if not correction.moved or correction.here.gap <= enough:
             break
     return correction.here.beta
-
-
-def _gap(problem: Problem, here: Point) -> Any:
-    """dᵀβ + R(β) − min, the duality gap of a point and its response."""
-    oracle, slope = problem.oracle, here.slope
-    return slope @ here.beta + oracle.penalty(here.beta) - oracle.minimum(slope)

@@ -44,6 +44,29 @@ class Point:
         """Xᵀw/n, the gradient of the loss part, from scratch."""
         return self.problem.gradient(self.w)
 
+    @cached_property
+    def dual(self) -> tuple[Any, Array, Any]:
+        """The gap of β and a dual point, w and Xᵀw/n there: the response, or a share of it.
+
+        Where R is a penalty that grows linearly, −R*(−Xᵀw/n) is small as long as ‖Xᵀw/n‖ is above
+        its strength by a little.
+        """
+        problem, w, slope = self.problem, self.w, self.slope
+        found = problem.oracle.fenchel_young(self.beta, slope), w, slope
+        share = problem.oracle.feasible_share(slope)
+        if share < 1:
+            less = problem.losses.clip(share * w)
+            terms = problem.mean(problem.losses.fenchel_young(self.s, less))
+            rest = problem.oracle.fenchel_young(self.beta, share * slope)
+            if np.array_equal(less, share * w) and terms + rest < found[0]:
+                found = terms + rest, less, share * slope
+        return found
+
+    @property
+    def gap(self) -> Any:
+        """The duality gap of this point and the better of these dual points."""
+        return self.dual[0]
+
 
 class Correction(Stateful):
     """Rounds that bring P down by second-order steps; arrays and lists are never changed in place.

@@ -1,0 +1,186 @@
+"""Corrections where R is a sum over coordinates: Newton steps by coordinate descent."""
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd.methods.corrections.columns import gram, some_columns
+from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
+from rcmd.model.problem import Problem
+from rcmd.oracles.base import coordinate_rule_of
+from rcmd.oracles.vectors import largest
+from rcmd.rows.base import DenseRows
+from rcmd.rows.processes import check_cancelled
+from rcmd.rows.sparse import SparseRows
+from rcmd.rows.validation import Array
+
+FEWEST_COLUMNS = 200
+"""Columns that a step takes up, at least; all that are not at rest where these are fewer."""
+
+MOST_STEPS, STEP_PASSES = 10, 3
+"""Steps of a round, and passes over the data that one takes, at least."""
+
+SWEEPS, MOST_SWEEPS = 10, 1000
+"""Sweeps of a step between looks at the clock, and at most."""
+
+INEXACT, SUFFICIENT = 0.1, 1e-4
+"""The accuracy of a step, relative to how far the point is from being stationary; and the share of
+the predicted decrease that it must achieve."""
+
+LARGEST_FACE = 300
+"""Free coordinates whose linear system is solved, at most."""
+
+
+def rules_of(problem: Problem) -> Array | None:
+    """(l1, l2, lower, upper) of every coordinate, where R is a sum over them and X has columns."""
+    if not isinstance(problem.rows, DenseRows | SparseRows):
+        return None
+    rule = coordinate_rule_of(problem.oracle, problem.p)
+    return None if rule is None else np.stack(rule, axis=1)
+
+
+class CoordinateCorrection(Correction):
+    """Proximal Newton steps with R(β) = Σ_k r_k(β_k), r_k as a ``CoordinateRule`` says.
+
+    A step minimizes the quadratic model of f plus R over a working set, the coordinates that are
+    not at rest and those farthest from stationary, by coordinate descent: with the matrix of the
+    model where that is smaller than the columns, to the end on the face found; else with the
+    columns. P falls along the way.
+
+    Where the domain of R is smaller than that of the rule, a ball, a step may lead out of it:
+    ``outside`` then says that another kind of correction has to continue.
+    """
+
+    outside = False
+
+    def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
+        super().__init__(problem, *costs)
+        self._taken: tuple[Array, Any] | None = None
+        self._last = math.inf  # the pass that a round must not go beyond
+        rules = rules_of(problem)
+        assert rules is not None
+        self._rules = rules
+        self.here = self._point_at(beta)
+
+    def _point_at(self, beta: Array) -> Point:
+        self.passes += 1
+        return Point(self.problem, beta, self.problem.rows.matvec(beta))
+
+    def round(self, passes: float, enough: float) -> None:
+        before, self._last = self.here, self.passes + passes
+        for _ in range(MOST_STEPS):
+            start = self.here
+            if not start.gap > enough or self.passes + STEP_PASSES > self._last:
+                break
+            self._step()
+            if self.here is start:
+                break
+        self.moved = self.here is not before
+
+    def _step(self) -> None:
+        """One step, shortened until P falls, or none."""
+        here, oracle = self.here, self.problem.oracle
+        lacks = stationarity(here.beta, here.slope, self._rules)
+        chosen, beta = self._working_set(lacks), here.beta.copy()
+        beta[chosen] = self._minimizer(chosen, INEXACT * float(lacks.max()))
+        if oracle.violation(beta) > 0:
+            self.outside = True
+            return
+        step, level = beta - here.beta, float(oracle.penalty(here.beta))
+        promised = SUFFICIENT * min(float(here.slope @ step + oracle.penalty(beta)) - level, 0.0)
+        points = [here]
+
+        def fallen(share: float) -> bool:
+            points.append(self._point_at(beta if share == 1.0 else here.beta + share * step))
+            value = points[-1].loss + float(oracle.penalty(points[-1].beta))
+            return falls(value, here.loss + level, share * promised)
+
+        if step.any() and self.longest(fallen) > 0:
+            self.here = points[-1]
+
+    def _working_set(self, lacks: Array) -> Array:
+        """The coordinates that are not at rest, and as many of those that should not be."""
+        (kink, _, lower, upper), beta = self._rules.T, self.here.beta
+        moving = (lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0))
+        count = max(FEWEST_COLUMNS, 2 * int(np.count_nonzero(moving)))
+        wanted = np.where(moving, np.inf, lacks)
+        if np.count_nonzero(wanted) > count:
+            return largest(wanted, count)
+        return np.flatnonzero(wanted)
+
+    def _minimizer(self, chosen: Array, accuracy: float) -> Array:
+        """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
+        self.passes += 1  # kept or not, as a resumed run has none to begin with
+        if self._taken is None or not np.array_equal(self._taken[0], chosen):
+            columns = some_columns(self.problem.rows, chosen)
+            if len(chosen) ** 2 > columns.size:  # the entries, where they are sparse
+                columns = sp.csc_array(columns)
+            self._taken = chosen, columns
+        columns, rules = self._taken[1], self._rules[chosen]
+        beta, slopes = self.here.beta[chosen], self.here.slope[chosen]
+        weights = self.here.curvatures / self.problem.n
+        if sp.issparse(columns) and columns.format == "csc":
+            return self._by_columns(columns, weights, slopes, beta, rules, accuracy)
+        self.passes += 1
+        matrix = gram(columns, weights)
+        matrix.flat[:: len(beta) + 1] += self.damping * (matrix.trace() / len(beta) or 1.0)
+        return _by_matrix(matrix, slopes, beta, rules, accuracy)
+
+    def _by_columns(self, columns: Any, weights: Array, *model: Any) -> Array:
+        from rcmd.methods.corrections.coordinate_kernels import descend_by_columns
+
+        slopes, beta, rules, accuracy = model
+        diagonal = (columns * columns).T @ weights
+        damped = self.damping * (diagonal.mean() or 1.0), beta.copy()
+        entries = columns.data, columns.indices, columns.indptr
+        data = entries, weights, slopes, diagonal + damped[0]
+        moved = np.zeros(self.problem.n)
+        for _ in range(MOST_SWEEPS // SWEEPS):
+            check_cancelled()
+            self.passes += math.ceil(SWEEPS * len(beta) / self.problem.p)
+            left = descend_by_columns(*data, damped, beta, rules, moved, (SWEEPS, accuracy))
+            if left <= accuracy or self.passes >= self._last:
+                break
+        return beta
+
+
+def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy: float) -> Array:
+    """Sweeps, and after some of them the minimizer on the face reached, if it is on that face."""
+    from rcmd.methods.corrections.coordinate_kernels import descend_by_matrix
+
+    for _ in range(MOST_SWEEPS // SWEEPS):
+        check_cancelled()
+        left = descend_by_matrix(matrix, slopes, beta, rules, (SWEEPS, accuracy))
+        target = _end_of_face(matrix, slopes, beta, rules)
+        if target is not None:
+            slopes += matrix @ (target - beta)
+            beta = target
+            left = stationarity(beta, slopes, rules).max()
+        if left <= accuracy:
+            break
+    return beta
+
+
+def _end_of_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array | None:
+    """The model's minimizer where coordinates at rest stay there, if it keeps signs and bounds."""
+    kink, curved, lower, upper = rules.T
+    free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
+    if not 0 < len(free) <= LARGEST_FACE:
+        return None
+    block = matrix[free[:, None], free] + np.diag(curved[free])
+    slope = slopes + kink * np.sign(beta) + curved * beta
+    target = beta.copy()
+    target[free] -= solve_definite(block, slope[free])
+    kept = (kink == 0) | (np.sign(target) == np.sign(beta))
+    return target if (kept & (lower <= target) & (target <= upper)).all() else None
+
+
+def stationarity(beta: Array, slope: Array, rules: Array) -> Array:
+    """How steeply slopeᵀβ + R(β) falls along each coordinate, to one side or the other."""
+    kink, curved, lower, upper = rules.T
+    slope = slope + curved * beta
+    right, left = slope + np.where(beta >= 0, kink, -kink), slope + np.where(beta > 0, kink, -kink)
+    falls_right, falls_left = np.where(beta < upper, -right, 0), np.where(beta > lower, left, 0)
+    return np.maximum(np.maximum(falls_right, falls_left), 0)

@@ -1,0 +1,142 @@
+"""Corrections coordinate by coordinate: their models, their faces, and what follows a border."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rcmd import Box, ElasticNet, L1Ball, L1Penalty, LeastSquares, LInfBall, Problem, Product, solve
+from rcmd.methods.corrections import coordinates
+from rcmd.methods.corrections.coordinates import CoordinateCorrection, rules_of, stationarity
+from rcmd.methods.corrections.hull import HullCorrection, continued, correction_for
+
+RULES = np.array([[0.3, 0.0, -np.inf, np.inf], [0.0, 0.2, -0.4, 0.1], [0.1, 0.5, -1.0, 2.0]])
+
+
+def made(oracle: Any, n: int = 30, p: int = 3, **options: Any) -> Problem:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, p))
+    y = X @ rng.standard_normal(p) + 0.1 * rng.standard_normal(n)
+    return Problem(sp.csr_array(X), y, options.pop("loss", "least-squares"), oracle, **options)
+
+
+def minimum_by_faces(matrix: Any, slope: Any, rules: Any) -> Any:
+    """argmin of the model, over every choice of signs, zeros and ends."""
+    best: tuple[float, Any] = (np.inf, None)
+    for face in itertools.product(("-", "0", "+", "lower", "upper"), repeat=len(slope)):
+        point = np.zeros(len(slope))
+        for k, place in enumerate(face):
+            point[k] = {"lower": rules[k, 2], "upper": rules[k, 3]}.get(place, 0.0)
+        if not np.isfinite(point).all():
+            continue
+        free = [k for k, place in enumerate(face) if place in "-+"]
+        signs = np.array([1.0 if face[k] == "+" else -1.0 for k in free])
+        system = (matrix + np.diag(rules[:, 1]))[np.ix_(free, free)]
+        right = slope[free] + matrix[free] @ point + rules[free, 0] * signs
+        point[free] = np.linalg.solve(system, -right)
+        inside = (rules[:, 2] <= point) & (point <= rules[:, 3])
+        if inside.all() and (point[free] * signs >= 0).all():
+            penalty = rules[:, 0] @ abs(point) + rules[:, 1] @ point**2 / 2
+            value = slope @ point + point @ matrix @ point / 2 + penalty
+            best = min(best, (float(value), point), key=lambda pair: pair[0])
+    return best[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("by", ["matrix", "columns"])
+def test_a_model_is_minimized_as_by_all_faces(seed: int, by: str) -> None:
+    from rcmd.methods.corrections.coordinate_kernels import descend_by_columns, descend_by_matrix
+
+    rng = np.random.default_rng(seed)
+    columns = sp.csc_array(rng.standard_normal((6, 3)))
+    weights, slope, start = rng.random(6), rng.standard_normal(3), np.zeros(3)
+    matrix = (columns.T * weights) @ columns.toarray() + 0.05 * np.eye(3)
+    expected, beta, bounds = minimum_by_faces(matrix, slope, RULES), np.zeros(3), (1000, 1e-14)
+    if by == "matrix":
+        left = slope.copy()
+        descend_by_matrix(matrix, left, beta, RULES, bounds)
+    else:
+        moved, entries = np.zeros(6), (columns.data, columns.indices, columns.indptr)
+        model = entries, weights, slope, np.diag(matrix).copy(), (0.05, start)
+        descend_by_columns(*model, beta, RULES, moved, bounds)
+        np.testing.assert_allclose(moved, columns @ beta, atol=1e-14)
+        left = slope + matrix @ beta
+    np.testing.assert_allclose(beta, expected, atol=1e-12)
+    assert stationarity(beta, left, RULES).max() < 1e-12
+    for k in range(3):
+        aside = np.clip(beta + 0.01 * np.eye(3)[k], RULES[:, 2], RULES[:, 3])
+        if aside[k] > beta[k]:
+            off = stationarity(aside, slope + matrix @ aside, RULES)
+            assert off.max() > 1e-4, "a point beside the minimizer"
+
+
+ORACLES = [L1Penalty(0.1), ElasticNet(0.1, 0.2), Box(-0.5, 0.3), LInfBall(0.4)]
+
+
+@pytest.mark.parametrize("oracle", ORACLES, ids=repr)
+def test_least_squares_end_in_one_step(oracle: Any) -> None:
+    correction = correction_for(made(oracle), np.zeros(3), np.zeros(3))
+    assert type(correction) is CoordinateCorrection
+    correction.round(np.inf, 1e-13)
+    assert correction.here.gap <= 1e-13
+    assert correction.passes <= 5, "columns, their matrix and two points"
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["working sets", "all columns"])
+def test_many_columns(few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if few:
+        monkeypatch.setattr(coordinates, "FEWEST_COLUMNS", 5)
+    problem = made(L1Penalty(0.02), n=40, p=90)
+    result = solve(problem, tol=1e-10)
+    assert result.success
+    assert 0 < np.count_nonzero(result.beta) < 45
+
+
+def test_a_ball_that_cuts_the_rule_is_followed_by_a_hull() -> None:
+    problem = made(L1Penalty(0.01, radius=0.3))
+    first = correction_for(problem, np.zeros(3), np.zeros(3))
+    first.round(np.inf, 1e-12)
+    assert isinstance(continued(first), HullCorrection)
+    assert continued(first).gradients >= first.gradients
+    result = solve(problem, tol=1e-10)
+    assert result.success
+    assert abs(result.beta).sum() == pytest.approx(0.3)
+
+
+def test_a_product_is_a_sum_where_its_parts_are() -> None:
+    parts = Product((L1Penalty(0.1), Box([-1.0, 0.0], 2.0), L1Ball(3.0)), (2, 2, 1))
+    rules = rules_of(made(parts, p=5))
+    ends = [(-np.inf, np.inf)] * 2 + [(-1, 2), (0, 2), (-3, 3)]
+    expected = [[0.1 * (k < 2), 0.0, low, high] for k, (low, high) in enumerate(ends)]
+    np.testing.assert_array_equal(rules, expected)
+    assert rules_of(made(Product((Box(0.0, 1.0), L1Ball(1.0)), (1, 2)))) is None
+
+
+def test_another_argmin_is_not_described_by_the_rule() -> None:
+    class Other(Box):
+        def argmin(self, c: Any) -> Any:
+            return super().argmin(c)
+
+    assert rules_of(made(Other(0.0, 1.0), verify=False)) is None
+
+
+def test_a_penalty_is_certified_by_a_share_of_the_response() -> None:
+    """Near the optimum the response is infeasible by a little, which costs the whole radius."""
+    problem = made(L1Penalty(0.1, radius=1e6), loss=LeastSquares())
+    best = solve(problem, tol=1e-12).beta
+    correction = CoordinateCorrection(problem, 0.999 * best)
+    gap, w, slope = correction.here.dual
+    assert abs(slope).max() <= 0.1 * (1 + 1e-15)
+    assert gap == pytest.approx(problem.primal(0.999 * best) - problem.dual(w), rel=1e-9)
+    assert gap < 1e-3 < problem.primal(0.999 * best) - problem.dual(correction.here.w)
+
+
+def test_a_face_ends_at_a_kink() -> None:
+    """Of ½β² − β/2 + |β| the face β > 0 has its minimizer at −½, beyond the kink."""
+    arguments = np.eye(1), np.array([0.5]), np.array([1.0])
+    assert coordinates._end_of_face(*arguments, np.array([[1.0, 0.0, -np.inf, np.inf]])) is None
+    found = coordinates._end_of_face(*arguments, np.array([[0.25, 0.0, -np.inf, np.inf]]))
+    assert found is not None
+    assert found.tolist() == [0.25]
