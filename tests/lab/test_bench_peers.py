@@ -232,7 +232,10 @@ def test_json(report, tmp_path):
     read = json.loads(text, parse_constant=pytest.fail)  # neither NaN nor Infinity
     assert {"date", "command", "seed", "settings", "machine", "versions", "sections"} == set(read)
     assert {"cyanure", "scikit-learn", "skglm", "copt"} <= set(read["versions"])
-    assert read["settings"] == {"cases": ["a9a:2"], "data": None, "repeats": 1, "budget": 0.5}
+    assert read["settings"] == {
+        "cases": ["a9a:2"], "data": None, "repeats": 1, "budget": 0.5, "others": False,
+        "small": False,
+    }  # fmt: skip
     problem, ratios = read["sections"]
     assert [problem["name"], ratios["name"]] == ["a9a:2", "ratios"]
     for row in problem["rows"]:
