@@ -163,9 +163,10 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     if options.save is not None:  # before anything else, which may fail
         result.save(options.save)
     said = list(task.summary(result))
-    if options.truth or (options.file is None and not problem.spread):
-        said.append(_beside_the_truth(problem, result))
     say("\n".join(["", *ending(result), *said]), options.json)
+    if options.truth or (options.file is None and not problem.spread):
+        said.append(_beside_the_truth(problem, result))  # CVXPY takes longer than the solve
+        say(said[-1], options.json)
     if options.plot is not None:
         result.plot().savefig(options.plot)
     words = {"remarks": task.remarks, "said": said}
