@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Iterator
 
 from rcmd.cli.options import add_plot_option
-from rcmd.cli.solve import HEADER, ending, row
+from rcmd.cli.solve import HEADER, SPACING, ending, picture, row
 from rcmd.reporting.progress import exit_status
 from rcmd.reporting.tables import say, write_json
 from rcmd.solver.result import Result
@@ -48,10 +48,11 @@ def _lines(result: Result, versions: dict[str, str | None]) -> Iterator[str]:
     yield "made with " + ", ".join(f"{name} {v}" for name, v in versions.items() if v)
     own = result.history.own
     yield from ("", " ".join([HEADER, *(f"{name:>14}" for name in own)]))
-    shown = 0
-    for record in result.history:  # more than people can read: one for each doubling, and the last
-        if record.gradients >= 2 * shown or record is result.history[-1]:
+    shown, n = 0, len(result.w)
+    for record in result.history:
+        if record.gradients >= SPACING * shown or record is result.history[-1]:
             shown = record.gradients
-            yield row(record, own)
+            yield row(record, n, own)
+    yield from picture(result.history, n)
     yield ""
     yield from ending(result)

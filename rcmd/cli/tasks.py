@@ -3,7 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,8 @@ def libsvm(options: argparse.Namespace) -> Task:
     refuse(options, "held_out", "keep")
     words = options.loss or "logistic", options.oracle or "l1:5"
     problem, remarks = samples_problem(options, *words)
-    return Task(problem, remarks, partial(about_solution, problem))
+    task = Task(problem, remarks, partial(about_solution, problem))
+    return task if options.file else replace(task, tol=1e-2, method="rcmd")
 
 
 def entries(options: argparse.Namespace) -> Task:

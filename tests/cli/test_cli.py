@@ -6,12 +6,14 @@ import shlex
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from rcmd import load_result
 from rcmd.cli.main import COMMANDS, main, parse
+from rcmd.cli.solve import HEADER
 
 LINES = ["+1 1:0.5 3:1", "-1 2:1", "+1 1:1 2:-1", "-1 3:2", "+1 1:0.25"]
 
@@ -42,7 +44,10 @@ def test_file_is_solved_and_certified(capsys, libsvm):
     status, out, err = run(capsys, libsvm, "--oracle", "l1:2", "--batch", "2", "--tol", "1e-2")
     assert (status, err) == (0, "")
     assert "indicator of ‖β‖₁ ≤ 2" in out
-    assert "P(β)           D(w)  certified gap theorem's pair bound on its E" in out
+    table = [line.split() for line in out.splitlines()[out.splitlines().index(HEADER) + 1 :]]
+    passes = [float(cells[0].replace(",", "")) for cells in table[: table.index([])]]
+    assert len(passes) > 2
+    assert all(1.5 * now <= later + 1e-9 for now, later in pairwise(passes[:-1]))
     assert "the certified gap reached the tolerance" in out
     assert "CVXPY" not in out
 
@@ -96,6 +101,30 @@ def test_built_in_data_fit_the_loss_and_are_compared_with_cvxpy(capsys, loss):
     assert re.search(r"CVXPY: P\* = .* within the certified gap", out)
 
 
+def test_with_nothing_the_algorithm_itself_is_seen(capsys):
+    status, out, err = run(capsys)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    start = lines.index(HEADER) + 1
+    rows = [line.split() for line in lines[start : lines.index("", start)]]
+    assert len(rows) >= 15
+    gaps, best, bounds = ([float(row[column]) for row in rows] for column in (3, 4, 5))
+    assert max(map(len, lines[start - 1 : start + len(rows)])) <= 80
+    assert best[-1] <= 1e-2 < best[-2]
+    assert all(gap >= least for gap, least in zip(gaps, best, strict=True))
+    assert gaps[0] > best[0]  # after one certificate another pair is better
+    assert bounds == sorted(bounds, reverse=True)
+    assert all(gap <= bound for gap, bound in zip(gaps, bounds, strict=True))
+    drawn = out.partition("└")[0].rpartition("\n\n")[2]
+    assert drawn.count("*") >= 15
+    assert drawn.count("-") >= 15
+    assert re.fullmatch(
+        r"with corrections: a certified gap of \S+e-\d\d after [\d,]{5,6} gradients, by --method "
+        r"corrected --tol 1e-06", lines[-1],
+    )  # fmt: skip
+    assert "with corrections:" not in run(capsys, "--method", "rcmd", "--tol", "0.3")[1]
+
+
 def no_solver(problem):
     raise RuntimeError("the solver failed")
 
@@ -110,7 +139,7 @@ def test_a_result_is_saved_whatever_becomes_of_the_truth(capsys, tmp_path, monke
         monkeypatch.setattr("rcmd.model.truth.solve", no_solver)
     status, out, err = run(capsys, "--loss", loss, "--save", file, "--tol", "0.3")
     assert (status, err) == (0, "")
-    assert out.splitlines()[-1].startswith("no comparison with CVXPY: ")
+    assert out.splitlines()[-2].startswith("no comparison with CVXPY: ")
     assert load_result(file).success
 
 
@@ -378,7 +407,7 @@ def test_json_on_standard_output_is_all_there_is(capsys, libsvm):
 def test_a_loss_may_be_a_class_of_a_file_or_a_formula(capsys, own):
     def numbers(loss):
         out = run(capsys, "--loss", loss, "--tol", "0.1")[1]
-        return re.findall(r"^ +[\d,]+ +\S+ +\S+ +\S+", out, flags=re.MULTILINE)
+        return re.findall(r"^ +[\d,.]+ +\S+ +\S+ +\S+", out, flags=re.MULTILINE)
 
     named = numbers("least-squares")
     assert named
