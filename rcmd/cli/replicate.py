@@ -2,13 +2,15 @@
 confidence intervals, beside the theorem's bound of its expectation. Status 1
 where a mean is above it.
 
-    rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --jobs 2
+    rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --jobs 2 --plot a9a.png
+
+The figure has every run, their mean and quantiles, and the bound, over passes.
 """
 
 import argparse
 import math
 
-from rcmd.cli.options import add_problem_options
+from rcmd.cli.options import add_plot_option, add_problem_options
 from rcmd.cli.tasks import samples_problem
 from rcmd.model.specs import parse_batch
 from rcmd.reporting.progress import tell_on_terminal
@@ -32,6 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--seeds", type=int, default=20, help="runs, from --seed on (default: %(default)s)")
     add("--jobs", type=int, default=1, help="processes, -1 for all cores (default: %(default)s)")
     add("--confidence", type=float, default=0.95, help="(default: %(default)s)")
+    add_plot_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -60,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
     _add(section, runs, found)
     settings = about_command(options, rows=problem.n, features=problem.p)
     Report([section], settings).tell(options.json)
+    if options.plot is not None:
+        runs.plot().savefig(options.plot)
     return 1 if found.violated else 0
 
 

@@ -30,7 +30,9 @@ def replicate(
     tell: Callable[[str], None] = tell_on_terminal,
     **options: Any,
 ) -> Replicates:
-    """Run a problem once for each seed, ``n_jobs`` at a time.
+    """Run the paper's algorithm, or another ``method``, once for each seed, ``n_jobs`` at a time.
+
+    It runs without corrections, ``method="rcmd"``, by default: they would hide what the seed does.
 
     Parameters
     ----------
@@ -172,6 +174,38 @@ class Replicates(Sequence[Result]):
         found = student_intervals(self.iterations[:count], gaps[:, :count], bound, confidence)
         return replace(found, runs=len(self), name=name, verdict=verdicts[name])
 
+    def plot(self, axes: Any = None) -> Any:
+        """Over the passes: the gap of the theorem's pair in every run, its mean and quantiles.
+
+        Beside them the theorem's bound; where none applies, the certified gaps instead. ``axes``
+        are matplotlib's, to draw into; without them the figure is as wide as a journal's column.
+
+        Examples
+        --------
+        >>> from rcmd import L1Ball, LeastSquares, Problem
+        >>> problem = Problem(np.eye(9), np.ones(9), LeastSquares(), L1Ball(1.0))
+        >>> figure = replicate(problem, range(3), tol=0.0, max_iterations=90).plot()
+        >>> [text.get_text() for text in figure.legends[0].get_texts()]
+        ['mean', '10 % and 90 %', 'bound on the mean']
+        """
+        from rcmd.plotting.panels import Line, Panel, shown
+
+        of, name = "pair_gap", "gap of theorem's pair"
+        if np.isnan(self.column(of).astype(float)).any():
+            of, name = "gap", "certified gap"
+        passes = self.mean("gradients") / len(self[0].w)
+        low, high = self.quantiles((0.1, 0.9), of)
+        thin, dashed = {"marker": "", "linewidth": 0.9}, {"linestyle": "--"}
+        lines = [Line("", passes, gaps) for gaps in self.column(of)]
+        lines += [Line("mean", passes, self.mean(of))]
+        lines += [Line("10 % and 90 %", passes, level, thin) for level in (low, high)]
+        if of == "pair_gap":
+            lines.append(Line("bound on the mean", passes, self.mean("bound"), dashed))
+        return shown([Panel("", "passes", lines, f"{name}, {len(self)} runs")], axes)
+
+    def __repr__(self) -> str:
+        return f"Replicates({self})"
+
     def __str__(self) -> str:
         gaps = np.array([float(result.gap) for result in self.results])
         passes = np.array([result.passes for result in self.results])
@@ -298,7 +332,7 @@ def _checked_seeds(seeds: Iterable[Any]) -> tuple[int, ...]:
 def _checked_case(name: str, case: Any, options: dict[str, Any]) -> tuple[Problem, dict[str, Any]]:
     """The problem and its options, checked by a run that takes no step."""
     problem, own = case if isinstance(case, tuple) else (case, {})
-    merged = {**options, **own}
+    merged = {"method": "rcmd", **options, **own}
     taken = [word for word in ("seed", "checkpoint", "every") if word in merged]
     if getattr(merged.get("method"), "sampler", None) is not None:
         taken.append("sampler")

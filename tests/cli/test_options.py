@@ -178,6 +178,7 @@ CHANGES = [
     ("path rows --oracle ridge", "--strengths 1:4:3:log", along("strength"), [1.0, 2.0, 4.0]),
     (PATH, "--intercept 2", lambda t: t.data["path"][0]["problem"]["p"], 5),
     (PATH, "--plot new.svg", wrote("new.svg"), True),
+    (REPLICATE, "--plot new.svg", wrote("new.svg"), True),
     (PATH, "--offset each", along("primal"), DIFFERENT),
     (PATH, "--field tau=each", status, 2),
     (COMPARE.replace("rows", "other"), "--data more", status, 0),

@@ -94,11 +94,35 @@ def test_only_records_that_all_reached_count(problem):
 
 
 def test_corrections_are_no_records_of_the_algorithm(problem):
-    runs = replicate(problem, range(2), tell=quiet, batch=50, tol=1e-6, record_at=[5, 10])
+    fixed = {"batch": 50, "tol": 1e-6, "record_at": [5, 10]}
+    runs = replicate(problem, range(2), tell=quiet, method="corrected", **fixed)
     for result in runs:
         assert [row.phase for row in result.history[:2]] == ["plain", "corrective"]
     assert runs.iterations.tolist() == [5]
     assert runs.column().shape == (2, 1)
+    plain = replicate(problem, range(2), tell=quiet, max_iterations=20, **fixed)
+    assert {row.phase for result in plain for row in result.history} == {"plain"}
+
+
+def test_a_figure_has_every_run_their_mean_and_the_bound(problem):
+    runs = replicate(problem, range(4), tell=quiet, **FIXED)
+    (axes,) = runs.plot().axes
+    *each, mean, low, high, bound = (np.array(line.get_xydata()) for line in axes.get_lines())
+    passes = runs.column("gradients")[0] / problem.n
+    gaps = runs.column("pair_gap")
+    assert len(each) == 4
+    for drawn, right in zip(
+        [*each, mean, low, high, bound],
+        [*gaps, gaps.mean(axis=0), *np.quantile(gaps, (0.1, 0.9), axis=0), runs.column("bound")[0]],
+        strict=True,
+    ):
+        assert drawn == pytest.approx(np.column_stack([passes, right]))
+    others = replicate(problem, range(2), tell=quiet, max_iterations=30, method=FrankWolfe())
+    (axes,) = others.plot().axes
+    *_, mean, low, high = (line.get_ydata() for line in axes.get_lines())
+    assert list(mean) == pytest.approx(others.mean("gap"))
+    assert axes.get_ylabel() == "certified gap, 2 runs"
+    assert repr(others) == f"Replicates({others})"
 
 
 # ---- the theorem's bound ------------------------------------------------------------------------
