@@ -247,6 +247,24 @@ def test_commands_of_the_guide_run_or_parse(tmp_path, monkeypatch, capsys):
         parse(["solve", "--no-such-option"])
 
 
+def curves(svg):
+    """The points of the curves of a figure, which are cut off at its axes."""
+    paths = re.findall(r'<path d="([^"]+)" clip-path', svg.read_text(encoding="utf-8"))
+    return [[float(number) for number in re.findall(r"-?\d+\.?\d*", path)] for path in paths]
+
+
+def test_the_figure_of_the_first_page_is_current(tmp_path, monkeypatch):
+    """The command below it draws it again, to a hundredth of a point."""
+    page = (DOCS / "index.rst").read_text(encoding="utf-8")
+    (command,) = re.findall(r"``rcmd (replicate .*)``", page)
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(command.split()) == 0
+    kept, made = curves(DOCS / "figures" / "replicate.svg"), curves(tmp_path / "replicate.svg")
+    assert len(kept) > 20
+    assert [pytest.approx(points, abs=0.01) for points in made] == kept
+
+
 def test_changelog_and_citation_have_the_version():
     assert f"\n{rcmd.__version__}\n-----" in (DOCS / "CHANGELOG.md").read_text(encoding="utf-8")
     citation = (DOCS / "CITATION.cff").read_text(encoding="utf-8")
