@@ -1,11 +1,11 @@
-"""A loss moved along its argument: curved away from 0, where every run starts."""
+"""Losses moved along their argument, or tilted: curved away from 0, where every run starts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from proofs_check.exact.losses import TiltedHuber
+from proofs_check.exact.losses import Squared, TiltedHuber
 
 
 @dataclass(frozen=True)
@@ -34,3 +34,12 @@ def kinks(loss: Any) -> tuple[Any, ...]:
     if isinstance(loss, Shifted):
         return tuple(kink + loss.shift for kink in kinks(loss.loss))
     return (-loss.width, loss.width) if isinstance(loss, TiltedHuber) else ()
+
+
+def through(loss: Any, s: Any, w: Any) -> Any:
+    """The loss with a linear term more, so that l'(s) = w."""
+    if isinstance(loss, Shifted):
+        return replace(loss, loss=through(loss.loss, s - loss.shift, w))
+    if isinstance(loss, Squared):
+        return replace(loss, y=s - w / loss.gamma)
+    return replace(loss, tilt=loss.tilt + w - loss.derivative(s))

@@ -53,7 +53,7 @@ def the_bound_holds_without_zero(bound_of: Any) -> Finding:
     return Finding(
         worst <= 1 and halved == 2,
         f"largest ratio to the bound {float(worst):.4f}; M is {halved} times that of [0, 1]",
-        float(1 / worst - 1),
+        worst,
     )
 
 

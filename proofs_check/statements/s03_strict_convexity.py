@@ -60,5 +60,5 @@ def algorithm_1_needs_no_strict_convexity(limit: Any) -> Finding:
         for k, paths in enumerate(levels(small, sublinear(Fraction(2)), 1, 6))
     )
     return Finding(
-        0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", float(1 / worst - 1)
+        0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", worst
     )

@@ -58,5 +58,5 @@ def the_bound_holds_and_a_vertex_attains_it(formula: Any) -> Finding:
             )
             equal &= sum(r * r for r in residuals) / 8 == small.primal(beta)
     return Finding(
-        within and attained and equal, f"within {within}, attained {attained}, P equal {equal}", 0.0
+        within and attained and equal, f"within {within}, attained {attained}, P equal {equal}", 1
     )

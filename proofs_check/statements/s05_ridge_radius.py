@@ -85,4 +85,4 @@ def a_quarter_of_the_printed_square_is_enough_and_attained(formula: Any) -> Find
     y = (Fraction(3), Fraction(-5))
     beta = _ridge(identity, y, Fraction(1))
     ratio = sum(b * b for b in beta) / formula(y, 2, Fraction(1, 2))
-    return Finding(within and ratio == 1, f"within {within}; attained with ratio {ratio}", 3.0)
+    return Finding(within and ratio == 1, f"within {within}; attained with ratio {ratio}", 0.25)

@@ -54,7 +54,7 @@ def radius() -> Any:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     radius,
     {
         "ln 2, which nothing attains": lambda: mpmath.log(2),
@@ -76,7 +76,7 @@ def one_sample_attains_the_radius(formula: Any) -> Finding:
         return Finding(
             bool(stationary < small and missing < small),
             f"λβ* = {mpmath.nstr(strength * beta, 8)}; ln 2 is {float(loose):.4f} times that",
-            float(loose - 1),
+            1 / loose,
         )
 
 
@@ -96,7 +96,7 @@ def mean_of_margins(margins: Any) -> Any:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     mean_of_margins,
     {
         "the sum for the mean": lambda margins: len(margins) * mean_of_margins(margins),

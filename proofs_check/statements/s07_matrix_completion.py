@@ -40,4 +40,4 @@ def entries_of_extreme_points_are_at_most_delta(formula: Any) -> Finding:
     """All pairs of 37 rational unit vectors."""
     vectors = _unit_vectors()
     largest = max(abs(DELTA * a * b) for u in vectors for v in vectors for a in u for b in v)
-    return Finding(largest == formula(DELTA), f"largest entry {largest} for δ = {DELTA}", 0.0)
+    return Finding(largest == formula(DELTA), f"largest entry {largest} for δ = {DELTA}", 1)

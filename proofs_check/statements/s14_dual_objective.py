@@ -67,4 +67,4 @@ def closed_conjugates_give_the_value_at_the_oracles_point(formula: Any) -> Findi
             small = problem(generator, 3, 2, regularizer, tilted)
             w = numbers(generator, 3)
             wrong += formula(small, conjugate, w) != small.dual(w)
-    return Finding(wrong == 0, f"{wrong} of 200 values differ", 0.0)
+    return Finding(wrong == 0, f"{wrong} of 200 values differ")

@@ -60,7 +60,7 @@ def _stationary(loss: Softplus, w: Any, prediction: Any, eta: Any) -> Any:
     return (low + high) / 2
 
 
-@check(Kind.EXACT, mixed, PLANTED)
+@check(Kind.DIGITS, mixed, PLANTED)
 def bisection_returns_the_same_point(formula: Any) -> Finding:
     """Logistic loss in 50 digits."""
     worst = mpmath.mpf(0)

@@ -85,5 +85,5 @@ def half_is_enough_and_attained(bound: Any) -> Finding:
     return Finding(
         within and reached == 1,
         f"attained with ratio {reached}; the printed bound is {printed} times larger",
-        float(printed - 1),
+        1 / printed,
     )

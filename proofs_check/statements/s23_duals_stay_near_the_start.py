@@ -59,7 +59,7 @@ def the_responses_lie_in_the_box_and_one_on_its_boundary(side: Any) -> Finding:
         far, bound = _distances(each, responses)
         ratios.append(far / side(each.losses[0].gamma, bound))
     return Finding(
-        max(ratios) == 1, f"largest distances over γM: {', '.join(map(str, ratios))}", 0.0
+        max(ratios) == 1, f"largest distances over γM: {', '.join(map(str, ratios))}", max(ratios)
     )
 
 

@@ -55,7 +55,7 @@ def the_bregman_distance_exceeds_the_squared_norm(formula: Any) -> Finding:
             rest = small.bregman(s_to, s_from) - formula(3, Fraction(5, 4)) * square / 2
             holds &= rest >= 0
             equal &= rest == 0 or not quadratic
-    return Finding(holds and equal, f"holds {holds}, equality for squared losses {equal}", 0.0)
+    return Finding(holds and equal, f"holds {holds}, equality for squared losses {equal}", 1)
 
 
 @check(

@@ -111,4 +111,4 @@ def five_lines_in_fractions(lines: Callable[..., list[Any]]) -> Finding:
                     closest = min(closest, (found[2] - found[5]) / room)
                     chains += 1
     detail = f"{chains} chains; lines 1 and 2 equal; least slack {float(closest):.3f} of 2γM²η"
-    return Finding(True, detail, float(closest))
+    return Finding(True, detail, 1 - closest)

@@ -82,7 +82,7 @@ def left_side_exceeds_the_right(subject: tuple[Target, Callable[[Any], Any]]) ->
     found = [sides(energies(separable(2, y), 1, k), target, first) for y, k in COUNTEREXAMPLES]
     words = [f"{left} = {float(left):.4f} against {float(right):.4f}" for left, right in found]
     ratio = min(left / right for left, right in found)
-    return Finding(ratio > 1, "; ".join(words), float(ratio - 1))
+    return Finding(ratio > 1, "; ".join(words), ratio)
 
 
 @check(Kind.EXACT, minimizer, planted={"the random w": response_to_the_average})
@@ -91,6 +91,6 @@ def a_fixed_w_keeps_the_chain(target: Target) -> Finding:
     found = [
         sides(energies(separable(2, y), 1, k), target, published_first) for y, k in COUNTEREXAMPLES
     ]
-    ratio = min(right / left for left, right in found)
+    ratio = max(left / right for left, right in found)
     words = [f"{float(left):.4f} against {float(right):.4f}" for left, right in found]
-    return Finding(ratio >= 1, "at w*: " + "; ".join(words), float(ratio - 1))
+    return Finding(ratio <= 1, "at w*: " + "; ".join(words), ratio)

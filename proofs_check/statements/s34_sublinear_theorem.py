@@ -74,4 +74,4 @@ def both_inequalities_by_enumeration(bound: Any) -> Finding:
             return Finding(False, f"n = {problem.n}, k = {run.k}: not increasing: {found}")
         largest = max(largest, run.gap / first)
     detail = f"{len(runs)} expectations; the largest is {float(largest):.4f} of the first bound"
-    return Finding(True, detail, float(1 / largest - 1))
+    return Finding(True, detail, largest)

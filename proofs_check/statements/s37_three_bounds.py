@@ -51,7 +51,7 @@ def first_bound(bound: Callable[[Energies], Any]) -> Finding:
             return Finding(False, f"N = {run.N}, k = {run.k}: the gap is larger")
     largest = max(run.total * run.gap / bound(run) for run in runs if bound(run) > 0)
     detail = f"{len(runs)} expectations, at most {float(largest):.4f} of (I)"
-    return Finding(True, detail, float(1 / largest - 1))
+    return Finding(True, detail, largest)
 
 
 def ascent(run: Energies) -> Any:

@@ -55,4 +55,4 @@ def theorem_by_enumeration(energy: Callable[[Energies], Any]) -> Finding:
         gain = max(gain, max(gammas) * max(run.fitted.bounds) ** 2 / run.fitted.energy)
     detail = f"{len(runs)} expectations, at most {float(largest):.4f} of the bound"
     words = f"{detail}; γM² is up to {float(gain):.2f} times the energy"
-    return Finding(True, words, float(1 / largest - 1))
+    return Finding(True, words, largest)

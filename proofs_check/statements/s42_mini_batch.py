@@ -100,4 +100,4 @@ def bound_by_enumeration(bound: Callable[..., Any]) -> Finding:
         largest = max(largest, run.gap / right)
     sizes = ", ".join(str(N) for N in sorted({run.N for run in found}))
     detail = f"{len(found)} expectations, N = {sizes}, at most {float(largest):.4f} of the bound"
-    return Finding(True, detail, float(1 / largest - 1))
+    return Finding(True, detail, largest)

@@ -67,4 +67,4 @@ def gap_after_the_first_step(truth: Callable[[Energies], Any]) -> Finding:
         ratios.append(run.gap / truth(run))
     detail = f"{len(ratios)} problems, at most {float(max(ratios)):.4f} of γM̄²/2"
     loosest = printed_bound(Fraction(1), 0, Fraction(1), Fraction(1, 2)) * 2
-    return Finding(max(ratios) == 1, f"{detail}, which is attained", float(loosest - 1))
+    return Finding(max(ratios) == 1, f"{detail}, which is attained", 1 / loosest)

@@ -75,7 +75,7 @@ def compared(worst: Callable[[int, int], float], ceilings: dict[tuple[int, int],
         factors.append(float(bound(n, k)) / found)
         words.append(f"({n},{k}) {below:.4f}–{found:.4f}")
     detail = f"worst case within {', '.join(words)}"
-    return Finding(min(factors) > 1, detail, min(factors) - 1)
+    return Finding(min(factors) > 1, detail, 1 / min(factors))
 
 
 def worst_gap(n: int, k: int, **changed: Any) -> float:

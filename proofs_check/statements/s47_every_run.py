@@ -37,7 +37,7 @@ def gap_of_every_run(ceiling: Callable[[Energies], Any]) -> Finding:
             largest = max(largest, path.gap() / ceiling(run))
             count += 1
     detail = f"{count} runs, gaps at most {float(largest):.4f} of the bound"
-    return Finding(largest <= 1, detail, float(1 / largest - 1))
+    return Finding(largest <= 1, detail, largest)
 
 
 @check(

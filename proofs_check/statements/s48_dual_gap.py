@@ -38,7 +38,7 @@ def constant_of_the_drift(constant: Fraction) -> Finding:
     excess = Drift(Relaxation()).excess()
     room = rational(constant.numerator, constant.denominator) - excess
     words = f"the integral of F - 1 - e is at most {float(excess.b):.5f}"
-    return Finding(bool(room.a >= 0), words, float(constant) / float(excess.b) - 1)
+    return Finding(bool(room.a >= 0), words, float(excess.b) / constant)
 
 
 def drift(N: Any, k: Any, log: Any) -> Any:
@@ -120,4 +120,4 @@ def bounds_in_fractions(sharp: Callable[[], Sharp]) -> Finding:
             return Finding(False, f"N = {run.N}, k = {run.k}: one of the bounds fails")
         largest = max(largest, dual / (a + run.offset))
     detail = f"{len(runs)} runs, dual gap at most {float(largest):.4f} of its bound"
-    return Finding(True, detail, float(1 / largest - 1))
+    return Finding(True, detail, largest)

@@ -65,5 +65,5 @@ def the_constant_is_enough_and_attained(constant: Any) -> Finding:
     return Finding(
         smallest >= 0 and largest == 0,
         f"smallest slack {float(smallest):.3g}; with squared losses all slacks are {largest}",
-        float(smallest),
+        1,
     )

@@ -49,5 +49,5 @@ def one_is_enough_and_attained(modulus: Fraction) -> Finding:
     return Finding(
         smallest >= 0 and largest == 0,
         f"smallest slack {float(smallest):.3g}; 0 everywhere when R* is linear",
-        float(smallest),
+        1,
     )

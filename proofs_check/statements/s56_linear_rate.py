@@ -46,7 +46,7 @@ def the_difference_is_a_quotient_of_positive_terms(sides: Any) -> Finding:
     T = q / (q - 1)
     left, right = sides(T, k)
     rest = sympy.simplify(right - left - (T - 1) * (q**k - q) / (q**k * (q**k - 1)))
-    return Finding(rest == 0, f"rest {rest}", 0.0)
+    return Finding(rest == 0, f"rest {rest}", 1)
 
 
 def exponential(x: Fraction) -> Fraction:

@@ -54,7 +54,7 @@ def condition(gamma: Any, mu: Any, row: Any) -> Any:
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     condition,
     {
         "γ/μ as printed": lambda gamma, mu, row: gamma / mu,

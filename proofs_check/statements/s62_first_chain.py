@@ -25,7 +25,7 @@ from proofs_check.exact.strong import Strong
 from proofs_check.exact.strong_instances import zoo
 from proofs_check.statement import Finding, Kind, check
 
-TARGET = (Fraction(3, 4), Fraction(-1, 2), Fraction(5, 4))
+TARGET = (Fraction(3, 4), Fraction(-1, 2), Fraction(5, 4), Fraction(-2))
 """Predictions whose response is the chain's w."""
 
 

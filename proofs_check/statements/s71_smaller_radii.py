@@ -47,7 +47,7 @@ def the_optimum_s_distance_is_too_small(numerator: Any) -> Finding:
         ratios.append((one.q - 1) * one.gaps(1)[0][1] / numerator(one))
     shown = ", ".join(f"{float(ratio):.2f}" for ratio in ratios)
     grows = all(9 * a < b for a, b in itertools.pairwise(ratios))
-    return Finding(ratios[0] > 1 and grows, f"ratios {shown}", float(ratios[-1]))
+    return Finding(ratios[0] > 1 and grows, f"ratios {shown}", ratios[-1])
 
 
 def flat(m: int) -> Strong:
@@ -73,4 +73,4 @@ def the_first_dual_gap_is_too_small(numerator: Any) -> Finding:
         ratios.append((one.q**m - 1) * one.gaps(m)[-1][1] / numerator(one))
     shown = ", ".join(f"{float(ratio):.2f}" for ratio in ratios)
     grows = all(3 * a < b for a, b in itertools.pairwise(ratios))
-    return Finding(ratios[0] > 1 and grows, f"ratios {shown}", float(ratios[-1]))
+    return Finding(ratios[0] > 1 and grows, f"ratios {shown}", ratios[-1])

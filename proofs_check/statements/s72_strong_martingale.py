@@ -106,4 +106,4 @@ def the_bound_holds_over_all_sequences(parts: Any) -> Finding:
             excess = gap / (one.energy / 2) - a - b
             holds &= excess <= 0 or excess**2 <= 4 * a * b
             largest = max(largest, float(gap / (one.energy / 2)) / (a**0.5 + b**0.5) ** 2)
-    return Finding(holds, f"largest ratio {largest:.4f}", 1 - largest)
+    return Finding(holds, f"largest ratio {largest:.4f}", largest)

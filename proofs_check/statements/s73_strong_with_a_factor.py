@@ -78,5 +78,5 @@ def both_bounds_hold_over_all_sequences(factor: Any) -> Finding:
     return Finding(
         largest <= 1 and at_random <= 1,
         f"largest ratio {float(largest):.4f}, for the random index {float(at_random):.4f}",
-        1 - float(at_random),
+        max(largest, at_random),
     )

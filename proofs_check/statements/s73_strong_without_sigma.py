@@ -119,7 +119,7 @@ def the_bound_holds_over_all_sequences(number: Any) -> Finding:
     return Finding(
         largest <= 1 and highest <= 1,
         f"largest ratio {float(largest):.4f}; C at most {float(highest):.3f} (n + 3/4)",
-        1 - float(largest),
+        largest,
     )
 
 

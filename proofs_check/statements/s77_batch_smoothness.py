@@ -138,7 +138,7 @@ def the_bounds_hold_over_all_batches(scale: Fraction) -> Finding:
     return Finding(
         fixed <= 0 and whole <= 0 and equal,
         f"{len(problems)} problems, largest excess {float(fixed):.3g} and {float(whole):.3g}",
-        0.0,
+        1,
     )
 
 
@@ -164,7 +164,7 @@ def the_constant_is_enough_in_expectation(sigma: Any) -> Finding:
         )
         claimed = (ascent - sigma(one) * problem.bregman(full, zero)) / one.N
         smallest = min(smallest, one.dual_means(1)[1] - one.dual_start - claimed)
-    return Finding(smallest >= 0, f"smallest excess {float(smallest):.3g}", float(smallest))
+    return Finding(smallest >= 0, f"smallest excess {float(smallest):.3g}")
 
 
 def decrease(T: Any, k: int) -> Any:

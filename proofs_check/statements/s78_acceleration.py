@@ -106,4 +106,4 @@ def the_accelerated_rate_holds(alpha: Any) -> Finding:
         found, scale = errors(sigma, alpha(sigma), 60)
         rate = 1 - momentum(sigma)
         largest = max(largest, *(e / (rate**i * scale) for i, e in enumerate(found) if i))
-    return Finding(largest <= 1, f"largest ratio {float(largest):.4f}", 1 - float(largest))
+    return Finding(largest <= 1, f"largest ratio {float(largest):.4f}", largest)

@@ -50,7 +50,7 @@ def curvatures_of_a_conjugate_pair_are_inverse(formula: Any) -> Finding:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     conjugate_slope,
     {
         "slope of the loss": lambda loss, w: loss.derivative(w),
@@ -74,7 +74,7 @@ def the_three_conditions_hold_together(slope: Any) -> Finding:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     Softplus(1),
     {"the squared loss, whose conjugate is smooth": Squared(Fraction(0))},
 )

@@ -54,7 +54,7 @@ def for_a_linear_function_it_is_an_equality(formula: Any) -> Finding:
 
     g = slope(old) - slope(new)
     rest = sympy.expand(g * (x - new) + bregman(x, old) - formula(bregman, x, new, old))
-    return Finding(sympy.simplify(rest) == 0, f"left minus right: {sympy.simplify(rest)}", 0.0)
+    return Finding(sympy.simplify(rest) == 0, f"left minus right: {sympy.simplify(rest)}", 1)
 
 
 @check(Kind.EXACT, right_side, PLANTED)

@@ -96,7 +96,7 @@ def the_expected_error_obeys_the_bound(limit: Any) -> Finding:
         error = expectation(paths, lambda p: target(p.w_average)) - target(best)
         worst = max(worst, error / limit(k, 1 / (2 * MODULUS), 2 * KAPPA, radius))
     return Finding(
-        0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", float(1 / worst - 1)
+        0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", worst
     )
 
 

@@ -64,7 +64,7 @@ def _rest(loss: Any, s: Any, start: Any, formula: Any) -> Any:
     return abs(direct - formula(loss.value, loss.derivative, s, start)) + abs(centre)
 
 
-@check(Kind.EXACT, dual_distance, PLANTED)
+@check(Kind.DIGITS, dual_distance, PLANTED)
 def it_holds_with_conjugates_in_closed_form(formula: Any) -> Finding:
     """100 pairs of a rational loss, exactly, and 9 of the logistic one in 50 digits."""
     generator = default_rng(88)

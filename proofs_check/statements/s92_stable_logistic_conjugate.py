@@ -65,7 +65,7 @@ def _softplus(t: float) -> float:
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     one_sign,
     {
         "the difference sw − l(s)": difference,

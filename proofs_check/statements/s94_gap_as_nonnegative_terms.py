@@ -43,7 +43,7 @@ def _errors(formula: Callable[[float, float], float]) -> list[float]:
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     subtracted,
     {"the non-negative term": as_a_square},
 )
@@ -55,7 +55,7 @@ def the_difference_loses_its_digits(formula: Callable[[float, float], float]) ->
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     as_a_square,
     {
         "the difference": subtracted,
