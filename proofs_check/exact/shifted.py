@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,3 +44,18 @@ def through(loss: Any, s: Any, w: Any) -> Any:
     if isinstance(loss, Squared):
         return replace(loss, y=s - w / loss.gamma)
     return replace(loss, tilt=loss.tilt + w - loss.derivative(s))
+
+
+def root(loss: Any, kappa: Any, s: Any, a: Any) -> Any:
+    """s⁺ + κ l'(s⁺) = a + κ l'(s), between s and a; l' is affine between its kinks."""
+
+    def excess(x: Any) -> Any:
+        return x - a + kappa * (loss.derivative(x) - loss.derivative(s))
+
+    low, high = min(s, a), max(s, a)
+    points = [low, *(x for x in sorted(kinks(loss)) if low < x < high), high]
+    for left, right in itertools.pairwise(points):
+        if excess(left) <= 0 <= excess(right):
+            rise = excess(right) - excess(left)
+            return left - excess(left) * (right - left) / rise if rise else left
+    raise AssertionError("the excess changes its sign between s and a")

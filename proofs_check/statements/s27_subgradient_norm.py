@@ -3,11 +3,14 @@ r"""The coordinate subgradient is at most 2M/n long.
 Paper: Corollary 3.1 (cor:bound), Section 3
 Claim: $\|\tilde g^i\|_2 = \tfrac1n|x_{j_i}^T\tilde\beta^i - \dot l^*_{j_i}(w^i_{j_i})| \le
     \tfrac{2M}{n}$; for batches of b rows $\tfrac{2M\sqrt b}{n}$ (Remark 3.4).
+Hypotheses: (A); steps $\eta_i \in (0, 1]$
 Verdict: HOLDS
 Correction: not attained, as $|s_j^i| < M$; the supremum is 2M/n, approached by an oracle that
     answers M many times and then -M.
+Proof: by hand; s-bound and the triangle inequality
 Check: all runs of a problem with n = 3, in fractions, for b = 1 and b = 2, where the squared
     norm is compared with $4M^2b/n^2$; and a run that reaches 0.99 of the bound.
+Tested: n ≤ 3, p ≤ 2, b ≤ 2, k ≤ 8; squared and Huber-like losses
 """
 
 from __future__ import annotations

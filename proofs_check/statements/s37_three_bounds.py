@@ -5,14 +5,17 @@ Claim: With a, d, $y^2$ and $U_i$ of (lem:sublinear-martingale) and $S_{k+1} = \
     E\frac1n\sum_j\gamma_j (s^{k+1}_j)^2$: (I) $\mathbb E[G\,\mathrm{gap}] \le
     \frac12\sum_ig_iU_i$; (II) $\mathbb E[G\,\mathrm{gap}] \le (\sqrt{a+d}+y)^2$; (III) $\mathbb
     E[G\,\mathrm{gap}] \le a+d+y^2+2y\sqrt{c_kS_{k+1}/2}$.
+Hypotheses: (A); (U); (3.1); for (II) a minimizer $\beta^*$ exists
 Verdict: REPAIRED
 Correction: (I) is $l(s)+l'(s)u \ge l(s+u)-\frac{\gamma}{2}u^2$ and Jensen in (F1). (III) is (F4)
     with $\kappa = l'(0)$. (II) is (F4) with $\kappa = w^*$: $\mathbb
     E\frac1n\sum_j(w^{k+1}_j-w^*_j)^2/ \gamma_j \le 2\,\mathbb E D_h(w^*,w^{k+1})$ and $c_k\mathbb
     E D_h(w^*,w^{k+1}) \le a+c_{-1} D_h(w^*,w^0)$, since $\sum_j(w^i_j-w^*_j)(a^i_j-s^*_j) \le 0$:
     $\tilde\beta^i$ minimizes at $w^i$ and $\beta^*$ at $w^*$.
+Proof: by hand
 Check: The three, and the distance to w*, in fractions over all sequences of batches of problems
     with known $\beta^*$, each row its own $\gamma_j$; roots are compared by squaring.
+Tested: n ≤ 4, p ≤ 2, b ≤ n, k ≤ 4; squared and Huber-like losses, each with its own $\gamma_j$
 """
 
 from __future__ import annotations

@@ -3,12 +3,15 @@ r"""Theorem 3.1 after the first step.
 Paper: Theorem 3.1 at k = 0 (thm:non-strong k-zero), Section 3
 Claim: $\alpha_0 = 1$, $\eta_0 = \frac{2n}{2n+1}$, and $\mathbb E[P(\bar\beta^0)-D(\bar w^0)] \le
     2\gamma M^2 + \frac{2n-1}{2}D_{\max}$.
+Hypotheses: (A); (3.1)
 Verdict: LOOSE
 Correction: Nothing is random yet: $P(\tilde\beta^0)-D(w^0) =
     \frac1n\sum_jD_{l_j}(x_j^T\tilde\beta^0, 0) \le \frac1{2n}\sum_j\gamma_jM_j^2 \le \frac12\gamma
     M^2$, attained by the squared loss on a cube. The bound is at least four times that.
+Proof: by hand, symbolic
 Check: The bound at k = 0 symbolically; the gap's formula and its bound in fractions, with equality
     for X = I, $l_j = s^2/2$ and $\|\beta\|_\infty\le1$.
+Tested: n ≤ 3, p ≤ 3, b = 1, k = 0; squared and Huber-like losses
 """
 
 from __future__ import annotations

@@ -4,12 +4,15 @@ Paper: none; the sublinear part of rcmd.model.bounds (rcmd:sublinear-bounds)
 Claim: After T steps rcmd gives, with $E = \frac1n\sum_j\gamma_jM_j^2$, $V = \min\{D_{\max},E/2\}$
     and k = T - 1, both bounds of Theorem 3.1, (thm:A) and (thm:hand) with E and V, (lem:pathwise),
     and both of (thm:dual), and calls all of them proved.
+Hypotheses: (A); (U); (3.1)
 Verdict: HOLDS
 Correction: $V$ may take the place of $D_{\max}$ because $D_h(\hat w,w^0) \le E/2$ for every
     response $\hat w$. The sharp bound is re-derived in (thm:dual).
+Proof: by hand, interval; the entries named
 Check: Every right side against its formula in 50 digits; rcmd's constants of small rational
     problems against their definitions; and the exact expectations of those problems against every
     bound.
+Tested: n ≤ 3, p ≤ 2, b ≤ n, k ≤ 3; weighted squared losses on cubes and ℓ₁ balls
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@ r"""The linear bound with γM² is open in general, and true in many cases.
 
 Paper: Theorem 3.2, second inequality (thm:strong-second), Section 3.1
 Claim: $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le \frac{\gamma M^2}{(1+\frac{1}{n\sigma-1})^k-1}$.
+Hypotheses: (A); (B); b = 1; (S); (M)
 Verdict: OPEN
 Correction: its printed proof goes through the false first inequality. Proved for quadratic
     losses, n = 1, $k \le 2$, and while $q^k \le \max\{1.87, 3-\frac2\sigma\}$; for
@@ -15,10 +16,13 @@ Correction: its printed proof goes through the false first inequality. Proved fo
     .1453–.1455, .2314–.2371, .3007–.3107, .3470–.3526; (2,3): .0594–.0596, .0968–.0975,
     .1601–.1640, .2369–.2591, .3294–.3480 (at $\mu$ = 10 the solver does not reach its tolerance);
     (3,2): .0408–.0410, .0692–.0693, .1310–.1312, .2004–.2035, .2440–.2473, .2664–.2680.
+Proof: none; by hand in the cases that the correction names
 Check: all sequences exactly, for drawn problems, both counterexamples to the first inequality and
     squared losses that come near one half; a semidefinite programme over the tree of index
     sequences, all losses and all R, which bounds the worst case from above, against squared
     losses run in fractions, which bound it from below.
+Tested: n ≤ 4, p ≤ 2, b = 1, k ≤ 8; squared, Huber-like, shifted and logistic losses; all smooth
+    losses of vectors for n ≤ 3, k ≤ 3
 """
 
 from __future__ import annotations

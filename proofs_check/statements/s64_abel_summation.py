@@ -4,13 +4,16 @@ Paper: last inequality of the proof of Theorem 3.2 (hello), Section 3.1
 Claim: $\mathbb{E}\left[-\sum_{i=1}^kq^iD(w^k)\right] \le \mathbb{E}\left[-\sum_{i=1}^kq^i\,
     \phi(\bar\beta^{k-1},w)\right] + n\sigma D_h(w,w^0)$ with $q = \frac{n\sigma}{n\sigma-1}$,
     "since $D(w^i)$ is non-decreasing".
+Hypotheses: (A); (B); b = 1; (S); (M)
 Verdict: FALSE
 Correction: with $\Delta_m = D(w^m)-D(w^{m-1}) \ge 0$ the summation leaves
     $\sum_m(n\sigma-n(\sigma-1)q^m) \mathbb{E}\Delta_m$ on the right. The coefficient is $(n-1)q >
     0$ at m = 1 and n for every m if $\sigma = 1$; it never exceeds $(n-1)q$, so the inequality
     holds with $(n-1)q\,\mathbb{E}[D(w^k)-D(w^0)]$ more on the right.
+Proof: symbolic, exact; by a counterexample
 Check: the coefficient symbolically; the inequality broken in fractions by Huber's loss, and at 50
     digits by two logistic losses, n = 2, k = 1, where w and everything else is fixed.
+Tested: n = 2, p = 1, b = 1, k = 1; Huber-like and logistic losses
 """
 
 from __future__ import annotations

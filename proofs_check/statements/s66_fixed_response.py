@@ -8,6 +8,7 @@ Claim: for every fixed w, $\mathbb{E}[\phi(\bar\beta^{k-1},w)-D(w^k)] \le
     \frac{D_h(w^{*},w^0)+r(D^{*}-D(w^0))}{q^k-1+r}$ with $r = \frac{n-1}{n\sigma-1}$, and
     $\mathbb{E}[D^{*}-D(w^k)] \le \left(1-\tfrac{1}{n\sigma}\right)^k\left(D^{*}-D(w^0)+\sigma
     D_h(w^{*},w^0)\right)$.
+Hypotheses: (A); (B); (S); w does not depend on any draw
 Verdict: REPAIRED
 Correction: multiply $\mathbb{E}[-nD(w^{i+1})] \le \mathbb{E}[-(n-1)D(w^i)-\phi(\tilde\beta^i,w) +
     (n\sigma-1)D_h(w,w^i) - n\sigma D_h(w,w^{i+1})]$ by $q^{i+1}$ and sum: the Bregman terms
@@ -19,14 +20,18 @@ Correction: multiply $\mathbb{E}[-nD(w^{i+1})] \le \mathbb{E}[-(n-1)D(w^i)-\phi(
     $\phi(\tilde\beta^i,w^{*}) \ge D^{*}$: $n(D^{*}-D)+n\sigma D_h(w^{*},\cdot)$ shrinks by
     $1-\frac{1}{n\sigma}$ in each step, as $n-1 \le n(1-\frac{1}{n\sigma})$. For $n\sigma = 1$ (n
     = 1, X = 0) read $\frac{n-1}{n\sigma-1} = 0$ and $q = \infty$.
+Proof: by hand, symbolic
 Check: all sequences in fractions: w = w*, the response to the expected $\bar\beta$, and the
     response to each end of dom R.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 3; squared, Huber-like and shifted losses
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
+
+import sympy
 
 from proofs_check.exact.strong import Strong, mean
 from proofs_check.exact.strong_instances import zoo
@@ -36,6 +41,28 @@ from proofs_check.statement import Finding, Kind, check
 def ascent_share(n: Any, T: Any) -> Any:
     """(n−1)/(nσ−1)."""
     return (n - 1) / (T - 1)
+
+
+@check(
+    Kind.SYMBOLIC,
+    ascent_share,
+    {
+        "n for n − 1": lambda n, T: n / (T - 1),
+        "T for T − 1": lambda n, T: (n - 1) / T,
+        "halved": lambda n, T: ascent_share(n, T) / 2,
+    },
+)
+def the_share_of_the_ascent_is_at_most_one_over_sigma(share: Any) -> Finding:
+    """n − 1 ≤ (T−1)/σ and (n−1)q ≤ n: the differences are (σ−1) times positive factors."""
+    n, sigma = sympy.symbols("n sigma", positive=True)
+    T = n * sigma
+    rests = [
+        1 / sigma - share(n, T) - (sigma - 1) / (sigma * (T - 1)),
+        n - share(n, T) * T - n * (sigma - 1) / (T - 1),
+        (T - 1) / sigma - (n - 1) - (sigma - 1) / sigma,
+    ]
+    found = [sympy.simplify(rest) for rest in rests]
+    return Finding(not any(found), f"rests {found}")
 
 
 def sides(one: Strong, k: int, paths: Any, share: Any) -> list[tuple[Any, Any]]:

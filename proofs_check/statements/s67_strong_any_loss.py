@@ -4,6 +4,7 @@ Paper: none; replaces the first inequality of Theorem 3.2 (thm:strong-any-loss)
 Claim: $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le
     \frac{s_n}{q^k-1}\left(D_h(w^{*},w^0)+\frac{n-1}{n\sigma-1} (D^{*}-D(w^0))\right)$ with $s_n =
     1+\frac{\gamma\|X\|_2^2}{n\mu} \le 1+n(\sigma-1)$.
+Hypotheses: (A); (B); (S); (M); for the last inequality (P)
 Verdict: REPAIRED
 Correction: the maximizing $\hat w$ is random, so the bound for fixed w is used at $w^{*}$:
     $P(\beta)-\phi(\beta,w^{*}) = \frac1n\sum_jD_{l_j}(x_j^T\beta,x_j^T\beta^{*}) \le
@@ -11,8 +12,10 @@ Correction: the maximizing $\hat w$ is random, so the bound for fixed w is used 
     (s_n-1)(\phi(\beta,w^{*})-D^{*})$, because $\phi(\cdot,w^{*})$ is $\mu$-strongly convex with
     minimizer $\beta^{*}$ and value $D^{*}$. Hence $P(\beta)-D(w) \le s_n(\phi(\beta,w^{*})-D(w))$
     for all $\beta$ and w.
+Proof: by hand
 Check: exactly: the inequality between P and $\phi$ at points of dom R, and the bound over all
     sequences; equality at n = 1, k = 1.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 3; squared, Huber-like and shifted losses
 """
 
 from __future__ import annotations

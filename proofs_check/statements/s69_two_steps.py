@@ -4,6 +4,7 @@ Paper: none; proves the second inequality of Theorem 3.2 at k = 2 (thm:strong-tw
 Claim: for k = 1 and k = 2, all losses and all n, $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le
     \frac{1}{q^k-1} \left(\mathbb{E}D_h(\hat
     w,w^0)+\frac{n-1}{n\sigma-1}\mathbb{E}[D(w^k)-D(w^0)]\right) \le \frac{\gamma M^2}{q^k-1}$.
+Hypotheses: (A); (B); b = 1; (S)
 Verdict: REPAIRED
 Correction: k = 1: $\bar\beta^0$ is not random, so the bound for fixed w applies to $\hat w$. k =
     2, $n \ge 2$: the martingale term $\mathbb{E}\sum_j\{\hat w_j\nu_j-c\,D_{l_j}(s_j^2,\bar
@@ -19,8 +20,10 @@ Correction: k = 1: $\bar\beta^0$ is not random, so the bound for fixed w applies
     c(1-\frac1n)\frac1n\sum_{m\ne j}D_{l_j}(0,\bar a^{(m)})$. And $c(1-\frac1n) \ge 2 \ge
     \frac1\theta$: $c = \frac{q^2}{q-1} \ge 4$ and $\frac{1}{\theta} \le \frac{1+q}{2q-1} \le 2$.
     For n = 1, $\nu = 0$.
+Proof: by hand, symbolic
 Check: the scalar inequalities symbolically, as squares and products of positive terms; the
     martingale term and the claim over all sequences in fractions.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 2; squared, Huber-like and shifted losses
 """
 
 from __future__ import annotations

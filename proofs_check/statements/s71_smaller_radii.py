@@ -4,12 +4,15 @@ Paper: none; what cannot replace D_max in Theorem 3.2 (ex:strong-smaller)
 Claim: for all losses the gap's bound may have in its numerator
     $D_h(w^{*},w^0)+\frac{n-1}{n\sigma-1} (D^{*}-D(w^0))$, as it may for every fixed w and with a
     factor $s_n$; or $D^{*}-D(w^0)$, as it may for quadratic losses.
+Hypotheses: (A); (B); b = 1; (S); (M)
 Verdict: FALSE
 Correction: the first fails for two squared losses with x = y = 1 and $R = \frac\mu2\beta^2$ at k
     = 1, with a ratio near $\frac{1}{2\mu}$; the second for n = 1 and a loss that is flat up to $c
     = 1-2^{-m}$: with $\gamma = \mu$ each of the first m steps halves the way to 1, no step
     ascends, and the ratio grows like $2^m$.
+Proof: exact; by counterexamples
 Check: both in fractions.
+Tested: n ≤ 2, p = 1, b = 1, k ≤ 6; squared and shifted Huber-like losses
 """
 
 from __future__ import annotations

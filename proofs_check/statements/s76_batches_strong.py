@@ -4,6 +4,7 @@ Paper: Remark 3.4, strongly convex case (wilderness-strong), Section 3.1
 Claim: for batches of b rows, with the same $\sigma$ and $\eta = \frac1\sigma$,
     $\mathbb{E}[P(\bar\beta^{k-1})- D(w^k)] \le \frac{D_{\max}}{(1+\frac{1}{\sigma(n/b)-1})^k-1}
     \le \frac{\gamma M^2}{(1+\frac{1} {\sigma(n/b)-1})^k-1}$.
+Hypotheses: (A); (B); (M); $\sigma$ of Proposition 3.7 for every b
 Verdict: FALSE
 Correction: b rows move at once, and $-D$ is less smooth along them: $\sigma_b$ must replace
     $\sigma$, in the step too. With $\sigma$ both bounds fail for squared losses: for x = 1, $l =
@@ -13,8 +14,10 @@ Correction: b rows move at once, and $-D$ is less smooth along them: $\sigma_b$ 
     decrease at all. With b = 2 < n and quadratic losses the dual value still ascends and no
     violation is known; for three logistic losses the first bound fails as it does for b = 1,
     while none of the second is known.
+Proof: symbolic, exact; by counterexamples
 Check: all sequences in fractions; the formula symbolically, for all n and $\mu$; logistic at 50
     digits.
+Tested: n ≤ 10, p = 1, 2 ≤ b ≤ n, k ≤ 12; squared and logistic losses
 """
 
 from __future__ import annotations

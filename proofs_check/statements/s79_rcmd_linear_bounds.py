@@ -4,14 +4,17 @@ Paper: none; about rcmd.model.bounds (rcmd:linear-bounds)
 Claim: every bound that rcmd.model.bounds calls proved for a problem and the linear schedule is at
     least the expected gap (or $\mathbb{E}[D^{*}-D(w^k)]$, where it is about the dual alone), for
     batches too; bounds that are false for the problem are not among them.
+Hypotheses: (A); (B); (S); (M); (P)
 Verdict: REPAIRED
 Correction: each follows from the entries on the fixed response, quadratic losses, all losses, the
     martingale, the factor and the early range, with $N = n/b$, $\sigma_b$ and $E =
     \frac1n\sum_j\gamma_jM_j^2$ for $\gamma M^2$: curvatures enter only as weights $\gamma_j$ in
     $U_i$, $S_i$ and $Y$, and $D_h(\hat w,w^0) \le \frac E2$.
+Proof: by hand, symbolic, interval; the entries named
 Check: the constants of named and drawn problems given to rcmd, its bounds compared with the
     expectations of the exact engine over all sequences of batches, b = 1, 2, 3; the
     counterexamples among the problems; $\gamma_j$ different from row to row.
+Tested: n ≤ 4, p ≤ 2, b ≤ 3, k ≤ 3; squared, Huber-like, shifted and logistic losses
 """
 
 from __future__ import annotations

@@ -4,12 +4,15 @@ Paper: none; sharpens Proposition 3.1 (rem:radii)
 Claim: with $M_j = \max|x_j^T\beta|$, $\bar M^2 = \tfrac1n\sum_j M_j^2$ and $M_2^2 =
     \max\|X\beta\|^2/n$ over dom R: $D_h(\hat w, w^0) \le \tfrac\gamma2M_2^2 \le
     \tfrac\gamma2\bar M^2 \le \tfrac\gamma2M^2$.
+Hypotheses: (A); (U)
 Verdict: TIGHT
 Correction: $\|s^i\|^2/n \le M_2^2$ holds in expectation but not on every run: updating
     coordinates at different times leaves the set $X\,\mathrm{dom}\,R$.
+Proof: by hand
 Check: in fractions on the cross-polytope; squared losses attain the first inequality; $X = I$
     with labels (1, 9/10) has runs with $\|s^i\|^2/n > 0.8$ where $M_2^2 = 0.5$; the
     mean stays below.
+Tested: n ≤ 3, p = 2, b = 1, k ≤ 5; squared losses on an ℓ₁ ball
 """
 
 from __future__ import annotations
