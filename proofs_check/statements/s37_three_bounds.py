@@ -40,7 +40,7 @@ def half_the_energies(run: Energies) -> Any:
     Kind.EXACT,
     half_the_energies,
     planted={
-        "a quarter": lambda run: half_the_energies(run) / 2,
+        "half of it": lambda run: half_the_energies(run) / 2,
         "energies of the step before": lambda run: (
             sum(weight(run.N, i) * u for i, u in enumerate(run.U[:-1])) / 2
         ),
@@ -107,7 +107,7 @@ def at_start(run: Energies) -> tuple[Any, Any, Any]:
     return run.drift + run.offset + run.noise, run.last * run.S[-1] / 2, run.noise
 
 
-def halved(bound: Callable[[Energies], Any], share: Any) -> Callable[[Energies], Any]:
+def scaled(bound: Callable[[Energies], Any], share: Any) -> Callable[[Energies], Any]:
     """The bound times ``share``."""
     return lambda run: tuple(share * x for x in bound(run))
 
@@ -117,8 +117,8 @@ def halved(bound: Callable[[Energies], Any], share: Any) -> Callable[[Energies],
     (at_optimum, at_start),
     planted={
         "(II) without a": (lambda run: (run.offset, run.offset, run.noise), at_start),
-        "(II) times 1/4": (halved(at_optimum, Fraction(1, 4)), at_start),
-        "(III) times 1/4": (at_optimum, halved(at_start, Fraction(1, 4))),
+        "half of (II)": (scaled(at_optimum, Fraction(1, 2)), at_start),
+        "half of (III)": (at_optimum, scaled(at_start, Fraction(1, 2))),
     },
 )
 def second_and_third_bound(bounds: tuple[Callable[[Energies], Any], ...]) -> Finding:

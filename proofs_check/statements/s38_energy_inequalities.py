@@ -166,6 +166,13 @@ class OneStepShort(Printed):
         return super().zeroth() - (2 * self.N + self.k + 1) * self.S[-1]
 
 
+class HalfTheDrift(Printed):
+    """(E0) with a for 2a."""
+
+    def zeroth(self) -> Any:
+        return super().zeroth() - self.a
+
+
 class MoreUntouched(Printed):
     """π_i with one draw too few."""
 
@@ -186,6 +193,7 @@ class WithoutStepSize(Printed):
     planted={
         "(E) with U_i for (1 - eta_i)U_i": WithoutStepSize,
         "(E0) with c_{k+1} for c_k": OneStepShort,
+        "(E0) with half of 2a": HalfTheDrift,
         "(E1) with twice its last term": TwiceTheEnd,
         "one draw too few": MoreUntouched,
     },

@@ -17,8 +17,9 @@ Correction: Let $t = (k+1)/N$. (E1) and the caps of (lem:energies) leave $a \le 
     in any way that does not look at $B_i$.
 Proof: by hand, symbolic, interval; by mpmath's intervals and by Arb's
 Check: F as a maximum, by a square; each range of t in interval arithmetic with outward rounding;
-    the same without the integral for given N, in float64; the bound for a and the theorem itself
-    in fractions over all sequences of batches.
+    the same without the integral for given N, in float64; the bound for a and the theorem itself in
+    fractions over all sequences of batches. Not tight: the runs reach at most .33 of the bound, and
+    for large k/N the constant 8 may be 5.83 (thm:dual).
 Tested: n ≤ 4, p ≤ 2, b ≤ n, k ≤ 4; squared and Huber-like losses; separable squared losses with N ≤
     6, k ≤ 12
 """

@@ -8,7 +8,8 @@ Verdict: REPAIRED
 Correction: $P(\tilde\beta^i)-D(w^i) = \frac1n\sum_jD_{l_j}(x_j^T\tilde\beta^i,s^i_j) \le
     \frac1{2n}\sum_j\gamma_j(u^i_j)^2$ with $|u^i_j| \le 2M_j$; P is convex and D concave.
 Proof: by hand
-Check: Every path of drawn problems in fractions, each row its own $\gamma_j$.
+Check: Every path of drawn problems in fractions, each row its own $\gamma_j$. Not tight: the runs
+    reach a quarter of the bound, the atoms all of theirs.
 Tested: n ≤ 4, p ≤ 2, b ≤ n, k ≤ 4; squared and Huber-like losses, each with its own $\gamma_j$
 """
 

@@ -8,7 +8,7 @@ Hypotheses: (A); (U); (3.1)
 Verdict: HOLDS
 Correction: $V$ may take the place of $D_{\max}$ because $D_h(\hat w,w^0) \le E/2$ for every
     response $\hat w$. The sharp bound is re-derived in (thm:dual).
-Proof: by hand, interval; the entries named
+Proof: by hand, interval; thm:A, thm:dual
 Check: Every right side against its formula in 50 digits; rcmd's constants of small rational
     problems against their definitions; and the exact expectations of those problems against every
     bound.

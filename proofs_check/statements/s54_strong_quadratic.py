@@ -68,7 +68,7 @@ def chain(one: Strong, k: int, gap: Any) -> list[Any]:
     lambda sides: sides,
     {
         "the ascent at 99/100": lambda sides: [sides[0], sides[1] * Fraction(99, 100), *sides[2:]],
-        "D_max at 1/2": lambda sides: [*sides[:3], sides[3] / 2],
+        "half of D_max": lambda sides: [*sides[:3], sides[3] / 2],
     },
 )
 def the_chain_holds_on_drawn_problems(change: Any) -> Finding:

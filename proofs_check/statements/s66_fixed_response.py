@@ -89,6 +89,7 @@ def sides(one: Strong, k: int, paths: Any, share: Any) -> list[tuple[Any, Any]]:
         "nothing, as printed": lambda n, T: 0 * T,
         "(n−1)/(nσ+1)": lambda n, T: (n - 1) / (T + 1),
         "(n−2)/(nσ−1)": lambda n, T: max(n - 2, 0) / (T - 1),
+        "half of it": lambda n, T: ascent_share(n, T) / 2,
     },
 )
 def the_bound_holds_for_every_fixed_w(share: Any) -> Finding:
@@ -116,6 +117,7 @@ def missing_bound(one: Strong, growth: Any) -> Any:
             one.start_radius / (growth - 1 + ascent_share(one.n, one.T))
         ),
         "q^{2k}": lambda one, growth: missing_bound(one, growth**2),
+        "half of it": lambda one, growth: missing_bound(one, growth) / 2,
     },
 )
 def the_dual_value_has_the_same_bound(bound: Any) -> Finding:
@@ -134,6 +136,7 @@ def the_dual_value_has_the_same_bound(bound: Any) -> Finding:
     {
         "exponent 2k": lambda T, k: (1 - 1 / T) ** (2 * k),
         "1 − 2/(nσ)": lambda T, k: (1 - 2 / T) ** k,
+        "half of it": lambda T, k: (1 - 1 / T) ** k / 2,
     },
 )
 def the_dual_value_converges_linearly(decrease: Any) -> Finding:

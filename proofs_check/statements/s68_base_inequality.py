@@ -47,6 +47,7 @@ def bracket(T: Any, n: Any, q: Any, i: Any) -> Any:
 PLANTED = {
     "q^{i+1}": lambda T, n, q, i: bracket(T, n, q, i + 1),
     "T − 2 for T − 1": lambda T, n, q, i: bracket(T, n, q, i) - 1,
+    "half of it": lambda T, n, q, i: bracket(T, n, q, i) / 2,
 }
 
 

@@ -21,7 +21,8 @@ Correction: in the base inequality split $\hat w\nu = (\hat w-w^k)\nu+(w^k-w^{*}
     M^2}{2}\Gamma\frac{n-1}{n(\sigma-1)}$.
 Proof: by hand, symbolic
 Check: exactly over all sequences: the energy identity, the variance, the two halves of A, and the
-    bound, squared twice so that no root is taken.
+    bound, squared twice so that no root is taken. Not tight: the runs reach at most .1 of the
+    bound.
 Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 4; squared, Huber-like and shifted losses
 """
 

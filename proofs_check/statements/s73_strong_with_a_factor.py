@@ -14,7 +14,7 @@ Correction: in $\frac{s_n}{q^k-1}\left(D_h(w^{*},w^0)+\frac{n-1}{T-1}(D^{*}-D(w^
     $N\sigma_b$ when $1 < N < 2$.
 Proof: by hand, symbolic
 Check: the product symbolically, for real N; both bounds over all sequences in fractions; for N =
-    3/2 with the added term.
+    3/2 with the added term. Not tight: the runs reach at most .4 of the bound.
 Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 3; squared, Huber-like and shifted losses;
     b ≤ 2
 """

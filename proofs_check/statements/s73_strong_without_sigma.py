@@ -25,7 +25,8 @@ Correction: measure the energies of the martingale bound from $s^{*} = X\beta^{*
     2$, and $\frac{n\sigma}{2} \le n$ else. For batches put N, $\sigma_b$.
 Proof: by hand, symbolic
 Check: the budget and the identity over all sequences in fractions; the bound too, with rational t
-    beside the roots of $t(1+t)\zeta = 1$ and $t(1+t)(n-1) = 1$; the last estimate symbolically.
+    beside the roots of $t(1+t)\zeta = 1$ and $t(1+t)(n-1) = 1$; the last estimate symbolically. Not
+    tight: the runs reach at most .1 of the bound; the identity and the budget are exact.
 Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 4; squared, Huber-like and shifted losses;
     b ≤ 2
 """

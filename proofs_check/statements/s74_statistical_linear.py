@@ -73,13 +73,13 @@ def linear(c: Constants) -> LinearSchedule:
 
 
 FIRST, SECOND = Claim(first_bound, linear), Claim(second_bound, linear)
-SMALL = Experiment(squared_200, 200, "last", first_bound, share=0.6)
-LARGE = Experiment(squared_10000, 10_000, "last", first_bound, share=0.6)
-FAR = Experiment(logistic_200, 400, "last", second_bound, share=0.3)
+SMALL = Experiment(squared_200, 200, "theorem-3.2-first", share=0.6)
+LARGE = Experiment(squared_10000, 10_000, "theorem-3.2-first", share=0.6)
+FAR = Experiment(logistic_200, 400, "theorem-3.2-second", share=0.3)
 PLANTED = {
     "a third of the radius": replace(FIRST, bound=lambda c, k: first_bound(c, k) / 3),
     "2k for k": replace(FIRST, bound=lambda c, k: first_bound(c, 2 * k)),
-    "no steps": replace(FIRST, schedule=lambda c: ConstantSteps(0.0)),
+    "a millionth of a step": replace(FIRST, schedule=lambda c: ConstantSteps(1e-6)),
 }
 
 
