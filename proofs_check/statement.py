@@ -186,7 +186,9 @@ class Statement:
     @property
     def assumed(self) -> list[str]:
         """The hypotheses in full."""
-        return [HYPOTHESES.get(part, part) for part in self.hypotheses.rstrip(".").split("; ")]
+        letters = "|".join(map(re.escape, HYPOTHESES))
+        text = re.sub(letters, lambda found: HYPOTHESES[found.group()], self.hypotheses)
+        return text.split("; ")
 
     @property
     def proofs(self) -> list[Proof]:

@@ -98,9 +98,7 @@ def free(n: int, mu: Any, b: int = 1) -> Strong:
     return Strong(Small(((F(1),),) * n, [Squared(F(1))] * n, parabola), b)
 
 
-def solved(
-    generator: Generator, loss: Callable[[Generator], Loss], n: int, b: int = 1
-) -> Strong:
+def solved(generator: Generator, loss: Callable[[Generator], Loss], n: int, b: int = 1) -> Strong:
     """A drawn problem with p = 2, its losses tilted until a drawn w* is optimal."""
     one = drawn(generator, loss, n, b, p=2)
     w = tuple(eighths(generator, -16, 16) for _ in range(n))

@@ -51,7 +51,9 @@ def certify(relaxation: Relaxation) -> Ranges:
 def _drift(numbers: Numbers, *methods: Any) -> Drift:
     """That of all relaxations which have these methods in common, on which alone it depends."""
     names = ("curved", "smooth", "capped")
-    return Drift(type("_Relaxation", (Relaxation,), dict(zip(names, methods, strict=True)))(numbers))
+    return Drift(
+        type("_Relaxation", (Relaxation,), dict(zip(names, methods, strict=True)))(numbers)
+    )
 
 
 class _Box(NamedTuple):
@@ -73,7 +75,6 @@ class _Box(NamedTuple):
 
 def _late(relaxation: Relaxation, drift: Drift) -> Any:
     """The largest over t and z of the smaller of (I) and (III): branch and bound."""
-
     numbers = relaxation.numbers
     rational, above = numbers.rational, numbers.above
 

@@ -3,7 +3,7 @@ r"""The regularizer must be convex, which the assumption does not say.
 Paper: Assumption 1.1 (ass:smooth), Section 1
 Claim: smooth strictly convex losses, a bounded domain of R with an attained oracle, and
     $0 \in \mathrm{dom}\,R$ suffice for Theorems 3.1 and 3.2.
-Hypotheses: part (1), (2) and (3) of Assumption 1.1 as printed
+Hypotheses: the three parts of Assumption 1.1, as printed
 Verdict: PROOF GAP
 Correction: add that R is proper and convex. The proofs use that averages of atoms lie in dom R
     and that $\phi(\cdot, w)$ is convex. Closedness is not needed: an attained oracle gives the

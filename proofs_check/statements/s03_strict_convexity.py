@@ -62,6 +62,4 @@ def algorithm_1_needs_no_strict_convexity(limit: Any) -> Finding:
         expectation(paths, lambda p: p.gap()) / limit(k)
         for k, paths in enumerate(levels(small, sublinear(Fraction(2)), 1, 6))
     )
-    return Finding(
-        0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", worst
-    )
+    return Finding(0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", worst)

@@ -1,11 +1,11 @@
 r"""Which of the quoted methods match Frank-Wolfe's order in ε.
 
 Paper: (rem:complexity-gap), Section 1.3
-Claim: of the quoted stochastic Frank-Wolfe methods only STORC (with an optimum inside Q, or strongly
-    convex f) and SCGS (strongly convex f) reach $O(1/\varepsilon)$ gradient and oracle calls; quoted are
-    STORC: $\varepsilon^{-1}$ (optimum inside), $\varepsilon^{-3/2}$, $\ln\frac1\varepsilon$ (strongly
-    convex f) gradient and $\varepsilon^{-1}$ oracle calls; SCGS, strongly convex f:
-    $\varepsilon^{-1}$ of both; online Frank-Wolfe: $\varepsilon^{-4}$ of both.
+Claim: of the quoted stochastic Frank-Wolfe methods only STORC (with an optimum inside Q, or
+    strongly convex f) and SCGS (strongly convex f) reach $O(1/\varepsilon)$ gradient and oracle
+    calls; quoted are STORC: $\varepsilon^{-1}$ (optimum inside), $\varepsilon^{-3/2}$,
+    $\ln\frac1\varepsilon$ (strongly convex f) gradient and $\varepsilon^{-1}$ oracle calls; SCGS,
+    strongly convex f: $\varepsilon^{-1}$ of both; online Frank-Wolfe: $\varepsilon^{-4}$ of both.
 Hypotheses: the quoted orders
 Verdict: HOLDS
 Correction: as a conclusion from the quoted orders, which are theorems of other papers.

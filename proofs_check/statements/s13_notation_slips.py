@@ -10,8 +10,9 @@ Hypotheses: (A); (W); (U)
 Verdict: TYPO
 Correction: $e_j \in \mathbb{R}^n$, as Section 1.2 has it. $\mathbb{E}_{j_i}$ is the expectation
     over $j_i$ given $\xi_i = \{j_0, \ldots, j_{i-1}\}$: conditional on $j_i$ nothing is averaged,
-    and the equation fails. The sum runs over j. Strong convexity is needed of R, which has a bounded
-    domain and is never differentiable at its ends: the inequality is meant for every subgradient.
+    and the equation fails. The sum runs over j. Strong convexity is needed of R, which has a
+    bounded domain and is never differentiable at its ends: the inequality is meant for every
+    subgradient.
 Proof: by hand
 Check: in an exact run with n = 3 and p = 2, $w^{i+1} - w^i$ is a multiple of $e_{j_i}$ in the space
     stated; at every prefix of length two the mean of $\tilde g^i$ over the next index is $g^i/n$,

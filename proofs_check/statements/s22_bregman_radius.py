@@ -147,6 +147,11 @@ def the_printed_proof_line_by_line(side: Any) -> Finding:
         for beta in (Fraction(1), Fraction(-1), Fraction(1, 3)):
             found = printed_lines(small, beta, side(Fraction(5, 4), high))
             if not found[0] == found[1] == found[2] or found != sorted(found):
-                return Finding(False, f"not increasing: {', '.join(f'{float(x):.4f}' for x in found)}")
+                return Finding(
+                    False, f"not increasing: {', '.join(f'{float(x):.4f}' for x in found)}"
+                )
             loosest = max(loosest, found[3] / found[6])
-    return Finding(True, f"60 problems, three points each; the first maximum is up to {float(loosest):.4f} of γM²")
+    return Finding(
+        True,
+        f"60 problems, three points each; the first maximum is up to {float(loosest):.4f} of γM²",
+    )

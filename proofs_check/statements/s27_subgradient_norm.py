@@ -75,6 +75,4 @@ def the_bound_is_approached(formula: Any) -> Finding:
         path = path.extended((0,))
     share = max(_squared_norm(path, i) for i in range(8)) / formula(Fraction(1), 1, 1)
     root = float(share) ** 0.5
-    return Finding(
-        Fraction(98, 100) < share < 1, f"a norm of {root:.5f} of the bound", root
-    )
+    return Finding(Fraction(98, 100) < share < 1, f"a norm of {root:.5f} of the bound", root)

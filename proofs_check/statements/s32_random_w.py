@@ -3,8 +3,9 @@ r"""The proof's last step puts a random $\hat w$ where w had to be fixed.
 Paper: the sum of one-step inequalities at $w = \hat w$ in the proof of Theorem 3.1
     (chain:random-w), Section 3
 Claim: The inequalities hold for $w = \hat w = \arg\max_w \phi(\bar\beta^k, w)$, which depends on
-    all indices drawn; summed, before M is put in, they would say $\mathbb E \sum_{i\le k} (2n+i)(\phi(\tilde\beta^i,\hat w) - D(w^i)) \le \sum_{i\le k}
-    \frac{(2n+i)(2n+i+1)}{2}\,\mathbb E D_h(w^i,w^{i+1}) + n(2n-1)\,\mathbb E D_h(\hat w,w^0)$.
+    all indices drawn; summed, before M is put in, they would say $\mathbb E \sum_{i\le k}
+    (2n+i)(\phi(\tilde\beta^i,\hat w) - D(w^i)) \le \sum_{i\le k} \frac{(2n+i)(2n+i+1)}{2}\,\mathbb
+    E D_h(w^i,w^{i+1}) + n(2n-1)\,\mathbb E D_h(\hat w,w^0)$.
 Hypotheses: (A); (U); b = 1; (3.1)
 Verdict: PROOF GAP
 Correction: It holds when $\hat w$ is replaced by any w fixed beforehand. For the random one the

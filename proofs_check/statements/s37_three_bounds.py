@@ -5,7 +5,7 @@ Claim: With a, d, $y^2$ and $U_i$ of (lem:sublinear-martingale) and $S_{k+1} = \
     E\frac1n\sum_j\gamma_j (s^{k+1}_j)^2$: (I) $\mathbb E[G\,\mathrm{gap}] \le
     \frac12\sum_ig_iU_i$; (II) $\mathbb E[G\,\mathrm{gap}] \le (\sqrt{a+d}+y)^2$; (III) $\mathbb
     E[G\,\mathrm{gap}] \le a+d+y^2+2y\sqrt{c_kS_{k+1}/2}$.
-Hypotheses: (A); (U); (3.1); for (II) a minimizer $\beta^*$ exists
+Hypotheses: (A); (U); (3.1); for the second a minimizer $\beta^*$ exists
 Verdict: REPAIRED
 Correction: (I) is $l(s)+l'(s)u \ge l(s+u)-\frac{\gamma}{2}u^2$ and Jensen in (F1). (III) is (F4)
     with $\kappa = l'(0)$. (II) is (F4) with $\kappa = w^*$: $\mathbb

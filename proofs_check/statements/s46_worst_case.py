@@ -13,9 +13,9 @@ Correction: The worst case is at most .2461 at (n,k) = (1,5), .1339 at (1,12), .
     .2097 at (1,5), .0866 at (1,12), 239/450 = .5311 at (2,2), 2546/5445 = .4676 at (2,3) and
     209257/388962 = .5380 at (3,2).
 Proof: exact; upper bounds by rational multipliers, lower ones by instances
-Check: A semidefinite programme over the tree of index sequences, all sets and all smooth losses of
-    vectors, hence an upper bound for the paper's losses of numbers; and problems run in fractions,
-    which bound the worst case from below.
+Check: By rational multipliers, a semidefinite programme over the tree of index sequences, all sets
+    and all smooth losses of vectors, hence an upper bound for the paper's losses of numbers; and
+    problems run in fractions, which bound the worst case from below.
 Tested: n ≤ 5, all p, b = 1, k ≤ 12; all smooth losses of vectors from above, squared losses from
     below
 """
@@ -33,13 +33,12 @@ from proofs_check.statement import Finding, Kind, check
 from rcmd.theory.worst_cases.tree import programme, published_step
 
 CEILINGS = {
-    (1, 5): 0.2461,
     (2, 1): 0.5247,
     (2, 2): 0.5466,
     (3, 1): 0.5237,
     (4, 1): 0.5208,
 }
-LONG = {(1, 12): 0.1339, (5, 1): 0.5182}
+LONG = {(1, 5): 0.2461, (1, 12): 0.1339, (5, 1): 0.5182}
 LARGE = {(2, 3): 0.5390, (3, 2): 0.5602}
 ATTAINED = {
     (1, 5): Fraction(30569, 145800),

@@ -10,8 +10,8 @@ Correction: it is about one coordinate at a time (b = 1), and $\sigma \ge 1$ alw
     $-D(w+te_j) \le -D(w) - t\,\partial_jD(w) + D_h(w+te_j,w) + t^2\|x_j\|^2/(2n^2\mu)$, and $t^2
     \le 2n\gamma D_h(w+te_j,w)$.
 Proof: by hand
-Check: the three lines of the printed proof and, from them, the claim exactly, over drawn problems and pairs $w, w+te_j$; with equality for squared losses, equal
-    rows and an R that no bound cuts.
+Check: the three lines of the printed proof and, from them, the claim exactly, over drawn problems
+    and pairs $w, w+te_j$; with equality for squared losses, equal rows and an R that no bound cuts.
 Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), no steps; squared, Huber-like and shifted
     losses
 """

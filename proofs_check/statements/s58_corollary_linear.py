@@ -52,9 +52,7 @@ def two_logistic_losses_break_it(bound: Any) -> Finding:
         one = logistic()
         ratios = {k: gap / bound(mpmath.log(2), one.T, k) for k, gap in one.gaps(8)}
         shown = ", ".join(f"k={k}: {float(ratios[k]):.3f}" for k in (1, 2, 4, 8))
-        return Finding(
-            bool(min(ratios.values()) > 1), f"gap/bound {shown}", max(ratios.values())
-        )
+        return Finding(bool(min(ratios.values()) > 1), f"gap/bound {shown}", max(ratios.values()))
 
 
 def caps(q: Any) -> tuple[Any, Any, int]:

@@ -10,7 +10,7 @@ Correction: $\gamma\max_j\|x_j\|_2^2/\mu$ for $\gamma/\mu$, as in Corollary 3.2,
     enough, $T = n+\gamma\max_j\|x_j\|_2^2/\mu$, since $T(1-\frac1T)^k \le Te^{-k/T}$. Without that
     T in the logarithm the remark is proved for quadratic losses, and for all losses with the
     exact step (thm:exact-step), not for the printed one.
-Proof: by hand, exact
+Proof: by hand; from the corrected corollary
 Check: exactly, n = 2 orthogonal rows of norms 30 and 1, $\gamma = \mu = 1$: after $k =
     T\ln(T\gamma M^2/\varepsilon)$ steps with $T = n+\gamma/\mu$ no run is $\varepsilon$-optimal,
     not even one that spends all steps on the second row; with the corrected T the bound is below

@@ -2,13 +2,13 @@ r"""The two lines before the summation by parts.
 
 Paper: the summed inequalities in the proof of Theorem 3.2 (eq:strong-summed), Section 3.1
 Claim: with $q = \frac{n\sigma}{n\sigma-1}$, $-\mathbb{E}\sum_{i=1}^knq^iD(w^i)$ is at most
-    $\mathbb{E}[-\sum_{i=1}^k(n-1)q^iD(w^{i-1}) - \sum_{i=1}^kq^i\phi(\tilde\beta^{i-1},w) +
-    n\sigma D_h(w,w^0)]$, and that at most the same with $(\sum_{i=1}^kq^i)\,\phi(\bar\beta^{k-1},w)$.
+    $\mathbb{E}[-\sum_{i=1}^k(n-1)q^iD(w^{i-1}) - \sum_{i=1}^kq^i\phi(\tilde\beta^{i-1},w) + n\sigma
+    D_h(w,w^0)]$, and that at most the same with $(\sum_{i=1}^kq^i)\,\phi(\bar\beta^{k-1},w)$.
 Hypotheses: (A); (B); b = 1; (S); w does not depend on any draw
 Verdict: HOLDS
-Correction: for w fixed beforehand. What the first line drops is $n\sigma q^k\,\mathbb{E}D_h(w,w^k)$:
-    with it, line 1 is as tight as the first chain. The proof goes on to put in the random
-    $\hat w^{k-1}$, its second gap beside the summation by parts (hello).
+Correction: for w fixed beforehand. What the first line drops is $n\sigma
+    q^k\,\mathbb{E}D_h(w,w^k)$: with it, line 1 is as tight as the first chain. The proof goes on to
+    put in the random $\hat w^{k-1}$, its second gap beside the summation by parts (hello).
 Proof: by hand
 Check: both lines over all sequences in fractions, at w = w* and at the response to each extreme
     point of dom R; the line with the dropped term.

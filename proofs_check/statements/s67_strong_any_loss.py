@@ -4,7 +4,7 @@ Paper: none; replaces the first inequality of Theorem 3.2 (thm:strong-any-loss)
 Claim: $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le
     \frac{s_n}{q^k-1}\left(D_h(w^{*},w^0)+\frac{n-1}{n\sigma-1} (D^{*}-D(w^0))\right)$ with $s_n =
     1+\frac{\gamma\|X\|_2^2}{n\mu} \le 1+n(\sigma-1)$.
-Hypotheses: (A); (B); (S); (M); for the last inequality (P)
+Hypotheses: (A); (B); (S); (M); for the last inequality, (P)
 Verdict: REPAIRED
 Correction: the maximizing $\hat w$ is random, so the bound for fixed w is used at $w^{*}$:
     $P(\beta)-\phi(\beta,w^{*}) = \frac1n\sum_jD_{l_j}(x_j^T\beta,x_j^T\beta^{*}) \le

@@ -124,7 +124,9 @@ def the_number_at_the_crossing_is_below_two(value: Any) -> Finding:
     for numbers in both():
         Q, sigma = numbers.rational(187, 100), numbers.rational(200, 113)
         top = max(top, float(numbers.above(value(numbers, Q, sigma - 1))))
-    return Finding(top <= 2, f"at most {top:.5f} by {' and '.join(n.name for n in both())}", top / 2)
+    return Finding(
+        top <= 2, f"at most {top:.5f} by {' and '.join(n.name for n in both())}", top / 2
+    )
 
 
 def uniform(one: Strong) -> Any:

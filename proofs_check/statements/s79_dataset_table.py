@@ -38,4 +38,6 @@ def the_caption_promises_more_than_the_columns(table: Any) -> Finding:
     """Missing from every row is δ alone; the sizes are those of the counts in Table 3."""
     missing = [{"n", "p", "δ"} - set(row) for row in table.values()]
     same = {name: row["n"] for name, row in table.items()} == ROWS
-    return Finding(same and all(one == {"δ"} for one in missing), f"missing: {missing[0] or 'none'}")
+    return Finding(
+        same and all(one == {"δ"} for one in missing), f"missing: {missing[0] or 'none'}"
+    )

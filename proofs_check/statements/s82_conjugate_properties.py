@@ -1,14 +1,15 @@
 r"""Conjugates: smooth against strongly convex, and the three equivalent conditions.
 
 Paper: Proposition A.1 (prop:gradient_conjugate), Appendix A
-Claim: a closed convex f is $f^{**}$; f is $\gamma$-smooth iff $f^*$ is $1/\gamma$-strongly convex; for differentiable strictly
-    convex f: $y = \nabla f(x)$ iff $x = \nabla f^*(y)$ iff $x^Ty = f(x) + f^*(y)$.
+Claim: a closed convex f is $f^{**}$; f is $\gamma$-smooth iff $f^*$ is $1/\gamma$-strongly convex;
+    for differentiable strictly convex f: $y = \nabla f(x)$ iff $x = \nabla f^*(y)$ iff $x^Ty = f(x)
+    + f^*(y)$.
 Hypotheses: f is proper, closed and convex; for the three conditions differentiable and strictly
     convex
 Verdict: HOLDS
 Correction: f must be proper, too: $f = -\infty$ for $x \le 0$ and $+\infty$ beyond is closed and
-    convex, and $f^{**} = -\infty$. $f^*$ is differentiable in the interior of its domain only; at the ends of the
-    logistic conjugate's domain the slope is infinite, and no s belongs to them.
+    convex, and $f^{**} = -\infty$. $f^*$ is differentiable in the interior of its domain only; at
+    the ends of the logistic conjugate's domain the slope is infinite, and no s belongs to them.
 Proof: by hand, symbolic
 Check: biconjugates on a grid, of a function with kinks and a bounded domain and of the improper
     one; symbolically, $(f^*)''(f'(x)) = 1/f''(x)$ for every f; in 50 digits and in fractions the

@@ -12,8 +12,9 @@ Correction: $\bar f$ must be convex, and for Algorithm 2 as printed each $\tau_j
     so the flaw in that theorem's proof does not.
 Proof: by hand, exact; thm:fixed-w, and counterexamples
 Check: in fractions, $f = \kappa|w_1 + w_2 - 1| + \tfrac m2\sum(w_j - c_j)^2$: $-D = f$ up to a
-    constant, all runs obey the bound; counterexamples without the added hypotheses: $\bar f$ not convex, $\tau$ with a kink, and
-    $\tau = \tfrac12w^2$ on $[0, 1]$, which is differentiable inside.
+    constant, all runs obey the bound; counterexamples without the added hypotheses: $\bar f$ not
+    convex, $\tau$ with a kink, and $\tau = \tfrac12w^2$ on $[0, 1]$, which is differentiable
+    inside.
 Tested: n ≤ 2, p ≤ 2, b = 1, k ≤ 6; squared losses
 """
 
@@ -101,9 +102,7 @@ def the_expected_error_obeys_the_bound(limit: Any) -> Finding:
     for k, paths in enumerate(levels(small, sublinear(Fraction(2)), 1, 7)):
         error = expectation(paths, lambda p: target(p.w_average)) - target(best)
         worst = max(worst, error / limit(k, 1 / (2 * MODULUS), 2 * KAPPA, radius))
-    return Finding(
-        0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", worst
-    )
+    return Finding(0 < worst <= 1, f"largest ratio to the bound {float(worst):.4f}", worst)
 
 
 def capped(w: Any) -> Any:
@@ -151,7 +150,9 @@ def a_kink_or_an_end_of_tau_hides_the_predictions(taus: Any) -> Finding:
     """w = τ*'(s) maximizes sw − τ(w): the same for two predictions, another for a third."""
     grid = [Fraction(k, 8) for k in range(-32, 33)]
     alike, words = True, []
-    for tau, predictions in zip(taus, ((0, Fraction(1, 2), 2), (1, 2, Fraction(1, 2))), strict=True):
+    for tau, predictions in zip(
+        taus, ((0, Fraction(1, 2), 2), (1, 2, Fraction(1, 2))), strict=True
+    ):
         duals = [max((s * w - tau(w), w) for w in grid)[1] for s in predictions]
         alike &= duals[0] == duals[1] != duals[2]
         words.append(", ".join(map(str, duals)))
