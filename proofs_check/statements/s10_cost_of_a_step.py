@@ -28,7 +28,7 @@ class Counted:
     products = 0
 
     def __init__(self, value: Any) -> None:
-        self.value = value.value if isinstance(value, Counted) else value
+        self.value: Any = value.value if isinstance(value, Counted) else value
 
     def __add__(self, other: Any) -> Counted:
         return Counted(self.value + Counted(other).value)
@@ -53,7 +53,7 @@ class Counted:
 def first(small: Small) -> Vector:
     """d^0."""
     zero = Counted(0)
-    w = [loss.derivative(zero) for loss in small.losses]
+    w = tuple(loss.derivative(zero) for loss in small.losses)
     return tuple(dot(column, w) / small.n for column in zip(*small.rows, strict=True))
 
 

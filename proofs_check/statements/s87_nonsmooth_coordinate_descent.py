@@ -138,6 +138,10 @@ def ended(w: Any) -> Any:
     return w * w / 2 if 0 <= w <= 1 else math.inf
 
 
+PREDICTIONS: Any = (0, Fraction(1, 2), 2), (1, 2, Fraction(1, 2))
+"""For each τ two that have the same dual, and a third."""
+
+
 @check(
     Kind.EXACT,
     (kinked, ended),
@@ -150,9 +154,7 @@ def a_kink_or_an_end_of_tau_hides_the_predictions(taus: Any) -> Finding:
     """w = τ*'(s) maximizes sw − τ(w): the same for two predictions, another for a third."""
     grid = [Fraction(k, 8) for k in range(-32, 33)]
     alike, words = True, []
-    for tau, predictions in zip(
-        taus, ((0, Fraction(1, 2), 2), (1, 2, Fraction(1, 2))), strict=True
-    ):
+    for tau, predictions in zip(taus, PREDICTIONS, strict=True):
         duals = [max((s * w - tau(w), w) for w in grid)[1] for s in predictions]
         alike &= duals[0] == duals[1] != duals[2]
         words.append(", ".join(map(str, duals)))
