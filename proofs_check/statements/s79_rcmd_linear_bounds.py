@@ -173,9 +173,9 @@ BITING = ("linear-quadratic", "linear-any-loss", "linear-conjecture", "linear-un
     Kind.FLOAT,
     valid,
     {
+        "one of them exceeded by 1e-9": exceeded,
         "refuted ones printed too": applicable((bounds.Verdict.PROVED, bounds.Verdict.REFUTED)),
         "taken two steps later": later,
-        "one of them exceeded by 1e-9": exceeded,
     }
     | {f"half of {name}": part(name, 0.5) for name in BITING}
     | {f"two fifths of {name}": part(name, 0.4) for name in ("linear-dual", "corollary-energy")},
