@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -174,6 +175,16 @@ def test_page_without_its_converter_is_refused_before_work(given, capsys, monkey
     out, err = capsys.readouterr()
     assert out == ""
     assert "--html needs latex2mathml; expected it: pip install" in err
+
+
+def test_intervals_without_flint_are_refused_before_work(given, capsys, monkeypatch):
+    first = entry("first", agreeing)
+    given(replace(first, checks=(replace(first.checks[0], kind=Kind.INTERVAL),)))
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
+    assert command.main(["--jobs", "1"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "intervals need python-flint; expected it: pip install 'rcmd-opt[verify]'" in err
 
 
 def test_interrupt_shows_what_is_done(given, capsys, tmp_path):
