@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from proofs_check.ledger import ledger
 from proofs_check.running import Entry, run
-from proofs_check.statement import Statement
+from proofs_check.statement import Kind, Statement
 from proofs_check.table import Table, counted
 from rcmd import RCMD, Problem
 from rcmd.model.bounds import Verdict, all_bounds
@@ -180,14 +180,18 @@ def _run_ledger(options: argparse.Namespace) -> int:
     statements = _selected(ledger(), options.only)
     if options.html and importlib.util.find_spec("latex2mathml") is None:
         raise BadInput("--html needs latex2mathml; expected it: pip install 'rcmd-opt[demo]'")
+    intervals = any(check.kind is Kind.INTERVAL for one in statements for check in one.checks)
+    if intervals and importlib.util.find_spec("flint") is None:
+        raise BadInput("intervals need python-flint; expected it: pip install 'rcmd-opt[verify]'")
     table = Table(statements, shutil.get_terminal_size((100, 24)).columns, sys.stdout.isatty())
     begun, entries, interrupted = time.perf_counter(), [], False
     print("\n".join(table.head()))
     try:
         for entry in _watched(run(statements, slow=options.slow, jobs=options.jobs), statements):
             entries.append(entry)
-            evidence = table.checks(entry) if options.verbose or options.only else []
-            print("\n".join([*table.row(entry), *evidence]))
+            print("\n".join(table.row(entry)))
+            if options.verbose or options.only:
+                print("\n".join([*table.facts(entry.statement), *table.checks(entry)]))
     except KeyboardInterrupt:
         interrupted = True
     print("\n".join(table.summary(entries, time.perf_counter() - begun)))
@@ -254,10 +258,14 @@ def as_json(entry: Entry) -> dict[str, Any]:
         "label": statement.label,
         "title": statement.title,
         "paper": statement.paper,
+        "origin": statement.origin,
         "claim": statement.claim,
+        "hypotheses": statement.assumed,
         "status": statement.status.value,
         "correction": statement.correction,
+        "proof": statement.proof,
         "method": statement.method,
+        "tested": statement.tested,
         "agrees": entry.agrees,
         "left_out": entry.left_out,
         "checks": [

@@ -104,17 +104,21 @@ def _card(entry: Entry) -> str:
     slug = _slug(statement.status)
     texts = [
         ("Claim", statement.claim),
+        ("Assumed", "; ".join(statement.assumed)),
         ("Correction", statement.correction),
+        ("Proof", statement.proof),
         ("Checked", statement.method),
+        ("Tested", statement.tested),
     ]
     fields = "".join(f"<dt>{name}</dt><dd>{typeset(text)}</dd>" for name, text in texts if text)
+    source = statement.paper.replace("none;", "Ours, not the paper's;", 1)
     slow = counted(entry.left_out, "slow check")
     left_out = f"<li class=left>{slow} left out</li>" if entry.left_out else ""
     return (
         f'<article data-status="{slug}" id="{escape(statement.label, quote=True)}">'
         f'<header><span class="badge {slug}">{statement.status}</span>'
         f"<h2>{typeset(statement.title)}</h2></header>"
-        f"<p class=paper>{escape(statement.paper)}</p><dl>{fields}</dl>"
+        f"<p class=paper>{escape(source)}</p><dl>{fields}</dl>"
         f"<ul>{''.join(map(_evidence, entry.outcomes))}{left_out}</ul></article>"
     )
 

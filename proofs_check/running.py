@@ -77,8 +77,8 @@ def outcome_of(check: Check) -> Outcome:
         detail = f"raised {type(error).__name__}: {error}"
         return Outcome(check.name, check.kind, False, detail, None, seconds, traceback.format_exc())
     seconds = time.perf_counter() - begun
-    slack = None if finding.slack is None else float(finding.slack)
-    return Outcome(check.name, check.kind, bool(finding.agrees), finding.detail, slack, seconds)
+    agrees = bool(finding.agrees)
+    return Outcome(check.name, check.kind, agrees, finding.detail, finding.slack, seconds)
 
 
 def chosen_places(statement: Statement, slow: bool) -> list[int]:

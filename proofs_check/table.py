@@ -63,6 +63,23 @@ class Table:
         colours = ["" if entry.agrees else "1;31", "", COLOURS[statement.status], "2", "", "2"]
         return self._row(cells, colours)
 
+    def facts(self, statement: Statement) -> list[str]:
+        """Whose a statement is, what it assumes and rests on, and on what it was tested."""
+        texts = {
+            "origin": statement.origin,
+            "assumed": "; ".join(statement.assumed),
+            "proof": statement.proof,
+            "tested": statement.tested,
+        }
+        indent = " " * 13
+        return [
+            self._paint(line, "2")
+            for name, text in texts.items()
+            for line in textwrap.wrap(
+                f"    {name + ':':8} {plain(text)}", self.width, subsequent_indent=indent
+            )
+        ]
+
     def checks(self, entry: Entry) -> list[str]:
         """The checks of a statement, each with its evidence."""
         return [line for outcome in entry.outcomes for line in self._check(outcome)]
@@ -94,8 +111,9 @@ class Table:
         ran = [outcome for entry in entries for outcome in entry.outcomes]
         against = sum(not outcome.agrees for outcome in ran)
         left_out = sum(entry.left_out for entry in entries)
+        ours = sum(entry.statement.origin == "ours" for entry in entries)
         words = [
-            counted(len(entries), "statement"),
+            f"{counted(len(entries), 'statement')} ({ours} ours)",
             counted(len(ran), "check"),
             f"{against} against the ledger" if against else "all agree with the ledger",
             *([f"{counted(left_out, 'slow check')} left out (--slow)"] if left_out else []),

@@ -153,10 +153,10 @@ def all_energies(fitted: Fitted, b: int, k: int) -> list[Energies]:
 
 @cache
 def sample(equal: bool = True) -> tuple[Energies, ...]:
-    """Runs of drawn problems with n = 1, 2, 3 and every batch size, at every k up to 3 or 4."""
+    """Runs of drawn problems, n ≤ 4, p ≤ 2 and every batch size, at every k up to 2, 3 or 4."""
     return tuple(
         run
-        for n, k, count in ((1, 4, 8), (2, 4, 8), (3, 3, 8))
+        for n, k, count in ((1, 4, 8), (2, 4, 8), (3, 3, 8), (4, 2, 3))
         for fitted in family(39, count, (n,), equal=equal)
         for b in range(1, n + 1)
         for run in all_energies(fitted, b, k)

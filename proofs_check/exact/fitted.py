@@ -16,7 +16,8 @@ import numpy as np
 
 from proofs_check.exact.losses import Squared, TiltedHuber
 from proofs_check.exact.problem import Loss, Regularizer, Small, Vector, dot, mix
-from proofs_check.exact.regularizers import Cube, Hull, Parabola, cross_polytope
+from proofs_check.exact.regularizers import Cube, Hull, Parabola, Ridge, cross_polytope
+from proofs_check.exact.shifted import through
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,7 @@ class Fitted:
     @property
     def bounds(self) -> Vector:
         """M_j = max |x_jᵀβ| over dom R."""
-        at_corners = [self.problem.predictions(corner) for corner in self.corners]
-        return tuple(max(abs(s) for s in column) for column in zip(*at_corners, strict=True))
+        return row_bounds(self.problem, self.corners)
 
     @property
     def energy(self) -> Any:
@@ -51,23 +51,47 @@ class Fitted:
 
     @property
     def radius(self) -> Any:
-        """D_max: the largest D_h(ŵ, w⁰) for squared losses, else the sum of each row's largest."""
-        problem, zero = self.problem, (Fraction(0),) * self.problem.n
-        if all(isinstance(loss, Squared) for loss in problem.losses):
-            # A convex function of β is largest at an extreme point.
-            return max(problem.bregman(problem.predictions(c), zero) for c in self.corners)
-        worst = [
-            max(loss.value(0) - loss.value(a) + loss.derivative(a) * a for a in (bound, -bound))
-            for loss, bound in zip(problem.losses, self.bounds, strict=True)
-        ]
-        return sum(worst) / problem.n
+        """D_max."""
+        return largest_distance(self.problem, self.corners)
+
+
+def corners(regularizer: Regularizer, p: int) -> tuple[Vector, ...]:
+    """The extreme points of dom R."""
+    if isinstance(regularizer, Cube):
+        return tuple(product((regularizer.radius, -regularizer.radius), repeat=p))
+    if isinstance(regularizer, Parabola):
+        return ((regularizer.lower,), (regularizer.upper,))
+    if isinstance(regularizer, Ridge):
+        return tuple(product(*((m - regularizer.radius, m + regularizer.radius)
+                               for m in regularizer.centre)))  # fmt: skip
+    assert isinstance(regularizer, Hull)
+    return regularizer.vertices
+
+
+def row_bounds(problem: Small, corners: tuple[Vector, ...]) -> Vector:
+    """M_j = max |x_jᵀβ| over dom R."""
+    at_corners = [problem.predictions(corner) for corner in corners]
+    return tuple(max(abs(s) for s in column) for column in zip(*at_corners, strict=True))
+
+
+def largest_distance(problem: Small, corners: tuple[Vector, ...]) -> Any:
+    """D_max where losses are squared or p = 1, else the larger sum of each row's largest."""
+    zero = (0 * problem.rows[0][0],) * problem.n
+    if len(problem.rows[0]) == 1 or all(isinstance(loss, Squared) for loss in problem.losses):
+        # D_l(0, s) grows with |s|, and is convex in s for a squared loss.
+        return max(problem.bregman(problem.predictions(corner), zero) for corner in corners)
+    worst = [
+        max(loss.value(0) - loss.value(a) + loss.derivative(a) * a for a in (bound, -bound))
+        for loss, bound in zip(problem.losses, row_bounds(problem, corners), strict=True)
+    ]
+    return sum(worst) / problem.n
 
 
 def separable(n: int, y: Any) -> Fitted:
     """X = I, l_j = (s − y)²/2 and ‖β‖_∞ ≤ 1, for |y| ≤ 1."""
     unit = tuple(tuple(Fraction(int(i == j)) for i in range(n)) for j in range(n))
     problem = Small(unit, [Squared(Fraction(y))] * n, Cube(Fraction(1)))
-    return Fitted(problem, (Fraction(y),) * n, _corners(problem.regularizer, n))
+    return Fitted(problem, (Fraction(y),) * n, corners(problem.regularizer, n))
 
 
 def fitted(generator: np.random.Generator, n: int, *, equal: bool = True) -> Fitted:
@@ -76,15 +100,16 @@ def fitted(generator: np.random.Generator, n: int, *, equal: bool = True) -> Fit
     rows = tuple(tuple(_number(generator, 4) for _ in range(p)) for _ in range(n))
     inside = generator.random() < 0.3
     w = tuple(Fraction(0) if inside else _number(generator, 2) for _ in range(n))
-    corners = _corners(regularizer, p)
+    ends = corners(regularizer, p)
     slope = tuple(dot(column, w) / n for column in zip(*rows, strict=True))
-    beta = _minimizer(generator, regularizer, corners, slope)
+    beta = _minimizer(generator, regularizer, ends, slope)
     squared = generator.random() < 0.5
     sizes = [Fraction(int(generator.integers(0, 4)), 2) for _ in range(n)]
     losses: list[Loss] = [
-        _loss(squared, sizes[0 if equal else j], dot(rows[j], beta), w[j]) for j in range(n)
+        through(_loss(squared, sizes[0 if equal else j]), dot(rows[j], beta), w[j])
+        for j in range(n)
     ]
-    return Fitted(Small(rows, losses, regularizer), beta, corners)
+    return Fitted(Small(rows, losses, regularizer), beta, ends)
 
 
 def family(
@@ -120,15 +145,6 @@ def _regularizer(generator: np.random.Generator) -> tuple[Regularizer, int]:
     return Parabola(Fraction(1, 4), _number(generator, 2), lower, lower + 1), 1
 
 
-def _corners(regularizer: Regularizer, p: int) -> tuple[Vector, ...]:
-    if isinstance(regularizer, Cube):
-        return tuple(product((regularizer.radius, -regularizer.radius), repeat=p))
-    if isinstance(regularizer, Parabola):
-        return ((regularizer.lower,), (regularizer.upper,))
-    assert isinstance(regularizer, Hull)
-    return regularizer.vertices
-
-
 def _minimizer(
     generator: np.random.Generator,
     regularizer: Regularizer,
@@ -146,10 +162,8 @@ def _minimizer(
     return point
 
 
-def _loss(squared: bool, size: Fraction, s: Any, w: Any) -> Loss:
-    """A loss of the drawn kind with l'(s) = w."""
+def _loss(squared: bool, size: Fraction) -> Loss:
+    """A loss of the drawn kind."""
     if squared:
-        gamma = size + Fraction(1, 2)
-        return Squared(s - w / gamma, gamma)
-    bent = TiltedHuber(Fraction(1, 2), size / 4, Fraction(0))
-    return TiltedHuber(bent.width, bent.curvature, w - bent.derivative(s))
+        return Squared(Fraction(0), size + Fraction(1, 2))
+    return TiltedHuber(Fraction(1, 2), size / 4, Fraction(0))

@@ -11,6 +11,7 @@ from typing import Any
 
 import mpmath
 
+from proofs_check.exact.fitted import corners, largest_distance, row_bounds
 from proofs_check.exact.losses import Softplus
 from proofs_check.exact.paths import Path, all_batches, start
 from proofs_check.exact.problem import Small, Vector, dot
@@ -23,14 +24,14 @@ from proofs_check.exact.shifted import kinks
 class Strong:
     """A small problem with strongly convex R, and batches of b rows.
 
-    What needs dom R or the optimum asks for R a ``Parabola``, p = 1; the rest works for p = 2.
-
-    ``printed`` runs it with the paper's σ for every b; else with σ_b.
+    ``printed`` runs it with the paper's σ for every b; else with σ_b. For p = 1 the optimum is
+    found; for p = 2 whoever asks for it gives it as ``solution``.
     """
 
     problem: Small
     b: int = 1
     printed: bool = False
+    solution: Vector | None = None
 
     @property
     def n(self) -> int:
@@ -53,15 +54,14 @@ class Strong:
         return max(loss.gamma for loss in self.problem.losses)
 
     @property
-    def _interval(self) -> Parabola:
-        assert isinstance(self.problem.regularizer, Parabola)
-        return self.problem.regularizer
+    def corners(self) -> tuple[Vector, ...]:
+        """The extreme points of dom R."""
+        return corners(self.problem.regularizer, len(self.problem.rows[0]))
 
     @cached_property
     def bounds(self) -> Vector:
-        """M_j = max |x_jᵀβ| over dom R, for p = 1."""
-        farthest = max(abs(self._interval.lower), abs(self._interval.upper))
-        return tuple(abs(row[0]) * farthest for row in self.problem.rows)
+        """M_j = max |x_jᵀβ| over dom R."""
+        return row_bounds(self.problem, self.corners)
 
     @cached_property
     def energy(self) -> Any:
@@ -76,9 +76,8 @@ class Strong:
 
     @cached_property
     def radius(self) -> Any:
-        """D_max, the largest D_h(ŵ, w⁰), for p = 1: at an end of the interval."""
-        ends = ((self._interval.lower,), (self._interval.upper,))
-        return max(self.problem.bregman(self.problem.predictions(e), self._zero) for e in ends)
+        """D_max, the largest D_h(ŵ, w⁰), or more where p = 2 and losses are not squared."""
+        return largest_distance(self.problem, self.corners)
 
     @property
     def _zero(self) -> Vector:
@@ -87,13 +86,7 @@ class Strong:
     @cached_property
     def spectral(self) -> Any:
         """‖X‖₂² for p = 1, a rational number just above it for p = 2."""
-        columns = list(zip(*self.problem.rows, strict=True))
-        if len(columns) == 1:
-            return dot(columns[0], columns[0])
-        (a, c), (_, d) = ([dot(u, v) for v in columns] for u in columns)
-        square = (a - d) ** 2 + 4 * c**2
-        root = Fraction(math.isqrt(int(square * 10**24)) + 1, 10**12)
-        return (a + d + root) / 2
+        return largest_eigenvalue(self.problem.rows, (1,) * self.n)
 
     @property
     def row(self) -> Any:
@@ -167,8 +160,10 @@ class Strong:
 
     @cached_property
     def optimum(self) -> Vector:
-        """β* for p = 1."""
-        low, high = self._interval.lower, self._interval.upper
+        """β*."""
+        if self.solution is not None:
+            return self.solution
+        (low,), (high,) = self.corners
         if self._slope(low) >= 0:
             return (low,)
         if self._slope(high) <= 0:
@@ -185,7 +180,9 @@ class Strong:
     def _slope(self, beta: Any) -> Any:
         """P'(β) for p = 1."""
         response = self.problem.response(self.problem.predictions((beta,)))
-        return self.problem.slope(response)[0] + self.mu * (beta - self._interval.centre)
+        regularizer = self.problem.regularizer
+        assert isinstance(regularizer, Parabola)
+        return self.problem.slope(response)[0] + self.mu * (beta - regularizer.centre)
 
     def _kinks(self) -> list[Any]:
         """Where P' changes its slope."""
@@ -206,6 +203,18 @@ class Strong:
     def start_radius(self) -> Any:
         """D_h(w*, w⁰)."""
         return self.problem.bregman(self.problem.predictions(self.optimum), self._zero)
+
+
+def largest_eigenvalue(rows: tuple[Vector, ...], weights: Iterable[Any]) -> Any:
+    """Of Σ weight·xxᵀ over the rows x, for p = 1; a rational number just above it for p = 2."""
+    terms = list(zip(weights, rows, strict=True))
+    p = len(rows[0])
+    if p == 1:
+        return sum(weight * x[0] * x[0] for weight, x in terms)
+    a, c, d = (sum(w * x[i] * x[j] for w, x in terms) for i, j in ((0, 0), (0, 1), (1, 1)))
+    square = (a - d) ** 2 + 4 * c**2
+    root = Fraction(math.isqrt(int(square * 10**24)) + 1, 10**12)
+    return (a + d + root) / 2
 
 
 def mean(values: Iterable[Any]) -> Any:

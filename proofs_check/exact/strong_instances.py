@@ -13,7 +13,7 @@ from numpy.random import Generator, default_rng
 from proofs_check.exact.losses import Softplus, Squared, TiltedHuber
 from proofs_check.exact.problem import Loss, Small, Vector
 from proofs_check.exact.regularizers import Parabola, Ridge
-from proofs_check.exact.shifted import Shifted
+from proofs_check.exact.shifted import Shifted, through
 from proofs_check.exact.strong import Strong
 
 F = Fraction
@@ -98,15 +98,29 @@ def free(n: int, mu: Any, b: int = 1) -> Strong:
     return Strong(Small(((F(1),),) * n, [Squared(F(1))] * n, parabola), b)
 
 
+def solved(generator: Generator, loss: Callable[[Generator], Loss], n: int, b: int = 1) -> Strong:
+    """A drawn problem with p = 2, its losses tilted until a drawn w* is optimal."""
+    one = drawn(generator, loss, n, b, p=2)
+    w = tuple(eighths(generator, -16, 16) for _ in range(n))
+    beta = one.problem.atom(w)
+    points = zip(one.problem.losses, one.problem.predictions(beta), w, strict=True)
+    losses = [through(loss, s, v) for loss, s, v in points]
+    return Strong(Small(one.problem.rows, losses, one.problem.regularizer), b, solution=beta)
+
+
 @cache
 def zoo(b: int = 1) -> list[Strong]:
-    """Named and drawn problems in fractions; n from b to 3, p = 1."""
+    """Named and drawn problems in fractions: n from b to 3 with p = 1, to 4 with p = 2."""
     generator = default_rng(32 + b)
     sizes = [n for n in (1, 2, 3) if n >= b]
     named = [one for n in sizes for one in (huber(n, b=b), free(n, 2, b))]
-    return named + [
-        drawn(generator, loss, n, b)
-        for n in sizes
-        for loss in (squared, kinked, moved)
-        for _ in range(14)
+    kinds = squared, kinked, moved
+    line = [drawn(generator, loss, n, b) for n in sizes for loss in kinds for _ in range(14)]
+    plane = [
+        solved(generator, loss, n, b)
+        for n in (2, 3, 4)
+        if n >= b
+        for loss in kinds
+        for _ in range(3)
     ]
+    return named + line + plane

@@ -6,22 +6,14 @@ import heapq
 from functools import cache
 from typing import Any, NamedTuple
 
-from proofs_check.intervals.relaxation import (
-    END,
-    TAIL_CELLS,
-    Drift,
-    Relaxation,
-    above,
-    intervals,
-    largest,
-    rational,
-)
+from proofs_check.intervals.arithmetic import Numbers
+from proofs_check.intervals.relaxation import END, TAIL_CELLS, Drift, Relaxation
 
 LATE = 37
 """The third range begins at t = 1 + 37/16 = 3.3125."""
 
-GOAL = rational(393, 100)
-"""Boxes of the third range are split until all are below this, or the budget is spent."""
+GOAL = 393, 100
+"""Boxes of the third range are split until all are below this fraction, or up to the budget."""
 
 BUDGET = 1000
 
@@ -42,22 +34,26 @@ def certify(relaxation: Relaxation) -> Ranges:
     with (E0) and (E1). Late, for every value of z the smaller of (I) and (III). At the limit (II),
     whose terms α, 1/t and Y all decrease.
     """
-    drift = _drift(*(getattr(type(relaxation), name) for name in ("curved", "smooth", "capped")))
+    numbers, kind = relaxation.numbers, type(relaxation)
+    rational = numbers.rational
+    drift = _drift(numbers, *(getattr(kind, name) for name in ("curved", "smooth", "capped")))
     early = (1 + rational(1, 4)) * relaxation.touched(rational(1))
     middle = [
         relaxation.jensen(1 + rational(m + 1, TAIL_CELLS), drift.average(m), rational(0))
         for m in range(LATE)
     ]
     limit = relaxation.at_optimum(rational(END), drift.average((END - 1) * TAIL_CELLS))
-    values = early, largest(*middle), _late(relaxation, drift), limit
-    return Ranges(*(float(x.b) for x in values))
+    values = early, numbers.largest(*middle), _late(relaxation, drift), limit
+    return Ranges(*(float(numbers.above(x)) for x in values))
 
 
 @cache
-def _drift(*methods: Any) -> Drift:
+def _drift(numbers: Numbers, *methods: Any) -> Drift:
     """That of all relaxations which have these methods in common, on which alone it depends."""
     names = ("curved", "smooth", "capped")
-    return Drift(type("_Relaxation", (Relaxation,), dict(zip(names, methods, strict=True)))())
+    return Drift(
+        type("_Relaxation", (Relaxation,), dict(zip(names, methods, strict=True)))(numbers)
+    )
 
 
 class _Box(NamedTuple):
@@ -79,25 +75,27 @@ class _Box(NamedTuple):
 
 def _late(relaxation: Relaxation, drift: Drift) -> Any:
     """The largest over t and z of the smaller of (I) and (III): branch and bound."""
+    numbers = relaxation.numbers
+    rational, above = numbers.rational, numbers.above
 
     def bound(box: _Box) -> Any:
         first, last = 1 + rational(box.first, TAIL_CELLS), 1 + rational(box.last, TAIL_CELLS)
-        t = intervals.mpf([first.a, last.b])
+        t = numbers.hull(first, last)
         low, high = rational(box.low, 2**20), rational(box.high, 2**20)
         alpha = drift.average(box.first)
         one = relaxation.jensen(t, alpha, low)
         three = relaxation.at_start(t, alpha, low, high)
-        return min(above(one), above(three), key=lambda x: x.b)
+        return min(above(one), above(three))
 
     top = 8
     whole = _Box(LATE, (END - 1) * TAIL_CELLS, 0, top * 2**20)
-    heap = [(-bound(whole).b, whole)]
+    heap, goal = [(-bound(whole), whole)], above(rational(*GOAL))
     for _ in range(BUDGET):
-        if -heap[0][0] <= GOAL.b:
+        if -heap[0][0] <= goal:
             break
         _, box = heapq.heappop(heap)
         for half in box.halves():
-            heapq.heappush(heap, (-bound(half).b, half))
+            heapq.heappush(heap, (-bound(half), half))
     # (I) decreases in z, so z ≥ top is no worse than z = top.
     beyond = relaxation.jensen(rational(END), drift.average(LATE), rational(top))
-    return largest(intervals.mpf(-heap[0][0]), beyond)
+    return numbers.largest(-heap[0][0], beyond)

@@ -21,10 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpmath.ctx_iv import MPIntervalContext
-
-intervals: Any = MPIntervalContext()
-intervals.prec = 80
+from proofs_check.intervals.arithmetic import Numbers
 
 CELLS = 1024
 """Cells of [0, 1], where F has no closed form that is seen to decrease."""
@@ -36,27 +33,15 @@ END = 24
 """Beyond this t every term of bound (II) decreases."""
 
 
-def rational(numerator: int, denominator: int = 1) -> Any:
-    """An interval that holds the fraction."""
-    return intervals.mpf(numerator) / denominator
-
-
-def above(x: Any) -> Any:
-    """The upper end as a point."""
-    return intervals.mpf(x.b)
-
-
-def largest(*xs: Any) -> Any:
-    """The largest of the upper ends."""
-    return max((above(x) for x in xs), key=lambda x: x.b)
-
-
 class Relaxation:
-    """F, A and the three bounds; a planted bug overrides one of them."""
+    """F, A and the three bounds in intervals of a kind; a planted bug overrides one of them."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.numbers = numbers
 
     def curved(self, e: Any) -> Any:
         """e⁴/(1/2+e−e²): the maximum of 2e²x − (1/2+e−e²)x² over x = √S."""
-        return e**4 / (rational(1, 2) + e - e**2)
+        return e**4 / (self.numbers.rational(1, 2) + e - e**2)
 
     def smooth(self, e: Any) -> Any:
         """F for x ≥ 1, that is e ≤ 2/3: it increases with e."""
@@ -69,15 +54,16 @@ class Relaxation:
         or at the cap √(1−e²) where that comes first.
         """
         large, small = 2 / (2 + left), 2 / (2 + right)
-        B = large**2 * intervals.sqrt(1 - intervals.exp(-right))
-        C = rational(1, 2) + small - large**2
-        cap = intervals.sqrt(1 - small**2)
-        gain = 2 * B * cap - C * cap**2 if (B - C * cap).a >= 0 else B**2 / C
+        numbers = self.numbers
+        B = large**2 * numbers.sqrt(1 - numbers.exp(-right))
+        C = numbers.rational(1, 2) + small - large**2
+        cap = numbers.sqrt(1 - small**2)
+        gain = 2 * B * cap - C * cap**2 if numbers.below(B - C * cap) >= 0 else B**2 / C
         return 1 + large + large**2 + gain
 
     def touched(self, t: Any) -> Any:
         """4 − 3e^{−t} ≥ 4 − 3π_i ≥ U_i for i ≤ k, t ≤ 1."""
-        return 4 - 3 * intervals.exp(-t)
+        return 4 - 3 * self.numbers.exp(-t)
 
     def lowered(self, t: Any, alpha: Any, z: Any) -> Any:
         """α'."""
@@ -93,45 +79,49 @@ class Relaxation:
 
     def at_start(self, t: Any, alpha: Any, z: Any, z_top: Any) -> Any:
         """(III) without d, where κ = l'(0); z_top is the z under the root."""
-        noise = largest(self.noise(t, alpha, z), rational(0))
+        noise = self.numbers.largest(self.noise(t, alpha, z), self.numbers.rational(0))
         drift = self.lowered(t, alpha, z)
-        return drift + noise + 2 * intervals.sqrt(noise * z_top)
+        return drift + noise + 2 * self.numbers.sqrt(noise * z_top)
 
     def at_optimum(self, t: Any, alpha: Any) -> Any:
         """(II) without the d that the theorem has as well, where κ = w*; d ≤ N²."""
-        noise = self.noise(t, alpha, rational(0))
-        return alpha + noise + 2 * intervals.sqrt(noise * (alpha + 1 / t))
+        noise = self.noise(t, alpha, self.numbers.rational(0))
+        return alpha + noise + 2 * self.numbers.sqrt(noise * (alpha + 1 / t))
 
 
 class Drift:
     """Upper bounds of A(t) for t = 1, 1 + 1/16, …, 24, from a relaxation's F."""
 
     def __init__(self, relaxation: Relaxation) -> None:
-        edges = [rational(m, CELLS) for m in range(CELLS + 1)]
-        least = above(relaxation.smooth(rational(2, 3)))
-        self.head = rational(0)
+        self.numbers = numbers = relaxation.numbers
+        edges = [numbers.rational(m, CELLS) for m in range(CELLS + 1)]
+        least = numbers.above(relaxation.smooth(numbers.rational(2, 3)))
+        self.head = numbers.rational(0)
         for left, right in zip(reversed(edges[:-1]), reversed(edges[1:]), strict=True):
-            least = largest(least, relaxation.capped(left, right))
-            self.head = above(self.head + least / CELLS)
-        self.tail = [rational(0)]
+            least = numbers.largest(least, relaxation.capped(left, right))
+            self.head = numbers.above(self.head + least / CELLS)
+        self.tail = [numbers.rational(0)]
         for m in range((END - 1) * TAIL_CELLS):
-            e = 2 / (3 + rational(m, TAIL_CELLS))
-            self.tail.append(above(self.tail[-1] + relaxation.curved(e) / TAIL_CELLS))
+            e = 2 / (3 + numbers.rational(m, TAIL_CELLS))
+            self.tail.append(numbers.above(self.tail[-1] + relaxation.curved(e) / TAIL_CELLS))
 
     def __call__(self, m: int) -> Any:
         """A(t) at t = 1 + m/16: ∫(1 + e + e²) in closed form, the rest cell by cell."""
-        t = 1 + rational(m, TAIL_CELLS)
-        closed = t - 1 + 2 * intervals.log((2 + t) / 3) + 4 * (rational(1, 3) - 1 / (2 + t))
-        return above(self.head + closed + self.tail[m])
+        numbers = self.numbers
+        t = 1 + numbers.rational(m, TAIL_CELLS)
+        third = numbers.rational(1, 3)
+        closed = t - 1 + 2 * numbers.log((2 + t) / 3) + 4 * (third - 1 / (2 + t))
+        return numbers.above(self.head + closed + self.tail[m])
 
     def average(self, m: int) -> Any:
         """A(t)/t there, an upper bound for all later t since F decreases."""
-        return self(m) / (1 + rational(m, TAIL_CELLS))
+        return self(m) / (1 + self.numbers.rational(m, TAIL_CELLS))
 
     def excess(self) -> Any:
         """An upper bound of A(t) − t − 2 ln(1+t/2) for every t: the integral of F − 1 − e.
 
         Past END the curved term is 32/(v²(v²+4v−8)) ≤ 32/v⁴ at v = 2 + x.
         """
-        head = self.head - 1 - 2 * intervals.log(rational(3, 2))
+        rational = self.numbers.rational
+        head = self.head - 1 - 2 * self.numbers.log(rational(3, 2))
         return head + rational(4, 3) + self.tail[-1] + rational(32, 3 * (2 + END) ** 3)

@@ -3,13 +3,16 @@ r"""The regularizer must be convex, which the assumption does not say.
 Paper: Assumption 1.1 (ass:smooth), Section 1
 Claim: smooth strictly convex losses, a bounded domain of R with an attained oracle, and
     $0 \in \mathrm{dom}\,R$ suffice for Theorems 3.1 and 3.2.
+Hypotheses: the three parts of Assumption 1.1, as printed
 Verdict: PROOF GAP
 Correction: add that R is proper and convex. The proofs use that averages of atoms lie in dom R
     and that $\phi(\cdot, w)$ is convex. Closedness is not needed: an attained oracle gives the
     same answers for R and for its closure.
+Proof: exact; by a counterexample to the assumption as printed
 Check: with R the indicator of $\{-1, 0, 1\}$ the assumption holds as printed (the oracle is
     attained for every c, and 0 lies in the domain), yet $\bar\beta^k$ leaves the domain and the
     expected gap is infinite; on the hull $[-1, 1]$ the same runs obey the bound.
+Tested: n = 2, p = 1, b = 1, k = 3; squared losses
 """
 
 from __future__ import annotations

@@ -2,12 +2,15 @@ r"""A ball of half the radius holds the ridge solution.
 
 Paper: Example 1.1, ridge regression (exam:ridge), Section 1.1
 Claim: the ridge problem may be restricted to $\|\beta\|_2^2 \le \|y\|_2^2/(n\lambda)$.
+Hypotheses: $R = \frac\lambda2\|\beta\|_2^2$ and squared losses with $\gamma = 1$
 Verdict: LOOSE
 Correction: $\|\beta^*\|_2^2 \le \|y\|_2^2/(4n\lambda)$, attained where a singular value is
     $\sqrt{n\lambda}$ and y lies along its left vector: M may be halved and $\gamma M^2$ quartered.
+Proof: by hand, symbolic
 Check: $\beta^* = X^T(XX^T + n\lambda I)^{-1}y$ shrinks each singular direction by
     $\varsigma/(\varsigma^2 + n\lambda) \le 1/(2\sqrt{n\lambda})$, the difference being a square;
     and normal equations solved in fractions.
+Tested: n ≤ 3, p = 2, no steps; squared losses
 """
 
 from __future__ import annotations
@@ -85,4 +88,4 @@ def a_quarter_of_the_printed_square_is_enough_and_attained(formula: Any) -> Find
     y = (Fraction(3), Fraction(-5))
     beta = _ridge(identity, y, Fraction(1))
     ratio = sum(b * b for b in beta) / formula(y, 2, Fraction(1, 2))
-    return Finding(within and ratio == 1, f"within {within}; attained with ratio {ratio}", 3.0)
+    return Finding(within and ratio == 1, f"within {within}; attained with ratio {ratio}", 0.25)

@@ -2,13 +2,16 @@ r"""A ball of 0.4 times the radius holds the sparse logistic solution.
 
 Paper: Example 1.1, sparse logistic regression (exam:sparse-logistic), Section 1.1
 Claim: the problem may be restricted to $\|\beta\|_1 \le \ln(2)/\lambda$.
+Hypotheses: $R = \lambda\|\beta\|_1$ and logistic losses
 Verdict: LOOSE
 Correction: $\|\beta^*\|_1 \le W(1/e)/\lambda \approx 0.27846/\lambda$ with Lambert's W, attained.
     Along the ray through $\beta^*$ the derivative vanishes: $\lambda\|\beta^*\|_1 =
     \tfrac1n\sum_j m_j/(1 + e^{m_j})$ with margins $m_j = y_jx_j^T\beta^*$, and
     $\max_m m/(1+e^m) = W(1/e)$ at $m = 1 + W(1/e)$.
+Proof: by hand, symbolic
 Check: the maximum symbolically; in 50 digits the attaining problem with n = 1, whose minimizer
     is certified by its derivative, and the mean over the margins for n = 3.
+Tested: n = 1 and 3, p = 1, no steps; logistic losses
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ def radius() -> Any:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     radius,
     {
         "ln 2, which nothing attains": lambda: mpmath.log(2),
@@ -76,7 +79,7 @@ def one_sample_attains_the_radius(formula: Any) -> Finding:
         return Finding(
             bool(stationary < small and missing < small),
             f"λβ* = {mpmath.nstr(strength * beta, 8)}; ln 2 is {float(loose):.4f} times that",
-            float(loose - 1),
+            1 / loose,
         )
 
 
@@ -96,7 +99,7 @@ def mean_of_margins(margins: Any) -> Any:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     mean_of_margins,
     {
         "the sum for the mean": lambda margins: len(margins) * mean_of_margins(margins),

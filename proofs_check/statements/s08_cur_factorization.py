@@ -4,12 +4,15 @@ Paper: Example 1.3 (exam:cur), Section 1.1
 Claim: $\tfrac{1}{2nd}\|M - M\beta M\|_F^2$ under $\sum_i\|\beta_{i,\cdot}\|_\infty \le \delta$ and
     $\sum_j\|\beta_{\cdot,j}\|_\infty \le \delta$ is (P) with losses
     $\tfrac12(M_{i,j} - M_i^T\beta M_j)^2$.
+Hypotheses: none
 Verdict: TYPO
 Correction: $\beta \in \mathbb{R}^{d\times n}$, $M_i$ is the i-th row and $M_j$ the j-th column, so
     $x_{(i,j)} = M_{i,\cdot} \otimes M_{\cdot,j}$. The oracle has no closed form: it is a linear
     programme, whose value can lie below those of both norm balls alone.
+Proof: exact
 Check: a 4 by 3 and a 3 by 3 matrix of integers; an oracle value certified from both sides in
     fractions.
+Tested: n = 12 and 9, p = 12 and 9, no steps; integer matrices 4 by 3 and 3 by 3, squared losses
 """
 
 from __future__ import annotations

@@ -3,10 +3,13 @@ r"""The substitute gradient is not an unbiased estimate of the gradient.
 Paper: (rem:not-unbiased), Section 1.2
 Claim: $s^i$ need not be $X\bar\beta$, and $d^i$ is not necessarily an unbiased estimate of the
     gradient that it stands for, $\nabla f(\bar\beta^{i-1})$.
+Hypotheses: (A); (U); (3.1)
 Verdict: HOLDS
+Proof: exact; by an instance
 Check: n = 2 and squared losses, so that expectations pass through the derivative: all runs of
     two and of three steps in fractions give $\mathbb{E}\,d^i \ne \mathbb{E}\,\nabla
     f(\bar\beta^{i-1})$. For n = 1 and $\eta_i = \alpha_i$, which is Frank-Wolfe, they agree.
+Tested: n = 2, p = 1, b = 1, k ≤ 3; squared losses
 """
 
 from __future__ import annotations

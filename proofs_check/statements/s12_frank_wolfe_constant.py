@@ -3,11 +3,14 @@ r"""Frank-Wolfe's rate involves the Lipschitz constant of the gradient.
 Paper: recap of the Frank-Wolfe method (rem:fw-recap), Section 1.2
 Claim: an $\varepsilon$-optimal solution takes $O(LD^2/\varepsilon)$ iterations, "where L is the
     Lipschitz constant of f on Q" and D the diameter of Q.
+Hypotheses: f convex, $\nabla f$ L-Lipschitz on a convex Q of diameter D; steps 2/(i+2)
 Verdict: TYPO
 Correction: of $\nabla f$. With that of f the claim depends on the unit of length: shrinking $\beta$
     and Q by t leaves every gap as it is, multiplies $LD^2$ by t for f, by 1 for $\nabla f$.
+Proof: by hand; a textbook theorem
 Check: $f(\beta) = \tfrac12(\beta/t - y)^2$ on $|\beta| \le t$ with steps 2/(i+2), in fractions: the
     gaps of t = 1 and t = 1/1000 are equal; $2LD^2/(k+2)$ holds for $\nabla f$ and fails for f.
+Tested: n = 1, p = 1, k ≤ 40; a squared loss on an interval
 """
 
 from __future__ import annotations
@@ -62,5 +65,5 @@ def the_rate_holds_in_every_unit_of_length(constant: Any) -> Finding:
     return Finding(
         gaps[0] == gaps[1] and worst <= 1,
         f"gaps equal: {gaps[0] == gaps[1]}; largest gap over the rate {float(worst):.4f}",
-        float(1 / worst - 1),
+        worst,
     )

@@ -3,14 +3,22 @@ r"""Slips of notation: the space of unit vectors, and what an expectation is con
 Paper: notation (sec:notation), with eq:xi, Sections 1.3, 1.5 and 3
 Claim: "$e_j$ denotes the j-th unit coordinate vector in $\mathbb{R}^p$";
     "$\mathbb{E}_{j_i}$ denotes expectation conditional on the randomly chosen index $j_i$";
-    $\mathbb{E}_{j_i}[\tilde g^i] = \tfrac1n g^i$; $f(\beta) = \tfrac1n\sum_{i=1}^n f_j(\beta)$.
+    $\mathbb{E}_{j_i}[\tilde g^i] = \tfrac1n g^i$; $f(\beta) = \tfrac1n\sum_{i=1}^n f_j(\beta)$;
+    "a differentiable function f is $\mu$-strongly convex" if $f(y) \ge f(x) + \nabla
+    f(x)^T(y-x) + \frac\mu2\|y-x\|^2$.
+Hypotheses: (A); (W); (U)
 Verdict: TYPO
 Correction: $e_j \in \mathbb{R}^n$, as Section 1.2 has it. $\mathbb{E}_{j_i}$ is the expectation
     over $j_i$ given $\xi_i = \{j_0, \ldots, j_{i-1}\}$: conditional on $j_i$ nothing is averaged,
-    and the equation fails. The sum runs over j.
+    and the equation fails. The sum runs over j. Strong convexity is needed of R, which has a
+    bounded domain and is never differentiable at its ends: the inequality is meant for every
+    subgradient.
+Proof: by hand
 Check: in an exact run with n = 3 and p = 2, $w^{i+1} - w^i$ is a multiple of $e_{j_i}$ in the space
     stated; at every prefix of length two the mean of $\tilde g^i$ over the next index is $g^i/n$,
-    while $\tilde g^i$ for a given index is not.
+    while $\tilde g^i$ for a given index is not; for $R = \beta^2$ on $[-1, 1]$ the inequality holds
+    with every subgradient at the end 1, where there is no derivative.
+Tested: n = 3, p = 2, b = 1, k ≤ 5; Huber-like losses
 """
 
 from __future__ import annotations
@@ -84,3 +92,30 @@ def the_mean_subgradient_is_the_subgradient_over_n(
         mean = average([run.subgradients[2] for run in runs])
         equal += mean == tuple(g / 3 for g in full)
     return Finding(equal == 9, f"equal after {equal} of 9 prefixes")
+
+
+def subgradients(mu: Any, beta: Any) -> list[Any]:
+    """Of R = (μ/2)β² on [−1, 1]: μβ, and at the end 1 all numbers above it, too."""
+    return [mu * beta + t for t in ((0, 1, 7) if beta == 1 else (0,))]
+
+
+@check(
+    Kind.EXACT,
+    subgradients,
+    {
+        "μβ/2": lambda mu, beta: [mu * beta / 2],
+        "the other way at the end": lambda mu, beta: [mu * beta - t for t in (0, 1)],
+        "the derivative alone": lambda mu, beta: subgradients(mu, beta)[:1],
+    },
+)
+def strong_convexity_is_about_subgradients(of: Any) -> Finding:
+    """R(y) ≥ R(x) + g(y−x) + (μ/2)(y−x)² on a grid of [−1, 1], μ = 2; several g at x = 1."""
+    mu, grid = Fraction(2), [Fraction(i, 4) for i in range(-4, 5)]
+    least = min(
+        mu * (y * y - x * x) / 2 - g * (y - x) - mu * (y - x) ** 2 / 2
+        for x in grid
+        for g in of(mu, x)
+        for y in grid
+    )
+    several = len(of(mu, Fraction(1)))
+    return Finding(least == 0 and several > 1, f"least rest {least}; {several} subgradients at 1")

@@ -3,11 +3,14 @@ r"""P and D as the two sides of a saddle function, and their gap as Fenchel-Youn
 Paper: (eq:minmax), with eq:primal-dual, Section 2
 Claim: $P(\beta) = \max_{w}\phi(\beta, w)$, attained at $w = \nabla L(X\beta)$, and
     $D(w) = \min_{\beta}\phi(\beta, w)$; hence $P(\beta) \ge D(w)$ for all $\beta$ and $w$.
+Hypotheses: R and every $l_j$ are proper, closed and convex, $l_j$ differentiable
 Verdict: HOLDS
+Proof: by hand, symbolic
 Check: $P(\beta) - \phi(\beta, w) = \tfrac{1}{n}\sum_{j}[l_{j}(s_{j}) + l_{j}^{*}(w_{j}) -
     w_{j}s_{j}]$ and $\phi(\beta, w) - D(w) = R(\beta) + R^{*}(-X^{T}w/n) + w^{T}X\beta/n$, each
     term non-negative: in fractions on drawn problems, and symbolically for the squared loss,
     whose term is $(w - \gamma(s - y))^{2}/(2\gamma)$.
+Tested: n = 3, p = 2, no steps; Huber-like losses and clipped ridge
 """
 
 from __future__ import annotations

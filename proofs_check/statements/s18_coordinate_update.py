@@ -3,10 +3,13 @@ r"""The mirror step of Algorithm 2 mixes the conjugate's slope with the new pred
 Paper: Proposition 2.1 (prop:wupdate), with robo3, Section 2
 Claim: $\dot l^{*}_{j_i}(w^{i+1}_{j_i}) = (1-\eta_i)\dot l^{*}_{j_i}(w^{i}_{j_i}) +
     \eta_i x_{j_i}^{T}\tilde\beta^{i}$, and $w^{i+1}_{j_i} = \dot l_{j_i}$ of that.
+Hypotheses: (A); (W)
 Verdict: HOLDS
+Proof: symbolic
 Check: symbolically, for every conjugate and all $n$: the stated slope makes the derivative of
     the step's objective vanish. In 50 digits, bisection on the derivative of the
     logistic objective, which knows nothing of the formula, returns the same point.
+Tested: n = 1, p = 1, one step; logistic losses
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ def _stationary(loss: Softplus, w: Any, prediction: Any, eta: Any) -> Any:
     return (low + high) / 2
 
 
-@check(Kind.EXACT, mixed, PLANTED)
+@check(Kind.DIGITS, mixed, PLANTED)
 def bisection_returns_the_same_point(formula: Any) -> Finding:
     """Logistic loss in 50 digits."""
     worst = mpmath.mpf(0)

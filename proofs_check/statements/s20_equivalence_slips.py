@@ -3,12 +3,15 @@ r"""Slips in the proof of the equivalence lemma.
 Paper: proof of Lemma 2.1 (lem:equi-proof), Section 2
 Claim: $(1-\eta_i)s^i_{j_i} + \eta_i x_{j_i}^T\tilde\beta^i = \dot l(w^{i+1}_{j_i}) = s^{i+1}$;
     for $j \ne i$, $s^{i+1}_j = \dot l^{*}(w^{i+1}_j) = \dot l(w^i_j) = s^i$ "from conjugacy".
+Hypotheses: (A); (W)
 Verdict: TYPO
 Correction: $\dot l^{*}_{j_i}(w^{i+1}_{j_i}) = s^{i+1}_{j_i}$; for $j \ne j_i$,
     $s^{i+1}_j = \dot l^{*}_j(w^{i+1}_j) = \dot l^{*}_j(w^i_j) = s^i_j$, the middle equality being
     $w^{i+1}_j = w^i_j$; "$\beta^i$" is $\tilde\beta^i$; Section 3 calls the lemma a theorem.
+Proof: by hand
 Check: the corrected equalities hold at every step of exact runs; the printed $\dot l$ for
     $\dot l^{*}$ and the printed $j \ne i$ do not.
+Tested: n = 4, p = 3, b = 1, k ≤ 12; Huber-like losses
 """
 
 from __future__ import annotations

@@ -2,11 +2,14 @@ r"""M is a supremum that need not be attained.
 
 Paper: definition of M (def:M), Section 3
 Claim: $M = \max_{\beta\in\mathrm{dom}\,R}\max_j |x_j^T\beta|$, finite as dom R is bounded.
+Hypotheses: (A)
 Verdict: TYPO
 Correction: $M = \sup\ldots$: dom R is bounded but need not be closed, even for closed R.
+Proof: by hand, symbolic
 Check: $R(\beta) = -\ln(1 - \beta^2)$ is closed and convex, its oracle is attained at
     $\beta = (1 - \sqrt{1+c^2})/c$ inside $(-1, 1)$ for every $c \ne 0$, and M = 1 for x = 1 is a
     limit of predictions but none of them.
+Tested: n = 1, p = 1, no steps; $R = -\ln(1-\beta^2)$, any loss
 """
 
 from __future__ import annotations

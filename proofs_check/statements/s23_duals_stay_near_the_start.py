@@ -3,10 +3,13 @@ r"""All responses and all dual iterates lie in a box around the start.
 Paper: Proposition 3.2 (prop:well-behavior-of-w), Section 3
 Claim: the maximizer of $\phi(\hat\beta, w)$ over w and every $w^i$ lie in
     $T = \{w : \|w - w^0\|_\infty \le \gamma M\}$.
+Hypotheses: (A); (U)
 Verdict: TIGHT
 Correction: the proof cites Corollary 3.1 where it needs Proposition 3.3, and $T$ has a stray bar.
+Proof: by hand
 Check: $\nabla L(X\hat\beta)$ at all corners and every $w^i$ of all $4^3$ runs of three steps,
     in fractions; the squared loss attains $\gamma M$ at a corner.
+Tested: n = 4, p = 2, b = 1, k ≤ 3; squared and Huber-like losses on a cube
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ def the_responses_lie_in_the_box_and_one_on_its_boundary(side: Any) -> Finding:
         far, bound = _distances(each, responses)
         ratios.append(far / side(each.losses[0].gamma, bound))
     return Finding(
-        max(ratios) == 1, f"largest distances over γM: {', '.join(map(str, ratios))}", 0.0
+        max(ratios) == 1, f"largest distances over γM: {', '.join(map(str, ratios))}", max(ratios)
     )
 
 

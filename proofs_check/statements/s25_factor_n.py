@@ -3,11 +3,14 @@ r"""Iterations for a gap of ε: of order n/ε, as many sample gradients as Frank
 Paper: Remark 3.2 (rem:factor_n), Section 3
 Claim: Theorem 3.1 shows that $O(n/\varepsilon)$ iterations reach an expected gap of $\varepsilon$,
     the order of the deterministic method's sample gradients.
+Hypotheses: (A); (U); (3.1)
 Verdict: HOLDS
 Correction: explicitly, $k \ge 12n\gamma M^2/\varepsilon$ with $\varepsilon \le 12\gamma M^2$.
+Proof: by hand, symbolic; from thm:A
 Check: for $k + 1 \ge n$ the theorem's bound is at most $12n\gamma M^2/(4n+k)$: the difference is
     $2n(2(k+1) - (2n-1))\gamma M^2/((4n+k)(k+1))$. The deterministic method is the case b = n of
     the mini-batch bound: N = 1, of order $1/\varepsilon$ iterations of n sample gradients.
+Tested: no instance: a formula for all numbers in it
 """
 
 from __future__ import annotations

@@ -3,12 +3,15 @@ r"""The prox function is strongly convex.
 Paper: Proposition 3.4 (prop:strong), Section 3
 Claim: $h$ is $\tfrac{1}{n\gamma}$-strongly convex in the Euclidean norm; in the proof "$\dot
     l_j^*$ is $\tfrac1\gamma$-strongly convex".
+Hypotheses: (A); (W)
 Verdict: TYPO
 Correction: the proposition is right; its proof means $l_j^*$, not its derivative. For the
     squared loss it is an equality.
+Proof: by hand; the smoothness of $l_j$ and conjugacy
 Check: exactly, $D_h(w, w') \ge \|w - w'\|^2/(2n\gamma)$ on drawn pairs, with equality for the
     squared loss; symbolically, the slope $\dot l^*$ of the squared loss is affine, so it is not
     strongly convex, while $l^*$ has second derivative $1/\gamma$.
+Tested: n = 3, no steps, all p; squared and Huber-like losses
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ def the_bregman_distance_exceeds_the_squared_norm(formula: Any) -> Finding:
             rest = small.bregman(s_to, s_from) - formula(3, Fraction(5, 4)) * square / 2
             holds &= rest >= 0
             equal &= rest == 0 or not quadratic
-    return Finding(holds and equal, f"holds {holds}, equality for squared losses {equal}", 0.0)
+    return Finding(holds and equal, f"holds {holds}, equality for squared losses {equal}", 1)
 
 
 @check(

@@ -4,12 +4,15 @@ Paper: Proposition 3.6 (robfriday), Section 3
 Claim: With $\alpha_i = \frac{2(2n+i)}{(4n+i)(i+1)}$ and $\bar\beta^i = (1-\alpha_i)\bar\beta^{i-1}
     + \alpha_i\tilde\beta^i$ one has $\bar\beta^k = \sum_{i\le k}(2n+i)\tilde\beta^i / \sum_{i\le
     k}(2n+i)$ and $\sum_{i\le k}(2n+i) = \frac{(4n+k)(k+1)}{2}$.
+Hypotheses: (3.1)
 Verdict: HOLDS
 Correction: It holds for every real $N = n/b \ge 1$ in place of n. Since $\alpha_0 = 1$ the start
     $\bar\beta^{-1}$ does not matter, and $1-\alpha_i = \frac{i(4N+i-1)}{(i+1)(4N+i)} \ge 0$.
+Proof: by hand, symbolic; induction
 Check: The sum by its first term and its increment, the recursion by $\alpha_i G_i = g_i$ and
     $(1-\alpha_i)G_i = G_{i-1}$, for symbolic N and i; the telescoping of the step sizes $\eta_i =
     \frac{2N}{2N+i+1}$ against the weights; and a recursion run in fractions.
+Tested: all n, p = 1, k ≤ 11; integers in the place of atoms, no losses
 """
 
 from __future__ import annotations

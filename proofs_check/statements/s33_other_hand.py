@@ -5,11 +5,14 @@ Claim: $\langle -g^i, w-w^i\rangle = D(w^i) - \phi(\tilde\beta^i,w) - D_h(w,w^i)
     display and $\eta_i = \frac{2n}{2n+i+1}$, $(2n+i)(\phi(\tilde\beta^i,w)-D(w^i)) \le 4n\gamma
     M^2\frac{2n+i}{2n+i+1} + \frac12((2n+i)(2n+i-1)D_h(w,w^i) - (2n+i)(2n+i+1) \mathbb E_{j_i}
     D_h(w,w^{i+1}))$.
+Hypotheses: (A); (U); b = 1; (3.1); w does not depend on $j_i$
 Verdict: HOLDS
 Correction: For w fixed before $j_i$ is drawn. The printed proof takes the sum of these at the
     random $\hat w$, which is its gap (chain:random-w).
+Proof: by hand, symbolic
 Check: The equality row by row and the coefficients of the product symbolically, for real N = n/b;
     the equality with $D_h$ computed from the conjugates, in fractions.
+Tested: n ≤ 2, p ≤ 2, b = 1, k ≤ 3; squared and Huber-like losses
 """
 
 from __future__ import annotations

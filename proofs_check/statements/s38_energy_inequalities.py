@@ -7,12 +7,15 @@ Claim: Let $\gamma\bar M^2 = \frac1n\sum_j\gamma_jM_j^2 = 1$, $e_i = \eta_i/N$ a
     - \frac{4N+k+1}{2}S_{k+1}$. Caps: $U_i \le 1+2\sqrt{(1-\pi_i)S_i}+S_i$, $U_i \le 4-3\pi_i$,
     $S_i \le 1-\frac{2N(2N-1)}{(2N+i)(2N+i-1)}$; and for $i+1 \le N$ $\pi_i \ge e^{-(i+1)/N}$ and
     $S_i \le 1-\eta_i^2$.
+Hypotheses: (A); (U); (3.1)
 Verdict: REPAIRED
 Correction: (E) is the expectation of $\|s^{i+1}\|^2$ with $2\langle s,u\rangle = \|a\|^2-\|s\|^2
     -\|u\|^2$; (E0) is its sum with the weights $c_i$ and (E1) with $\frac{4N+i+1}{2}$. The caps
     hold because a row is untouched, and $s_j = 0$, with probability $\pi_i$.
+Proof: by hand, symbolic
 Check: The coefficients of (E0), (E1) and the two bounds for $i+1\le N$ symbolically; all of them
     in fractions over all sequences of batches, each row its own $\gamma_j$.
+Tested: n ≤ 4, p ≤ 2, b ≤ n, k ≤ 4; squared and Huber-like losses, each with its own $\gamma_j$
 """
 
 from __future__ import annotations
@@ -163,6 +166,13 @@ class OneStepShort(Printed):
         return super().zeroth() - (2 * self.N + self.k + 1) * self.S[-1]
 
 
+class HalfTheDrift(Printed):
+    """(E0) with a for 2a."""
+
+    def zeroth(self) -> Any:
+        return super().zeroth() - self.a
+
+
 class MoreUntouched(Printed):
     """π_i with one draw too few."""
 
@@ -183,6 +193,7 @@ class WithoutStepSize(Printed):
     planted={
         "(E) with U_i for (1 - eta_i)U_i": WithoutStepSize,
         "(E0) with c_{k+1} for c_k": OneStepShort,
+        "(E0) with half of 2a": HalfTheDrift,
         "(E1) with twice its last term": TwiceTheEnd,
         "one draw too few": MoreUntouched,
     },

@@ -5,13 +5,16 @@ Paper: the inequality under the second display of the proof of Theorem 3.1 (step
 Claim: The constant of $\langle g^i,w-w^i\rangle + \frac n{\eta_i}\mathbb E_{j_i}D_h(w,w^{i+1}) -
     \frac n{\eta_i}D_h(w,w^i) \le 2\gamma M^2\eta_i$ is the best one that $|s_j|,
     |x_j^T\tilde\beta| \le M$ allow, for every n and i.
+Hypotheses: $l_j$ convex and $\gamma$-smooth; $|s_j|, |x_j^T\tilde\beta| \le M$; w fixed
 Verdict: TIGHT
 Correction: The left side is $\frac1{n\eta_i}\sum_jD_{l_j}(s_j+\eta_iu_j,s_j) \le
     \frac{\gamma\eta_i}{2n} \sum_ju_j^2$, equal for the squared loss at $s_j = -M$,
     $x_j^T\tilde\beta = M$. What makes the theorem loose is not the step but that no run has such
     steps one after the other.
+Proof: by hand; the formula in the correction
 Check: A semidefinite programme in six vectors, one row at a time, over all smooth convex losses;
     and the extremal step in fractions.
+Tested: n ≤ 1000, p = 1, b = 1, i ≤ 500; all smooth losses of vectors, and a squared loss
 """
 
 from __future__ import annotations
@@ -82,7 +85,7 @@ def worst_step_over_all_losses(printed: Callable[[int, int], float]) -> Finding:
         ratios.append(_largest(eta) * eta / printed(n, i))
     worst = max(abs(ratio - 1) for ratio in ratios)
     words = f"ratios from {min(ratios):.6f} to {max(ratios):.6f} for {len(ratios)} pairs (n, i)"
-    return Finding(worst < 1e-5, words, worst)
+    return Finding(worst < 1e-5, words, max(ratios))
 
 
 @check(
@@ -98,4 +101,4 @@ def extremal_step_in_fractions(coefficient: int) -> Finding:
         step: Any = loss.value(new) - loss.value(s) - loss.derivative(s) * (new - s)
         if step / eta != coefficient * eta:
             return Finding(False, f"eta = {eta}: the left side is {step / eta}")
-    return Finding(True, "s = -1, a = 1, a squared loss: 2 eta for three values of eta", 0.0)
+    return Finding(True, "s = -1, a = 1, a squared loss: 2 eta for three values of eta", 1)

@@ -3,10 +3,14 @@ r"""A bound of the gap in every single run.
 Paper: none; beside Theorem 3.1 (lem:pathwise)
 Claim: In every run and for every k, $P(\bar\beta^k)-D(\bar w^k) \le \frac2n\sum_j\gamma_jM_j^2 \le
     2\gamma M^2$, whatever the step sizes $\eta_i \in (0,1]$ and the averaging weights are.
+Hypotheses: (A); steps $\eta_i \in (0, 1]$; any averaging weights
 Verdict: REPAIRED
 Correction: $P(\tilde\beta^i)-D(w^i) = \frac1n\sum_jD_{l_j}(x_j^T\tilde\beta^i,s^i_j) \le
     \frac1{2n}\sum_j\gamma_j(u^i_j)^2$ with $|u^i_j| \le 2M_j$; P is convex and D concave.
-Check: Every path of drawn problems in fractions, each row its own $\gamma_j$.
+Proof: by hand
+Check: Every path of drawn problems in fractions, each row its own $\gamma_j$. Not tight: the runs
+    reach a quarter of the bound, the atoms all of theirs.
+Tested: n ≤ 4, p ≤ 2, b ≤ n, k ≤ 4; squared and Huber-like losses, each with its own $\gamma_j$
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ def gap_of_every_run(ceiling: Callable[[Energies], Any]) -> Finding:
             largest = max(largest, path.gap() / ceiling(run))
             count += 1
     detail = f"{count} runs, gaps at most {float(largest):.4f} of the bound"
-    return Finding(largest <= 1, detail, float(1 / largest - 1))
+    return Finding(largest <= 1, detail, largest)
 
 
 @check(

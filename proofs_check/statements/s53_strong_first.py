@@ -3,6 +3,7 @@ r"""The linear bound with D_max is false.
 Paper: Theorem 3.2, first inequality (thm:strong), Section 3.1
 Claim: $\mathbb{E}[P(\bar\beta^{k-1}) - D(w^k)] \le \frac{D_{\max}}{(1+\frac{1}{n\sigma-1})^k -
     1}$.
+Hypotheses: (A); (B); b = 1; (S); (M)
 Verdict: FALSE
 Correction: true for quadratic losses and for n = 1; for all losses with
     $D_{\max}+\tfrac{n-1}{n\sigma-1}(D^{*}-D(w^0))$ against every fixed w, and with $s_n$ times
@@ -10,8 +11,10 @@ Correction: true for quadratic losses and for n = 1; for all losses with
     $[-10, 0]$ have an expected gap 2.38 times the bound at k = 1, and the ratio grows without
     limit with the radius: $D_h(\hat w, w^0) \le \ln 2$ while the first gap $D_h(w^0, \hat w)$
     grows like half the radius.
+Proof: exact; by a counterexample
 Check: all index sequences, at 50 digits for logistic losses and in fractions for Huber losses
     with a curvature.
+Tested: n ≤ 4, p = 1, b = 1, k ≤ 8; Huber-like and logistic losses
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ EXPECTED = {1: "2.059730", 2: "1.024944", 3: "0.511116", 4: "0.255389", 8: "0.01
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     (first_bound, 10),
     {name: (bound, 10) for name, bound in PLANTED.items()}
     | {"a radius of 10.001": (first_bound, mpmath.mpf("10.001"))},
@@ -60,11 +63,11 @@ def two_logistic_losses_break_it(subject: tuple[Any, Any]) -> Finding:
             f"k={k}: {float(gaps[k]):.6f}, {float(r):.3f} times the bound"
             for k, r in ratios.items()
         )
-        return Finding(bool(agrees), detail, float(max(ratios.values())))
+        return Finding(bool(agrees), detail, max(ratios.values()))
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     first_bound,
     {
         "a numerator that a true bound may have": PLANTED["a numerator that a true bound may have"],
@@ -80,7 +83,7 @@ def the_ratio_grows_with_the_radius(bound: Any) -> Finding:
             ratios.append(dict(one.gaps(2))[2] / bound(mpmath.log(2), one.q, 2))
         agrees = ratios[0] > 1 and all(3 * a < b for a, b in itertools.pairwise(ratios))
         shown = ", ".join(f"{float(r):.2f}" for r in ratios)
-        return Finding(bool(agrees), f"ratios {shown}", float(ratios[-1]))
+        return Finding(bool(agrees), f"ratios {shown}", ratios[-1])
 
 
 @check(Kind.EXACT, first_bound, PLANTED)
@@ -93,4 +96,4 @@ def huber_losses_break_it_in_fractions(bound: Any) -> Finding:
         gap, limit = dict(one.gaps(k))[k], bound(one.radius, one.q, k)
         ratios.append(gap / limit)
         texts.append(f"n={n}, k={k}: {float(gap):.5f} > {float(limit):.5f}")
-    return Finding(min(ratios) > 1, "; ".join(texts), float(max(ratios)))
+    return Finding(min(ratios) > 1, "; ".join(texts), max(ratios))

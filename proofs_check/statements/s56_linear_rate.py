@@ -3,13 +3,16 @@ r"""1/(q^k − 1) decreases linearly.
 Paper: display after Theorem 3.2 (eq:linear_conv), Section 3.1
 Claim: $\frac{1}{(1+\frac{1}{n\sigma-1})^k-1} \le n\sigma\left(1-\frac{1}{n\sigma}\right)^k$ for
     $k \ge 1$.
+Hypotheses: $n\sigma \ge 1$ and $k \ge 1$
 Verdict: TIGHT
 Correction: with $q = \frac{n\sigma}{n\sigma-1}$ it says $n\sigma(q^k-1) - q^k =
     (n\sigma-1)(q^k-q) \ge 0$: equality at k = 1, and $0 \le 0$ in the limit $n\sigma = 1$.
     Sharper for large k: $\frac{1}{q^k-1} \le \frac{q^{-k}}{1-e^{-k/(n\sigma)}}$, so that the
     factor $n\sigma$ becomes 1.59 once $k \ge n\sigma$.
+Proof: by hand, symbolic
 Check: symbolically for all $n\sigma > 1$ and all k, $n\sigma = \frac{q}{q-1}$ being any number
     above 1; in fractions, the sharper form against the first terms of the exponential series.
+Tested: no instance: all $n\sigma > 1$ and k; the sharper form at 5 values of $n\sigma$, 6 of k
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ def the_difference_is_a_quotient_of_positive_terms(sides: Any) -> Finding:
     T = q / (q - 1)
     left, right = sides(T, k)
     rest = sympy.simplify(right - left - (T - 1) * (q**k - q) / (q**k * (q**k - 1)))
-    return Finding(rest == 0, f"rest {rest}", 0.0)
+    return Finding(rest == 0, f"rest {rest}", 1)
 
 
 def exponential(x: Fraction) -> Fraction:

@@ -3,12 +3,15 @@ r"""For large k the bound is (1 − 1/(nσ))^k D_max.
 Paper: sentence after Theorem 3.2 (eq:asymptotic-strong), Section 3.1
 Claim: when k is large the $-1$ in the denominator can be ignored, "which yields the asymptotic
     bound $\left(1-\tfrac{1}{n\sigma}\right)^kD_{\max}$".
+Hypotheses: $n\sigma > 1$
 Verdict: HOLDS
 Correction: as the asymptotics of the bound's value: the quotient is $\frac{1}{1-q^{-k}} \to 1$.
     It is below the bound for every k, and not itself a bound of the gap, even for n = 1, where
     the theorem holds; by how much is settled once $k \ge n\sigma$ (a factor 1.59), not before.
+Proof: symbolic, exact
 Check: the limit symbolically; in fractions, n = 1 and Huber's loss, with a gap above
     $q^{-k}D_{\max}$ at k = 1.
+Tested: n = 1, p = 1, k ≤ 2; a Huber-like loss
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ Paper: Corollary 3.2 (cor:linear), Section 3.1
 Claim: with $\sigma = \frac{\gamma\max_j\|x_j\|_2^2}{n\mu}+1$ and $T = n\sigma = n +
     \frac{\gamma\max_j\|x_j\|_2^2}{\mu}$, $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le
     \frac{D_{\max}}{(1+\frac{1}{T-1})^k-1} \le D_{\max}T\left(1-\tfrac{1}{T}\right)^k$.
+Hypotheses: (A); (B); b = 1; (S); (M); (P)
 Verdict: FALSE
 Correction: $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le T\left(1-\tfrac1T\right)^k\gamma M^2$ for
     all losses, n and k. Proof, with $q = \frac{T}{T-1}$ and in units of $\gamma M^2$: if $q^k \ge
@@ -13,8 +14,11 @@ Correction: $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le T\left(1-\tfrac1T\right)^
     then $q^3 > 64/27 > 2$, so $k \le 2$: at k = 1 the gap is at most $\frac12 \le T-1$ (for $n
     \ge 2$), at k = 2, where $q < \sqrt2$, at most $\frac{1/2+2q}{1+q} < 1.38 < 1.70 <
     \frac{1}{q(q-1)} = Tq^{-2}$. For n = 1 nothing is random and the printed proof is right.
+Proof: by hand, symbolic, exact; false by a counterexample, the correction by hand
 Check: the logistic counterexample at 50 digits; the scalar inequalities of the corrected proof
     symbolically; the corrected bound and the two gaps of atoms over all sequences in fractions.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 4; squared, Huber-like and shifted losses,
+    and logistic ones with n = 2, k ≤ 8
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ def corollary(scale: Any, T: Any, k: int) -> Any:
 
 
 @check(
-    Kind.EXACT,
+    Kind.DIGITS,
     corollary,
     {
         "a numerator that a true bound may have": lambda scale, T, k: 20 * corollary(scale, T, k),
@@ -48,9 +52,7 @@ def two_logistic_losses_break_it(bound: Any) -> Finding:
         one = logistic()
         ratios = {k: gap / bound(mpmath.log(2), one.T, k) for k, gap in one.gaps(8)}
         shown = ", ".join(f"k={k}: {float(ratios[k]):.3f}" for k in (1, 2, 4, 8))
-        return Finding(
-            bool(min(ratios.values()) > 1), f"gap/bound {shown}", float(max(ratios.values()))
-        )
+        return Finding(bool(min(ratios.values()) > 1), f"gap/bound {shown}", max(ratios.values()))
 
 
 def caps(q: Any) -> tuple[Any, Any, int]:
@@ -102,5 +104,5 @@ def the_corrected_corollary_holds(bound: Any) -> Finding:
     return Finding(
         largest <= 1 and highest <= 1,
         f"largest expected ratio {float(largest):.4f}, pathwise {float(highest):.4f}",
-        1 - float(largest),
+        largest,
     )

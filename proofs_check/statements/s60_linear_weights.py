@@ -4,13 +4,16 @@ Paper: Proposition 3.9 (prop:step-series), Section 3.1
 Claim: $\alpha_i = \frac{n^{-1}\sigma^i}{\sigma^{i+1}-(\sigma-1/n)^{i+1}}$ makes $\bar\beta^k$ the
     mean of $\tilde\beta^0, \ldots, \tilde\beta^k$ with weights $\gamma_i = \left(\frac{n\sigma}
     {n\sigma-1}\right)^i$.
+Hypotheses: (S); $n\sigma > 1$
 Verdict: HOLDS
 Correction: $\alpha_i = q^i/\sum_{l \le i}q^l = \frac{1/(n\sigma)}{1-(1-1/(n\sigma))^{i+1}}$ lies
     in $(0, 1]$ iff $n\sigma \ge 1$, and $\alpha_0 = 1$, so that $\bar\beta^{-1}$ does not matter.
     For $n\sigma = 1$ every $\alpha_i$ is 1.
+Proof: symbolic; induction
 Check: symbolically for all n, $\sigma$ and i, by induction on i: the sum of weights, $\alpha_i$
     as a quotient, and the mean after one more step; $n\sigma = \frac{q}{q-1}$ is any number above
     1.
+Tested: no instance: a formula for all numbers in it
 """
 
 from __future__ import annotations

@@ -3,11 +3,14 @@ r"""The linearized dual in terms of the saddle function.
 Paper: second display of the proof of Theorem 3.2 (eq:strong_middle), Section 3.1
 Claim: $-D(w^i) - \langle\nabla D(w^i), w-w^i\rangle + n\sigma D_h(w,w^i) - n\sigma D_h(w,w^{i+1})
     = -\phi(\tilde\beta^i, w) + (n\sigma-1)D_h(w,w^i) - n\sigma D_h(w,w^{i+1})$.
+Hypotheses: (A); (B); b = 1; (S); w does not depend on $j_i$
 Verdict: HOLDS
 Correction: "multiplying (strong_middle)" two lines later means the unnumbered inequality
     between, $\mathbb{E}[-nD(w^{i+1})] \le \mathbb{E}[-(n-1)D(w^i) - \phi(\tilde\beta^i,w) +
     (n\sigma-1)D_h(w,w^i) - n\sigma D_h(w,w^{i+1})]$, which is right for a fixed w.
+Proof: by hand
 Check: exactly, both sides at all states of drawn problems, and the unnumbered inequality.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 2; squared, Huber-like and shifted losses
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from proofs_check.exact.paths import start
 from proofs_check.exact.strong_instances import zoo
 from proofs_check.statement import Finding, Kind, check
 
-TARGET = (Fraction(3, 4), Fraction(-1, 2), Fraction(5, 4))
+TARGET = (Fraction(3, 4), Fraction(-1, 2), Fraction(5, 4), Fraction(-2))
 """Predictions whose response is w."""
 
 

@@ -3,9 +3,12 @@ r"""The sum of the linear theorem's weights.
 Paper: last display of the proof of Theorem 3.2 (eq:weight-sum), Section 3.1
 Claim: $\frac{n\sigma}{\sum_{i=1}^kq^i} = \frac{1}{(1+\frac{1}{n\sigma-1})^k-1}$, that is
     $\sum_{i=1}^kq^i = n\sigma(q^k-1)$.
+Hypotheses: $n\sigma > 1$
 Verdict: HOLDS
 Correction: the proof's weights $q^{i+1}$ and the weights $q^i$ of $\bar\beta$ are proportional.
+Proof: symbolic; induction
 Check: symbolically for all $n\sigma$ and k, by induction on k.
+Tested: no instance: a formula for all numbers in it
 """
 
 from __future__ import annotations

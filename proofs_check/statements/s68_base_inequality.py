@@ -7,6 +7,7 @@ Claim: with $T = n\sigma$, $q = \frac{T}{T-1}$, $\Gamma = \sum_{i<k}q^i$, $c = (
     (T-1)\mathbb{E}D_h(\hat w,w^0) + \sum_{i<k} \left(T-1-(T-n)q^i\right)\mathbb{E}\Delta_{i+1} +
     \mathbb{E}\,\tfrac1n\sum_j\{\hat w_j\nu_j - c\,D_{l_j} (s^k_j,\bar a_j)\}$, and $\nu_j =
     \sum_iq^iu_j^i(1-n1_{\{j_i=j\}})$ is a martingale.
+Hypotheses: (A); (B); b = 1; (S)
 Verdict: REPAIRED
 Correction: convexity of R and $D(w^i) =
     \frac1n\sum_j[l_j(s_j^i)+l_j'(s_j^i)u_j^i]+R(\tilde\beta^i)$ bound $\Gamma P(\bar\beta)-\sum
@@ -18,8 +19,10 @@ Correction: convexity of R and $D(w^i) =
     q^i(D(w^k)-D(w^i))$ the ascents get $nq^i-(T-1)(q^{i+1}-1) = T-1-(T-n)q^i \le n-1$. Last,
     $\Gamma l(\bar a)-c\,l(s)+(T-1)l(0) = (T-1)D_l(0,\bar a)-c\,D_l(s,\bar a)+l'(\bar a)\nu$, as
     $c-\Gamma = T-1$.
+Proof: by hand, symbolic
 Check: the identities symbolically; the martingale's identity on every path and the inequality
     over all sequences in fractions, with equality at k = 1 for squared losses and equal rows.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 3; squared, Huber-like and shifted losses
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ def bracket(T: Any, n: Any, q: Any, i: Any) -> Any:
 PLANTED = {
     "q^{i+1}": lambda T, n, q, i: bracket(T, n, q, i + 1),
     "T − 2 for T − 1": lambda T, n, q, i: bracket(T, n, q, i) - 1,
+    "half of it": lambda T, n, q, i: bracket(T, n, q, i) / 2,
 }
 
 
@@ -111,4 +115,4 @@ def the_inequality_holds_over_all_sequences(formula: Any) -> Finding:
             right += sum(formula(one.T, one.n, one.q, i) * rise for i, rise in enumerate(rises))
             left = (one.T - 1) * (one.q**k - 1) * one.gaps(k)[-1][1]
             smallest = min(smallest, right - left)
-    return Finding(smallest == 0, f"smallest slack {float(smallest):.3g}", float(smallest))
+    return Finding(smallest == 0, f"smallest slack {float(smallest):.3g}", 1)

@@ -4,6 +4,7 @@ Paper: none; towards the second inequality of Theorem 3.2 (thm:strong-martingale
 Claim: for all losses, $n \ge 2$ and $\sigma > 1$, $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le
     \frac{\gamma
     M^2}{2}\left(\sqrt{\frac{1+1/\sigma}{q^k-1}}+\sqrt{\frac{n-1}{n(\sigma-1)}}\right)^2$.
+Hypotheses: (A); (B); (S); $n \ge 2$; $\sigma > 1$
 Verdict: REPAIRED
 Correction: in the base inequality split $\hat w\nu = (\hat w-w^k)\nu+(w^k-w^{*})\nu+w^{*}\nu$.
     The last has mean 0. Co-coercivity, $D_l(s,\bar a) \ge \frac{1}{2\gamma}(l'(\bar a)-l'(s))^2$,
@@ -18,14 +19,19 @@ Correction: in the base inequality split $\hat w\nu = (\hat w-w^k)\nu+(w^k-w^{*}
     q^iU_i = \sum q^i\frac1n\mathbb{E}\|a^i\|^2 \le \Gamma M^2$ with $S_k =
     \frac1n\mathbb{E}\|s^k\|^2$, and $q^{2i}/c \le q^i/T$, so $Y^2 \le \frac{\gamma
     M^2}{2}\Gamma\frac{n-1}{n(\sigma-1)}$.
+Proof: by hand, symbolic
 Check: exactly over all sequences: the energy identity, the variance, the two halves of A, and the
-    bound, squared twice so that no root is taken.
+    bound, squared twice so that no root is taken. Not tight: the runs reach at most .1 of the
+    bound.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 4; squared, Huber-like and shifted losses
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
+
+import sympy
 
 from proofs_check.exact.paths import Path
 from proofs_check.exact.strong import Strong, mean
@@ -84,6 +90,24 @@ def the_energy_identity_and_the_variance(weight: Any) -> Finding:
     return Finding(exact == total, f"{exact} of {total} levels exactly")
 
 
+@check(
+    Kind.SYMBOLIC,
+    energy_weight,
+    {
+        "1": lambda sigma: sympy.Integer(1),
+        "half of it": lambda sigma: energy_weight(sigma) / 2,
+    },
+)
+def the_weights_of_the_variance_are_smaller(weight: Any) -> Finding:
+    """(q^{2i}/c)/(q^i/T) = q^{i+1−k} ≤ 1 for i < k; T times the energy's weight is n(σ−1)."""
+    q, n, sigma, i, k = sympy.symbols("q n sigma i k", positive=True)
+    T = q / (q - 1)
+    ratio = q ** (2 * i) / ((T - 1) * q**k) * T / q**i
+    rests = [ratio - q ** (i + 1 - k), n * sigma * weight(sigma) - n * (sigma - 1)]
+    found = [sympy.simplify(rest) for rest in rests]
+    return Finding(not any(found), f"rests {found}")
+
+
 def pieces(one: Strong, k: int) -> tuple[Any, Any]:
     """(1+1/σ)/(q^k−1) and (n−1)/(n(σ−1)), whose roots are added."""
     return (1 + 1 / one.sigma) / (one.q**k - 1), (one.n - 1) / (one.n * (one.sigma - 1))
@@ -106,4 +130,4 @@ def the_bound_holds_over_all_sequences(parts: Any) -> Finding:
             excess = gap / (one.energy / 2) - a - b
             holds &= excess <= 0 or excess**2 <= 4 * a * b
             largest = max(largest, float(gap / (one.energy / 2)) / (a**0.5 + b**0.5) ** 2)
-    return Finding(holds, f"largest ratio {largest:.4f}", 1 - largest)
+    return Finding(holds, f"largest ratio {largest:.4f}", largest)

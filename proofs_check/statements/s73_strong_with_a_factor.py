@@ -4,6 +4,7 @@ Paper: none; replaces the second inequality of Theorem 3.2 (thm:strong-factor)
 Claim: for all losses, n and k, $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le
     \frac{n\sigma}{2}\,\frac{\gamma M^2}{q^k-1}$; the same for $P(\tilde\beta^I)$ with a random
     index I, $P(I=i) \propto q^i$.
+Hypotheses: (A); (B); (S); (M); (P)
 Verdict: REPAIRED
 Correction: in $\frac{s_n}{q^k-1}\left(D_h(w^{*},w^0)+\frac{n-1}{T-1}(D^{*}-D(w^0))\right)$ both
     distances are at most $\frac12\gamma M^2$ and $s_n \le T-n+1$, $T = n\sigma$; and
@@ -11,8 +12,11 @@ Correction: in $\frac{s_n}{q^k-1}\left(D_h(w^{*},w^0)+\frac{n-1}{T-1}(D^{*}-D(w^
     $\phi(\bar\beta,w^{*}) \le \sum q^i\phi(\tilde\beta^i,w^{*})/\Gamma$, so the random index may
     stay. For batches n is the real number $N = n/b$, and $(N-1)(2-N)/(N\sigma_b-1)$ is added to
     $N\sigma_b$ when $1 < N < 2$.
+Proof: by hand, symbolic
 Check: the product symbolically, for real N; both bounds over all sequences in fractions; for N =
-    3/2 with the added term.
+    3/2 with the added term. Not tight: the runs reach at most .4 of the bound.
+Tested: n ≤ 4, p ≤ 2 (rows not parallel where p = 2), k ≤ 3; squared, Huber-like and shifted losses;
+    b ≤ 2
 """
 
 from __future__ import annotations
@@ -78,5 +82,5 @@ def both_bounds_hold_over_all_sequences(factor: Any) -> Finding:
     return Finding(
         largest <= 1 and at_random <= 1,
         f"largest ratio {float(largest):.4f}, for the random index {float(at_random):.4f}",
-        1 - float(at_random),
+        max(largest, at_random),
     )

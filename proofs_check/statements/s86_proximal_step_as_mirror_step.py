@@ -3,10 +3,13 @@ r"""A proximal coordinate step is a mirror step with another prox function.
 Paper: the unaccelerated composite update (rem:composite-mirror), Appendix A
 Claim: minimizing $c\,w + \tfrac{1}{2\eta}(w - w^i)^2 + \tfrac1n l^*(w)$, "c one coordinate of
     the gradient", is a coordinate mirror step with $h = \tfrac{1}{2\eta}\|w\|^2 + \tfrac1n L^*$.
+Hypotheses: (W)
 Verdict: TYPO
 Correction: right with c the coordinate of the gradient of the smooth part alone, and a mirror step
     of size 1 along the gradient of the whole objective, $c + \tfrac1n\dot l^*(w^i)$.
+Proof: symbolic
 Check: the two objectives differ by a constant, symbolically for every conjugate.
+Tested: no instance: a formula for all numbers in it
 """
 
 from __future__ import annotations

@@ -4,9 +4,12 @@ Paper: none; used for Proposition 3.1 (eq:bregman-duality)
 Claim: for $w = \nabla L(s)$ and $w' = \nabla L(s')$, $D_h(w, w') = \tfrac1n\sum_j
     D_{l_j}(s'_j, s_j)$; in particular $D_h(\hat w, w^0) = h(\hat w) - h(w^0)$, as
     $w^0 = \nabla L(0)$ minimizes h.
+Hypotheses: every $l_j$ is convex and differentiable
 Verdict: HOLDS
+Proof: by hand, symbolic
 Check: symbolically with $l^*(l'(s)) = s\,l'(s) - l(s)$, for every loss; in fractions from
     conjugates in closed form; in 50 digits for the logistic loss.
+Tested: n = 1, p = 1, no steps; Huber-like and logistic losses
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ def _rest(loss: Any, s: Any, start: Any, formula: Any) -> Any:
     return abs(direct - formula(loss.value, loss.derivative, s, start)) + abs(centre)
 
 
-@check(Kind.EXACT, dual_distance, PLANTED)
+@check(Kind.DIGITS, dual_distance, PLANTED)
 def it_holds_with_conjugates_in_closed_form(formula: Any) -> Finding:
     """100 pairs of a rational loss, exactly, and 9 of the logistic one in 50 digits."""
     generator = default_rng(88)

@@ -4,9 +4,12 @@ Paper: none; Algorithm 2 in floating point (num:recover)
 Claim: s must be the state, and $w = \dot l(s)$ follow from it. For the logistic loss $v = -yw$
     rounds to 1 at margins below about -37, and $\dot l^*(w)$ is infinite there; the other side
     is harmless. Averages need the sums of v and of 1 - v.
+Hypotheses: IEEE double precision, exp and log within a few units
 Verdict: HOLDS
+Proof: none; digits are compared
 Check: double precision against 50 digits at margins -20, -30, -36, -40 and +700; the mean of
     1 - v from either sum.
+Tested: n = 1, p = 1, no steps; logistic losses, 13 margins
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ def kept(margin: float) -> float:
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     through_the_dual,
     {"s as the state": kept, "off by 1e-13": lambda m: through_the_dual(m) * (1 + 1e-13)},
 )
@@ -55,7 +58,7 @@ def complement_kept(margins: list[float]) -> float:
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     complement_kept,
     {
         "one minus the mean of v": lambda margins: (

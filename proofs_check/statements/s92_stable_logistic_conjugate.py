@@ -3,10 +3,13 @@ r"""The logistic conjugate from the prediction, without cancellation.
 Paper: none; evaluating $l^*(w^i)$ in floating point (num:conjugate)
 Claim: with $z = ys$, $v = 1/(1 + e^{z})$ and $\mathrm{sp}(t) = \ln(1 + e^t)$: $l^*(\dot l(s)) =
     -(v\,\mathrm{sp}(z) + (1 - v)\,\mathrm{sp}(-z))$, a sum of terms of one sign.
+Hypotheses: $v = 1/(1+e^z)$
 Verdict: HOLDS
 Correction: the difference $s\,w - l(s)$ is the same number and loses every digit at z = -50.
+Proof: symbolic; the rounding is compared, not bounded
 Check: symbolically against $v\ln v + (1-v)\ln(1-v)$; in double precision against 50 digits for z
     from -700 to 700.
+Tested: n = 1, p = 1, no steps; the logistic loss at ten margins
 """
 
 from __future__ import annotations
@@ -65,7 +68,7 @@ def _softplus(t: float) -> float:
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     one_sign,
     {
         "the difference sw − l(s)": difference,

@@ -6,9 +6,12 @@ Claim: the terms $l_j(a) + l_j^*(w_j) - w_ja = D_{l_j}(a, s_j)$ and $R(\beta) + 
     computed by itself, for squared losses as $\tfrac\gamma2(a - s)^2$. The difference of two
     values of size 1 has an absolute error of about $10^{-16}$: no digit below that, not even
     a sign.
+Hypotheses: squared losses
 Verdict: HOLDS
+Proof: by hand; the rounding is compared, not bounded
 Check: a squared loss with |a - s| from $10^{-4}$ to $10^{-10}$, both ways in double precision
     against fractions.
+Tested: n = 1, p = 1, no steps; a squared loss at four distances
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ def _errors(formula: Callable[[float, float], float]) -> list[float]:
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     subtracted,
     {"the non-negative term": as_a_square},
 )
@@ -55,7 +58,7 @@ def the_difference_loses_its_digits(formula: Callable[[float, float], float]) ->
 
 
 @check(
-    Kind.EXACT,
+    Kind.FLOAT,
     as_a_square,
     {
         "the difference": subtracted,

@@ -1,4 +1,4 @@
-"""A claimed bound of an expected gap, put to independent runs of rcmd."""
+"""A claimed bound of an expected gap, put to independent runs by ``rcmd.theory.verify``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from proofs_check.statement import Finding
-from proofs_check.statistical.gaps import Pair, gaps
-from rcmd import Problem
+from rcmd import RCMD, Problem
+from rcmd.model.bounds import Bound, named
 from rcmd.model.constants import Constants
-from rcmd.model.schedules import Schedule
-from rcmd.theory.bernstein import FAILURE_RATE, certified_mean, samples_needed
+from rcmd.model.schedules import Schedule, default_schedule
+from rcmd.theory import Verification, verify
+from rcmd.theory.bernstein import samples_needed
 from rcmd.theory.verification import pathwise_span
 
 
@@ -31,29 +29,26 @@ class Claim:
 class Experiment:
     """Where a claim is put to the test.
 
-    The number of runs follows from ``expected``, the bound that is believed: a sample mean of
-    at most share·expected certifies it, whatever the variance.
+    The number of runs follows from the bound that is believed, rcmd's ``name``: a sample mean of at
+    most ``share`` of it certifies it, whatever the variance.
     """
 
     problem: Callable[[], Problem]
     steps: int
-    pair: Pair
-    expected: Callable[[Constants, int], Any]
+    name: str
     share: float
 
     def finding(self, claim: Claim) -> Finding:
         """Whether the claimed bound of the claimed schedule's gap is certified."""
         problem = _made(self.problem)
-        constants, span = problem.constants(), pathwise_span(problem)
-        runs = samples_needed(float(self.expected(constants, self.steps)), span, self.share)
-        samples = _sampled(self.problem, claim.schedule(constants), self.steps, runs, self.pair)
-        certified = certified_mean(samples, span)
+        constants = problem.constants()
+        found = _verified(self, claim.schedule(constants))
         bound = float(claim.bound(constants, self.steps))
         return Finding(
-            certified <= bound,
-            f"n = {problem.n}, {self.steps} steps, {runs} runs: mean gap {samples.mean():.4g}, "
-            f"below {certified:.4g} but for a chance of {FAILURE_RATE:g}; bound {bound:.4g}",
-            bound / certified - 1,
+            found.upper <= bound,
+            f"n = {problem.n}, {self.steps} steps, {found.runs} runs: mean gap {found.mean:.4g}, "
+            f"below {found.upper:.4g} but for a chance of {found.error:g}; bound {bound:.4g}",
+            found.upper / bound,
         )
 
 
@@ -63,8 +58,15 @@ def _made(problem: Callable[[], Problem]) -> Problem:
 
 
 @cache
-def _sampled(
-    problem: Callable[[], Problem], schedule: Schedule, steps: int, runs: int, pair: Pair
-) -> npt.NDArray[np.float64]:
+def _verified(experiment: Experiment, schedule: Schedule) -> Verification:
     """The same runs for every bound that is claimed of them."""
-    return gaps(_made(problem), schedule, steps, runs, pair, np.random.default_rng(0))
+    problem, believed = _made(experiment.problem), named(experiment.name)
+    constants = problem.constants()
+    value = believed(constants, experiment.steps)
+    runs = samples_needed(value, pathwise_span(problem), experiment.share)
+    bound: Bound = believed
+    if schedule != default_schedule(constants):
+        bound = Bound("planted", schedule=type(schedule), value=lambda c, k: value)
+    return verify(
+        bound, problem, experiment.steps, method=RCMD(schedule=schedule), seeds=range(runs)
+    )

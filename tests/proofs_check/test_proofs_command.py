@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def agreeing(subject):
-    return Finding(True, "1 = 1", 0.25)
+    return Finding(True, "1 = 1", 0.75)
 
 
 def contradicting(subject):
@@ -42,9 +43,12 @@ def entry(name, *functions, slow=(), status=Status.HOLDS):
         f"The {name} bound $\\gamma M^2$ holds.",
         f"Theorem 0 (thm:{name})",
         r"$x \le 1$ & more.",
+        "(U); $x \\ge 0$",
         status,
         r"$x < \frac{1}{2}$.",
-        "by hand.",
+        "by hand, exact; as before",
+        "in fractions.",
+        "n = 1, p = 1, k = 1; squared losses",
         checks,
     )
 
@@ -63,7 +67,7 @@ def test_agreement_is_success(given, capsys):
     out, err = capsys.readouterr()
     assert "✓ thm:first" in out
     assert "exact ×2" in out
-    assert "2 statements, 3 checks, all agree with the ledger" in out
+    assert "2 statements (0 ours), 3 checks, all agree with the ledger" in out
     assert err == ""
     assert "\x1b" not in out
 
@@ -101,6 +105,9 @@ def test_only_selects_and_shows_evidence(given, capsys):
     assert command.main(["--jobs", "1", "--only", "thm:second"]) == 0
     out = capsys.readouterr().out
     assert "thm:first" not in out
+    assert "assumed: given the past, a row is in the batch with probability b/n = 1/N; x ≥ 0" in out
+    for words in ("origin:  paper", "proof:   by hand, exact; as before", "tested:  n = 1, p = 1"):
+        assert words in out
     assert re.search(r"✓ agreeing \(exact, slack 0.25, \d\.\d s\)\n +1 = 1", out)
 
 
@@ -140,9 +147,10 @@ def test_json_holds_verdicts_and_evidence(given, tmp_path):
     (found,) = json.loads((tmp_path / "ledger.json").read_text(encoding="utf-8"))
     (outcome,) = found.pop("checks")
     statement = entry("first")
-    shown = ("label", "title", "paper", "claim", "status", "correction", "method")
-    said = {name: getattr(statement, name) for name in shown}
-    assert found == {**said, "agrees": False, "left_out": 1}
+    shown = ("label", "title", "paper", "origin", "claim", "status", "correction", "proof")
+    said = {name: getattr(statement, name) for name in (*shown, "method", "tested")}
+    assumed = ["given the past, a row is in the batch with probability $b/n = 1/N$", r"$x \ge 0$"]
+    assert found == {**said, "hypotheses": assumed, "agrees": False, "left_out": 1}
     assert (found["label"], found["status"]) == ("thm:first", "HOLDS")
     assert outcome.pop("seconds") >= 0
     assert outcome == {
@@ -169,6 +177,16 @@ def test_page_without_its_converter_is_refused_before_work(given, capsys, monkey
     assert "--html needs latex2mathml; expected it: pip install" in err
 
 
+def test_intervals_without_flint_are_refused_before_work(given, capsys, monkeypatch):
+    first = entry("first", agreeing)
+    given(replace(first, checks=(replace(first.checks[0], kind=Kind.INTERVAL),)))
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
+    assert command.main(["--jobs", "1"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "intervals need python-flint; expected it: pip install 'rcmd-opt[verify]'" in err
+
+
 def test_interrupt_shows_what_is_done(given, capsys, tmp_path):
     def interrupting(subject):
         raise KeyboardInterrupt
@@ -178,7 +196,7 @@ def test_interrupt_shows_what_is_done(given, capsys, tmp_path):
     assert command.main(["--jobs", "1", "--json", str(file)]) == command.EXIT_INTERRUPTED == 130
     out, err = capsys.readouterr()
     assert "✓ thm:first" in out
-    assert "1 statement, 1 check" in out
+    assert "1 statement (0 ours), 1 check" in out
     assert "interrupted; not done: 2 statements" in err
     assert [one["label"] for one in json.loads(file.read_text(encoding="utf-8"))] == ["thm:first"]
 
@@ -194,7 +212,8 @@ def test_interrupt_of_processes_does_not_wait_for_them(tmp_path):
         "def sleeping(subject):\n"
         "    pathlib.Path(sys.argv[1]).touch()\n"
         "    time.sleep(600)\n"
-        'DOC = "T.\\n\\nPaper: x (l)\\nClaim: c\\nVerdict: OPEN\\nCheck: k"\n'
+        'DOC = "T.\\n\\nPaper: x (l)\\nClaim: c\\nHypotheses: h\\nVerdict: OPEN\\n" \\\n'
+        '    "Proof: none\\nCheck: k\\nTested: t"\n'
         "module = types.ModuleType('sleeper', DOC)\n"
         "module.sleeping = statement.check(statement.Kind.EXACT, None, {'b': None})(sleeping)\n"
         "sys.modules['sleeper'] = module\n"

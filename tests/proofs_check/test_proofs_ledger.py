@@ -4,7 +4,9 @@ By default the first bug of each check is planted, as bugs take twice as long as
 slow tests plant all.
 """
 
+import inspect
 import re
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 import proofs_check
 from proofs_check.ledger import ledger
 from proofs_check.page import typeset
-from proofs_check.statement import Kind
+from proofs_check.statement import HYPOTHESES, Finding, Kind, Proof, Status
 
 LEDGER = ledger()
 
@@ -62,8 +64,58 @@ def test_slow_checks_do_as_well(statement, check):
 def test_symbolic_checks_have_two_planted_bugs_and_every_formula_is_typeset(statement):
     for check in statement.checks:
         assert check.kind is not Kind.SYMBOLIC or len(check.planted) >= 2, check.name
-    for text in (statement.title, statement.claim, statement.correction, statement.method):
+    texts = [statement.title, statement.claim, *statement.assumed, statement.correction]
+    for text in (*texts, statement.proof, statement.method, statement.tested):
         assert "\\" not in typeset(text), "a TeX command that becomes no MathML"
+
+
+NUMBERS = {
+    Kind.EXACT: lambda source: "mpmath" not in source,
+    Kind.DIGITS: lambda source: "workdps(50)" in source,
+}
+
+
+@pytest.mark.parametrize("statement", LEDGER, ids=lambda statement: statement.label)
+def test_every_entry_says_what_it_shows(statement):
+    """Its hypotheses are known, and its proof, its numbers and its test instances are named."""
+    letters = re.findall(r"(?<![\w$\\])\([A-Z\d.]+\)", statement.hypotheses)
+    assert set(letters) <= set(HYPOTHESES)
+    assert not any(letter in part for letter in HYPOTHESES for part in statement.assumed)
+    proofs, kinds = statement.proofs, {check.kind for check in statement.checks}
+    assert (Proof.NONE in proofs) <= (len(proofs) == 1)
+    assert (Proof.NONE in proofs) or statement.status is not Status.OPEN
+    assert (Proof.NONE not in proofs) or statement.status is not Status.REPAIRED
+    others = [one for one in LEDGER if one.label in statement.proof.partition(";")[2]]
+    for proof in set(proofs) - {Proof.NONE, Proof.HAND}:
+        assert Kind(proof.value) in kinds or any(proof in one.proofs for one in others), proof
+    for what in (r"\bn\b|data sets|counts|orders|methods|formula", r"\bp\b|formula|printed|quoted"):
+        assert re.search(what, statement.tested) or "no instance" in statement.tested
+    if "no instance" not in statement.tested:
+        assert re.search(r"\b[ik]\b|step", statement.tested)
+        assert re.search(r"loss|smooth", statement.tested)
+    for check in statement.checks:
+        honest = NUMBERS.get(check.kind, lambda source: True)
+        assert honest(inspect.getsource(check.function)), f"{check.name} is no {check.kind} check"
+
+
+@pytest.mark.parametrize(
+    "statement", [one for one in LEDGER if one.status is Status.REPAIRED], ids=lambda one: one.label
+)
+def test_half_of_a_repaired_constant_is_caught_or_the_entry_says_that_it_is_not_tight(statement):
+    bugs = " ".join(bug for check in statement.checks for bug in check.planted)
+    assert "half" in bugs or "not tight" in statement.method.lower()
+
+
+def test_slack_is_what_is_left_of_the_right_side():
+    assert Finding(True, "…", Fraction(3, 4)).slack == 0.25
+    assert Finding(False, "…", 3).slack == -2
+    assert Finding(True, "…").slack is None
+    refuted = [one for one in LEDGER if one.status is Status.FALSE]
+    for statement in refuted:
+        slacks = [
+            check.run().slack for check in statement.checks if check.kind is not Kind.SYMBOLIC
+        ]
+        assert min(s for s in slacks if s is not None) < 0, statement.label
 
 
 def test_the_exact_engine_shares_no_code_with_rcmd() -> None:

@@ -8,14 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from proofs_check.exact.fitted import separable
-from proofs_check.exact.paths import expectation, levels
+from proofs_check.exact.fitted import family, separable
+from proofs_check.exact.losses import Squared
+from proofs_check.exact.paths import Path, expectation, levels
+from proofs_check.exact.regularizers import Cube
 from proofs_check.exact.schedules import sublinear
 from proofs_check.statement import read_statement
 from proofs_check.statements import s74_statistical_linear as linear
-from proofs_check.statistical.gaps import gaps
-from rcmd import Box, LeastSquares, Problem
-from rcmd.model.schedules import LinearSchedule, SublinearSchedule
+from rcmd import RCMD, Box, LeastSquares, Problem
+from rcmd.theory import expected_gap, verify
 from rcmd.theory.bernstein import certified_mean, samples_needed
 from rcmd.theory.verification import pathwise_span
 
@@ -58,43 +59,37 @@ def test_plans_that_cannot_be_are_refused(bound, share):
         samples_needed(bound, 1.0, share)
 
 
-def test_gap_of_two_rows_is_the_exact_expectation():
-    """n = 2, two steps: four equally likely runs, enumerated by the exact engine."""
-    *_, paths = levels(separable(2, 0.3).problem, sublinear(Fraction(2)), 1, 2)
+def test_verified_interval_holds_the_exact_expectation():
+    """n = 2, two steps: four equally likely runs, enumerated by the exact engine and by rcmd."""
+    fitted = separable(2, Fraction(3, 10))
+    *_, paths = levels(fitted.problem, sublinear(Fraction(2)), 1, 2)
+    exact = expectation(paths, lambda path: path.gap())
     problem = Problem(np.eye(2), [0.3, 0.3], LeastSquares(), Box(-1.0, 1.0))
-    rng = np.random.default_rng(0)
-    found = gaps(problem, SublinearSchedule(2.0), 2, 400, "average", rng)
-    possible = sorted({round(float(path.gap()), 12) for path in paths})
-    assert sorted({round(gap, 12) for gap in found}) == pytest.approx(possible)
-    deviation = 5 * found.std() / math.sqrt(len(found))
-    exact = float(expectation(paths, lambda path: path.gap()))
-    assert found.mean() == pytest.approx(exact, abs=deviation)
+    assert expected_gap(problem, 2) == pytest.approx(float(exact), rel=1e-14)
+    found = verify("sublinear-energy", problem, 2, seeds=range(400))
+    assert found.lower <= exact <= found.upper
+    assert found.mean == pytest.approx(float(exact), abs=0.05)
+
+
+@pytest.mark.parametrize("b", [1, 2, 3])
+def test_rcmds_expected_gap_is_the_exact_engines(b):
+    """Two programs that share no code, in fractions, p = 2: both theorems' left sides."""
+    box = Box(Fraction(-1), Fraction(1))
+    for fitted in family(61, 12, (3, 4)):
+        small = fitted.problem
+        if not (isinstance(small.regularizer, Cube) and isinstance(small.losses[0], Squared)):
+            continue
+        weights = [loss.gamma for loss in small.losses]
+        labels = [loss.y for loss in small.losses]
+        problem = Problem(small.rows, labels, LeastSquares(), box, weights=weights)
+        *_, paths = levels(small, sublinear(Fraction(small.n, b)), b, 2)
+        found = [expected_gap(problem, 2, method=RCMD(batch=b), last=last) for last in (0, 1)]
+        assert found == [expectation(paths, Path.gap), expectation(paths, Path.last_gap)]
 
 
 def test_span_by_hand():
     problem = Problem([[1.0], [2.0]], [0.0, 0.0], LeastSquares(), Box(0.5, 1.0))
     assert pathwise_span(problem) == (1**2 + 2**2) / 2 / 2
-
-
-def test_no_run_leaves_the_span():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        problem = Problem(rng.normal(size=(4, 2)), rng.normal(size=4), LeastSquares(), Box(-1, 2))
-        found = gaps(problem, SublinearSchedule(4.0), 7, 5, "average", rng)
-        assert 0 <= found.min() <= found.max() <= pathwise_span(problem)
-    problem = linear.logistic_200()
-    schedule = LinearSchedule(200.0, problem.constants().sigma)
-    found = gaps(problem, schedule, 50, 5, "last", rng)
-    assert 0 <= found.min() <= found.max() <= pathwise_span(problem)
-
-
-def test_same_seed_same_gaps():
-    problem = linear.squared_200()
-    schedule = LinearSchedule(200.0, problem.constants().sigma)
-    first, second, other = (
-        gaps(problem, schedule, 100, 4, "last", np.random.default_rng(seed)) for seed in (0, 0, 1)
-    )
-    assert first.tolist() == second.tolist() != other.tolist()
 
 
 def test_plan_comes_from_the_bound_that_is_believed():
