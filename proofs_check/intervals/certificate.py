@@ -17,9 +17,6 @@ from proofs_check.intervals.relaxation import (
     rational,
 )
 
-LATE = 37
-"""The third range begins at t = 1 + 37/16 = 3.3125."""
-
 GOAL = rational(393, 100)
 """Boxes of the third range are split until all are below this, or the budget is spent."""
 
@@ -40,24 +37,29 @@ def certify(relaxation: Relaxation) -> Ranges:
 
     Early, (I) with U_i ≤ 4 − 3π_i: (1 + t/4)(4 − 3e^{−t}), which increases. In the middle, (I)
     with (E0) and (E1). Late, for every value of z the smaller of (I) and (III). At the limit (II),
-    whose terms α, 1/t and Y all decrease.
+    whose terms α, 1/t and Y all decrease. With ``HeadStart`` the middle is t ≤ 1, and nothing is
+    early.
     """
-    drift = _drift(*(getattr(type(relaxation), name) for name in ("curved", "smooth", "capped")))
-    early = (1 + rational(1, 4)) * relaxation.touched(rational(1))
+    drift = _drift(*(getattr(type(relaxation), name) for name in _OF_THE_DRIFT))
+    origin, last = relaxation.origin, (END - relaxation.origin) * TAIL_CELLS
+    early = origin * (1 + rational(1, 4)) * relaxation.touched(rational(1))
     middle = [
-        relaxation.jensen(1 + rational(m + 1, TAIL_CELLS), drift.average(m), rational(0))
-        for m in range(LATE)
+        relaxation.jensen(origin + rational(m + 1, TAIL_CELLS), drift.average(m), rational(0))
+        for m in range(relaxation.late)
     ]
-    limit = relaxation.at_optimum(rational(END), drift.average((END - 1) * TAIL_CELLS))
+    limit = relaxation.at_optimum(rational(END), drift.average(last))
     values = early, largest(*middle), _late(relaxation, drift), limit
     return Ranges(*(float(x.b) for x in values))
 
 
+_OF_THE_DRIFT = ("start", "origin", "curved", "smooth", "capped")
+
+
 @cache
-def _drift(*methods: Any) -> Drift:
-    """That of all relaxations which have these methods in common, on which alone it depends."""
-    names = ("curved", "smooth", "capped")
-    return Drift(type("_Relaxation", (Relaxation,), dict(zip(names, methods, strict=True)))())
+def _drift(*parts: Any) -> Drift:
+    """That of all relaxations which have these parts in common, on which alone it depends."""
+    named = dict(zip(_OF_THE_DRIFT, parts, strict=True))
+    return Drift(type("_Relaxation", (Relaxation,), named)())
 
 
 class _Box(NamedTuple):
@@ -81,7 +83,7 @@ def _late(relaxation: Relaxation, drift: Drift) -> Any:
     """The largest over t and z of the smaller of (I) and (III): branch and bound."""
 
     def bound(box: _Box) -> Any:
-        first, last = 1 + rational(box.first, TAIL_CELLS), 1 + rational(box.last, TAIL_CELLS)
+        first, last = (relaxation.origin + rational(m, TAIL_CELLS) for m in (box.first, box.last))
         t = intervals.mpf([first.a, last.b])
         low, high = rational(box.low, 2**20), rational(box.high, 2**20)
         alpha = drift.average(box.first)
@@ -90,7 +92,8 @@ def _late(relaxation: Relaxation, drift: Drift) -> Any:
         return min(above(one), above(three), key=lambda x: x.b)
 
     top = 8
-    whole = _Box(LATE, (END - 1) * TAIL_CELLS, 0, top * 2**20)
+    end = (END - relaxation.origin) * TAIL_CELLS
+    whole = _Box(relaxation.late, end, 0, top * 2**20)
     heap = [(-bound(whole).b, whole)]
     for _ in range(BUDGET):
         if -heap[0][0] <= GOAL.b:
@@ -99,5 +102,5 @@ def _late(relaxation: Relaxation, drift: Drift) -> Any:
         for half in box.halves():
             heapq.heappush(heap, (-bound(half).b, half))
     # (I) decreases in z, so z ≥ top is no worse than z = top.
-    beyond = relaxation.jensen(rational(END), drift.average(LATE), rational(top))
+    beyond = relaxation.jensen(rational(END), drift.average(relaxation.late), rational(top))
     return largest(intervals.mpf(-heap[0][0]), beyond)
