@@ -48,9 +48,37 @@ from proofs_check.statements.s38_energy_inequalities import (
 )
 from proofs_check.statements.s40_theorem_a import SIZES, DoubleNoise, HeavierWeights, WrongEnd
 from proofs_check.statements.s46_worst_case import attained
+from rcmd.model.bounds import named
+from rcmd.model.constants import Constants
 from rcmd.theory.worst_cases.tree import programme
 
 START = 4
+
+
+@check(
+    Kind.EXACT,
+    named("head-start-energy"),
+    planted={
+        "Theorem 3.1's": named("sublinear-energy"),
+        "k = T for k = T - 1": lambda c, steps: named("head-start-energy")(c, steps + 1),
+        "1e-9 less": lambda c, steps: (1 - 1e-9) * named("head-start-energy")(c, steps),
+    },
+)
+def rcmd_shows_this_bound(found: Callable[[Constants, int], float]) -> Finding:
+    """rcmd's right side after k + 1 steps, with E and min{D_max, E/2}."""
+    worst = 0.0
+    for n, b, k in ((1, 1, 0), (2, 1, 3), (3, 2, 7), (100, 7, 1000)):
+        for radius in (Fraction(1, 3), Fraction(2)):
+            c = Constants(
+                n=n, batch=b, gamma=1, prediction_bound=2, prediction_energy=Fraction(3),
+                bregman_radius=radius, mu=0, row_energy=1, spectral_energy=None, quadratic=False,
+            )  # fmt: skip
+            N = Fraction(n, b)
+            smaller = min(radius, Fraction(3, 2))
+            expected = 24 * N / (8 * N + k)
+            expected += 4 * N * (4 * N - 1) * smaller / ((8 * N + k) * (k + 1))
+            worst = max(worst, abs(found(c, k + 1) / float(expected) - 1))
+    return Finding(worst < 1e-14, f"eight values, relative error at most {worst:.1e}")
 
 
 @check(

@@ -170,7 +170,7 @@ class HeadStart(SublinearSchedule):
     (Fraction(4, 9), Fraction(9, 17))
     """
 
-    theorem: ClassVar[Kind | None] = None
+    theorem: ClassVar[Kind | None] = "head-start"
     _passes: ClassVar[int] = 4
 
 

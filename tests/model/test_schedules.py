@@ -151,8 +151,8 @@ def test_default_schedule() -> None:
     assert default_schedule(constants(F(2)), unit_steps=True) == UnitStepSchedule(F(2), F(3, 2))
     assert default_schedule(constants(F(2))) != UnitStepSchedule(F(2), F(3, 2))
     assert UnitStepSchedule(F(2), F(3, 2)).step(7) == 1
-    kinds = [SublinearSchedule.theorem, LinearSchedule.theorem, UnitStepSchedule.theorem]
-    assert kinds == ["sublinear", "linear", "exact"]
+    kinds = [SublinearSchedule, HeadStart, LinearSchedule, UnitStepSchedule]
+    assert [kind.theorem for kind in kinds] == ["sublinear", "head-start", "linear", "exact"]
 
 
 @pytest.mark.parametrize(
