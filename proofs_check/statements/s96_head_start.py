@@ -3,7 +3,8 @@ r"""Theorem 3.1's steps begun two passes later have a smaller bound and a smalle
 Paper: none; a schedule beside that of Theorem 3.1 (thm:head-start)
 Claim: With $\eta_i = \frac{2N}{4N+i+1}$ and averaging weights 4N+i, under the hypotheses of
     (thm:A) and for all $N \ge 1$ and $k \ge 0$: $\mathbb E[P(\bar\beta^k)-D(\bar w^k)] \le
-    \frac{8N\gamma\bar M^2}{8N+k} + \frac{4N(4N-1)D_{\max}}{(8N+k)(k+1)}$.
+    \frac{8N\gamma\bar M^2}{8N+k} + \frac{4N(4N-1)D_{\max}}{(8N+k)(k+1)}$, and both bounds of
+    (thm:dual) with 4N for 2N in c_{-1}, G, the logarithm and the noise, and 9/8 for 5/2.
 Verdict: REPAIRED
 Correction: The proof of (thm:A) with $g_i = 4N+i$, $c_i = g_i(g_i+1)/2$, $c_{-1} = 2N(4N-1)$, so
     that $c_i-c_{i-1} = g_i$ and $c_i\eta_i = Ng_i$. As $\eta_i \le \frac12$, F has its closed form
@@ -48,11 +49,24 @@ from proofs_check.statements.s38_energy_inequalities import (
 )
 from proofs_check.statements.s40_theorem_a import SIZES, DoubleNoise, HeavierWeights, WrongEnd
 from proofs_check.statements.s46_worst_case import attained
+from proofs_check.statements.s48_dual_gap import (
+    LittleDrift,
+    LittleNoise,
+    Sharp,
+    above_the_excess,
+    sharp_bounds,
+)
 from rcmd.model.bounds import named
 from rcmd.model.constants import Constants
 from rcmd.theory.worst_cases.tree import programme
 
 START = 4
+
+
+class SharpLater(Sharp):
+    """With 9/8 for 5/2."""
+
+    excess = Fraction(9, 8)
 
 
 @check(
@@ -208,6 +222,29 @@ def chain_in_fractions(chain: dict[str, Any]) -> Finding:
     largest = max(run.total * run.gap / total_bound(run) for run in runs)
     detail = f"{len(runs)} expectations, at most {float(largest):.4f} of the bound"
     return Finding(True, detail, float(1 / largest - 1))
+
+
+@check(
+    Kind.INTERVAL,
+    SharpLater.excess,
+    planted={"1.1 for 1.125": Fraction(11, 10), "1% below the integral": Fraction(1106, 1000)},
+)
+def constant_of_the_drift(constant: Fraction) -> Finding:
+    """A(t) − t − 2 ln(1+t/4) for every t."""
+    return above_the_excess(constant, HeadStart())
+
+
+@check(
+    Kind.EXACT,
+    SharpLater,
+    planted={
+        "a fifth of the drift": type("LittleDriftLater", (LittleDrift, SharpLater), {}),
+        "an eighth of the noise": type("LittleNoiseLater", (LittleNoise, SharpLater), {}),
+    },
+)
+def sharp_bounds_in_fractions(sharp: Callable[[], Sharp]) -> Finding:
+    """a, y², the dual gap and the gap, as in (thm:dual)."""
+    return sharp_bounds(sharp(), START)
 
 
 CEILINGS = {(1, 3): 0.1995, (2, 1): 0.3963, (3, 1): 0.4297, (2, 2): 0.3914}

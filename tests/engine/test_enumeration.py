@@ -81,7 +81,12 @@ def test_bounds_hold_in_floats(loss: str, oracle: str, batch: int) -> None:
     weighted = bool((batch + len(loss) + len(oracle)) % 2)
     small = problem(loss, oracle, n=3, seed=1 + weighted, weighted=weighted)
     checked = all_hold(small, batch, 3)
-    assert {"sublinear-sharp", "head-start-energy"} <= checked
+    assert {
+        "sublinear-sharp",
+        "head-start-energy",
+        "head-start-sharp",
+        "head-start-dual",
+    } <= checked
     assert ("linear-any-loss" in checked) == ("ridge" in oracle)
 
 

@@ -63,20 +63,18 @@ def exact_sublinear(name: str, c: Constants, t: int) -> Any:
     blocks = F(c.n, c.batch)
     energy, printed = c.prediction_energy, c.gamma * c.prediction_bound**2
     radius = min(c.bregman_radius, energy / 2)
-    weights = [2 * blocks + i for i in range(t)]
-    total, before = sum(weights), blocks * (2 * blocks - 1)
+    late = name.startswith("head-start")
+    first, excess = (4 * blocks, F(9, 8)) if late else (2 * blocks, F(5, 2))
+    weights = [first + i for i in range(t)]
+    total, before = sum(weights), first * (first - 1) / 2
     squares = sum(g * g for g in weights)
-    later = [4 * blocks + i for i in range(t)]
-    start = 2 * blocks * (4 * blocks - 1)
     noise = 2 * energy * (blocks - 1) * squares / (total * (total + before))
     energy_bound = (4 * blocks * energy * t + before * radius) / total
     drift = digits(blocks * energy) * (
-        t + 2 * digits(blocks) * mpmath.log(1 + t / digits(2 * blocks)) + digits(blocks * F(5, 2))
+        t + 2 * digits(blocks) * mpmath.log(1 + t / digits(first)) + digits(blocks * excess)
     )
     dual = (drift + digits(before * radius)) / digits(total)
-    sharp_noise = digits((blocks - 1) / (2 * blocks + t)) * (
-        digits(energy) + 2 * drift / digits(total)
-    )
+    sharp_noise = digits((blocks - 1) / (first + t)) * (digits(energy) + 2 * drift / digits(total))
     return {
         "theorem-3.1-first": (4 * blocks * printed * t + before * c.bregman_radius) / total,
         "theorem-3.1-second": (4 * blocks * printed * t + before * printed) / total,
@@ -85,9 +83,7 @@ def exact_sublinear(name: str, c: Constants, t: int) -> Any:
         "sublinear-sharp": square_of_roots(dual, sharp_noise),
         "sublinear-pathwise": 2 * energy,
         "sublinear-dual": dual,
-        "head-start-energy": (4 * blocks * energy * t + start * radius) / sum(later),
-        "head-start-pathwise": 2 * energy,
-    }[name]
+    }[name.replace("head-start", "sublinear")]
 
 
 def exact_linear(name: str, c: Constants, t: int) -> Any:
