@@ -1,8 +1,8 @@
 """Exact moments of Theorem 3.1's runs: the energies of its repaired proof.
 
-For batches of b rows N = n/b; a^i = Xβ̃^i, u^i = a^i − s^i, g_i = 2N+i, G = g_0 + … + g_k,
-c_i = (2N+i)(2N+i+1)/2, so that c_i − c_{i−1} = g_i, and ρ_i = (2N+i)/(2N+i+1). Rows are weighted
-by γ_j, so that nothing asks for a common γ:
+For batches of b rows N = n/b; a^i = Xβ̃^i, u^i = a^i − s^i, g_i = rN+i, G = g_0 + … + g_k,
+c_i = g_i(g_i+1)/2, so that c_i − c_{i−1} = g_i, and ρ_i = g_i/(g_i+1); r is 2 in the theorem and 4
+in ``HeadStart``. Rows are weighted by γ_j, so that nothing asks for a common γ:
 
     U_i = E (1/n) Σ_j γ_j (u^i_j)²,   S_i = E (1/n) Σ_j γ_j (s^i_j)²,   ν = G Xβ̄^k − c_k s^{k+1},
     a = N Σ_{i≤k} ρ_i U_i,   y² = (N−1) Σ_{i≤k} g_i² U_i / (2c_k),   d = c_{−1} D_max.
@@ -22,19 +22,20 @@ from proofs_check.exact.problem import Vector
 from proofs_check.exact.schedules import sublinear
 
 
-def weight(N: Any, i: int) -> Any:
+def weight(N: Any, i: int, r: int = 2) -> Any:
     """g_i."""
-    return 2 * N + i
+    return r * N + i
 
 
-def height(N: Any, i: int) -> Any:
+def height(N: Any, i: int, r: int = 2) -> Any:
     """c_i."""
-    return (2 * N + i) * (2 * N + i + 1) / 2
+    return weight(N, i, r) * (weight(N, i, r) + 1) / 2
 
 
-def printed_bound(N: Any, k: Any, energy: Any, radius: Any) -> Any:
+def printed_bound(N: Any, k: Any, energy: Any, radius: Any, r: int = 2) -> Any:
     """Theorem 3.1's first bound, with ``energy`` for γM² and ``radius`` for D_max."""
-    return 8 * N * energy / (4 * N + k) + 2 * N * (2 * N - 1) * radius / ((4 * N + k) * (k + 1))
+    last = 2 * r * N + k
+    return 8 * N * energy / last + r * N * (r * N - 1) * radius / (last * (k + 1))
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Energies:
     b: int
     k: int
     paths: tuple[Path, ...]
+    r: int = 2
 
     @property
     def N(self) -> Fraction:
@@ -54,17 +56,17 @@ class Energies:
     @property
     def total(self) -> Any:
         """G."""
-        return sum(weight(self.N, i) for i in range(self.k + 1))
+        return sum(weight(self.N, i, self.r) for i in range(self.k + 1))
 
     @property
     def last(self) -> Any:
         """c_k."""
-        return height(self.N, self.k)
+        return height(self.N, self.k, self.r)
 
     @property
     def first(self) -> Any:
-        """c_{−1} = N(2N−1)."""
-        return height(self.N, -1)
+        """c_{−1}, N(2N−1) for r = 2."""
+        return height(self.N, -1, self.r)
 
     def mean(self, quantity: Callable[[Path], Any]) -> Any:
         """E of a quantity of the run."""
@@ -92,14 +94,13 @@ class Energies:
     @property
     def drift(self) -> Any:
         """The number called a above."""
-        return self.N * sum(
-            weight(self.N, i) / (weight(self.N, i) + 1) * u for i, u in enumerate(self.U)
-        )
+        weights = [weight(self.N, i, self.r) for i in range(self.k + 1)]
+        return self.N * sum(g / (g + 1) * u for g, u in zip(weights, self.U, strict=True))
 
     @property
     def noise(self) -> Any:
         """y²."""
-        squares = sum(weight(self.N, i) ** 2 * u for i, u in enumerate(self.U))
+        squares = sum(weight(self.N, i, self.r) ** 2 * u for i, u in enumerate(self.U))
         return (self.N - 1) * squares / (2 * self.last)
 
     @property
@@ -145,21 +146,21 @@ def energies(fitted: Fitted, b: int, k: int) -> Energies:
     return Energies(fitted, b, k, tuple(paths))
 
 
-def all_energies(fitted: Fitted, b: int, k: int) -> list[Energies]:
+def all_energies(fitted: Fitted, b: int, k: int, r: int = 2) -> list[Energies]:
     """The moments at 0, …, k."""
-    runs = levels(fitted.problem, sublinear(Fraction(fitted.problem.n, b)), b, k + 1)
-    return [Energies(fitted, b, at, tuple(paths)) for at, paths in enumerate(runs)]
+    runs = levels(fitted.problem, sublinear(Fraction(fitted.problem.n, b), r), b, k + 1)
+    return [Energies(fitted, b, at, tuple(paths), r) for at, paths in enumerate(runs)]
 
 
 @cache
-def sample(equal: bool = True) -> tuple[Energies, ...]:
+def sample(equal: bool = True, r: int = 2) -> tuple[Energies, ...]:
     """Runs of drawn problems, n ≤ 4, p ≤ 2 and every batch size, at every k up to 2, 3 or 4."""
     return tuple(
         run
         for n, k, count in ((1, 4, 8), (2, 4, 8), (3, 3, 8), (4, 2, 3))
         for fitted in family(39, count, (n,), equal=equal)
         for b in range(1, n + 1)
-        for run in all_energies(fitted, b, k)
+        for run in all_energies(fitted, b, k, r)
     )
 
 

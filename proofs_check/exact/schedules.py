@@ -15,9 +15,9 @@ class Steps:
     weight: Callable[[int], Any]
 
 
-def sublinear(N: Any) -> Steps:
-    """Theorem 3.1: η_i = 2N/(2N+i+1), c_i = 2N+i."""
-    return Steps(lambda i: 2 * N / (2 * N + i + 1), lambda i: 2 * N + i)
+def sublinear(N: Any, r: int = 2) -> Steps:
+    """η_i = 2N/(rN+i+1), c_i = rN+i: Theorem 3.1's for r = 2, ``HeadStart`` for r = 4."""
+    return Steps(lambda i: 2 * N / (r * N + i + 1), lambda i: r * N + i)
 
 
 def linear(N: Any, sigma: Any) -> Steps:

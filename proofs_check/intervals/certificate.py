@@ -9,9 +9,6 @@ from typing import Any, NamedTuple
 from proofs_check.intervals.arithmetic import Numbers
 from proofs_check.intervals.relaxation import END, TAIL_CELLS, Drift, Relaxation
 
-LATE = 37
-"""The third range begins at t = 1 + 37/16 = 3.3125."""
-
 GOAL = 393, 100
 """Boxes of the third range are split until all are below this fraction, or up to the budget."""
 
@@ -32,28 +29,31 @@ def certify(relaxation: Relaxation) -> Ranges:
 
     Early, (I) with U_i ≤ 4 − 3π_i: (1 + t/4)(4 − 3e^{−t}), which increases. In the middle, (I)
     with (E0) and (E1). Late, for every value of z the smaller of (I) and (III). At the limit (II),
-    whose terms α, 1/t and Y all decrease.
+    whose terms α, 1/t and Y all decrease. With ``HeadStart`` the middle is t ≤ 1, and nothing is
+    early.
     """
-    numbers, kind = relaxation.numbers, type(relaxation)
+    numbers = relaxation.numbers
     rational = numbers.rational
-    drift = _drift(numbers, *(getattr(kind, name) for name in ("curved", "smooth", "capped")))
-    early = (1 + rational(1, 4)) * relaxation.touched(rational(1))
+    drift = _drift(numbers, *(getattr(type(relaxation), name) for name in _OF_THE_DRIFT))
+    origin, last = relaxation.origin, (END - relaxation.origin) * TAIL_CELLS
+    early = origin * (1 + rational(1, 4)) * relaxation.touched(rational(1))
     middle = [
-        relaxation.jensen(1 + rational(m + 1, TAIL_CELLS), drift.average(m), rational(0))
-        for m in range(LATE)
+        relaxation.jensen(origin + rational(m + 1, TAIL_CELLS), drift.average(m), rational(0))
+        for m in range(relaxation.late)
     ]
-    limit = relaxation.at_optimum(rational(END), drift.average((END - 1) * TAIL_CELLS))
+    limit = relaxation.at_optimum(rational(END), drift.average(last))
     values = early, numbers.largest(*middle), _late(relaxation, drift), limit
     return Ranges(*(float(numbers.above(x)) for x in values))
 
 
+_OF_THE_DRIFT = ("start", "origin", "curved", "smooth", "capped")
+
+
 @cache
-def _drift(numbers: Numbers, *methods: Any) -> Drift:
-    """That of all relaxations which have these methods in common, on which alone it depends."""
-    names = ("curved", "smooth", "capped")
-    return Drift(
-        type("_Relaxation", (Relaxation,), dict(zip(names, methods, strict=True)))(numbers)
-    )
+def _drift(numbers: Numbers, *parts: Any) -> Drift:
+    """That of all relaxations which have these parts in common, on which alone it depends."""
+    named = dict(zip(_OF_THE_DRIFT, parts, strict=True))
+    return Drift(type("_Relaxation", (Relaxation,), named)(numbers))
 
 
 class _Box(NamedTuple):
@@ -79,7 +79,7 @@ def _late(relaxation: Relaxation, drift: Drift) -> Any:
     rational, above = numbers.rational, numbers.above
 
     def bound(box: _Box) -> Any:
-        first, last = 1 + rational(box.first, TAIL_CELLS), 1 + rational(box.last, TAIL_CELLS)
+        first, last = (relaxation.origin + rational(m, TAIL_CELLS) for m in (box.first, box.last))
         t = numbers.hull(first, last)
         low, high = rational(box.low, 2**20), rational(box.high, 2**20)
         alpha = drift.average(box.first)
@@ -88,7 +88,8 @@ def _late(relaxation: Relaxation, drift: Drift) -> Any:
         return min(above(one), above(three))
 
     top = 8
-    whole = _Box(LATE, (END - 1) * TAIL_CELLS, 0, top * 2**20)
+    end = (END - relaxation.origin) * TAIL_CELLS
+    whole = _Box(relaxation.late, end, 0, top * 2**20)
     heap, goal = [(-bound(whole), whole)], above(rational(*GOAL))
     for _ in range(BUDGET):
         if -heap[0][0] <= goal:
@@ -97,5 +98,5 @@ def _late(relaxation: Relaxation, drift: Drift) -> Any:
         for half in box.halves():
             heapq.heappush(heap, (-bound(half), half))
     # (I) decreases in z, so z ≥ top is no worse than z = top.
-    beyond = relaxation.jensen(rational(END), drift.average(LATE), rational(top))
+    beyond = relaxation.jensen(rational(END), drift.average(relaxation.late), rational(top))
     return numbers.largest(-heap[0][0], beyond)

@@ -28,30 +28,32 @@ def capped(e: Array, untouched: Array, cap: Array) -> Array:
     return 1 + e + e**2 + 2 * slope * root - bend * root**2
 
 
-def largest_ratio(N: float, multiple: int, noise_factor: float = 1.0) -> tuple[float, float]:
+def largest_ratio(
+    N: float, multiple: int, noise_factor: float = 1.0, r: int = 2
+) -> tuple[float, float]:
     """The largest bound of E[G·gap] in units of 4N(k+1) beyond d, for k+1 ≤ multiple·N; and its t.
 
-    ``noise_factor`` multiplies y², for a test of the test.
+    The weights are rN+i. ``noise_factor`` multiplies y², for a test of the test.
     """
     k = np.arange(int(multiple * N))
-    g: Array = np.asarray(2 * N + k, dtype=np.float64)
+    g: Array = np.asarray(r * N + k, dtype=np.float64)
     e: Array = 2 * N / (g + 1)
     total, last = np.cumsum(g), g * (g + 1) / 2
     untouched: Array = np.power(1 - 1 / N, k, dtype=np.float64)
-    cap = 1 - 2 * N * (2 * N - 1) / (g * (g - 1))
+    cap = 1 - r * N * (r * N - 1) / (g * (g - 1))
     drift = np.cumsum(np.minimum(smooth(e), capped(e, untouched, cap)))
     by_caps = np.cumsum(g * (4 - 3 * untouched)) / 2
     worst = np.zeros(len(k))
     for cell in range(CELLS):
         low, high = cell / CELLS, (cell + 1) / CELLS
-        a = N * drift - N * (4 * N + k + 1) / 2 * low
+        a = N * drift - N * (2 * N + g + 1) / 2 * low
         steps = total + 2 * a - last * low
-        noise = noise_factor * np.maximum(0, (N - 1) / (2 * N + k + 1) * steps)
+        noise = noise_factor * np.maximum(0, (N - 1) / (g + 1) * steps)
         bounds: tuple[Any, ...] = (
             by_caps,
             steps / 2,
             a + noise + 2 * np.sqrt(noise * last * high / 2),
-            a + noise + 2 * np.sqrt(noise * np.maximum(0, a + N * (2 * N - 1) / 2)),
+            a + noise + 2 * np.sqrt(noise * np.maximum(0, a + r * N * (r * N - 1) / 4)),
         )
         feasible = (a >= 0) & (steps >= 0)
         worst = np.maximum(worst, np.where(feasible, np.minimum.reduce(bounds), 0))

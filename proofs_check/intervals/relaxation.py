@@ -1,20 +1,22 @@
 r"""The scalar functions that Theorem 3.1's repaired proof is left with, for γ = M̄ = 1.
 
-Let t = (k+1)/N and e_i = η_i = 2/(2+x_i) at x_i = (i+1)/N. Dividing by N(k+1) = N²t,
+The weights are g_i = rN+i, with r = 2 in the theorem and r = 4 in ``HeadStart``. Let
+t = (k+1)/N and e_i = η_i = 2/(r+x_i) at x_i = (i+1)/N. Dividing by N(k+1) = N²t,
 
-* G/(N²t) = (4N+k)/(2N) ≤ (4+t)/2;
-* a/(N²t) ≤ α' = α − 2(4+t)z/(2+t)² with z = c_k S_{k+1}/(2N²t) and α = A(t)/t, for
-  a ≤ N Σ F(η_i) − N(4N+k+1)/2 · S_{k+1}, Σ F(η_i) ≤ N A(t) and c_k ≤ N²(2+t)²/2. Here
-  A(t) = ∫_0^t F(2/(2+x)) dx for a majorant F of
+* G/(N²t) = (2rN+k)/(2N) ≤ (2r+t)/2;
+* a/(N²t) ≤ α' = α − 2(r+2+t)z/(r+t)² with z = c_k S_{k+1}/(2N²t) and α = A(t)/t, for
+  a ≤ N Σ F(η_i) − N(rN+2N+k+1)/2 · S_{k+1}, Σ F(η_i) ≤ N A(t) and c_k ≤ N²(r+t)²/2. Here
+  A(t) = ∫_0^t F(2/(r+x)) dx for a majorant F of
 
       1 + e + e²U − (1/2+e)S   over   U ≤ 1 + 2√((1−π)S) + S,
 
   which is what inequality (E1) leaves of U_i; F must decrease in x for the integral to exceed
   the sum;
-* y²/(N²t) ≤ Y = ((4+t)/2 + 2α' − 2z)/(2+t), by (E0).
+* y²/(N²t) ≤ Y = ((2r+t)/2 + 2α' − 2z)/(r+t), by (E0).
 
 Each of the three bounds (I), (II), (III) of E[G·gap], so divided, must be at most 4 beyond what
-the D_max term of the theorem allows. S_i ≤ 1 − e_i² and π_i ≥ e^{−x_i} hold while x_i ≤ 1.
+the D_max term of the theorem allows. S_i ≤ 1 − e_i² and π_i ≥ e^{−x_i}, which r = 2 asks for
+while x_i ≤ 1, are not needed for r = 4: there e ≤ 1/2.
 """
 
 from __future__ import annotations
@@ -39,12 +41,21 @@ class Relaxation:
     def __init__(self, numbers: Numbers) -> None:
         self.numbers = numbers
 
+    start = 2
+    """r."""
+
+    origin = 1
+    """F has no closed form that is seen to decrease before this x."""
+
+    late = 37
+    """Cells from the origin on where (I) alone is enough; the next begins at t = 3.3125."""
+
     def curved(self, e: Any) -> Any:
         """e⁴/(1/2+e−e²): the maximum of 2e²x − (1/2+e−e²)x² over x = √S."""
         return e**4 / (self.numbers.rational(1, 2) + e - e**2)
 
     def smooth(self, e: Any) -> Any:
-        """F for x ≥ 1, that is e ≤ 2/3: it increases with e."""
+        """F for e ≤ 2/3: it increases with e."""
         return 1 + e + e**2 + self.curved(e)
 
     def capped(self, left: Any, right: Any) -> Any:
@@ -67,15 +78,16 @@ class Relaxation:
 
     def lowered(self, t: Any, alpha: Any, z: Any) -> Any:
         """α'."""
-        return alpha - 2 * (4 + t) * z / (2 + t) ** 2
+        return alpha - 2 * (self.start + 2 + t) * z / (self.start + t) ** 2
 
     def jensen(self, t: Any, alpha: Any, z: Any) -> Any:
         """(I) with (E0) and (E1): half of Σ g_i U_i."""
-        return 1 + t / 4 + self.lowered(t, alpha, z) - z
+        return (2 * self.start + t) / 4 + self.lowered(t, alpha, z) - z
 
     def noise(self, t: Any, alpha: Any, z: Any) -> Any:
         """Y."""
-        return ((4 + t) / 2 + 2 * self.lowered(t, alpha, z) - 2 * z) / (2 + t)
+        steps = (2 * self.start + t) / 2 + 2 * self.lowered(t, alpha, z) - 2 * z
+        return steps / (self.start + t)
 
     def at_start(self, t: Any, alpha: Any, z: Any, z_top: Any) -> Any:
         """(III) without d, where κ = l'(0); z_top is the z under the root."""
@@ -84,44 +96,56 @@ class Relaxation:
         return drift + noise + 2 * self.numbers.sqrt(noise * z_top)
 
     def at_optimum(self, t: Any, alpha: Any) -> Any:
-        """(II) without the d that the theorem has as well, where κ = w*; d ≤ N²."""
-        noise = self.noise(t, alpha, self.numbers.rational(0))
-        return alpha + noise + 2 * self.numbers.sqrt(noise * (alpha + 1 / t))
+        """(II) without the d that the theorem has as well, where κ = w*; d ≤ r²N²/4."""
+        rational = self.numbers.rational
+        noise = self.noise(t, alpha, rational(0))
+        start = rational(self.start**2, 4) / t
+        return alpha + noise + 2 * self.numbers.sqrt(noise * (alpha + start))
+
+
+class HeadStart(Relaxation):
+    """Weights 4N + i: no step is above 1/2, so that F has its closed form everywhere."""
+
+    start, origin, late = 4, 0, 16
 
 
 class Drift:
-    """Upper bounds of A(t) for t = 1, 1 + 1/16, …, 24, from a relaxation's F."""
+    """Upper bounds of A(t) for t = o, o + 1/16, …, 24, o the origin, from a relaxation's F."""
 
     def __init__(self, relaxation: Relaxation) -> None:
         self.numbers = numbers = relaxation.numbers
-        edges = [numbers.rational(m, CELLS) for m in range(CELLS + 1)]
-        least = numbers.above(relaxation.smooth(numbers.rational(2, 3)))
+        self.start, self.origin = relaxation.start, relaxation.origin
+        self.first = self.start + self.origin
+        edges = [numbers.rational(m, CELLS) for m in range(self.origin * CELLS + 1)]
+        self.top = least = numbers.above(relaxation.smooth(numbers.rational(2, self.first)))
         self.head = numbers.rational(0)
         for left, right in zip(reversed(edges[:-1]), reversed(edges[1:]), strict=True):
             least = numbers.largest(least, relaxation.capped(left, right))
             self.head = numbers.above(self.head + least / CELLS)
         self.tail = [numbers.rational(0)]
-        for m in range((END - 1) * TAIL_CELLS):
-            e = 2 / (3 + numbers.rational(m, TAIL_CELLS))
+        for m in range((END - self.origin) * TAIL_CELLS):
+            e = 2 / (self.first + numbers.rational(m, TAIL_CELLS))
             self.tail.append(numbers.above(self.tail[-1] + relaxation.curved(e) / TAIL_CELLS))
 
     def __call__(self, m: int) -> Any:
-        """A(t) at t = 1 + m/16: ∫(1 + e + e²) in closed form, the rest cell by cell."""
+        """A(t) at t = o + m/16: ∫(1 + e + e²) in closed form, the rest cell by cell."""
         numbers = self.numbers
-        t = 1 + numbers.rational(m, TAIL_CELLS)
-        third = numbers.rational(1, 3)
-        closed = t - 1 + 2 * numbers.log((2 + t) / 3) + 4 * (third - 1 / (2 + t))
+        t = self.origin + numbers.rational(m, TAIL_CELLS)
+        closed = t - self.origin + 2 * numbers.log((self.start + t) / self.first)
+        closed += 4 * (numbers.rational(1, self.first) - 1 / (self.start + t))
         return numbers.above(self.head + closed + self.tail[m])
 
     def average(self, m: int) -> Any:
-        """A(t)/t there, an upper bound for all later t since F decreases."""
-        return self(m) / (1 + self.numbers.rational(m, TAIL_CELLS))
+        """A(t)/t there, an upper bound for all later t since F decreases; F where t = 0."""
+        t = self.origin + self.numbers.rational(m, TAIL_CELLS)
+        return self(m) / t if self.numbers.below(t) > 0 else self.top
 
     def excess(self) -> Any:
-        """An upper bound of A(t) − t − 2 ln(1+t/2) for every t: the integral of F − 1 − e.
+        """An upper bound of A(t) − t − 2 ln(1+t/r) for every t: the integral of F − 1 − e.
 
-        Past END the curved term is 32/(v²(v²+4v−8)) ≤ 32/v⁴ at v = 2 + x.
+        Past END the curved term is 32/(v²(v²+4v−8)) ≤ 32/v⁴ at v = r + x.
         """
         rational = self.numbers.rational
-        head = self.head - 1 - 2 * self.numbers.log(rational(3, 2))
-        return head + rational(4, 3) + self.tail[-1] + rational(32, 3 * (2 + END) ** 3)
+        head = self.head - self.origin - 2 * self.numbers.log(rational(self.first, self.start))
+        beyond = rational(32, 3 * (self.start + END) ** 3)
+        return head + rational(4, self.first) + self.tail[-1] + beyond

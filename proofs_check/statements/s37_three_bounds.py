@@ -33,7 +33,7 @@ from proofs_check.statement import Finding, Kind, check
 
 def half_the_energies(run: Energies) -> Any:
     """½ Σ g_i U_i."""
-    return sum(weight(run.N, i) * u for i, u in enumerate(run.U)) / 2
+    return sum(weight(run.N, i, run.r) * u for i, u in enumerate(run.U)) / 2
 
 
 @check(

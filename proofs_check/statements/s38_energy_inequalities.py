@@ -103,10 +103,10 @@ class Printed:
 
     def __init__(self, run: Energies) -> None:
         unit = run.fitted.energy
-        self.N, self.k = run.N, run.k
+        self.N, self.k, self.r = run.N, run.k, run.r
         self.U, self.S = [u / unit for u in run.U], [s / unit for s in run.S]
         self.a = run.drift / unit
-        self.eta = [2 * self.N / (2 * self.N + i + 1) for i in range(self.k + 1)]
+        self.eta = [2 * self.N / (self.r * self.N + i + 1) for i in range(self.k + 1)]
         self.total, self.last = run.total, run.last
 
     def one_step(self, i: int) -> Any:
@@ -117,14 +117,14 @@ class Printed:
 
     def zeroth(self) -> Any:
         """(E0)."""
-        left = sum(weight(self.N, i) * u for i, u in enumerate(self.U))
+        left = sum(weight(self.N, i, self.r) * u for i, u in enumerate(self.U))
         return self.total + 2 * self.a - self.last * self.S[-1] - left
 
     def first(self) -> Any:
         """(E1)."""
         left = sum((1 - e**2) * u for e, u in zip(self.eta, self.U, strict=True))
         paid = sum((Fraction(1, 2) + e) * s for e, s in zip(self.eta, self.S[:-1], strict=True))
-        end = (4 * self.N + self.k + 1) / 2 * self.S[-1]
+        end = ((self.r + 2) * self.N + self.k + 1) / 2 * self.S[-1]
         return sum(1 + e for e in self.eta) - paid - end - left
 
     def untouched(self, i: int) -> Any:

@@ -40,9 +40,14 @@ from proofs_check.statement import Finding, Kind, check
 )
 def constant_of_the_drift(constant: Fraction) -> Finding:
     """A(t) − t − 2 ln(1+t/2) for every t, by mpmath's intervals and by Arb's."""
+    return above_the_excess(constant, Relaxation)
+
+
+def above_the_excess(constant: Fraction, kind: type[Relaxation]) -> Finding:
+    """Whether the constant is above that of these weights."""
     words, enough, highest = [], True, 0.0
     for numbers in both():
-        excess = Drift(Relaxation(numbers)).excess()
+        excess = Drift(kind(numbers)).excess()
         room = numbers.rational(constant.numerator, constant.denominator) - excess
         enough &= bool(numbers.below(room) >= 0)
         highest = max(highest, float(numbers.above(excess)))
@@ -51,9 +56,9 @@ def constant_of_the_drift(constant: Fraction) -> Finding:
     return Finding(enough, detail, highest / float(constant))
 
 
-def drift(N: Any, k: Any, log: Any) -> Any:
+def drift(N: Any, k: Any, log: Any, excess: Fraction = Fraction(5, 2)) -> Any:
     """The bound of a for γM̄² = 1, with ``log`` for ln(1 + (k+1)/2N)."""
-    return N * (k + 1 + 2 * N * log + Fraction(5, 2) * N)
+    return N * (k + 1 + 2 * N * log + excess * N)
 
 
 @check(
@@ -88,14 +93,16 @@ def rounded_log(x: Fraction) -> Fraction:
 class Sharp:
     """The three bounds for a run, with (1/n) Σ γ_j M_j² for γM̄²."""
 
+    excess = Fraction(5, 2)
+
     def drift(self, run: Energies) -> Any:
         """That of a."""
-        log = rounded_log((run.k + 1) / (2 * run.N))
-        return run.fitted.energy * drift(run.N, run.k, log)
+        log = rounded_log((run.k + 1) / (run.r * run.N))
+        return run.fitted.energy * drift(run.N, run.k, log, self.excess)
 
     def noise(self, run: Energies) -> Any:
         """That of y²."""
-        share = (run.N - 1) / (2 * run.N + run.k + 1)
+        share = (run.N - 1) / (run.r * run.N + run.k + 1)
         return share * (run.total * run.fitted.energy + 2 * self.drift(run))
 
 
@@ -120,7 +127,12 @@ class LittleNoise(Sharp):
 )
 def bounds_in_fractions(sharp: Callable[[], Sharp]) -> Finding:
     """a, y², the dual gap and the gap."""
-    bounds, runs = sharp(), sample(equal=False)
+    return sharp_bounds(sharp(), 2)
+
+
+def sharp_bounds(bounds: Sharp, r: int) -> Finding:
+    """Whether they hold for every run with weights rN+i."""
+    runs = sample(equal=False, r=r)
     largest = Fraction(0)
     for run in runs:
         a, noise = bounds.drift(run), bounds.noise(run)

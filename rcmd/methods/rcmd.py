@@ -24,6 +24,7 @@ from rcmd.model.constants import Constants
 from rcmd.model.problem import Problem, foreign, patched, unaltered
 from rcmd.model.prox import BregmanProx, ConjugateProx, ExactProx
 from rcmd.model.schedules import (
+    HeadStart,
     LinearSchedule,
     Resumed,
     Schedule,
@@ -46,11 +47,19 @@ Counting all can make the steps too short to correct its errors; counting none w
 """
 
 
+SUBLINEAR = SublinearSchedule, HeadStart
+"""The schedules of theorems for every R with a bounded domain."""
+
 LINEAR = LinearSchedule, UnitStepSchedule
 """The schedules of theorems for a strongly convex R."""
 
 PAPERS = "h = L*/n, the paper's prox: the theorems' bounds apply"
-APPLIES = {"sublinear": PAPERS, "linear": PAPERS, "exact": "the bounds of Theorem I apply"}
+APPLIES = {
+    "sublinear": PAPERS,
+    "head-start": "the bounds of HeadStart apply",
+    "linear": PAPERS,
+    "exact": "the bounds of Theorem I apply",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -367,7 +376,7 @@ def _own_prox(prox: BregmanProx, theorem: bounds.Kind | None, constants: Constan
 
 def _whose(schedule: Schedule, constants: Constants) -> bounds.Kind | None:
     """Whose schedule this is: a theorem's own class, with the numbers of this problem."""
-    own: list[Schedule] = [SublinearSchedule(constants.blocks)]
+    own: list[Schedule] = [kind(constants.blocks) for kind in SUBLINEAR]
     if constants.mu > 0:
         own += [kind(constants.blocks, constants.sigma) for kind in LINEAR]
     same = unaltered(schedule) and any(

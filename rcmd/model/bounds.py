@@ -2,8 +2,9 @@
 
 They are about the algorithm started at w⁰ = ∇L(0), with h = L*/n but for Theorem I, and batches of
 b rows drawn uniformly without replacement. ``iterations`` counts the steps done: after t of them
-the algorithm has β̄^{t−1}, w̄^{t−1} and w^t, so Theorem 3.1 ("sublinear") is read at k = t − 1 and
-Theorem 3.2 ("linear", η = 1/σ_b) at k = t. Theorem I ("exact") is ours: Theorem 3.2's weights with
+the algorithm has β̄^{t−1}, w̄^{t−1} and w^t, so Theorem 3.1 ("sublinear"), and the same with the
+steps of ``HeadStart`` ("head-start"), is read at k = t − 1 and Theorem 3.2 ("linear", η = 1/σ_b)
+at k = t. Theorem I ("exact") is ours: Theorem 3.2's weights with
 the exact coordinate steps of ``ExactProx``. There P(β̃^i) − D(w^i) ≤ Nσ_b E_i[D(w^{i+1}) − D(w^i)]
 for all losses; by convexity of P, Σ_i q^i (P(β̄^{k−1}) − D(w^k)) has an expectation of at most
 Σ_m (Nσ_b q^{m−1} − Σ_{i<m} q^i) E[D(w^m) − D(w^{m−1})], where every coefficient is Nσ_b − 1.
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from rcmd.model.constants import Constants
     from rcmd.model.problem import Problem
 
-Kind = Literal["sublinear", "linear", "exact"]
+Kind = Literal["sublinear", "head-start", "linear", "exact"]
 
 
 class Verdict(enum.Enum):
@@ -65,8 +66,8 @@ class RunFacts:
     constants
         Those of its problem, for its batches.
     theorem
-        Whose own schedule it has: Theorem 3.1's ("sublinear"), 3.2's ("linear"), Theorem I's
-        ("exact"), or none.
+        Whose own schedule it has: Theorem 3.1's ("sublinear"), ``HeadStart``'s ("head-start"),
+        Theorem 3.2's ("linear"), Theorem I's ("exact"), or none.
     own_prox, own_sampler
         Whether these are exactly ``ConjugateProx`` (``ExactProx`` with the problem's κ_j for
         Theorem I) and ``UniformSampler``, no subclasses, with the methods that rcmd gave them, and
@@ -133,8 +134,9 @@ class Bound:
     name, label
         Its name here, and the paper's number ('' when the paper does not have it).
     schedule
-        The schedule it is about: Theorem 3.1's ("sublinear"), 3.2's ("linear"), I's ("exact"), or
-        the class of one of your own, or of a method of your own.
+        The schedule it is about: Theorem 3.1's ("sublinear"), ``HeadStart`` ("head-start"),
+        Theorem 3.2's ("linear"), I's ("exact"), or the class of one of your own, or of a method
+        of your own.
     what, formula
         Its two sides.
     verdict, reason
@@ -188,7 +190,7 @@ class Bound:
         if not isinstance(self.schedule, type) and self.schedule not in _BY_SCHEDULE:
             raise ValueError(
                 f"schedule of the Bound {self.name!r} is {self.schedule!r}; expected 'sublinear', "
-                "'linear', 'exact', or the class of a schedule or a method"
+                "'head-start', 'linear', 'exact', or the class of a schedule or a method"
             )
         for part in (self.prox, self.sampler):
             if not isinstance(part, type | None):
@@ -277,7 +279,7 @@ def _index_of(kind: Kind | type, iterations: int) -> int:
     """Return the k of the theorem of this kind, whose averages begin at 0 or at 1."""
     if isinstance(iterations, bool) or not isinstance(iterations, Integral) or iterations < 1:
         raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
-    return int(iterations) - (kind == "sublinear")
+    return int(iterations) - (kind in ("sublinear", "head-start"))
 
 
 def _sizes(c: Constants) -> tuple[float, float, float]:
@@ -290,10 +292,11 @@ def _printed_energy(c: Constants) -> float:
     return float(c.gamma * c.prediction_bound**2)
 
 
-def _theorem_31(c: Constants, k: int, energy: Any, radius: Any) -> float:
-    blocks = float(c.blocks)
-    first = 8 * blocks * float(energy) / (4 * blocks + k)
-    return first + 2 * blocks * (2 * blocks - 1) * float(radius) / ((4 * blocks + k) * (k + 1))
+def _theorem_31(c: Constants, k: int, energy: Any, radius: Any, passes: int = 2) -> float:
+    """With the weights passes·N + i."""
+    blocks, first = float(c.blocks), passes * float(c.blocks)
+    leading = 8 * blocks * float(energy) / (2 * first + k)
+    return leading + first * (first - 1) * float(radius) / ((2 * first + k) * (k + 1))
 
 
 def _sublinear(c: Constants, k: int) -> float:
@@ -308,21 +311,28 @@ def _sublinear_by_hand(c: Constants, k: int) -> float:
     return (math.sqrt(_sublinear(c, k)) + math.sqrt(noise)) ** 2
 
 
-def _drift(c: Constants, k: int) -> float:
-    """2N E (1 + [2N ln(1 + (k+1)/2N) + 5N/2] / (k+1)) / (4N+k): the steps' own curvature."""
+_EXCESS = {2: 2.5, 4: 1.125}
+"""By passes r: at most N times this is added to k + 1 + 2N ln(1 + (k+1)/rN) in the drift."""
+
+
+def _drift(c: Constants, k: int, passes: int = 2) -> float:
+    """2N E (1 + [2N ln(1 + (k+1)/2N) + 5N/2] / (k+1)) / (4N+k): the steps' own curvature.
+
+    That is for the weights 2N + i of the theorem; the others are passes·N + i.
+    """
     blocks, energy, _ = _sizes(c)
-    extra = 2 * blocks * math.log1p((k + 1) / (2 * blocks)) + 2.5 * blocks
-    return 2 * blocks * energy * (1 + extra / (k + 1)) / (4 * blocks + k)
+    extra = 2 * blocks * math.log1p((k + 1) / (passes * blocks)) + _EXCESS[passes] * blocks
+    return 2 * blocks * energy * (1 + extra / (k + 1)) / (2 * passes * blocks + k)
 
 
-def _sublinear_dual(c: Constants, k: int) -> float:
-    return _drift(c, k) + _theorem_31(c, k, 0, _sizes(c)[2])
+def _dual(c: Constants, k: int, passes: int = 2) -> float:
+    return _drift(c, k, passes) + _theorem_31(c, k, 0, _sizes(c)[2], passes)
 
 
-def _sublinear_sharp(c: Constants, k: int) -> float:
+def _sharp(c: Constants, k: int, passes: int = 2) -> float:
     blocks, energy, _ = _sizes(c)
-    noise = (blocks - 1) * (energy + 2 * _drift(c, k)) / (2 * blocks + k + 1)
-    return (math.sqrt(_sublinear_dual(c, k)) + math.sqrt(noise)) ** 2
+    noise = (blocks - 1) * (energy + 2 * _drift(c, k, passes)) / (passes * blocks + k + 1)
+    return (math.sqrt(_dual(c, k, passes)) + math.sqrt(noise)) ** 2
 
 
 def _excess(c: Constants, sigma: Any) -> float:
@@ -419,8 +429,8 @@ _MATCHED = Hypothesis("the sampler is UniformSampler itself, or ImportanceSample
                       "the mean of the σ_j for σ", "the sampler is neither UniformSampler nor "
                       "ImportanceSampler.matching for this problem, or a subclass or altered",
                       lambda run: run.own_sampler)
-_PARTS = {"sublinear": (_CONJUGATE, _UNIFORM), "linear": (_CONJUGATE, _UNIFORM),
-          "exact": (_EXACT, _MATCHED)}
+_PARTS = {"sublinear": (_CONJUGATE, _UNIFORM), "head-start": (_CONJUGATE, _UNIFORM),
+          "linear": (_CONJUGATE, _UNIFORM), "exact": (_EXACT, _MATCHED)}
 _ALWAYS = (
     Hypothesis("the run starts cold, at w⁰ = ∇L(0)",
                "the run has a warm start, and the theorems start at w⁰ = ∇L(0)",
@@ -440,6 +450,11 @@ _BY_SCHEDULE = {
     "sublinear": (
         Hypothesis("step sizes and weights are Theorem 3.1's, for this N", _OTHER_STEPS,
                    lambda run: run.theorem == "sublinear"),
+        _BOUNDED,
+    ),
+    "head-start": (
+        Hypothesis("step sizes and weights are those of HeadStart, for this N", _OTHER_STEPS,
+                   lambda run: run.theorem == "head-start"),
         _BOUNDED,
     ),
     "linear": (
@@ -493,14 +508,28 @@ _BOUNDS = (
     Bound("sublinear-sharp", "", "sublinear", _GAP,
           "(√A_k + √((N−1)(E+2a_k)/(2N+k+1)))², A_k of 'sublinear-dual', a_k its first term",
           Verdict.PROVED, "keeps the energies of the steps, for 5.83 N E/k instead of 8 N E/k "
-          "when k is large, and 2 E/k when b = n", _sublinear_sharp),
+          "when k is large, and 2 E/k when b = n", _sharp),
     Bound("sublinear-pathwise", "", "sublinear", "P(β̄^k) − D(w̄^k) in every run", "2E",
           Verdict.PROVED, "each atom's own gap is (1/n) Σ D_{l_j}(x_jᵀβ̃, s_j) with |s_j| ≤ M_j",
           lambda c, k: 2 * _sizes(c)[1]),
     Bound("sublinear-dual", "", "sublinear", "E[D* − D(w̄^k)]",
           "2NE(1 + [2N ln(1+(k+1)/2N) + 5N/2]/(k+1))/(4N+k) + 2N(2N−1)V/((4N+k)(k+1))",
           Verdict.PROVED, "w* is fixed, so the printed argument holds, with energies in it",
-          _sublinear_dual, dual_only=True),
+          _dual, dual_only=True),
+    Bound("head-start-energy", "", "head-start", _GAP,
+          "8NE/(8N+k) + 4N(4N−1)V/((8N+k)(k+1))", Verdict.PROVED,
+          "the proof of 'sublinear-energy', two passes later; no step is above 1/2",
+          lambda c, k: _theorem_31(c, k, *_sizes(c)[1:], passes=4)),
+    Bound("head-start-sharp", "", "head-start", _GAP,
+          "(√A_k + √((N−1)(E+2a_k)/(4N+k+1)))², A_k of 'head-start-dual', a_k its first term",
+          Verdict.PROVED, "as 'sublinear-sharp', two passes later",
+          lambda c, k: _sharp(c, k, 4)),
+    Bound("head-start-dual", "", "head-start", "E[D* − D(w̄^k)]",
+          "2NE(1 + [2N ln(1+(k+1)/4N) + 9N/8]/(k+1))/(8N+k) + 4N(4N−1)V/((8N+k)(k+1))",
+          Verdict.PROVED, "as 'sublinear-dual', two passes later",
+          lambda c, k: _dual(c, k, 4), dual_only=True),
+    Bound("head-start-pathwise", "", "head-start", "P(β̄^k) − D(w̄^k) in every run", "2E",
+          Verdict.PROVED, "as 'sublinear-pathwise'", lambda c, k: 2 * _sizes(c)[1]),
     Bound("theorem-3.2-first", "Theorem 3.2", "linear", _GAP_LINEAR, "D_max/(q^k − 1)",
           Verdict.REFUTED, _CE1 + "; proved for quadratic losses and for n = 1",
           lambda c, k: _printed(c, k, c.bregman_radius), (_SINGLE,), _first_proved),
@@ -638,14 +667,17 @@ def valid(constants: Constants, iterations: int, kind: Kind = "sublinear") -> li
     (7, [])
     """
     if kind not in _PARTS:
-        raise ValueError(f"kind is {kind!r}; expected 'sublinear', 'linear' or 'exact'")
+        raise ValueError(
+            f"kind is {kind!r}; expected 'sublinear', 'head-start', 'linear' or 'exact'"
+        )
     k = _index_of(kind, iterations)
     about = [b for b in _BOUNDS if b.schedule == kind and b.applies(constants)]
     return [b for b in about if b.verdict is Verdict.PROVED or b.proved_when(constants, k)]
 
 
 LEAST: dict[Kind, str] = {
-    "sublinear": "sublinear-pathwise", "linear": "linear-uniform", "exact": "exact-start",
+    "sublinear": "sublinear-pathwise", "head-start": "head-start-pathwise",
+    "linear": "linear-uniform", "exact": "exact-start",
 }  # fmt: skip
 """The bounds that ask for nothing beyond what all of their schedule do."""
 

@@ -115,33 +115,63 @@ class SublinearSchedule(Schedule):
 
     blocks: Any
     theorem: ClassVar[Kind | None] = "sublinear"
+    _passes: ClassVar[int] = 2
+    """The first weight, in passes of N steps."""
 
     def __post_init__(self) -> None:
-        positive("blocks", self.blocks, "SublinearSchedule", bounded=False)
+        positive("blocks", self.blocks, type(self).__name__, bounded=False)
+
+    @property
+    def _first(self) -> Any:
+        """c_0."""
+        return self._passes * self.blocks
 
     def step(self, i: Any) -> Any:
-        return 2 * self.blocks / (2 * self.blocks + i + 1)
+        return 2 * self.blocks / (self._first + i + 1)
 
     def mixing(self, i: Any) -> Any:
-        return 2 * (2 * self.blocks + i) / ((i + 1) * (4 * self.blocks + i))
+        return 2 * (self._first + i) / ((i + 1) * (2 * self._first + i))
 
     def growth(self, i: Any, base: int) -> Any:
-        return (i + 1) * (4 * self.blocks + i) / ((base + 1) * (4 * self.blocks + base))
+        return (i + 1) * (2 * self._first + i) / ((base + 1) * (2 * self._first + base))
 
     def table(self, start: int, stop: int, base: int) -> tuple[Array, Array, Array]:
         """In few passes over memory: this used to take a tenth of a step at batch 1."""
-        if type(self) is not SublinearSchedule:  # a subclass may have other steps or weights
+        if type(self) not in (SublinearSchedule, HeadStart):  # others may have steps of their own
             return super().table(start, stop, base)
-        twice, unit = 2 * self.blocks, 1 / ((base + 1) * (4 * self.blocks + base))
+        first, unit = self._first, 1 / ((base + 1) * (2 * self._first + base))
         total = np.arange(start, stop, dtype=float)
-        weights = total + twice
+        weights = total + first
         eta = weights + 1
-        np.divide(twice, eta, out=eta)
+        np.divide(2 * self.blocks, eta, out=eta)
         total += 1
-        total *= weights + twice
+        total *= weights + first
         total *= unit
         weights *= 2 * unit
         return eta, weights, total
+
+
+@dataclass(frozen=True)
+class HeadStart(SublinearSchedule):
+    """Theorem 3.1's steps and weights as if 2N steps were done: 2N/(4N+i+1) and 4N+i.
+
+    The first step is 1/2 and not nearly 1. E[P(β̄^k) − D(w̄^k)] is at most
+
+        8NE/(8N+k) + 4N(4N−1)V/((8N+k)(k+1)),
+
+    by the proof of Theorem 3.1 as it was mended; V = E/2 gives less than there for k + 1 ≥ 2N/3.
+    The worst case of few rows and steps is smaller too, by up to two fifths. On ordinary problems
+    neither is always ahead: on eight of them the gap was 0.57 to 1.51 times Theorem 3.1's in the
+    first thirty passes, and 0.96 to 1.16 times after a hundred. So it is not the default.
+
+    Examples
+    --------
+    >>> HeadStart(Fraction(2)).step(0), HeadStart(Fraction(2)).mixing(1)
+    (Fraction(4, 9), Fraction(9, 17))
+    """
+
+    theorem: ClassVar[Kind | None] = "head-start"
+    _passes: ClassVar[int] = 4
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from rcmd.methods.rcmd import RCMD
 from rcmd.model.bounds import Bound, asked
 from rcmd.model.problem import Problem
 from rcmd.model.prox import ExactProx
-from rcmd.model.schedules import SublinearSchedule
+from rcmd.model.schedules import HeadStart, SublinearSchedule
 from rcmd.oracles import Box, L1Ball, Ridge, Translated
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.rows.validation import Array
@@ -299,7 +299,8 @@ class _Search:
             return RCMD(batch=batch, prox=ExactProx())
         if self.bound.schedule == "linear":
             return RCMD(batch=batch)
-        return RCMD(batch=batch, schedule=SublinearSchedule(problem.n / batch))
+        kind = HeadStart if self.bound.schedule == "head-start" else SublinearSchedule
+        return RCMD(batch=batch, schedule=kind(problem.n / batch))
 
     def caught(self, shape: _Shape, point: Array, evaluations: int) -> Catch:
         problem = _made(shape.code(point))

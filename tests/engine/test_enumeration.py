@@ -18,7 +18,7 @@ from rcmd.engine.sampling import ImportanceSampler
 from rcmd.methods.rcmd import mean_constants
 from rcmd.model import truth
 from rcmd.model.bounds import Bound, all_bounds, best, named, valid
-from rcmd.model.schedules import LinearSchedule, SublinearSchedule, default_schedule
+from rcmd.model.schedules import HeadStart, LinearSchedule, SublinearSchedule, default_schedule
 
 F = Fraction
 ROUNDING = 1e-12
@@ -57,7 +57,7 @@ def holds(bound: Bound, paths: list[Path], constants: Any, steps: int) -> None:
 def all_hold(problem: Problem, batch: int, steps: int) -> set[str]:
     """Assert every proved bound for its own schedule; return the names of those checked."""
     constants, checked = problem.constants(batch), set()
-    schedules: list[Any] = [SublinearSchedule(constants.blocks)]
+    schedules: list[Any] = [SublinearSchedule(constants.blocks), HeadStart(constants.blocks)]
     if constants.mu > 0:
         schedules.append(LinearSchedule(constants.blocks, constants.sigma))
     for schedule in schedules:
@@ -81,7 +81,12 @@ def test_bounds_hold_in_floats(loss: str, oracle: str, batch: int) -> None:
     weighted = bool((batch + len(loss) + len(oracle)) % 2)
     small = problem(loss, oracle, n=3, seed=1 + weighted, weighted=weighted)
     checked = all_hold(small, batch, 3)
-    assert "sublinear-sharp" in checked
+    assert {
+        "sublinear-sharp",
+        "head-start-energy",
+        "head-start-sharp",
+        "head-start-dual",
+    } <= checked
     assert ("linear-any-loss" in checked) == ("ridge" in oracle)
 
 
@@ -108,6 +113,7 @@ def test_bounds_hold_where_the_set_is_large_and_the_labels_are_far(seed: int) ->
     constants = worst.constants(batch)
     for schedule in (
         SublinearSchedule(constants.blocks),
+        HeadStart(constants.blocks),
         LinearSchedule(constants.blocks, constants.sigma),
     ):
         for t, paths in enumerate(levels(worst, schedule, batch, 4), 1):

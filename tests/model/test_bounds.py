@@ -16,8 +16,10 @@ from rcmd.model.constants import Constants
 
 NAMES = [bound.name for bound in all_bounds()]
 SUBLINEAR = [bound.name for bound in all_bounds() if bound.schedule == "sublinear"]
+HEAD_START = [bound.name for bound in all_bounds() if bound.schedule == "head-start"]
 LINEAR = [bound.name for bound in all_bounds() if bound.schedule == "linear"]
-FLAT = ["sublinear-pathwise", "linear-uniform", "exact-uniform"]  # they do not depend on k
+FLAT = ["sublinear-pathwise", "head-start-pathwise", "linear-uniform", "exact-uniform"]
+"""They do not depend on k."""
 FALSE = ["theorem-3.2-first", "remark-3.4-first", "remark-3.4-second", "corollary-3.2"]
 
 
@@ -61,18 +63,18 @@ def exact_sublinear(name: str, c: Constants, t: int) -> Any:
     blocks = F(c.n, c.batch)
     energy, printed = c.prediction_energy, c.gamma * c.prediction_bound**2
     radius = min(c.bregman_radius, energy / 2)
-    weights = [2 * blocks + i for i in range(t)]
-    total, before = sum(weights), blocks * (2 * blocks - 1)
+    late = name.startswith("head-start")
+    first, excess = (4 * blocks, F(9, 8)) if late else (2 * blocks, F(5, 2))
+    weights = [first + i for i in range(t)]
+    total, before = sum(weights), first * (first - 1) / 2
     squares = sum(g * g for g in weights)
     noise = 2 * energy * (blocks - 1) * squares / (total * (total + before))
     energy_bound = (4 * blocks * energy * t + before * radius) / total
     drift = digits(blocks * energy) * (
-        t + 2 * digits(blocks) * mpmath.log(1 + t / digits(2 * blocks)) + digits(blocks * F(5, 2))
+        t + 2 * digits(blocks) * mpmath.log(1 + t / digits(first)) + digits(blocks * excess)
     )
     dual = (drift + digits(before * radius)) / digits(total)
-    sharp_noise = digits((blocks - 1) / (2 * blocks + t)) * (
-        digits(energy) + 2 * drift / digits(total)
-    )
+    sharp_noise = digits((blocks - 1) / (first + t)) * (digits(energy) + 2 * drift / digits(total))
     return {
         "theorem-3.1-first": (4 * blocks * printed * t + before * c.bregman_radius) / total,
         "theorem-3.1-second": (4 * blocks * printed * t + before * printed) / total,
@@ -81,7 +83,7 @@ def exact_sublinear(name: str, c: Constants, t: int) -> Any:
         "sublinear-sharp": square_of_roots(dual, sharp_noise),
         "sublinear-pathwise": 2 * energy,
         "sublinear-dual": dual,
-    }[name]
+    }[name.replace("head-start", "sublinear")]
 
 
 def exact_linear(name: str, c: Constants, t: int) -> Any:
@@ -125,7 +127,7 @@ def exact_linear(name: str, c: Constants, t: int) -> Any:
 
 def agrees(value: Callable[[Constants, int], float], name: str) -> None:
     """Assert that ``value`` is the right-hand side of that name in every case."""
-    exact = exact_sublinear if name in SUBLINEAR else exact_linear
+    exact = exact_sublinear if name in SUBLINEAR + HEAD_START else exact_linear
     for c, t in itertools.product(CASES, (1, 2, 3, 7, 40)):
         if named(name).applies(c):
             assert value(c, t) == pytest.approx(float(exact(name, c, t)), rel=1e-12, abs=0)
@@ -145,7 +147,7 @@ def test_a_shifted_index_is_caught(name, shift):
 
 
 SINGLE = ["theorem-3.2-first", "theorem-3.2-second", "corollary-3.2", "sublinear-pathwise"]
-SINGLE += ["exact-uniform"]
+SINGLE += ["head-start-pathwise", "exact-uniform"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SINGLE])
@@ -527,12 +529,14 @@ def test_numpy_integers_are_integers():
 def test_unknown_names_and_schedules_are_answered_with_the_known_ones():
     with pytest.raises(ValueError, match=r"no bound is named 'theorem-9'.*theorem-3\.1-first, .*"):
         named("theorem-9")
-    with pytest.raises(ValueError, match="kind is 'cubic'; expected 'sublinear', 'linear' or"):
+    with pytest.raises(
+        ValueError, match="kind is 'cubic'; expected 'sublinear', 'head-start', 'linear'"
+    ):
         valid(make(), 3, "cubic")
 
 
 def test_table_is_complete_and_says_why():
-    assert len(set(NAMES)) == len(NAMES) == len(SUBLINEAR) + len(LINEAR) + 3
+    assert len(set(NAMES)) == len(NAMES) == len(SUBLINEAR + HEAD_START + LINEAR) + 3
     for bound in all_bounds():
         assert bound.name == bound.name.lower()
         assert " " not in bound.name

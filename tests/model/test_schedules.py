@@ -10,6 +10,7 @@ import pytest
 
 from rcmd.model.constants import Constants
 from rcmd.model.schedules import (
+    HeadStart,
     LinearSchedule,
     Resumed,
     Schedule,
@@ -44,6 +45,7 @@ def check_sums(schedule: Schedule, weights: list[Fraction]) -> None:
 @pytest.mark.parametrize("blocks", BLOCKS, ids=str)
 def test_sublinear_sums(blocks: Fraction) -> None:
     check_sums(SublinearSchedule(blocks), sublinear_weights(blocks, 31))
+    check_sums(HeadStart(blocks), [4 * blocks + i for i in range(31)])
 
 
 @pytest.mark.parametrize(("blocks", "sigma"), PAIRS, ids=str)
@@ -73,6 +75,7 @@ def test_printed_formulas(n: int) -> None:
     for i in range(40):
         assert SublinearSchedule(F(n)).mixing(i) == F(2 * (2 * n + i), (i + 1) * (4 * n + i))
         assert SublinearSchedule(F(n)).step(i) == F(2 * n, 2 * n + i + 1)
+        assert HeadStart(F(n)).step(i) == SublinearSchedule(F(n)).step(i + 2 * n)
         for sigma in SIGMAS:
             printed = F(1, n) * sigma**i / (sigma ** (i + 1) - (sigma - F(1, n)) ** (i + 1))
             assert LinearSchedule(F(n), sigma).mixing(i) == printed
@@ -107,10 +110,10 @@ def test_linear_floats(blocks: float, sigma: float) -> None:
                     assert found > 1e299
 
 
+@pytest.mark.parametrize("kind", [SublinearSchedule, HeadStart])
 @pytest.mark.parametrize("blocks", [1.0, 1.5, 1e4 / 3, 1e9])
-def test_sublinear_floats(blocks: float) -> None:
-    schedule = SublinearSchedule(blocks)
-    exact = SublinearSchedule(F(blocks))
+def test_sublinear_floats(kind: type[SublinearSchedule], blocks: float) -> None:
+    schedule, exact = kind(blocks), kind(F(blocks))
     for i in FAR:
         assert abs(F(schedule.mixing(i)) / exact.mixing(i) - 1) <= 1e-15 * 2
         assert abs(F(schedule.step(i)) / exact.step(i) - 1) <= 1e-15
@@ -148,12 +151,18 @@ def test_default_schedule() -> None:
     assert default_schedule(constants(F(2)), unit_steps=True) == UnitStepSchedule(F(2), F(3, 2))
     assert default_schedule(constants(F(2))) != UnitStepSchedule(F(2), F(3, 2))
     assert UnitStepSchedule(F(2), F(3, 2)).step(7) == 1
-    kinds = [SublinearSchedule.theorem, LinearSchedule.theorem, UnitStepSchedule.theorem]
-    assert kinds == ["sublinear", "linear", "exact"]
+    kinds = [SublinearSchedule, HeadStart, LinearSchedule, UnitStepSchedule]
+    assert [kind.theorem for kind in kinds] == ["sublinear", "head-start", "linear", "exact"]
 
 
 @pytest.mark.parametrize(
-    "schedule", [SublinearSchedule(3.5), LinearSchedule(3.5, 1.25), UnitStepSchedule(2.0, 1.5)]
+    "schedule",
+    [
+        SublinearSchedule(3.5),
+        HeadStart(3.5),
+        LinearSchedule(3.5, 1.25),
+        UnitStepSchedule(2.0, 1.5),
+    ],
 )
 @pytest.mark.parametrize(("start", "base"), [(0, 0), (17, 5), (10**9, 10**9 - 3)])
 def test_the_table_holds_the_same_numbers(schedule: Any, start: int, base: int) -> None:

@@ -283,7 +283,7 @@ def _gaps(case: Planted, problem: Problem, lowest: float, seeds: range) -> tuple
             progress.advance(int(steps))
             bounds[k] = progress.bound
             beta, w_average = progress.averages()
-            w = w_average if progress.theorem == "sublinear" else progress.w
+            w = progress.w if progress.theorem in ("linear", "exact") else w_average
             gap = certify(problem, beta, w).gap
             row[k] = max(gap, case.values(beta[None])[0] - lowest) - _size(case, beta)
         if np.isnan(bounds).all():
