@@ -14,7 +14,7 @@ import mpmath
 from proofs_check.exact.losses import Softplus
 from proofs_check.exact.paths import Path, all_batches, start
 from proofs_check.exact.problem import Small, Vector, dot
-from proofs_check.exact.regularizers import Parabola
+from proofs_check.exact.regularizers import Parabola, Ridge
 from proofs_check.exact.schedules import Steps, linear
 from proofs_check.exact.shifted import kinks
 
@@ -23,7 +23,7 @@ from proofs_check.exact.shifted import kinks
 class Strong:
     """A small problem with strongly convex R, and batches of b rows.
 
-    What needs dom R or the optimum asks for R a ``Parabola``, p = 1; the rest works for p = 2.
+    What needs the optimum asks for R a ``Parabola``, p = 1; the rest works for p = 2.
 
     ``printed`` runs it with the paper's σ for every b; else with σ_b.
     """
@@ -59,7 +59,13 @@ class Strong:
 
     @cached_property
     def bounds(self) -> Vector:
-        """M_j = max |x_jᵀβ| over dom R, for p = 1."""
+        """M_j = max |x_jᵀβ| over dom R, an interval or a square."""
+        square = self.problem.regularizer
+        if isinstance(square, Ridge):
+            return tuple(
+                abs(dot(row, square.centre)) + square.radius * sum(map(abs, row))
+                for row in self.problem.rows
+            )
         farthest = max(abs(self._interval.lower), abs(self._interval.upper))
         return tuple(abs(row[0]) * farthest for row in self.problem.rows)
 

@@ -110,3 +110,15 @@ def zoo(b: int = 1) -> list[Strong]:
         for loss in (squared, kinked, moved)
         for _ in range(14)
     ]
+
+
+@cache
+def planar() -> list[Strong]:
+    """Drawn problems with two variables, n = 2, 3, 4."""
+    generator = default_rng(75)
+    return [
+        drawn(generator, loss, n, p=2)
+        for n in (2, 3, 4)
+        for loss in (squared, kinked, moved)
+        for _ in range(4)
+    ]
