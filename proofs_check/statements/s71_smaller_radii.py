@@ -87,19 +87,13 @@ def waiting(mu: Any) -> Strong:
     return Strong(Small(((F(1),),), [loss], Parabola(F(mu), F(0), F(-2), F(2))))
 
 
-def first_gap(one: Strong) -> Any:
-    """P(β̃⁰) − D(w⁰)."""
-    w = one.problem.response((F(0),) * one.n)
-    return one.problem.primal(one.problem.atom(w)) - one.problem.dual(w)
-
-
 @check(
     Kind.EXACT,
-    first_gap,
+    lambda one: one.start_gap,
     {
         "with D_max": lambda one: one.radius,
-        "with 1 % more": lambda one: first_gap(one) * F(101, 100),
-        "with the factor μ": lambda one: first_gap(one) * one.mu,
+        "with 1 % more": lambda one: one.start_gap * F(101, 100),
+        "with the factor μ": lambda one: one.start_gap * one.mu,
     },
 )
 def the_first_gap_is_too_small(numerator: Any) -> Finding:
@@ -108,7 +102,7 @@ def the_first_gap_is_too_small(numerator: Any) -> Finding:
     for mu in (2, 4, 100):
         one = waiting(mu)
         found = F(1, 2) * (1 - 1 / one.sigma) ** 2
-        assert first_gap(one) == found == one.gaps(1)[0][1]
+        assert one.start_gap == found == one.gaps(1)[0][1]
         ratios.append((one.q - 1) * found / numerator(one))
     shown = ", ".join(f"{float(ratio):.2f}" for ratio in ratios)
     return Finding(ratios == [2, 4, 100], f"ratios {shown}", float(ratios[-1]))

@@ -1,6 +1,6 @@
 r"""Quartz: the gap itself decreases linearly, in expectation and from the first step on.
 
-Paper: none; Theorem 5 of Qu, Richtárik and Zhang 2015 for uniform sampling (thm:quartz)
+Paper: none; the main theorem of Qu, Richtárik and Zhang 2015, for uniform batches (thm:quartz)
 Claim: let $\theta = \frac{1}{N\sigma_b}$, $\beta^0$ in dom R and $w^0$ in dom h. A step takes
     $\beta^{+} = (1-\theta)\beta+\theta\tilde\beta$, $\tilde\beta$ the atom at w, draws b rows
     uniformly and moves each drawn $w_j$ to $(1-\frac{1}{\sigma_b})w_j+\frac{1}{\sigma_b}
