@@ -665,12 +665,12 @@ _BOUNDS = (
           "as 'sublinear-pathwise', for D(w^k) grows in expectation, if b = 1 in every run",
           lambda c, k: 2 * _sizes(c)[1], (_BOUNDED,),
           words="twice the energy, for every k", entry="lem:pathwise"),
-    Bound("quartz-start", "Qu, Richtárik and Zhang 2015", "quartz", "E[P(β^k) − D(w^k)]",
+    Bound("quartz-start", "Qu et al. 2015", "quartz", "E[P(β^k) − D(w^k)]",
           "(1 − 1/(Nσ_b))^k (P(β̃⁰) − D(w⁰))", Verdict.PROVED,
           "their main theorem: a step multiplies the expected gap by at most 1 − 1/(Nσ_b)",
           lambda c, k: float(c.start_gap) * math.exp(-_log_growth(_excess(c, c.sigma), k)),
           (_START,),
-          words="the first gap, in every step smaller", entry="thm:quartz"),
+          words="the first gap, smaller with every step", entry="thm:quartz"),
 )
 # fmt: on
 
