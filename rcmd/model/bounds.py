@@ -132,7 +132,7 @@ class Bound:
     Attributes
     ----------
     name, label
-        Its name here, and the paper's number ('' where it is rcmd's own).
+        Its name here, and the paper's number ('' when the paper does not have it).
     words, entry
         What it is in a few words, and the label of its entry in the ledger of ``proofs_check``.
     schedule
@@ -263,14 +263,15 @@ class Bound:
 
     @property
     def reference(self) -> str:
-        """The paper's number, or 'ours', with the entry of the ledger; '' for one of your own.
+        """Whose it is, with the paper's number, and its entry; '' for one of your own.
 
         Examples
         --------
         >>> named("theorem-3.2-first").reference, named("sublinear-energy").reference
         ('Theorem 3.2 (ledger: thm:strong)', 'ours (ledger: thm:A-per-sample)')
         """
-        return f"{self.label or 'ours'} (ledger: {self.entry})" if self.entry else self.label
+        whose = self.label or ("Qu et al. 2015" if self.schedule == "quartz" else "ours")
+        return f"{whose} (ledger: {self.entry})" if self.entry else self.label
 
     def described(self) -> str:
         """Return name, words and reference, in a line below a table of values.
@@ -665,7 +666,7 @@ _BOUNDS = (
           "as 'sublinear-pathwise', for D(w^k) grows in expectation, if b = 1 in every run",
           lambda c, k: 2 * _sizes(c)[1], (_BOUNDED,),
           words="twice the energy, for every k", entry="lem:pathwise"),
-    Bound("quartz-start", "Qu et al. 2015", "quartz", "E[P(β^k) − D(w^k)]",
+    Bound("quartz-start", "", "quartz", "E[P(β^k) − D(w^k)]",
           "(1 − 1/(Nσ_b))^k (P(β̃⁰) − D(w⁰))", Verdict.PROVED,
           "their main theorem: a step multiplies the expected gap by at most 1 − 1/(Nσ_b)",
           lambda c, k: float(c.start_gap) * math.exp(-_log_growth(_excess(c, c.sigma), k)),
