@@ -52,6 +52,7 @@ from rcmd.cli.options import (
 from rcmd.cli.tasks import TASKS, Task, field_files, located
 from rcmd.methods import method_named
 from rcmd.model import truth
+from rcmd.model.bounds import Bound
 from rcmd.model.problem import Problem
 from rcmd.model.specs import parse_batch
 from rcmd.model.user_code import code_run
@@ -157,7 +158,8 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     if problem.group.rank > 0:
         return exit_status(steps.finish())
     say("\n".join([*task.remarks, about, "", HEADER]), options.json)
-    steps.callbacks = (_Rows(steps, options),)
+    rows = _Rows(steps, options)
+    steps.callbacks = (rows,)
     result = steps.finish()
     tell_on_terminal("")
     if options.save is not None:  # before anything else, which may fail
@@ -165,7 +167,8 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     said = list(task.summary(result))
     if options.truth or (options.file is None and not problem.spread):
         said.append(_beside_the_truth(problem, result))
-    say("\n".join(["", *ending(result), *said]), options.json)
+    named = [f"bound {bound.described()}" for bound in rows.bounds.values()]
+    say("\n".join(["", *named, *ending(result), *said]), options.json)
     if options.plot is not None:
         result.plot().savefig(options.plot)
     words = {"remarks": task.remarks, "said": said}
@@ -178,6 +181,8 @@ class _Rows:
 
     def __init__(self, steps: Run, options: argparse.Namespace) -> None:
         self._steps, self._json, self._shown = steps, options.json, 0
+        self.bounds: dict[str, Bound] = {}
+        """Those that lines show, by name."""
         self._progress = RunProgress(steps.tol, steps.budgets, tell_on_terminal)
 
     def __call__(self, state: State) -> None:
@@ -185,6 +190,8 @@ class _Rows:
         if state.gradients >= 2 * self._shown or self._steps.stop is not None:
             tell_on_terminal("")
             say(row(state), self._json)
+            if (best := self._steps.progress.best_bound) is not None:
+                self.bounds[best[0].name] = best[0]
             self._shown = state.gradients
         self._progress(state)
 
