@@ -200,6 +200,12 @@ class Strong:
         return self.problem.dual(self.problem.response(self._zero))
 
     @cached_property
+    def start_gap(self) -> Any:
+        """P(β̃⁰) − D(w⁰)."""
+        atom = self.problem.atom(self.problem.response(self._zero))
+        return self.problem.primal(atom) - self.dual_start
+
+    @cached_property
     def start_radius(self) -> Any:
         """D_h(w*, w⁰)."""
         return self.problem.bregman(self.problem.predictions(self.optimum), self._zero)

@@ -5,7 +5,8 @@ Claim: $\mathbb{E}[P(\bar\beta^{k-1})-D(w^k)] \le \frac{\gamma M^2}{(1+\frac{1}{
 Hypotheses: (A); (B); b = 1; (S); (M)
 Verdict: OPEN
 Correction: its printed proof goes through the false first inequality. Proved for quadratic
-    losses, n = 1, $k \le 2$, and while $q^k \le \max\{1.87, 3-\frac2\sigma\}$; for
+    losses, n = 1, $k \le 2$, while $q^k \le 2.65$ (for other $\sigma$ a little
+    longer), and where $s_n \le 1+\frac{1}{\sigma+1}$; for
     $P(\mathbb{E}\bar\beta^{k-1})-\mathbb{E}D(w^k)$; and with the factor $\frac{n\sigma}{2}$, or
     $n+\frac34$, in all cases. No problem is known above one half of the bound. At k = 1 the worst
     ratio is $\frac{1}{2n\sigma}$: with $u = a^0_j$ the gap is at most the mean over j of

@@ -1,17 +1,22 @@
-r"""Two smaller constants that the linear bound cannot have.
+r"""Three smaller constants that the linear bound cannot have.
 
 Paper: none; what cannot replace D_max in Theorem 3.2 (ex:strong-smaller)
 Claim: for all losses the gap's bound may have in its numerator
     $D_h(w^{*},w^0)+\frac{n-1}{n\sigma-1} (D^{*}-D(w^0))$, as it may for every fixed w and with a
-    factor $s_n$; or $D^{*}-D(w^0)$, as it may for quadratic losses.
+    factor $s_n$; or $D^{*}-D(w^0)$, as it may for quadratic losses; or the first gap
+    $P(\tilde\beta^0)-D(w^0)$, as it may for quadratic losses and for the steps of
+    (thm:exact-step).
 Hypotheses: (A); (B); b = 1; (S); (M)
 Verdict: FALSE
 Correction: the first fails for two squared losses with x = y = 1 and $R = \frac\mu2\beta^2$ at k
     = 1, with a ratio near $\frac{1}{2\mu}$; the second for n = 1 and a loss that is flat up to $c
     = 1-2^{-m}$: with $\gamma = \mu$ each of the first m steps halves the way to 1, no step
-    ascends, and the ratio grows like $2^m$.
+    ascends, and the ratio grows like $2^m$. The third fails for n = 1, x = 1, $R =
+    \frac\mu2\beta^2$ and Huber's loss of width $\mu$ at the label $\mu+\frac1\sigma$: it is flat
+    up to $\frac1\sigma$, where the first step ends, so that at k = 1 the gap is still
+    $\frac12(1-\frac1\sigma)^2$, $\mu$ times the bound.
 Proof: exact; by counterexamples
-Check: both in fractions.
+Check: all in fractions.
 Tested: n ≤ 2, p = 1, b = 1, k ≤ 6; squared and shifted Huber-like losses
 """
 
@@ -77,3 +82,30 @@ def the_first_dual_gap_is_too_small(numerator: Any) -> Finding:
     shown = ", ".join(f"{float(ratio):.2f}" for ratio in ratios)
     grows = all(3 * a < b for a, b in itertools.pairwise(ratios))
     return Finding(ratios[0] > 1 and grows, f"ratios {shown}", ratios[-1])
+
+
+def waiting(mu: Any) -> Strong:
+    """Huber's loss of width μ at the label μ + 1/σ, x = 1, R = (μ/2)β², σ = 1 + 1/μ."""
+    loss = Shifted(TiltedHuber(F(mu), F(0), F(0)), mu + 1 / (1 + 1 / F(mu)))
+    return Strong(Small(((F(1),),), [loss], Parabola(F(mu), F(0), F(-2), F(2))))
+
+
+@check(
+    Kind.EXACT,
+    lambda one: one.start_gap,
+    {
+        "with D_max": lambda one: one.radius,
+        "with 1 % more": lambda one: one.start_gap * F(101, 100),
+        "with the factor μ": lambda one: one.start_gap * one.mu,
+    },
+)
+def the_first_gap_is_too_small(numerator: Any) -> Finding:
+    """n = 1, k = 1, μ = 2, 4, 100: the ratio is μ."""
+    ratios = []
+    for mu in (2, 4, 100):
+        one = waiting(mu)
+        found = F(1, 2) * (1 - 1 / one.sigma) ** 2
+        assert one.start_gap == found == one.gaps(1)[0][1]
+        ratios.append((one.q - 1) * found / numerator(one))
+    shown = ", ".join(f"{float(ratio):.2f}" for ratio in ratios)
+    return Finding(ratios == [2, 4, 100], f"ratios {shown}", ratios[-1])

@@ -7,10 +7,10 @@ Claim: every bound that rcmd.model.bounds calls proved for a problem and the lin
 Hypotheses: (A); (B); (S); (M); (P)
 Verdict: REPAIRED
 Correction: each follows from the entries on the fixed response, quadratic losses, all losses, the
-    martingale, the factor and the early range, with $N = n/b$, $\sigma_b$ and $E =
-    \frac1n\sum_j\gamma_jM_j^2$ for $\gamma M^2$: curvatures enter only as weights $\gamma_j$ in
-    $U_i$, $S_i$ and $Y$, and $D_h(\hat w,w^0) \le \frac E2$.
-Proof: by hand, symbolic, interval; thm:strong-early and the others named
+    martingale, the factor, the early range and the spectral norm, with $N = n/b$, $\sigma_b$ and
+    $E = \frac1n\sum_j\gamma_jM_j^2$ for $\gamma M^2$: curvatures enter only as weights
+    $\gamma_j$ in $U_i$, $S_i$ and $Y$, and $D_h(\hat w,w^0) \le \frac E2$.
+Proof: by hand, symbolic; thm:strong-early and the others named
 Check: the constants of named and drawn problems given to rcmd, its bounds compared with the
     expectations of the exact engine over all sequences of batches, b = 1, 2, 3; the
     counterexamples among the problems; $\gamma_j$ different from row to row. Not tight:
@@ -54,6 +54,7 @@ def constants(one: Strong) -> Constants:
         row_energy=float(max(energies)),
         spectral_energy=float(largest_eigenvalue(one.problem.rows, gammas)),
         quadratic=all(isinstance(loss, Squared) for loss in one.problem.losses),
+        start_gap=float(one.start_gap),
     )
 
 

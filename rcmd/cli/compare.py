@@ -7,9 +7,9 @@ seconds, with fitted log-log slopes.
 FILE is a LIBSVM file or the name of a data set; without it, generated data.
 --methods: rcmd (the algorithm of the paper), corrected (the same, ending with
 corrections), fw, away, pairwise, bpcg, sfw, svrf, storc, scgm, scgs, sag,
-sarah, online, sdca, apcg; fw, away, pairwise and bpcg take a step rule, as in
-fw:exact. By default all that the problem allows. --batch is for methods that
-take any batch.
+sarah, online, sdca, quartz, apcg; fw, away, pairwise and bpcg take a step
+rule, as in fw:exact. By default all that the problem allows. --batch is for
+methods that take any batch.
 """
 
 import argparse

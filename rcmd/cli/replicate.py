@@ -2,7 +2,7 @@
 confidence intervals, beside the theorem's bound of its expectation. Status 1
 where a mean is above it.
 
-    rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --jobs 2 --plot a9a.png
+    rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --plot a9a.png
 
 The figure has every run, their mean and quantiles, and the bound, over passes.
 """

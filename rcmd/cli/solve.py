@@ -53,6 +53,7 @@ from rcmd.cli.options import (
 from rcmd.cli.tasks import TASKS, Task, field_files, located
 from rcmd.methods import method_named
 from rcmd.model import truth
+from rcmd.model.bounds import Bound
 from rcmd.model.problem import Problem
 from rcmd.model.specs import parse_batch
 from rcmd.model.user_code import code_run
@@ -172,13 +173,16 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     if problem.group.rank > 0:
         return exit_status(steps.finish())
     say("\n".join([*task.remarks, about, "", HEADER]), options.json)
-    steps.callbacks = (_Rows(steps, options),)
+    rows = _Rows(steps, options)
+    steps.callbacks = (rows,)
     result = steps.finish()
     tell_on_terminal("")
     if options.save is not None:  # before anything else, which may fail
         result.save(options.save)
     said = list(task.summary(result))
-    say("\n".join([*picture(result.history, problem.n), "", *ending(result), *said]), options.json)
+    named = [f"bound {bound.described()}" for bound in rows.bounds.values()]
+    told = [*picture(result.history, problem.n), "", *named, *ending(result), *said]
+    say("\n".join(told), options.json)
     built_in = options.file is None and not problem.spread
     if options.truth or built_in:
         said.append(_beside_the_truth(problem, result))  # CVXPY takes longer than the solve
@@ -198,12 +202,16 @@ class _Rows:
 
     def __init__(self, steps: Run, options: argparse.Namespace) -> None:
         self._steps, self._json, self._shown = steps, options.json, 0
+        self.bounds: dict[str, Bound] = {}
+        """Those that lines show, by name."""
         self._progress = RunProgress(steps.tol, steps.budgets, tell_on_terminal)
 
     def __call__(self, state: State) -> None:
         if state.gradients >= SPACING * self._shown or self._steps.stop is not None:
             tell_on_terminal("")
             say(row(state, self._steps.problem.n), self._json)
+            if (best := self._steps.progress.best_bound) is not None:
+                self.bounds[best[0].name] = best[0]
             self._shown = state.gradients
         self._progress(state)
 

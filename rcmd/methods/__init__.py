@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rcmd.methods.active_set import Pairwise as Pairwise
     from rcmd.methods.corrected import Corrected as Corrected
     from rcmd.methods.dual_ascent import Apcg as Apcg
+    from rcmd.methods.dual_ascent import Quartz as Quartz
     from rcmd.methods.dual_ascent import Sdca as Sdca
     from rcmd.methods.frank_wolfe import FrankWolfe as FrankWolfe
     from rcmd.methods.rcmd import RCMD as RCMD
@@ -50,6 +51,7 @@ NAMED = {
     "sarah": ("variance_reduced", "SarahFrankWolfe"),
     "online": ("stochastic", "OnlineFrankWolfe"),
     "sdca": ("dual_ascent", "Sdca"),
+    "quartz": ("dual_ascent", "Quartz"),
     "apcg": ("dual_ascent", "Apcg"),
 }
 """Module and class of each method by its name; a module is imported on first use."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcmd.engine.base import checked_atom
 from rcmd.engine.state import load_attribute, plain
-from rcmd.model.bounds import Kind, RunFacts
+from rcmd.model.bounds import Bound, Kind, RunFacts, best
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import FEASIBILITY
@@ -145,9 +145,17 @@ class Progress(ABC):
         return self.iteration
 
     @property
+    def best_bound(self) -> tuple[Bound, float] | None:
+        """The theorem's best bound on the expected gap now, and its value; ``None`` without one."""
+        if self.theorem is None or self.facts is None:
+            return None
+        return best(self.facts.constants, self.iteration, self.theorem)
+
+    @property
     def bound(self) -> float:
-        """A theorem's bound on the expected gap now; NaN where none applies."""
-        return math.nan
+        """The value of ``best_bound``; NaN where none applies."""
+        found = self.best_bound
+        return math.nan if found is None else found[1]
 
     def advance(self, steps: int) -> None:
         """Take ``steps`` iterations."""
@@ -261,6 +269,16 @@ class Progress(ABC):
         total = problem.rows.zero()
         self.batches.scatter(batch, self.batches.derivatives(beta, batch) / len(batch), total)
         return total
+
+
+def refuse_matrices(method: Any, problem: Problem) -> None:
+    """Refuse a problem whose β is a matrix in factors."""
+    if isinstance(problem.rows.zero(), LowRank):
+        raise ValueError(
+            f"the rows are entries of a matrix while {type(method).__name__} works on vectors; "
+            "expected X with a row of features for each sample: RCMD, Corrected and FrankWolfe "
+            "take matrices"
+        )
 
 
 class NotStarted(Progress):

@@ -13,6 +13,7 @@ from rcmd.methods.base import Method, Progress
 from rcmd.methods.corrections.hull import continued, correction_for, correction_to_load
 from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
+from rcmd.model.bounds import Bound
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.problem import Problem
 from rcmd.rows.processes import Cancelled
@@ -112,8 +113,8 @@ class CorrectedProgress(Progress):
         return self.plain.iteration
 
     @property
-    def bound(self) -> float:
-        return self.plain.bound if self._reached is None else math.nan
+    def best_bound(self) -> tuple[Bound, float] | None:
+        return self.plain.best_bound if self._reached is None else None
 
     @property
     def theorem_pair(self) -> OfferedPair | None:  # type: ignore[override]

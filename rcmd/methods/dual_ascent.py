@@ -1,4 +1,4 @@
-"""Coordinate ascent on the dual of a strongly convex problem: SDCA, and the accelerated APCG."""
+"""Coordinate ascent on the dual of a strongly convex problem: SDCA, Quartz, accelerated APCG."""
 
 import math
 from dataclasses import dataclass
@@ -12,9 +12,11 @@ from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
 from rcmd.engine.state import Stateful
 from rcmd.jit.scalars import CannotCompile
-from rcmd.methods.base import Method, Progress
+from rcmd.methods.base import Method, Progress, refuse_matrices
 from rcmd.methods.rcmd import EngineProgress, make_engine
-from rcmd.model.problem import Problem
+from rcmd.model.bounds import RunFacts, why_none
+from rcmd.model.certificate import BestPair
+from rcmd.model.problem import Problem, unaltered
 from rcmd.model.prox import ExactProx
 from rcmd.model.schedules import default_schedule
 from rcmd.oracles.l2 import Ridge
@@ -34,6 +36,15 @@ class LastPair(Progress):
         w = self.w
         atom = self.problem.oracle.argmin(self.problem.gradient(w))
         return atom.dense(self.problem.rows.zero()), w
+
+
+def refuse_weak_convexity(method: Method, problem: Problem) -> None:
+    """Refuse an R that is not strongly convex."""
+    if not problem.oracle.mu > 0:
+        raise ValueError(
+            f"method {type(method).__name__} got {problem.oracle!r}, which has μ = 0; expected a "
+            "strongly convex R, such as Ridge(0.01)"
+        )
 
 
 @dataclass(frozen=True)
@@ -58,11 +69,7 @@ class Sdca(Method):
     note = "proximal SDCA (Shalev-Shwartz & Zhang): linear, D* − D ≤ (1 − 1/(nσ))^k (D* − D⁰)"
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
-        if not problem.oracle.mu > 0:
-            raise ValueError(
-                f"method Sdca got {problem.oracle!r}, which has μ = 0; expected a strongly convex "
-                "R, such as Ridge(0.01)"
-            )
+        refuse_weak_convexity(self, problem)
         constants = problem.constants(batch or 1)
         sampler = UniformSampler(problem.n, constants.batch, rng)
         prox = ExactProx().bind(constants)
@@ -72,6 +79,108 @@ class Sdca(Method):
 
 class _Sdca(LastPair, EngineProgress):
     d = Progress.d  # from scratch, as it is certified
+
+
+@dataclass(frozen=True)
+class Quartz(Method):
+    """β ← (1 − θ)β + θβ̃, then w_j ← w_j + (l_j'(x_jᵀβ) − w_j)/σ, a random row j.
+
+    Quartz (Qu, Richtárik and Zhang 2015), β̃ = ∇R*(−Xᵀw/n) the atom at w, σ = max_j 1 +
+    γ_j‖x_j‖²/(nμ), θ = 1/(nσ): the gap itself has E[P(β^k) − D(w^k)] ≤ (1 − θ)^k
+    (P(β⁰) − D(w⁰)). For batches of b > 1 rows, σ_b and n/b stand for σ and n. It starts at
+    w⁰ = ∇L(0) and its atom. Here a draw is uniform, and a step costs O(p) more than its rows.
+
+    For R(β⁺) ≤ (1 − θ)R(β) + θR(β̃), and at v_j = l_j'(x_jᵀβ⁺) one has
+    l_j(x_jᵀβ⁺) ≤ (1 − θ)l_j(x_jᵀβ) + θ[v_j x_jᵀβ̃ − l_j*(v_j)]; the ascent pays for the rest:
+    E D(w⁺) − D(w) ≥ (θ/n) Σ_j [(v_j x_jᵀβ̃ − l_j*(v_j)) − (w_j x_jᵀβ̃ − l_j*(w_j))].
+
+    Examples
+    --------
+    >>> from rcmd import Logistic, Problem, Ridge, solve
+    >>> problem = Problem([[1.0, 0.0], [1.0, 2.0]], [1.0, -1.0], Logistic(), Ridge(0.1))
+    >>> solve(problem, method=Quartz(), tol=1e-8).success
+    True
+    """
+
+    any_batch = True
+    note = "Quartz (Qu, Richtárik & Zhang): linear, P − D ≤ (1 − 1/(nσ))^k (P − D)⁰ in expectation"
+
+    def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
+        refuse_weak_convexity(self, problem)
+        refuse_matrices(self, problem)
+        return _Quartz(self, problem, batch or 1, rng)
+
+
+class _Quartz(Progress):
+    even_steps = True
+    not_kept = ("theorem_pair",)
+
+    def __init__(
+        self, method: Quartz, problem: Problem, batch: int, rng: np.random.Generator
+    ) -> None:
+        constants = problem.constants(batch)
+        problem.oracle.reset()
+        self.problem, self.rng = problem, rng
+        self._sampler = UniformSampler(problem.n, constants.batch, rng)
+        self._share = 1 / constants.sigma
+        self._theta = self._share / constants.blocks
+        self._w = problem.losses.derivative(0 * problem.losses.y)
+        self.iteration, self.gradients, self.oracle_calls = 0, 0, 1
+        self._refresh()
+        self.beta = problem.first_atom.copy()
+        self.steps_per_pass = problem.n / constants.batch
+        self.constants_batch = constants.batch
+        self.facts = RunFacts.of(
+            problem,
+            constants,
+            theorem="quartz",
+            own_prox=type(method) is Quartz and unaltered(method),
+            own_sampler=type(rng) is np.random.Generator,
+            parts=(type(method),),
+        )
+        why = why_none(self.facts)
+        self.theorem = None if why else "quartz"
+        self.note = f"{method.note}; no bound: {why}" if why else ""
+        _ = self.batches  # compiles
+
+    @property
+    def step_gradients(self) -> int:
+        return self._sampler.batch
+
+    @property
+    def w(self) -> Array:
+        return self.problem.losses.clip(self._w.copy())
+
+    @property
+    def d(self) -> Any:
+        return self._d
+
+    def advance(self, steps: int) -> None:
+        super().advance(steps)
+        if not (self.problem.exact or np.isfinite(self._d).all()):
+            raise FloatingPointError(not_finite(self.problem, self.iteration))
+
+    def step(self) -> None:
+        atom, batch = self.lowest_atom(self._d), self._sampler.draw(1)[0]
+        self.beta *= 1 - self._theta
+        atom.add_to(self.beta, self._theta)
+        change = self._share * (self.batches.derivatives(self.beta, batch) - self._w[batch])
+        self._w[batch] += change
+        self.batches.scatter(batch, change / self.problem.n, self._d)
+        self.gradients += len(batch)
+        if self.iteration + 1 == self._refresh_at:
+            self._refresh(self._refresh_at)
+
+    def _refresh(self, iteration: int = 0) -> None:
+        """Compute Xᵀw/n from scratch."""
+        self._d = self.problem.gradient(self._w)
+        self._refresh_at = next_refresh(iteration, self.problem.n, self._sampler.batch)
+
+    def offer_own_pair(self, best: BestPair, beta: Any, w_average: Array) -> Array:
+        predictions = super().offer_own_pair(best, beta, w_average)
+        if self.theorem is not None:
+            self.theorem_pair = best.offered()
+        return predictions
 
 
 @dataclass(frozen=True)

@@ -246,12 +246,6 @@ class RCMDProgress(EngineProgress):
         self.theorem_pair = None
         super().advance(steps)
 
-    @property
-    def bound(self) -> float:
-        if self.theorem is None:
-            return math.nan
-        return bounds.best(self._constants, self.iteration, self.theorem)[1]
-
     def offer_own_pair(self, best: BestPair, beta: Any, w_average: Array) -> Array:
         """β̄ with w̄, or with the last w where that is the theorem's."""
         last = self.theorem in ("linear", "exact")

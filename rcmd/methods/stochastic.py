@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.methods.base import Method, Progress
+from rcmd.methods.base import Method, Progress, refuse_matrices
 from rcmd.model.problem import Problem
-from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, batch_size
 
 
@@ -28,12 +27,7 @@ class Sampled(Progress):
                 f"X holds fractions while {owner} computes with floats; expected floats: convert "
                 "X and y with .astype(float)"
             )
-        if isinstance(problem.rows.zero(), LowRank):
-            raise ValueError(
-                f"the rows are entries of a matrix while {owner} works on vectors; expected X "
-                "with a row of features for each sample: RCMD, Corrected and FrankWolfe take "
-                "matrices"
-            )
+        refuse_matrices(method, problem)
         super().__init__(problem, rng)
         self.method = method
         share = self.default_share

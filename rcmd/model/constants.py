@@ -272,13 +272,15 @@ def _theorems(problem: Problem, constants: Constants) -> tuple[str, ...]:
     if why := bounds.why_none(bounds.RunFacts.of(problem, constants, theorem=kind)):
         return (*lines, f"  no bound: {why}")
     # As in a run, nothing is said that rounding would hide.
+    shown: dict[str, bounds.Bound] = {}
     floor = ROUNDING * float(problem.mean(abs(problem.losses.value(0 * problem.losses.y))))
     for passes in (1, 10, 100, 1000):
         steps = math.ceil(passes * constants.blocks)
         bound, value = bounds.best(constants, steps, kind)
         after = f"after {passes} pass{'es' if passes > 1 else ''} over the data"
         lines.append(_line(f"{after}, {bound.what} ≤", f"{max(value, floor):.4g}  ({bound.name})"))
-    return tuple(lines)
+        shown[bound.name] = bound
+    return (*lines, *(f"  {bound.described()}" for bound in shown.values()))
 
 
 def _line(left: str, right: str) -> str:

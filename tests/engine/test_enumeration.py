@@ -71,7 +71,8 @@ def all_hold(problem: Problem, batch: int, steps: int) -> set[str]:
 
 
 def test_every_left_side_is_known() -> None:
-    assert {bound.what for bound in all_bounds()} == set(LEFT_SIDES)
+    own = [bound for bound in all_bounds() if bound.schedule != "quartz"]  # no engine runs it
+    assert {bound.what for bound in own} == set(LEFT_SIDES)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3])

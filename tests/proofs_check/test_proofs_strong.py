@@ -25,9 +25,11 @@ from proofs_check.exact.strong_instances import (
     squared,
     zoo,
 )
+from proofs_check.ledger import ledger
 from proofs_check.statements.s55_strong_second import attained, worst_ratio
 from proofs_check.statements.s79_rcmd_linear_bounds import cases, constants
 from rcmd import LeastSquares, Logistic, Problem, Ridge, Translated
+from rcmd.model.bounds import all_bounds
 from rcmd.theory.worst_cases.strong_tree import printed_sigma
 
 F = Fraction
@@ -161,7 +163,7 @@ def test_constants_agree_with_those_of_an_rcmd_problem(b):
     X = np.array(rows, dtype=float)
     theirs = Problem(X, np.array([1.0, 0.0, -2.0]), LeastSquares(), oracle).constants(b)
     mine = constants(ours)
-    names = {field.name for field in fields(mine)} - {"bregman_radius", "start_gap"}
+    names = {field.name for field in fields(mine)} - {"bregman_radius"}
     for name in (*names, "sigma"):
         assert getattr(mine, name) == pytest.approx(getattr(theirs, name), rel=1e-12), name
     assert mine.bregman_radius <= theirs.bregman_radius * (1 + 1e-12)
@@ -181,6 +183,14 @@ def test_logistic_constants_agree_with_those_of_an_rcmd_problem():
     assert mine.gamma == theirs.gamma == 0.25
     assert mine.sigma == theirs.sigma == 1.125
     assert mine.quadratic is theirs.quadratic is False
+
+
+def test_every_bound_of_rcmd_has_words_and_an_entry_of_the_ledger():
+    labels = {statement.label for statement in ledger()}
+    for bound in all_bounds():
+        assert set(bound.entry.split(", ")) <= labels, bound.name
+        assert bound.words, bound.name
+        assert len(bound.described()) <= 94, bound.described()
 
 
 def test_free_problems_never_meet_their_bounds_and_pulled_ones_always_do():

@@ -199,8 +199,8 @@ CASES = {
 ROWS: dict[str, Any] = {"tol": 0.0, "max_iterations": 40}
 for name in methods.__all__:
     if name not in ("NAMED", "Method", "Progress", "method_named"):
-        oracle: Any = Ridge(0.01) if name in ("Apcg", "Sdca") else L1Ball(5.0)
-        many = {"max_iterations": 130} if name in ("Apcg", "Sdca") else {}
+        oracle: Any = Ridge(0.01) if name in ("Apcg", "Quartz", "Sdca") else L1Ball(5.0)
+        many = {"max_iterations": 130} if name in ("Apcg", "Quartz", "Sdca") else {}
         CASES[name] = Case(classes(oracle), {**ROWS, **many, "method": getattr(methods, name)()})
 for rule in ("exact", "short-step", "adaptive"):
     CASES[f"FrankWolfe-{rule}"] = Case(
