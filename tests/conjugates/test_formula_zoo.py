@@ -36,6 +36,10 @@ def quartic(s: Any, y: Any) -> Any:
     return r**4 / 12 + r**2 / 5 if r <= 1 else 11 * r / 15 - mp.mpf(9) / 20
 
 
+def logit(s: Any) -> Any:
+    return 1 / (1 + mp.exp(-s))
+
+
 ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
     "poisson": ("exp(s) - y*s", COUNTS, {}, lambda s, y: mp.exp(s) - y * s),
     "gamma": ("s + y*exp(-s)", POSITIVE, {}, lambda s, y: s + y * mp.exp(-s)),
@@ -95,10 +99,7 @@ ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
         np.arange(N) % 3 * 1.0,
         {"a": TAU - 1, "b": TAU},
         lambda s, y, a, b: (
-            -mp.log(
-                (1 / (1 + mp.exp(s - b)) if y < 2 else 1)
-                - (1 / (1 + mp.exp(s - a)) if y > 0 else 0)
-            )
+            -mp.log((logit(a - s), logit(b - s) - logit(a - s), logit(s - b))[int(y)])
         ),
     ),
     "bernoulli": (
@@ -172,7 +173,8 @@ def minimum(name: str, radius: float) -> Any:
 
 
 LONG = {"softplus-poisson", "tweedie", "probit", "complementary-log-log", "ordinal", "ties",
-        "label-noise", "censored-log-logistic", "margins", "interval", "three-classes", "charbonnier"}  # fmt: skip
+        "label-noise", "censored-log-logistic", "margins", "interval",
+        "three-classes", "charbonnier"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def loss_form(module: ModuleType, predictions: Any, *labels: Any) -> Any:
     """
     import cvxpy as cp
 
-    y, *_ = labels = tuple(np.asarray(part, dtype=float) for part in labels)
+    y, *_ = labels = np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in labels))
 
     def framed(names: list[str], suffix: str) -> Any:
         frame, recipe = (getattr(module, f"core_{part}{suffix}") for part in ("frame", "recipe"))
