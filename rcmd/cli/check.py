@@ -64,10 +64,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run ``rcmd check``: 0 if the contract is kept and 1 if not."""
-    options.fields = dict(options.fields) if options.fields else None
+    chosen = given(options, KINDS)
+    if options.fields:
+        chosen["fields"] = dict(options.fields)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericConjugateWarning)  # as the report says it
-        part = named(options.target, options.fields or ()) or load(options.target)
+        part = named(options.target, chosen.get("fields", ())) or load(options.target)
     inspect, takes = next(
         (check for kind, check in CHECKS.items() if isinstance(part, kind)), (None, ())
     )
@@ -76,7 +78,6 @@ def run(options: argparse.Namespace) -> int:
             f"{part!r} is of type {type(part).__name__}; expected a SeparableConjugate, a "
             "LinearMinOracle, a BregmanProx, a Schedule, Rows or a Sampler"
         )
-    chosen = given(options, tuple(KINDS))
     if left := [name for name in chosen if name not in takes]:
         option = "field" if left[0] == "fields" else left[0]
         raise ValueError(
