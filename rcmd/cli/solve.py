@@ -137,8 +137,10 @@ def _start(task: Task, options: argparse.Namespace) -> int:
     chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method}
     chosen |= given(options, FLAGS)
     if options.method is not None:
-        chosen["method"] = method_named(options.method)
-        if not chosen["method"].any_batch:
+        chosen["method"] = method = method_named(options.method)
+        plain = getattr(method, "plain", method)
+        own = [getattr(plain, name, None) for name in ("batch", "sampler")]
+        if not method.any_batch or own != [None, None]:
             chosen["batch"] = options.batch  # its own rule, unless one was given
     chosen["batch"] = None if chosen["batch"] is None else parse_batch(chosen["batch"])
     steps = iterate(task.problem, **chosen)

@@ -136,6 +136,11 @@ class RCMD(Method):
             constants = mean_constants(problem, constants)
         schedule = self.schedule or _schedule_for(prox, constants)
         theorem = _whose(schedule, constants)
+        if schedule.sees_run and not takes(schedule.step, 2):
+            raise TypeError(
+                f"step of {type(schedule).__name__} takes other arguments than (i, state); "
+                "expected both, as sees_run is True"
+            )
         if schedule.sees_run and problem.spread:
             raise ValueError(
                 f"schedule {type(schedule).__name__} sees the run, while the rows are on several "

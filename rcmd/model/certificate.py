@@ -220,7 +220,8 @@ def _doubt(problem: Problem, beta: Any, predictions: Array) -> Any:
 
     It matters only where rows differ greatly in size, or large terms cancel. An offset o_j adds the
     rounding of s_j + o_j to ρ_j. |X||β| is formed only where r_j ≥ ρ_j from the sizes of all rows
-    does not do: |l_j'(s)| ≤ |l_j'(0)| + γ_j|s| on I_j, where γ_j holds and 0 is.
+    does not do, and slopes only where |l_j'(s)| ≤ |l_j'(0)| + γ_j|s| on I_j does not, where γ_j
+    holds and 0 is: of some losses γ_j is 10⁵⁰. As l_j' does not fall, it is largest at an end.
     """
     if problem.exact or not isinstance(beta, np.ndarray):
         return 0
@@ -236,11 +237,17 @@ def _doubt(problem: Problem, beta: Any, predictions: Array) -> Any:
         if size * problem.start_slope + problem.mean(curved) <= RESOLVED:
             return 0
         del curved
+
+        def doubt(errors: Any) -> Any:
+            ends = predictions - errors, predictions + errors
+            slopes = np.maximum(*(abs(losses.derivative(end)) for end in ends))
+            return problem.mean(errors * slopes)
+
+        if doubt(most + added) <= RESOLVED:
+            return 0
         errors = ROUNDING * problem.rows.box_range(-abs(beta), abs(beta))[1] + added
-        slopes = abs(losses.derivative(predictions)) + losses.gammas * errors
-        steepest = np.maximum(*(abs(end) for end in losses.domain))
-        doubt = problem.mean(errors * np.minimum(slopes, steepest))
-    return doubt if doubt > RESOLVED else 0
+        found = doubt(errors)
+    return 0 if found <= RESOLVED else found
 
 
 def _dual_doubt(problem: Problem, w: Array) -> Any:

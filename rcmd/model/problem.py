@@ -239,8 +239,9 @@ class Problem:
         if not math.isfinite(largest):
             raise ValueError(
                 f"the loss {self.loss.formula} is too steep for doubles somewhere on the range of "
-                f"predictions that {self.oracle!r} allows; expected a smaller radius, a stronger "
-                "penalty, or X divided by a power of ten"
+                f"predictions that {self.oracle!r} allows; expected a smaller radius (a penalty "
+                "takes one too: an optimum inside it is the same), a stronger penalty, or X "
+                "divided by a power of ten"
             )
         vars(self).update(losses=copy(self.losses))
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas

@@ -64,6 +64,12 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     penalty, inside = problem.oracle.cvxpy_form(beta)
     coupling = predictions == problem.rows.as_matrix() @ beta
     programme = cp.Problem(cp.Minimize(cp.sum(terms) / problem.n + penalty), [coupling, *inside])
+    if not programme.is_dcp():
+        part = problem.oracle if terms.is_convex() else problem.loss
+        raise ValueError(
+            f"the CVXPY form of {part!r} is not convex by CVXPY's rules; expected a cvxpy_form "
+            "made of its convex functions with factors ≥ 0"
+        )
     _run(programme, solver_options or _tight(cp))
     if programme.status not in ("optimal", "optimal_inaccurate"):
         raise RuntimeError(

@@ -66,9 +66,13 @@ def interpreted_atom(oracle: Any, c: Array, fill: Any = 0) -> Atom:
             oracle.write_atom(c, values)
             return DenseAtom(values)
         count = oracle.write_entries(c, indices, values)
-    if len(set(indices[:count].tolist())) != count:
-        raise ValueError(wrong_entries(oracle, len(c)))
-    return _as_atom(oracle, count, indices, values)
+    atom, places = _as_atom(oracle, count, indices, values), indices[:count].tolist()
+    if twice := [place for place in places if places.count(place) > 1]:
+        raise ValueError(
+            f"write_entries of {type(oracle).__name__} wrote the place {twice[0]} more than once; "
+            "expected entries at different places"
+        )
+    return atom
 
 
 def disagreement(oracle: Any, c: Array) -> str:
@@ -81,14 +85,15 @@ def disagreement(oracle: Any, c: Array) -> str:
     try:
         found = interpreted_atom(oracle, c, fill=math.nan).dense(c)
     except Exception as fault:  # whatever the user's code raises
-        return f"{form} in Python raises {type(fault).__name__}: {fault}"
+        return f"an error in Python, {type(fault).__name__}: {fault}"
     if np.isnan(found).any():
-        return f"{form} leaves entry {int(np.isnan(found).argmax())} unwritten or NaN"
+        return f"a vector whose entry {int(np.isnan(found).argmax())} is unwritten or NaN"
+    tied = " at a c with ties (np.argsort needs kind='stable')" if len(set(abs(c))) < len(c) else ""
     others = {f"compiled {form}": written_atom(oracle, c), "argmin": oracle.argmin(c)}
     for name, atom in others.items():
         apart = float(abs(atom.dense(c) - found).max())
         if not apart <= ROUNDING * (1 + float(abs(found).max())):
-            return f"{name} and {form} in Python differ by {apart:.3g}"
+            return f"{apart:.3g} away in Python from {name}{tied}"
     return ""
 
 

@@ -189,8 +189,8 @@ def checked_columns(returned: Mapping[Any, Any], taken: Container[Any]) -> dict[
             )
         if not isinstance(value, Real):
             raise TypeError(
-                f"a callback returned {name} = {value!r}, of type {type(value).__name__}; expected "
-                "a number, such as int(…) or float(…)"
+                f"a callback returned {name} = {repr(value)[:60]}, of type {type(value).__name__}; "
+                "expected a number, such as int(…) or float(…)"
             )
         found[name] = value.item() if isinstance(value, np.generic) else value
     return found

@@ -225,11 +225,18 @@ class Run(Iterator[State]):
 
     def _own_bounds(self, steps: int) -> dict[str, Any]:
         """The bounds asked for, after so many steps."""
-        found = {bound.name: bound(self._constants, steps) for bound in self._bounds}
-        for name, value in found.items():
+        found: dict[str, Any] = {}
+        for bound in self._bounds:
+            try:
+                found[bound.name] = value = bound(self._constants, steps)
+            except Exception as fault:  # whatever the user's function raises
+                raise ValueError(
+                    f"value of the bound {bound.name!r} raises {type(fault).__name__}: {fault} "
+                    f"after {steps} steps; expected a number"
+                ) from fault
             if not isinstance(value, Real):
                 raise TypeError(
-                    f"value of the bound {name!r} is {value!r} after {steps} steps; expected "
+                    f"value of the bound {bound.name!r} is {value!r} after {steps} steps; expected "
                     "a number"
                 )
         return found

@@ -66,6 +66,13 @@ def first_state() -> StepState:
     return StepState(problem, d, atom, batch, np.zeros(2), w[batch], predictions)
 
 
+def _cause(call: Call, most: float) -> Cause:
+    """Why a number is not above 0 and at most ``most``."""
+    if call.fault:
+        return Cause.RAISES
+    return Cause.TOO_LARGE if call.number > most else Cause.TOO_SMALL
+
+
 class ScheduleInspection(Inspection):
     """One schedule under inspection."""
 
@@ -94,8 +101,7 @@ class ScheduleInspection(Inspection):
         for i, call in zip(ITERATIONS, self.first["step"], strict=True):
             if not (0 < call.number <= 1 or (call.number == 0 and self.schedule.sees_run)):
                 remedy = "mirror steps are shares of the way, above 0 and at most 1"
-                cause = Cause.TOO_LARGE if call.number > 1 else Cause.TOO_SMALL
-                yield {"i": i}, str(call), "a number in (0, 1]", cause, remedy
+                yield {"i": i}, str(call), "a number in (0, 1]", _cause(call, 1.0), remedy
 
     @identity("weights are positive: mixing lies in (0, 1], growth above 0")
     def weights(self) -> Faults:
@@ -103,8 +109,7 @@ class ScheduleInspection(Inspection):
             for i, call in zip(ITERATIONS, self.first[name], strict=False):
                 if not 0 < call.number <= most:
                     expected = "a number in (0, 1]" if most == 1 else "a number above 0"
-                    cause = Cause.TOO_LARGE if call.number > most else Cause.TOO_SMALL
-                    yield {"i": i}, f"{call} from {name}", expected, cause
+                    yield {"i": i}, f"{call} from {name}", expected, _cause(call, most)
 
     @identity("mixing is the newest share: C_{i−1}/C_i = 1 − α_i")
     def shares(self) -> Faults:

@@ -422,6 +422,33 @@ def test_named_parts_are_checked(capsys, target):
     assert "the contract is kept" in capsys.readouterr().out
 
 
+def test_a_loss_that_reads_fields_is_checked_at_numbers(capsys):
+    target = "expression:softplus(s - y) - tau*(s - y)"
+    assert main(["check", target, "--field", "tau=0.3"]) == 0
+    assert "the contract is kept" in capsys.readouterr().out
+    assert "--field is given for L1Ball" in refusal(capsys, "check", "l1:5", "--field", "tau=1")
+    with pytest.raises(SystemExit):
+        main(["check", target, "--field", "tau"])
+    assert "'tau' is no field; expected NAME=NUMBER" in capsys.readouterr().err
+    assert "reads none" in refusal(capsys, "check", "logistic", "--field", "tau=1")
+
+
+def test_a_method_of_ones_own_may_say_its_batch(capsys, own):
+    own.write_text(
+        "from rcmd import RCMD, Corrected\nfrom rcmd.engine.sampling import CyclicSampler\n"
+        "four, corrected = RCMD(batch=4), Corrected(RCMD(batch=4))\n"
+        "drawn = RCMD(sampler=CyclicSampler(400, 3))\n"
+    )
+    for name, batch in (("four", 4), ("corrected", 4), ("drawn", 3)):
+        words = ["--method", f"{own}:{name}", "--tol", "0", "--max-iterations", "5", "--json", "-"]
+        main(["solve", *words])
+        told = json.loads(capsys.readouterr().out)
+        assert told["gradients"] == batch * told["iterations"]
+    assert "given by solve and by RCMD" in refusal(
+        capsys, "solve", "--method", f"{own}:four", "--batch", "2"
+    )
+
+
 def test_check_as_json_and_what_a_file_has(capsys, own):
     assert main(["check", f"{own}:Wrong", "--json", "-"]) == 1
     data = json.loads(capsys.readouterr().out)

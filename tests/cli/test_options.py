@@ -218,6 +218,7 @@ CHANGES = [
     (VERIFY.replace(" --seed 3", ""), "--seed 3", status, 0),
     ("check k-sparse:7:1", "--p 8", status, 0),
     ("check logistic", "--labels=0,1", status, 2),
+    ("check logistic", "--field=tau=1", status, 2),
     ("demo mini-batch", "--no-open", lambda t: "opened" in t.files, False),
     (DEMO, "--out new.html", wrote("new.html"), True),
     (DEMO, "--seed 3", scenes, DIFFERENT),

@@ -36,6 +36,10 @@ def quartic(s: Any, y: Any) -> Any:
     return r**4 / 12 + r**2 / 5 if r <= 1 else 11 * r / 15 - mp.mpf(9) / 20
 
 
+def logit(s: Any) -> Any:
+    return 1 / (1 + mp.exp(-s))
+
+
 ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
     "poisson": ("exp(s) - y*s", COUNTS, {}, lambda s, y: mp.exp(s) - y * s),
     "gamma": ("s + y*exp(-s)", POSITIVE, {}, lambda s, y: s + y * mp.exp(-s)),
@@ -82,6 +86,39 @@ ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
         0 * REAL,
         {"lo": TAU - 1, "hi": TAU + KAPPA},
         lambda s, y, lo, hi: -mp.log(1 / (1 + mp.exp(s - hi)) - 1 / (1 + mp.exp(s - lo))),
+    ),
+    "interval": (
+        "-log(expit(hi - s) - expit(lo - s))",
+        0 * REAL,
+        {"lo": TAU - 1, "hi": TAU + KAPPA},
+        lambda s, y, lo, hi: -mp.log(1 / (1 + mp.exp(s - hi)) - 1 / (1 + mp.exp(s - lo))),
+    ),
+    "three-classes": (
+        "where(y < 0.5, softplus(s - a), "
+        "where(y < 1.5, -log(expit(b - s) - expit(a - s)), softplus(b - s)))",
+        np.arange(N) % 3 * 1.0,
+        {"a": TAU - 1, "b": TAU},
+        lambda s, y, a, b: (
+            -mp.log((logit(a - s), logit(b - s) - logit(a - s), logit(s - b))[int(y)])
+        ),
+    ),
+    "bernoulli": (
+        "-y*log(expit(s)) - (1 - y)*log(1 - expit(s))",
+        TAU,
+        {},
+        lambda s, y: y * mp.log1p(mp.exp(-s)) + (1 - y) * mp.log1p(mp.exp(s)),
+    ),
+    "zero-truncated-poisson": (
+        "log(expm1(exp(s))) - y*s",
+        COUNTS + 1,
+        {},
+        lambda s, y: mp.log(mp.expm1(mp.exp(s))) - y * s,
+    ),
+    "charbonnier": (
+        "exp(a/2*log(1 + ((s - y)/c)**2))",
+        REAL,
+        {"a": 1 + TAU, "c": KAPPA},
+        lambda s, y, a, c: (1 + ((s - y) / c) ** 2) ** (a / 2),
     ),
     "ties": (  # Rao and Kupper's: y = 1 won, y = −1 lost, y = 0 neither
         "where(y > -0.5, softplus(t - s), 0) + where(y < 0.5, softplus(t + s), 0)",
@@ -136,7 +173,8 @@ def minimum(name: str, radius: float) -> Any:
 
 
 LONG = {"softplus-poisson", "tweedie", "probit", "complementary-log-log", "ordinal", "ties",
-        "label-noise", "censored-log-logistic", "margins"}  # fmt: skip
+        "label-noise", "censored-log-logistic", "margins", "interval",
+        "three-classes", "charbonnier"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -190,7 +228,7 @@ def test_equal_to_cvxpy_where_there_is_a_form() -> None:
 NOT_CONVEX = {
     "-log((1 - 2*rho)*expit(y*s) + rho)": r"not convex: l'' = -.* at s = .*, y = 1, rho = 0\.",
     "log(1 + (s - y)**2/rho)": r"not convex: l'' = -.* at s = .*, y = 0\.5, rho = 0\.5",
-    "rho*abs(s - y)": r"kink at s = 0\.5, y = 0\.5, rho = 0\.5: its slope is -0\.5",
+    "rho*abs(s - y)": r"kink at s = 0\.5, y = 0\.5, rho = 0\.5, .*: its slope is -0\.5",
     "rho*(y*exp(-2*s)/2 - exp(-s))": "not convex",
 }
 
@@ -244,9 +282,70 @@ def test_a_loss_that_bends_down_elsewhere_needs_the_conjugate_of_its_range() -> 
 
 @pytest.mark.slow
 def test_of_fields_that_are_tried_those_that_got_farthest_say_what_is_wrong() -> None:
-    told = r"at s = -1\d+, .*, rho = 0\.75, in 500 digits.* softplus"  # ρ < 3/5 makes no sense
-    with pytest.raises(ExpressionError, match=told):
-        SeparableConjugate.from_expression("-log(expit(rho - s) - expit(3/5 - s))", fields=["rho"])
+    told = r"at s = -1\d+, .*, rho = 0\.75, values that were tried, .* differences of normcdf"
+    with pytest.raises(ExpressionError, match=told):  # ρ < 3/5 makes no sense
+        SeparableConjugate.from_expression(
+            "-log(normcdf(rho - s) - normcdf(3/5 - s))", fields=["rho"]
+        )
+
+
+SAME = {
+    "-log(expit(y*s))": "softplus(-y*s)",
+    "-log(1/(1 + exp(-y*s)))": "softplus(-y*s)",
+    "-y*log(expit(s)) - (1 - y)*log(expit(-s))": "softplus(s) - y*s",
+    "-y*log(1/(1 + exp(-s))) - (1 - y)*log(1 - 1/(1 + exp(-s)))": "softplus(s) - y*s",
+    "-y*log(expit(s)) - (1 - y)*log1p(-expit(s))": "softplus(s) - y*s",
+}
+
+
+@pytest.mark.parametrize("text", SAME)
+def test_probabilities_are_seen_to_be_softplus(text: str) -> None:
+    loss, wanted = map(SeparableConjugate.from_expression, (text, SAME[text]))
+    assert (loss.conjugate_origin, loss.gamma_origin, loss.gamma) == ("closed form", "proved", 0.25)
+    for s in (-800.0, -3.0, 0.5, 40.0):
+        for y in (1.0, -1.0) if loss.labels == "±1" else (0.0, 0.3, 1.0):
+            assert loss.value(s, y) == pytest.approx(wanted.value(s, y), rel=1e-14)
+            assert loss.derivative(s, y) == pytest.approx(wanted.derivative(s, y), rel=1e-14)
+
+
+@pytest.mark.parametrize("k", [0.3, 1.0])
+def test_a_slope_that_rounds_above_its_limit_is_in_the_domain(k: float) -> None:
+    text = "where(abs(s - y) <= k, (s - y)**2/2 - (s - y)**4/(12*k**2), 2*k/3*abs(s - y) - k**2/4)"
+    loss = SeparableConjugate.from_expression(text, fields=["k"])
+    slopes = {loss.derivative(s, 0.0, k) for s in (k, np.nextafter(k, 0), np.nextafter(k, 9), 5.0)}
+    assert max(slopes) == pytest.approx(2 * k / 3, rel=1e-15)
+    for w in slopes:
+        assert loss.conjugate(w, 0.0, k) == pytest.approx(k * k / 4, rel=1e-13)
+        assert np.isfinite(loss.conjugate_derivative(w, 0.0, k))
+    assert loss.conjugate(2 * k / 3 * (1 + 1e-14), 0.0, k) == np.inf
+
+
+NOT_NUMBERS = {
+    "log(sinh(s)/s) - y*s": "at s = 0, y = 0, .* formulas take no limits, .* 0/0 needs a class",
+    "where(y < 0.5, softplus(s), where(y < 1.5, -log(normcdf(k - s) - normcdf(-s)), softplus(-s)))":
+    "at s = -1.*, values that were tried, in 500 digits.* differences of normcdf",
+    "-log(k + (1 - 2*k)*normcdf(y*s))": r"not convex: .* k = 0\.25, values that were tried",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", NOT_NUMBERS)
+def test_what_cannot_be_a_formula_is_told_why(text: str) -> None:
+    """Also where the labels and fields that are tried first do not meet it."""
+    fields = ["k"] if "k" in text else []
+    with pytest.raises(ExpressionError, match=NOT_NUMBERS[text]):
+        SeparableConjugate.from_expression(text, fields=fields)
+
+
+def test_forms_of_fields_follow_the_rules_of_cvxpy_or_say_so() -> None:
+    import cvxpy as cp
+
+    loss = SeparableConjugate.from_expression("(y - e)*exp(s) - d*s", fields=["e", "d"])
+    own = np.full(N, 0.5), np.ones(N)
+    form = loss.cvxpy_form(cp.Variable(N), np.ones(N), *own)
+    assert form.is_convex()
+    with pytest.raises(NotImplementedError, match=r"form has -0\.5·exp, .* cvxpy_form"):
+        loss.cvxpy_form(cp.Variable(N), np.zeros(N), *own)
 
 
 def test_labels_that_were_found_out_may_be_said() -> None:

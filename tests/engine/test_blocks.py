@@ -213,9 +213,9 @@ class Entries(LinearMinOracle):
 @pytest.mark.parametrize(
     ("oracle", "words"),
     [
-        (Beyond(), "write_atom in Python raises IndexError"),
-        (Unwritten(), "write_atom leaves entry 1 unwritten or NaN"),
-        (TwoAnswers(), "argmin and write_atom in Python differ by"),
+        (Beyond(), "an error in Python, IndexError"),
+        (Unwritten(), "a vector whose entry 1 is unwritten or NaN"),
+        (TwoAnswers(), "away in Python from argmin"),
     ],
     ids=lambda part: type(part).__name__,
 )
@@ -246,9 +246,21 @@ class Twice(Entries):
 
 
 def test_a_place_that_is_written_twice_is_refused() -> None:
-    assert "at different places" in disagreement(Twice(), np.ones(3))
+    assert "the place 0 more than once" in disagreement(Twice(), np.ones(3))
     with pytest.raises(ValueError, match="at different places"):
         Problem(np.eye(3), np.ones(3), LeastSquares(), Twice())
+
+
+class Unstable(OrderedBox):
+    """Two answers, as of an order that is not stable."""
+
+    def argmin(self, c: Any) -> oracles.DenseAtom:
+        return oracles.DenseAtom(1.0 - super().argmin(c).dense(c))
+
+
+def test_ties_are_named_where_there_are_any() -> None:
+    assert "kind='stable'" in disagreement(Unstable(), np.ones(3))
+    assert "kind" not in disagreement(Unstable(), np.array([1.0, -2.0, 3.0]))
 
 
 class Mine(OrderedBox):

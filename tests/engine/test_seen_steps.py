@@ -169,3 +169,15 @@ def test_theorem_one_is_shown_for_matching_probabilities_only() -> None:
         ImportanceSampler([0.5, 0.51], np.random.default_rng(0))
     with pytest.raises(ValueError, match="with μ = 0; expected a strongly convex R"):
         ImportanceSampler.matching(problem("l1:3"), np.random.default_rng(0))
+
+
+class OfIterationsAlone(SublinearSchedule):
+    sees_run: ClassVar[bool] = True
+
+
+def test_a_step_that_cannot_see_the_run_is_refused_before_it() -> None:
+    with pytest.raises(TypeError, match=r"step of OfIterationsAlone takes other arg.*\(i, state\)"):
+        solve(problem(), method=RCMD(1, OfIterationsAlone(30)), **ENDS)
+    found = inspect_schedule(OfIterationsAlone(30)).lines()
+    assert any("an exception" in line for line in found)
+    assert not any("too small" in line for line in found)

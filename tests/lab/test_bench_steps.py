@@ -26,6 +26,8 @@ def small(monkeypatch):
 
     monkeypatch.setattr(steps, "DATA", ("small", "none"))
     monkeypatch.setattr(steps, "REGULARIZERS", ("ridge:0.1",))
+    monkeypatch.setattr(steps, "COUNTS", (20, 3))
+    monkeypatch.setattr(steps, "OF_COUNTS", ("ridge:1",))
     monkeypatch.setattr(workloads, "load", load)
     return data
 
@@ -36,7 +38,8 @@ def test_the_table_has_the_gaps_and_bounds_of_the_runs(small, capsys, tmp_path):
     out = capsys.readouterr().out
     assert "none is left out: it is not there" in out
     assert max(map(len, out.splitlines())) <= 100
-    (row,) = json.loads(path.read_text())["sections"][0]["rows"]
+    row, counts = json.loads(path.read_text())["sections"][0]["rows"]
+    assert (counts["data"], counts["R"]) == ("counts", "ridge:1")
     problem = Problem(small.X, small.y, Logistic(), "ridge:0.1")
     for step, method in steps.METHODS.items():
         fixed = {"tol": 0.0, "max_iterations": 100, "record_at": [100]}

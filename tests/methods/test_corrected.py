@@ -204,6 +204,26 @@ def test_gradient_budgets_hold_in_rounds_of_every_kind(
     assert held.history[-1].gradients <= 3_000 < free.history[-1].gradients
 
 
+@pytest.mark.parametrize("loss", ["poisson", "gamma", "exponential"])
+@pytest.mark.parametrize("oracle", ["ridge:1e-3", "elastic-net:1e-4:1e-4", "l1-penalty:1e-2"])
+def test_losses_that_are_very_steep_far_out_reach_their_tolerance(loss: str, oracle: str) -> None:
+    """Of the γ_j on the whole range, 10⁵⁰ and more, neither damping nor rounding is taken."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(0)
+    X, offset = rng.normal(size=(300, 8)) / 2, rng.uniform(-0.5, 0.5, 300)
+    y = rng.poisson(np.exp(X @ rng.normal(size=8) / 2 + offset)) + 0.5
+    if loss == "exponential":
+        y = np.sign(X[:, 0] + rng.normal(size=300))
+    case = Problem(X, y, loss, oracle, offset=offset)
+    assert case.loss.gamma > 1e15
+    result = solve(case, tol=1e-8)
+    assert result.stop is StopReason.TOLERANCE
+    if oracle == "ridge:1e-3":
+        best = minimize(case.primal, np.zeros(8), method="BFGS", options={"gtol": 1e-6})
+        assert result.primal == pytest.approx(best.fun, abs=2e-8)
+
+
 def test_corrections_follow_the_plain_method_only() -> None:
     with pytest.raises(TypeError, match=r"plain is FrankWolfe\(.*\); expected an RCMD"):
         Corrected(FrankWolfe())  # type: ignore[arg-type]

@@ -305,7 +305,7 @@ def test_what_rounding_hides_is_in_the_certificate(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("loss", [LeastSquares(), Huber(0.5)], ids=repr)
 def test_the_doubt_is_what_its_formula_says(loss: SeparableConjugate) -> None:
-    """(1/n) Σ_j ρ_j·min{|l_j'(s_j)| + γ_jρ_j, sup |l_j'|}, ρ = 2⁻⁵⁰|X||β|, in P and in the gap."""
+    """(1/n) Σ_j ρ_j·max|l_j'(s_j ± ρ_j)|, ρ = 2⁻⁵⁰|X||β|, in P and in the gap."""
     plain, weights = unequal_rows(1e20), np.linspace(0.5, 2.0, 6)
     case = Problem(dense(plain), plain.losses.y, loss, Simplex(1.0), weights=weights)
     points = list(across_the_large_row(case))

@@ -236,3 +236,9 @@ def test_what_fails_fails_before_the_first_step() -> None:
     history = solve(task, method="rcmd", tol=0, max_iterations=3, bounds=[nan]).history
     assert np.isnan(history.column("a")).all()
     assert "own" not in COLUMNS
+
+
+def test_a_bound_that_raises_says_whose_it_is() -> None:
+    wrong = Bound("mine", value=lambda c, k: 1 / (k - k))
+    with pytest.raises(ValueError, match=r"'mine' raises ZeroDivisionError: .* after 1 st"):
+        iterate(problem("logistic", "l1-ball"), method="rcmd", bounds=[wrong])

@@ -483,7 +483,7 @@ instance = LeastSquares()
 
 
 def run_check(target: str) -> int:
-    return run(argparse.Namespace(target=target, json=None, p=None, labels=None))
+    return run(argparse.Namespace(target=target, json=None, p=None, labels=None, fields=None))
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from rcmd.conjugates.expressions.symbolic import (
     R,
     in_many_digits,
     interval_text,
+    normcdf,
     number,
     stabilised,
 )
@@ -171,12 +172,25 @@ def finite(expression: Any, what: str) -> Function:
             return evaluated(at, _MOST_DIGITS)
         raise Counterexample(
             f"{what} is not a finite real number at {{at}}, in {digits} digits; expected a loss "
-            "that is finite and smooth for every s: where terms cancel far out, write it in words "
-            "such as softplus, log1p or expm1",
+            f"that is finite and smooth for every s: {_remedy(function, expression, at)}",
             at,
         )
 
     return evaluated
+
+
+def _remedy(function: Any, expression: Any, at: Any) -> str:
+    """What to do about a function that is no number at a point."""
+    beside = [mpmath.mpf(at) + side for side in (-(mpmath.mpf(10) ** -30), mpmath.mpf(10) ** -30)]
+    try:
+        values = [function(point) for point in beside]
+    except (ArithmeticError, ValueError):
+        values = [mpmath.nan]
+    if all(isinstance(value, mpmath.mpf) and mpmath.isfinite(value) for value in values):
+        return "formulas take no limits, so that a gap such as 0/0 needs a class that fills it"
+    if expression.has(normcdf):
+        return "of differences of normcdf no digits are left far out: write a class that keeps them"
+    return "where terms cancel far out, write it in words such as softplus, log1p or expm1"
 
 
 def probes(piece: Piece) -> list[Any]:

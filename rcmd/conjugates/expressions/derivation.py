@@ -8,6 +8,7 @@ its own core; else the core keeps what cannot be separated as its parameters.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
@@ -69,12 +70,14 @@ def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
         raise ExpressionError(
             f"the loss {expression} does not depend on s, the prediction; expected a function of s"
         )
-    moved = {offset: expression.subs(S, R + offset) for offset in _offsets(expression)}
-    frames = [Frame(core, offset=offset) for offset, core in moved.items()]
-    # A plain offset before a tilt: f(s − y) rounds once, f(s) + t·s + c may cancel.
-    tilted = (_tilted(core, offset) for offset, core in moved.items())
-    for frame in (*(frame for frame in frames if not frame.parameters), *filter(None, tilted)):
-        return [frame], labels or REAL
+    for form in dict.fromkeys((expression, _one_sided(expression))):
+        moved = {offset: form.subs(S, R + offset) for offset in _offsets(form)}
+        plain = (Frame(core, offset=offset) for offset, core in moved.items())
+        # A plain offset before a tilt: f(s − y) rounds once, f(s) + t·s + c may cancel.
+        tilted = (_tilted(core, offset) for offset, core in moved.items())
+        for frame in (*(frame for frame in plain if not frame.parameters), *filter(None, tilted)):
+            return [frame], labels or REAL
+    frames = [Frame(expression.subs(S, R + g), offset=g) for g in _offsets(expression)]
     best = min(frames, key=lambda frame: (Y in frame.parameters, len(frame.parameters)))
     if Y not in best.parameters:
         return [best], labels or REAL
@@ -87,6 +90,18 @@ def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
         negative = expression.subs({S: R, Y: -1}, simultaneous=True)
         return [Frame(positive, side=1), Frame(negative, side=-1)], SIGNS
     return [best], REAL
+
+
+def _one_sided(expression: Any) -> Any:
+    """log(1 + exp(−x)) as log(1 + exp x) − x, so that both are seen to be one function."""
+
+    def turned(argument: Any) -> Any:
+        power = argument - 1
+        if isinstance(power, sp.exp) and power.args[0].could_extract_minus_sign():
+            return sp.log(1 + 1 / power) + power.args[0]
+        return sp.log(argument)
+
+    return sp.expand(expression.replace(sp.log, turned))
 
 
 def _offsets(expression: Any) -> list[Any]:
@@ -205,7 +220,7 @@ AnyCore = Core | OpenCore
 
 
 # Fields that are tried, in (0, 1) before others, with labels.
-_FIELDS = tuple(map(sp.Rational, ("1/2", "3/4", "1/4", "1/3", "1", "3", "-3/2")))
+_FIELDS = tuple(map(sp.Rational, ("1/2", "1/4", "3/4", "1/3", "1", "3", "-3/2")))
 _LABELS = tuple(map(sp.Rational, ("1/2", "3", "0", "1", "3/4", "-3/2", "1")))
 _ENOUGH = 3
 
@@ -238,18 +253,25 @@ def _derive_open(frame: Frame) -> OpenCore:
             y = frame.side or (1 if frame.by_label else trial[Y])
             at = {"s": fault.point + float(frame.offset.subs(trial)), "y": y} | own
             place = ", ".join(f"{name} = {float(value):.6g}" for name, value in at.items())
-            faults.append((abs(fault.point), str(fault).format(at=place)))
+            told = str(fault).format(at=f"{place}, values that were tried")
+            # Where fields make no sense together, as ends in the wrong order, it is none at 0 too.
+            broken = "not a finite" in told and _is_real(core.subs(R, 0))
+            faults.append((math.inf if broken else abs(fault.point), told))
         except ExpressionError as fault:
             faults.append((0.0, f"{fault} (at {own})"))
         else:
             good.append(trial)
             if len(good) == _ENOUGH:
                 break
-    if not good:
-        # Of fields that make no sense together, such as ends in the wrong order, less is right.
-        _, farthest = max(faults, key=itemgetter(0))
+    far, farthest = max(faults, key=itemgetter(0), default=(0.0, ""))
+    if not good or far == math.inf:
         raise ExpressionError(next((each for _, each in faults if "not convex" in each), farthest))
     return OpenCore(frame, mapped(tree_of(frame.core), stabilised), good)
+
+
+def _is_real(constant: Any) -> bool:
+    value = number(constant) if constant.is_finite is not False else mpmath.inf
+    return isinstance(value, mpmath.mpf) and bool(mpmath.isfinite(value))
 
 
 def _derive(frame: Frame) -> Core:

@@ -54,7 +54,7 @@ def loss_form(module: ModuleType, predictions: Any, *labels: Any) -> Any:
     """
     import cvxpy as cp
 
-    y, *_ = labels = tuple(np.asarray(part, dtype=float) for part in labels)
+    y, *_ = labels = np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in labels))
 
     def framed(names: list[str], suffix: str) -> Any:
         frame, recipe = (getattr(module, f"core_{part}{suffix}") for part in ("frame", "recipe"))
@@ -66,6 +66,12 @@ def loss_form(module: ModuleType, predictions: Any, *labels: Any) -> Any:
         terms = np.array([recipe(*at) for at in each], dtype=float).reshape(len(each), -1, 4)
         for name, numbers in zip(names, terms.swapaxes(0, 1), strict=True):
             factor, slope, shift, extra = (part.reshape(y.shape) for part in numbers.T)
+            if name != "line" and (factor < 0).any():
+                raise NotImplementedError(
+                    f"the CVXPY form has {factor.min():g}·{name}, which CVXPY does not see to be "
+                    "convex; expected labels and fields that make it positive, or a subclass of "
+                    "SeparableConjugate with cvxpy_form to compare it with ground truth"
+                )
             line = cp.multiply(slope, r) + shift
             total = total + cp.multiply(factor, FORMS[name](cp, line, extra))
         return total
@@ -120,7 +126,11 @@ def recipe_code(core: AnyCore, recipe: Recipe, fields: list[Any]) -> str:
 def _sum(form: Any) -> Recipe | None:
     if form is None:
         return None
-    found = [_term(part) for part in sp.Add.make_args(sp.expand_mul(form))]
+    factors: dict[Any, Any] = {}
+    for part in sp.Add.make_args(sp.expand_mul(form)):
+        factor, rest = part.as_independent(R, as_Add=False)
+        factors[rest] = factors.get(rest, 0) + factor
+    found = [_term(factor, rest) for rest, factor in factors.items()]
     return None if None in found else [term for terms in found for term in terms or ()]
 
 
@@ -149,8 +159,7 @@ def _piecewise_quadratic(pieces: list[Piece]) -> Recipe:
     return [*terms, ("line", 1.0, slope, value - slope * at, 0.0)]
 
 
-def _term(part: Any) -> Recipe | None:
-    k, rest = part.as_independent(R, as_Add=False)
+def _term(k: Any, rest: Any) -> Recipe | None:
     if rest == 1:
         return [("line", 1.0, 0.0, k, 0.0)]
     if rest == R:
@@ -158,7 +167,7 @@ def _term(part: Any) -> Recipe | None:
     if k.is_negative:
         return None
     if isinstance(rest, stable.expm1):
-        return [*(_term(k * sp.exp(rest.args[0])) or ()), ("line", 1.0, 0.0, -k, 0.0)]
+        return [*(_term(k, sp.exp(rest.args[0])) or ()), ("line", 1.0, 0.0, -k, 0.0)]
     square = isinstance(rest, sp.Pow) and rest.exp == 2
     if not square and not isinstance(rest, stable.softplus | stable.logcosh | sp.exp):
         return _norm(k, rest)

@@ -362,23 +362,26 @@ def core_limit(sign§):
 
 
 def core_inverse(w§):
-    if w > core_limit(1.0§):
+    first, last = core_limit(-1.0§), core_limit(1.0§)
+    w = nudged(w, first, last, 0.0)
+    if w > last:
         return math.inf
-    return -math.inf if w < core_limit(-1.0§) else core_newton(w§)
+    return -math.inf if w < first else core_newton(w§)
 
 
 def core_conjugate(w§):
     r = core_inverse(w§)
-    if abs(r) < math.inf:
-        return w * r - core_value(r§)
     sign = 1.0 if r > 0.0 else -1.0
     end = core_limit(sign§)
-    if not abs(w - end) <= 1e-15 * abs(w):
+    beside = abs(w - end) <= 1e-15 * abs(w)
+    if abs(r) < (2.0**40 if beside else math.inf):
+        return w * r - core_value(r§)
+    if not beside:
         return math.inf
     best, r = -core_value(0.0§), sign
     while abs(r) < 2.0**30:
         here = end * r - core_value(r§)
-        if abs(r) > 1024.0 and here - best <= 2.0**-50 * abs(end * r):
+        if abs(r) > 1024.0 and here - best <= 2.0**-46 * abs(end * r):
             return best
         best, r = max(best, here), 2.0 * r
     return math.inf

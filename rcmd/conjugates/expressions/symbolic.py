@@ -111,6 +111,9 @@ def expression_of(
     values |= {name: sp.Rational(repr(float(value))) for name, value in numbers.items()}
 
     def convert(node: Any) -> Any:
+        return _rewritten(converted(node))
+
+    def converted(node: Any) -> Any:
         match node:
             case ast.Constant():
                 return sp.Rational(written(text, node))
@@ -119,7 +122,7 @@ def expression_of(
             case ast.UnaryOp(operation, operand):
                 return _OPERATIONS[type(operation)](convert(operand))
             case ast.BinOp(left, operation, right):
-                return _reflected(_OPERATIONS[type(operation)](convert(left), convert(right)))
+                return _OPERATIONS[type(operation)](convert(left), convert(right))
             case ast.Compare():
                 return sp.Piecewise((1, condition(node)), (0, True))
             case ast.Call(ast.Name("where"), [compared, *cases]):
@@ -141,13 +144,40 @@ def expression_of(
     return expression
 
 
-def _reflected(total: Any) -> Any:
-    """The same, with 1 − Φ(x) as Φ(−x)."""
-    constant, rest = total.as_coeff_Add()
+def _rewritten(whole: Any) -> Any:
+    """An equal expression whose digits do not cancel: 1 − Φ(x), 1 − expit x, and logarithms."""
+    if isinstance(whole, sp.log):
+        return _opened(_rewritten(whole.args[0]))
+    constant, rest = whole.as_coeff_Add()
     factor, part = rest.as_coeff_Mul()
     if isinstance(part, normcdf) and constant == -factor:
         return constant * normcdf(-part.args[0])
-    return total
+    x = _logit(part)
+    return constant / (1 + sp.exp(x)) if x is not None and constant == -factor else whole
+
+
+def _opened(argument: Any) -> Any:
+    """The logarithm of expit x, of exp x − 1 and of expit x − expit z, without what cancels."""
+    x = _logit(argument)
+    if x is not None:
+        return -sp.log(1 + sp.exp(-x))
+    constant, rest = argument.as_coeff_Add()
+    if constant == -1 and isinstance(rest, sp.exp) and rest.args[0].is_positive:
+        return rest.args[0] + sp.log(1 - sp.exp(-rest.args[0]))
+    parts = [part.as_coeff_Mul() for part in sp.Add.make_args(argument)]
+    logits = [(_logit(part), factor) for factor, part in sorted(parts, key=lambda each: -each[0])]
+    match logits:
+        case [[x, k], [z, m]] if x is not None and z is not None and k == -m:
+            gap = sp.log(1 - sp.exp(sp.expand(z - x)))
+            return sp.log(k) + gap - sp.log(1 + sp.exp(-x)) - sp.log(1 + sp.exp(z))
+    return sp.log(argument)
+
+
+def _logit(part: Any) -> Any:
+    """The x of expit x = 1/(1 + exp(−x)), or None."""
+    if isinstance(part, sp.Pow) and part.exp == -1 and isinstance(part.base - 1, sp.exp):
+        return -(part.base - 1).args[0]
+    return None
 
 
 def text_of(expression: Any) -> str:

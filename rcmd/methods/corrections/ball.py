@@ -76,8 +76,7 @@ class BallCorrection(Correction):
         self._hessian: Array | None = None
         self._accuracy = INEXACT
         self._unit_strength = self.strength * self.radius * self.radius
-        bounds = problem.prediction_bounds
-        self._curvature = float(problem.mean(problem.losses.gammas * bounds * bounds))
+        self._squares = problem.prediction_bounds**2
         self.here = self._point_at(beta)
         unit, d = self._in_units()
         inner = self._in_norm * unit
@@ -140,7 +139,7 @@ class BallCorrection(Correction):
     def _solve(self, multiplier: float, right: Array, products: int) -> Array:
         """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
         damping = (self._unit_strength + multiplier) * self._in_norm
-        damping += self.damping * self._curvature
+        damping += self.damping * (float(self._curvatures() @ self._squares) or 1.0)
         moving = np.ones(self.problem.p)
         if self.bound is not None:  # an intercept does not leave its interval
             end, pull = self.here.beta[-1], -self.here.slope[-1]
