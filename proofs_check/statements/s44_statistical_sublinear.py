@@ -45,8 +45,8 @@ def ten_groups() -> Problem:
 
 
 RIGHT = Claim(printed_bound, lambda c: SublinearSchedule(c.blocks))
-SMALL = Experiment(separable, 10 * 200, "average", printed_bound, share=0.3)
-LARGE = Experiment(ten_groups, 20 * 10_000, "average", printed_bound, share=0.3)
+SMALL = Experiment(separable, 10 * 200, last=False, expected=printed_bound, share=0.3)
+LARGE = Experiment(ten_groups, 20 * 10_000, last=False, expected=printed_bound, share=0.3)
 PLANTED = {
     "leading constant 1/2 for 8": replace(
         RIGHT, bound=lambda c, k: printed_bound(c, k, leading=0.5)

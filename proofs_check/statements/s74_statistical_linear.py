@@ -70,9 +70,9 @@ def linear(c: Constants) -> LinearSchedule:
 
 
 FIRST, SECOND = Claim(first_bound, linear), Claim(second_bound, linear)
-SMALL = Experiment(squared_200, 200, "last", first_bound, share=0.6)
-LARGE = Experiment(squared_10000, 10_000, "last", first_bound, share=0.6)
-FAR = Experiment(logistic_200, 400, "last", second_bound, share=0.3)
+SMALL = Experiment(squared_200, 200, last=True, expected=first_bound, share=0.6)
+LARGE = Experiment(squared_10000, 10_000, last=True, expected=first_bound, share=0.6)
+FAR = Experiment(logistic_200, 400, last=True, expected=second_bound, share=0.3)
 PLANTED = {
     "a third of the radius": replace(FIRST, bound=lambda c, k: first_bound(c, k) / 3),
     "2k for k": replace(FIRST, bound=lambda c, k: first_bound(c, 2 * k)),

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from proofs_check.statement import Finding
-from proofs_check.statistical.gaps import Pair, gaps
-from rcmd import Problem
+from rcmd import RCMD, Problem
 from rcmd.model.constants import Constants
 from rcmd.model.schedules import Schedule
 from rcmd.theory.bernstein import FAILURE_RATE, certified_mean, samples_needed
-from rcmd.theory.verification import pathwise_span
+from rcmd.theory.verification import pathwise_span, sampled_gaps
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Where a claim is put to the test.
+    """Where a claim is put to the test; ``last`` says whether the gap is that of the last w.
 
     The number of runs follows from ``expected``, the bound that is believed: a sample mean of
     at most share·expected certifies it, whatever the variance.
@@ -37,7 +36,7 @@ class Experiment:
 
     problem: Callable[[], Problem]
     steps: int
-    pair: Pair
+    last: bool
     expected: Callable[[Constants, int], Any]
     share: float
 
@@ -46,7 +45,7 @@ class Experiment:
         problem = _made(self.problem)
         constants, span = problem.constants(), pathwise_span(problem)
         runs = samples_needed(float(self.expected(constants, self.steps)), span, self.share)
-        samples = _sampled(self.problem, claim.schedule(constants), self.steps, runs, self.pair)
+        samples = _sampled(self.problem, claim.schedule(constants), self.steps, runs, self.last)
         certified = certified_mean(samples, span)
         bound = float(claim.bound(constants, self.steps))
         return Finding(
@@ -64,7 +63,7 @@ def _made(problem: Callable[[], Problem]) -> Problem:
 
 @cache
 def _sampled(
-    problem: Callable[[], Problem], schedule: Schedule, steps: int, runs: int, pair: Pair
+    problem: Callable[[], Problem], schedule: Schedule, steps: int, runs: int, last: bool
 ) -> npt.NDArray[np.float64]:
     """The same runs for every bound that is claimed of them."""
-    return gaps(_made(problem), schedule, steps, runs, pair, np.random.default_rng(0))
+    return sampled_gaps(_made(problem), RCMD(schedule=schedule), steps, range(runs), last)

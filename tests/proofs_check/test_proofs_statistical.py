@@ -13,11 +13,10 @@ from proofs_check.exact.paths import expectation, levels
 from proofs_check.exact.schedules import sublinear
 from proofs_check.statement import read_statement
 from proofs_check.statements import s74_statistical_linear as linear
-from proofs_check.statistical.gaps import gaps
-from rcmd import Box, LeastSquares, Problem
+from rcmd import RCMD, Box, LeastSquares, Problem
 from rcmd.model.schedules import LinearSchedule, SublinearSchedule
 from rcmd.theory.bernstein import certified_mean, samples_needed
-from rcmd.theory.verification import pathwise_span
+from rcmd.theory.verification import pathwise_span, sampled_gaps
 
 
 def test_bound_is_maurer_and_pontils_formula():
@@ -62,8 +61,7 @@ def test_gap_of_two_rows_is_the_exact_expectation():
     """n = 2, two steps: four equally likely runs, enumerated by the exact engine."""
     *_, paths = levels(separable(2, 0.3).problem, sublinear(Fraction(2)), 1, 2)
     problem = Problem(np.eye(2), [0.3, 0.3], LeastSquares(), Box(-1.0, 1.0))
-    rng = np.random.default_rng(0)
-    found = gaps(problem, SublinearSchedule(2.0), 2, 400, "average", rng)
+    found = sampled_gaps(problem, RCMD(schedule=SublinearSchedule(2.0)), 2, range(400), False)
     possible = sorted({round(float(path.gap()), 12) for path in paths})
     assert sorted({round(gap, 12) for gap in found}) == pytest.approx(possible)
     deviation = 5 * found.std() / math.sqrt(len(found))
@@ -80,21 +78,23 @@ def test_no_run_leaves_the_span():
     rng = np.random.default_rng(3)
     for _ in range(20):
         problem = Problem(rng.normal(size=(4, 2)), rng.normal(size=4), LeastSquares(), Box(-1, 2))
-        found = gaps(problem, SublinearSchedule(4.0), 7, 5, "average", rng)
+        found = sampled_gaps(problem, RCMD(schedule=SublinearSchedule(4.0)), 7, range(5), False)
         assert 0 <= found.min() <= found.max() <= pathwise_span(problem)
     problem = linear.logistic_200()
     schedule = LinearSchedule(200.0, problem.constants().sigma)
-    found = gaps(problem, schedule, 50, 5, "last", rng)
+    found = sampled_gaps(problem, RCMD(schedule=schedule), 50, range(5), True)
     assert 0 <= found.min() <= found.max() <= pathwise_span(problem)
 
 
 def test_same_seed_same_gaps():
     problem = linear.squared_200()
-    schedule = LinearSchedule(200.0, problem.constants().sigma)
+    method = RCMD(schedule=LinearSchedule(200.0, problem.constants().sigma))
     first, second, other = (
-        gaps(problem, schedule, 100, 4, "last", np.random.default_rng(seed)) for seed in (0, 0, 1)
+        sampled_gaps(problem, method, 100, seeds, True).tolist()
+        for seeds in (range(4), range(4), range(1, 5))
     )
-    assert first.tolist() == second.tolist() != other.tolist()
+    assert first == second != other
+    assert first[1:] == other[:-1]
 
 
 def test_plan_comes_from_the_bound_that_is_believed():
