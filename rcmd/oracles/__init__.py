@@ -2,11 +2,11 @@
 
 Begin with ``base``, the contract ``LinearMinOracle`` and what follows from a norm and its dual,
 ``writing``, atoms in compiled code, and ``l1``, the shortest family. The families of norms are
-``l1``, ``l2``, ``ellipsoid``, ``lp`` (with boxes), ``groups``, ``sparse_balls`` and ``matrices``
-(with ``leading`` for eigenvalues). Polytopes are ``simplex``, ``combinatorial`` (assignments and
-flows), and, as linear programmes on HiGHS (``linear_programmes``), ``polytope`` (with hulls of
-vertices) and ``cur``. ``decorators`` and ``product`` are built from other oracles; ``cvxpy_oracle``
-takes any set that CVXPY can express.
+``l1``, ``l2``, ``ellipsoid``, ``lp`` (with boxes, and ridge on them), ``groups``, ``sparse_balls``
+and ``matrices`` (with ``leading`` for eigenvalues). Polytopes are ``simplex``, ``combinatorial``
+(assignments and flows), and, as linear programmes on HiGHS (``linear_programmes``), ``polytope``
+(with hulls of vertices) and ``cur``. ``decorators`` and ``product`` are built from other oracles;
+``cvxpy_oracle`` takes any set that CVXPY can express.
 """
 
 from rcmd.oracles.base import LinearMinOracle
@@ -18,7 +18,7 @@ from rcmd.oracles.ellipsoid import Ellipsoid
 from rcmd.oracles.groups import GroupL2Ball, GroupLasso
 from rcmd.oracles.l1 import L1Ball, L1Penalty
 from rcmd.oracles.l2 import ElasticNet, L2Ball, Ridge
-from rcmd.oracles.lp import Box, LInfBall, LpBall
+from rcmd.oracles.lp import Box, BoxRidge, LInfBall, LpBall
 from rcmd.oracles.matrices import NuclearBall, NuclearPenalty, Spectrahedron
 from rcmd.oracles.polytope import Hull, Polytope
 from rcmd.oracles.product import Product
@@ -29,7 +29,7 @@ from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
 __all__ = [  # noqa: RUF022 (the order of `rcmd list`)
     "L1Ball", "L2Ball", "LInfBall", "LpBall", "Box", "Simplex", "CappedSimplex",
     "KSparseBall", "KSupportBall", "GroupL2Ball", "OWLBall", "Ellipsoid",
-    "Ridge", "L1Penalty", "ElasticNet", "GroupLasso", "EntropySimplex",
+    "Ridge", "BoxRidge", "L1Penalty", "ElasticNet", "GroupLasso", "EntropySimplex",
     "Hull", "Polytope", "FlowPolytope", "CvxpyOracle",
     "NuclearBall", "NuclearPenalty", "Spectrahedron", "Birkhoff", "CurSet",
     "Scaled", "Translated", "Product", "Caching", "Counting",

@@ -1,4 +1,4 @@
-"""The lp balls between l1 and l∞, the l∞ ball, and boxes."""
+"""The lp balls between l1 and l∞, the l∞ ball, boxes, and ridge on a box."""
 
 import math
 from dataclasses import dataclass
@@ -190,24 +190,26 @@ class Box(Coordinatewise):
         return cls(lower, lower + reach * draw.whole_numbers(0, 3, draw.p) / 3)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        kind = type(self).__name__
         for name in ("lower", "upper"):
             end = np.asarray(getattr(self, name))
             if end.dtype.kind == "f" and np.isinf(end).any():
                 raise ValueError(
-                    f"{name} of Box is infinite, so dom R would be unbounded; expected finite "
+                    f"{name} of {kind} is infinite, so dom R would be unbounded; expected finite "
                     "numbers (Assumption 1.1 needs a bounded domain)"
                 )
-            end = checked_numbers(f"{name} of Box", end)
+            end = checked_numbers(f"{name} of {kind}", end)
             # A copy, which does not change with its caller's array.
             object.__setattr__(self, name, end.copy() if end.ndim else end.item())
         lower, upper = np.asarray(self.lower), np.asarray(self.upper)
         if lower.ndim and upper.ndim and lower.shape != upper.shape:
             raise ValueError(
-                f"lower of Box has shape {lower.shape} and upper {upper.shape}; expected numbers "
-                "or vectors of the same length"
+                f"lower of {kind} has shape {lower.shape} and upper {upper.shape}; expected "
+                "numbers or vectors of the same length"
             )
         if not np.all(lower <= upper):
-            raise ValueError("lower of Box exceeds upper in some place; expected lower ≤ upper")
+            raise ValueError(f"lower of {kind} exceeds upper in some place; expected lower ≤ upper")
 
     def check_rows(self, rows: Rows) -> None:
         super().check_rows(rows)
@@ -215,8 +217,8 @@ class Box(Coordinatewise):
             end = np.asarray(getattr(self, name))
             if end.ndim and end.shape != (rows.p,):
                 raise ValueError(
-                    f"{name} of Box has shape {end.shape}; expected a number or a vector of "
-                    f"length p = {rows.p}"
+                    f"{name} of {type(self).__name__} has shape {end.shape}; expected a number or "
+                    f"a vector of length p = {rows.p}"
                 )
 
     @property
@@ -236,15 +238,19 @@ class Box(Coordinatewise):
     def coordinate_rule(self, p: int) -> CoordinateRule:
         return CoordinateRule(lower=self.lower, upper=self.upper)
 
+    def best(self, c: Any, low: Any, high: Any) -> Any:
+        """Where a coordinate with the cost c is best between its ends."""
+        return low if c > 0 else high
+
     def shape(self, c: Any) -> Any:
-        return self.lower if c > 0 else self.upper
+        return self.best(c, self.lower, self.upper)
 
     def write_atom(self, c: Any, out: Any) -> None:
         lows, highs = self.lows, self.highs
         for k in range(len(c)):
             low = lows[k] if len(lows) > 1 else lows[0]
             high = highs[k] if len(highs) > 1 else highs[0]
-            out[k] = low if c[k] > 0 else high
+            out[k] = self.best(c[k], low, high)
 
     def minimum(self, c: Array) -> Any:
         atom: Any = self.argmin(c)
@@ -267,3 +273,57 @@ class Box(Coordinatewise):
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
         lower, upper = (np.asarray(end, dtype=float) for end in (self.lower, self.upper))
         return 0, [beta >= lower, beta <= upper]
+
+
+@dataclass(frozen=True, eq=False)
+class BoxRidge(Box):
+    """R(β) = (strength/2)·‖β‖₂² on the box lower ≤ β ≤ upper; μ = strength.
+
+    Non-negative ridge regression has the lower end 0. ``Translated`` puts the parabola's centre
+    anywhere, inside the box or out of it.
+
+    Examples
+    --------
+    >>> positive = BoxRidge(0.0, 4.0, strength=0.5)
+    >>> positive.argmin(np.array([1.0, -1.0, -9.0])).vector
+    array([0., 2., 4.])
+    """
+
+    strength: Any
+    indicator, positive_fields = False, ("strength",)
+    formula = "½·{strength}·‖β‖₂² on {lower} ≤ β ≤ {upper}"
+    spec, mu_words = "box-ridge:LOWER:UPPER:STRENGTH", "strength"
+    numpy_pass = "np.clip(-2 * c, -1, 2)"
+
+    @classmethod
+    def example(cls, draw: Any) -> Self:
+        box = Box.example(draw)
+        return cls(box.lower, box.upper, draw.magnitude())
+
+    @property
+    def mu(self) -> Any:
+        return self.strength
+
+    def coordinate_rule(self, p: int) -> CoordinateRule:
+        return super().coordinate_rule(p)._replace(l2=self.strength)
+
+    def best(self, c: Any, low: Any, high: Any) -> Any:
+        return min(max(-c / self.strength, low), high)
+
+    def minimum(self, c: Array) -> Any:
+        best: Any = self.argmin(c)
+        return (c + self.strength * best.vector / 2) @ best.vector
+
+    def penalty(self, beta: Array) -> Any:
+        # In this order, as squares of β may overflow or vanish where R(β) does not.
+        return (self.strength * beta) @ beta / 2
+
+    def fenchel_young(self, beta: Array, c: Array) -> Any:
+        """(strength/2)‖β − β̃‖² + (c + strength·β̃)ᵀ(β − β̃), each term from 0 on."""
+        best: Any = self.argmin(c)
+        gap = beta - best.vector
+        steeper = np.maximum((c + self.strength * best.vector) * gap, 0)
+        return (self.strength * gap) @ gap / 2 + steeper.sum()
+
+    def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:
+        return float(self.strength) / 2 * cp.sum_squares(beta), super().cvxpy_form(beta)[1]

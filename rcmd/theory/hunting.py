@@ -6,18 +6,20 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from rcmd.conjugates import Huber, LeastSquares, Logistic, SquaredHinge
+from rcmd.conjugates import Huber, LeastSquares, Logistic, Poisson, SquaredHinge
+from rcmd.engine.sampling import ImportanceSampler
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.bounds import Bound, asked
 from rcmd.model.problem import Problem
 from rcmd.model.prox import ExactProx
 from rcmd.model.schedules import HeadStart, SublinearSchedule
-from rcmd.oracles import Box, L1Ball, Ridge, Translated
+from rcmd.oracles import Box, BoxRidge, L1Ball, Ridge, Translated
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.rows.validation import Array
 from rcmd.theory.enumeration import expectation
@@ -29,6 +31,9 @@ SCOUTS, LOCAL = 20, 120
 LARGEST = 4
 """In size, of a coordinate of the search: numbers from 1/400 to 400."""
 
+SPREADS = 1.0, 2.5
+"""Of the coordinates of scouts: the second puts many numbers at their ends, where Nσ nears 1."""
+
 SMALLEST_STEP = 1e-4
 DIGITS = 5
 """Of the numbers of an instance, which are exact as they are printed."""
@@ -37,15 +42,27 @@ LOSSES: dict[str, Any] = {
     "Logistic": Logistic,
     "SquaredHinge": SquaredHinge,
     "LeastSquares": LeastSquares,
+    "Poisson": Poisson,
 }
 IMPORTS = """\
 import numpy as np
 from rcmd import *
+from rcmd.engine.sampling import ImportanceSampler
 from rcmd.model.schedules import *
 from rcmd.theory import expected_gap
 
 """
-LABELLED = ("Logistic", "SquaredHinge")
+SIGN = partial(math.copysign, 1.0)
+LABELS: dict[str, Callable[[float], float]] = {
+    "Logistic": SIGN,
+    "SquaredHinge": SIGN,
+    "Poisson": abs,
+}
+"""Of losses that ask for labels of some kind; offsets put the bends of all anywhere."""
+
+MATCHING = (
+    "RCMD(prox=ExactProx(), sampler=ImportanceSampler.matching(problem, np.random.default_rng(0)))"
+)
 
 
 def hunt(
@@ -63,9 +80,10 @@ def hunt(
 ) -> Catch:
     """Search for the problem with the largest E[gap]/bound: above 1, the bound is false.
 
-    Problems have up to four rows and two variables, losses whose kinks lie anywhere, weights,
-    batches, and sets or strongly convex R of all sizes. Of each the expectation is over all
-    sequences of batches, and a problem that breaks a hypothesis of the bound is passed over.
+    Problems have up to four rows and two variables, losses whose kinks lie anywhere, a γ_j for
+    each row, batches, sets of all sizes, and parabolas whose centre lies in their set or out of
+    it; bounds of Theorem I are put to importance sampling too. Of each the expectation is over
+    all sequences of batches, and a problem that breaks a hypothesis of the bound is passed over.
 
     Parameters
     ----------
@@ -174,12 +192,13 @@ class _Shape:
     domain: str
     alike: bool
     weighted: bool
+    matching: bool
     mu: float | None = None
 
     @property
     def size(self) -> int:
         """How many real numbers an instance takes."""
-        return (1 if self.alike else self.n) * (self.p + 3) + self.p + 3
+        return (1 if self.alike else self.n) * (self.p + 3) + self.p + 5
 
     def code(self, point: Array) -> str:
         """The problem as Python writes it: real numbers by sinh, positive ones by exp."""
@@ -194,15 +213,12 @@ class _Shape:
         samples = [(real(self.p), real(2), positive()) for _ in range(1 if self.alike else self.n)]
         samples *= self.n if self.alike else 1
         rows, pairs, weights = zip(*samples, strict=True)
-        labels = [y for y, _ in pairs]
-        options = ""
-        if self.loss in LABELLED:
-            labels = [1.0 if y > 0 else -1.0 for y in labels]
-            options += f", offset={[o for _, o in pairs]}"
+        labels = [LABELS.get(self.loss, float)(y) for y, _ in pairs]
+        options = f", offset={[o for _, o in pairs]}"
         if self.weighted:
             options += f", weights={list(weights)}"
         loss = f"Huber({positive()})" if self.loss == "Huber" else f"{self.loss}()"
-        first, second, centre = positive(), positive(), real(self.p)
+        first, second, centre, ends = positive(), positive(), real(self.p), sorted(real(2))
         if self.mu:
             gamma = 1.0 if self.loss == "Huber" else LOSSES[self.loss]().gamma
             first = float(self.mu * gamma * max(sum(x * x for x in row) for row in rows))
@@ -210,6 +226,7 @@ class _Shape:
             "box": f"Box({_short(centre[0] - first)}, {_short(centre[0] + first)})",
             "l1": f"Translated(L1Ball({first}), np.array({centre}))",
             "ridge": f"Translated(Ridge({first}, {second}), np.array({centre}))",
+            "box ridge": f"Translated(BoxRidge({ends[0]}, {ends[1]}, {first}), np.array({centre}))",
         }[self.domain]
         return f"Problem({list(rows)}, {labels}, {loss}, {oracle}{options})"
 
@@ -242,14 +259,20 @@ class _Search:
         each round of restarts the search goes on from the best.
         """
         rng, best = self.rng, _Found(-math.inf, None, None)
-        for loss in cycle([*LOSSES, "Huber", None]):
+        for loss in cycle([*self._losses(), None]):
             here, step = best, 0.3
             if best.shape is None or loss:
                 scouts = []
-                for _ in range(SCOUTS):
+                for _ in range(5 * SCOUTS):
                     shape = self._shape(loss or "Huber")
-                    scouts.append(self._found(shape, rng.normal(size=shape.size)))
-                    yield scouts[-1]
+                    point = rng.choice(SPREADS) * rng.normal(size=shape.size)
+                    found = self._found(shape, np.clip(point, -LARGEST, LARGEST))
+                    yield found
+                    scouts += [found] if found.ratio > -math.inf else []
+                    if len(scouts) == SCOUTS:
+                        break
+                if not scouts:
+                    continue
                 here, step = max(scouts, key=lambda found: found.ratio), 0.5
             assert here.shape is not None
             for _ in range(LOCAL):
@@ -262,39 +285,60 @@ class _Search:
                 step = max(step * (1.6 if better else 0.9), SMALLEST_STEP)
             best = max(best, here, key=lambda found: found.ratio)
 
+    def _losses(self) -> list[str]:
+        # In units of γ there is no μ where γ depends on the set.
+        known = [name for name in LOSSES if not (self.mu and name == "Poisson")]
+        return [*known, "Huber"]
+
     def _shape(self, loss: str) -> _Shape:
         rng = self.rng
         n, p = self.n or int(rng.integers(1, LARGEST_N + 1)), int(rng.integers(1, 3))
         batch = int(rng.integers(1, n + 1)) if not self.n and rng.random() < 0.5 else 1
         longest = int(math.log(MOST_SEQUENCES + 0.5, max(math.comb(n, batch), 1.001)))
-        steps = self.iterations or int(rng.integers(1, min(longest, LARGEST_K) + 1))
+        # Short runs more often than long ones, which cost as much as many of them.
+        steps = self.iterations or 1 + int(min(longest, LARGEST_K) * rng.random() ** 2)
         strong = self.bound.schedule in ("linear", "exact") or self.mu
-        domain = "ridge" if strong else str(rng.choice(["box", "l1", "ridge"]))
-        alike, weighted = rng.random(2) < (0.5, 0 if self.n else 0.25)
-        return _Shape(n, p, batch, steps, loss, domain, bool(alike), bool(weighted), self.mu)
+        domain = str(rng.choice([*([] if strong else ["box", "l1"]), "ridge", "box ridge"]))
+        alike, weighted, matching = (rng.random(3) < (0.5, 0 if self.n else 0.25, 0.5)).tolist()
+        matching = matching and batch == 1 and self.bound.schedule == "exact"
+        return _Shape(n, p, batch, steps, loss, domain, alike, weighted, matching, self.mu)
 
     def _found(self, shape: _Shape, point: Array) -> _Found:
-        gap, value = self._sides(shape, _made(shape.code(point)))
+        try:
+            problem = _made(shape.code(point))
+            problem.constants(shape.batch)
+        except ValueError:
+            if shape.loss != "Poisson":
+                raise
+            return _Found(-math.inf, shape, point)  # refused: exp(s) is beyond doubles
+        gap, value = self._sides(shape, problem)
         return _Found(gap / value if value > 0 else -math.inf, shape, point)
 
     def _sides(self, shape: _Shape, problem: Problem) -> tuple[Any, Any]:
         """E[gap] and the bound; zero for the bound where it says nothing or rounding decides."""
-        method = replace(self._method(problem, shape.batch), engine="reference")
+        method = replace(self._method(problem, shape), engine="reference")
         run = method.start(problem, None, np.random.default_rng(0))
         assert run.facts is not None
         constants = run.facts.constants
         why = self.bound.broken(run.facts) if self.method is None else self.bound.why_not(constants)
         if why or not constants.prediction_energy > 1e-6:
             return 0, 0
-        value = float(self.bound(constants, shape.steps))
+        try:
+            value = float(self.bound(constants, shape.steps))
+        except ArithmeticError:  # infinite, or 0/0 where Nσ is 1
+            return 0, 0
         size = constants.prediction_energy + abs(problem.dual(run.w))  # of which doubles hold 1e-15
         if not 1e-6 * size < value < math.inf:
             return 0, 0
         return expectation(problem, run, shape.steps, self.last), value
 
-    def _method(self, problem: Problem, batch: int) -> RCMD:
+    def _method(self, problem: Problem, shape: _Shape) -> RCMD:
+        batch = shape.batch
         if self.method is not None:
             return self.method(problem, batch)
+        if shape.matching:
+            sampler = ImportanceSampler.matching(problem, np.random.default_rng(0))
+            return RCMD(prox=ExactProx(), sampler=sampler)
         if self.bound.schedule == "exact":
             return RCMD(batch=batch, prox=ExactProx())
         if self.bound.schedule == "linear":
@@ -305,7 +349,7 @@ class _Search:
     def caught(self, shape: _Shape, point: Array, evaluations: int) -> Catch:
         problem = _made(shape.code(point))
         gap, value = self._sides(shape, problem)
-        method = repr(self._method(problem, shape.batch))
+        method = MATCHING if shape.matching else repr(self._method(problem, shape))
         code = IMPORTS + (
             f"problem = {shape.code(point)}\n"
             f"expected_gap(problem, {shape.steps}, method={method}, last={self.last})\n"
@@ -315,6 +359,6 @@ class _Search:
 
 def _made(code: str) -> Problem:
     names = {"Problem": Problem, "Huber": Huber, **LOSSES, "np": np}
-    names |= {"Box": Box, "L1Ball": L1Ball, "Ridge": Ridge, "Translated": Translated}
+    names |= {one.__name__: one for one in (Box, BoxRidge, L1Ball, Ridge, Translated)}
     problem: Problem = eval(code, names)
     return problem

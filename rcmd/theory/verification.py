@@ -82,7 +82,8 @@ def verify(
             "expected the paper's, or ExactProx()"
         )
     value, span = float(claim(run.facts.constants, int(iterations))), pathwise_span(problem)
-    if run.facts.theorem in ("linear", "exact") and run.facts.constants.batch not in (1, problem.n):
+    last = run.facts.theorem in ("linear", "exact")
+    if last and run.facts.constants.batch not in (1, problem.n):
         span *= 2  # D(w) may fall: P(β̄) ≤ P* + span and D(w) ≥ P* − span
     if seeds is None:
         planned = samples_needed(value, span, SHARE, error) if 0 < value < span else 2
@@ -93,7 +94,7 @@ def verify(
                 "or seeds of your own: range(1000)"
             )
         seeds = range(planned)
-    gaps = _gaps(problem, chosen, int(iterations), seeds)
+    gaps = sampled_gaps(problem, chosen, int(iterations), seeds, last)
     if len(gaps) < 2:
         raise ValueError(f"seeds hold {len(gaps)} numbers; expected at least 2, one for each run")
     upper = certified_mean(gaps, span, error)
@@ -143,12 +144,16 @@ class Verification:
         )
 
 
-def _gaps(problem: Problem, method: RCMD, iterations: int, seeds: Iterable[int]) -> Array:
-    """``pair_gap`` of one run for each seed; the engine is made once and set back."""
+def sampled_gaps(
+    problem: Problem, method: RCMD, iterations: int, seeds: Iterable[int], last: bool
+) -> Array:
+    """P(β̄) − D of the last w, or of w̄, of one run for each seed.
+
+    The engine is made once and set back.
+    """
     run = method.start(problem, None, np.random.default_rng(0))
     fresh, gaps = deepcopy(run.state()), []
     sampler: Any = run.engine.sampler
-    last = run.theorem in ("linear", "exact")
     for seed in seeds:
         run.load_state(fresh)
         sampler.rng = np.random.default_rng(seed)

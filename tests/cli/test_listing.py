@@ -78,6 +78,7 @@ SAMPLES = {
     "owl": o.OWLBall([2.0, 1.0, 1.0, 0.5], 3.0),
     "ellipsoid": o.Ellipsoid([1.0, 2.0, 3.0, 4.0], 3.0),
     "ridge": o.Ridge(0.5, 3.0),
+    "box-ridge": o.BoxRidge(-1.0, 2.0, 0.5),
     "l1-penalty": o.L1Penalty(0.5, 3.0),
     "elastic-net": o.ElasticNet(0.2, 0.5, 3.0),
     "group-lasso": o.GroupLasso([0, 1, 0, 1], 0.5, 3.0),

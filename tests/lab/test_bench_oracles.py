@@ -11,9 +11,9 @@ from rcmd.lab.bench import oracles as bench
 
 P = 400
 LISTED = {
-    "Box", "CappedSimplex", "ElasticNet", "Ellipsoid", "EntropySimplex", "GroupL2Ball",
-    "GroupLasso", "KSparseBall", "KSupportBall", "L1Ball", "L1Penalty", "L2Ball", "LInfBall",
-    "LpBall", "OWLBall", "Ridge", "Simplex",
+    "Box", "BoxRidge", "CappedSimplex", "ElasticNet", "Ellipsoid", "EntropySimplex",
+    "GroupL2Ball", "GroupLasso", "KSparseBall", "KSupportBall", "L1Ball", "L1Penalty", "L2Ball",
+    "LInfBall", "LpBall", "OWLBall", "Ridge", "Simplex",
 }  # fmt: skip
 CASES = bench.cases(P, np.random.default_rng(0))
 C = np.random.default_rng(1).standard_normal(P)

@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rcmd import Box, ElasticNet, L1Ball, L1Penalty, LeastSquares, LInfBall, Problem, Product, solve
+from rcmd import (
+    Box,
+    BoxRidge,
+    ElasticNet,
+    L1Ball,
+    L1Penalty,
+    LeastSquares,
+    LInfBall,
+    Problem,
+    Product,
+    solve,
+)
 from rcmd.methods.corrections import coordinates
 from rcmd.methods.corrections.coordinates import CoordinateCorrection, rules_of, stationarity
 from rcmd.methods.corrections.hull import HullCorrection, continued, correction_for
@@ -72,7 +83,13 @@ def test_a_model_is_minimized_as_by_all_faces(seed: int, by: str) -> None:
             assert off.max() > 1e-4, "a point beside the minimizer"
 
 
-ORACLES = [L1Penalty(0.1), ElasticNet(0.1, 0.2), Box(-0.5, 0.3), LInfBall(0.4)]
+ORACLES = [
+    L1Penalty(0.1),
+    ElasticNet(0.1, 0.2),
+    Box(-0.5, 0.3),
+    LInfBall(0.4),
+    BoxRidge(-0.5, 0.3, 0.2),
+]
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=repr)

@@ -39,6 +39,7 @@ EXAMPLES = {
     "group-l2": "group-l2:3:2",
     "owl": "owl:@/falling.npy:5",
     "ellipsoid": "ellipsoid:@/positive:1.5",
+    "box-ridge": "box-ridge:-1:2:0.1",
     "ridge": "ridge:0.1",
     "l1-penalty": "l1-penalty:0.1",
     "elastic-net": "elastic-net:0.01:0.1",

@@ -34,12 +34,13 @@ PLAIN: dict[str, LinearMinOracle] = {
     "unit box": Box(-1.0, 1.0),
     "simplex": Simplex(1.5),
     "ridge": Ridge(0.8, 2.0),
+    "box ridge": BoxRidge(*ENDS, 0.8),
     "l1 penalty": L1Penalty(0.8, 2.0),
     "capped simplex": CappedSimplex(2.5, 1.0),
     "group lasso": GroupLasso([0, 1, 1, 0, 2], 0.8, 2.0, [1.0, 2.0, 0.5]),
     "ellipsoid": Ellipsoid(FULL, 0.7),
 }
-MOVED = "l1", "simplex", "ridge", "group lasso"
+MOVED = "l1", "simplex", "ridge", "box ridge", "group lasso"
 VECTORS: dict[str, LinearMinOracle] = {
     "linf": LInfBall(2.5),
     "lp below 2": LpBall(2.5, 1.25),
@@ -54,6 +55,7 @@ VECTORS: dict[str, LinearMinOracle] = {
     "owl": OWLBall([3.0, 2.0, 1.0, 1.0, 0.0], 2.0),
     "ellipsoid, diagonal": Ellipsoid([1.0, 4.0, 0.1, 9.0, 2.0], 2.0),
     "elastic net": ElasticNet(0.5, 0.8, 1.0),
+    "unit box ridge": BoxRidge(-1.0, 0.5, 0.8),
     "entropy": EntropySimplex(0.7, 2.0),
     **PLAIN,
     **{f"{name}, moved": Translated(PLAIN[name], SHIFT) for name in MOVED},

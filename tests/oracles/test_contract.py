@@ -10,7 +10,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from oracle_cases import CASES, FULL, GROUPS, SHIFT, VECTORS, P, bound, members, slopes
+from oracle_cases import CASES, ENDS, FULL, GROUPS, SHIFT, VECTORS, P, bound, members, slopes
 from planted import planted
 from small_problems import regression
 
@@ -240,6 +240,19 @@ PLANTED: dict[str, Any] = {
     "no threshold": planted(L1Penalty, 0.8, 2.0, minimum=lambda self, c: -2.0 * abs(c).max()),
     "no sphere": planted(Ridge, 0.8, 2.0, minimum=lambda self, c: -(c @ c) / 1.6),
     "strength": planted(Ridge, 0.8, 2.0, mu=1.01 * 0.8),
+    "box without parabola": planted(
+        BoxRidge, *ENDS, 0.8, argmin=lambda self, c: Box(*ENDS).argmin(c)
+    ),
+    "box's strength": planted(BoxRidge, *ENDS, 0.8, mu=1.01 * 0.8),
+    "parabola": planted(
+        BoxRidge, *ENDS, 0.8, minimum=lambda self, c: BoxRidge(*ENDS, 0.792).minimum(c)
+    ),
+    "no corners": planted(
+        BoxRidge,
+        *ENDS,
+        0.8,
+        fenchel_young=lambda self, b, c: 0.4 * np.sum((b - self.argmin(c).vector) ** 2),
+    ),
     "no shift": planted(Translated, *MOVED_RIDGE, minimum=lambda self, c: self.oracle.minimum(c)),
     "unmoved": planted(
         Translated, *MOVED_RIDGE, violation=lambda self, b: self.oracle.violation(b)

@@ -28,6 +28,7 @@ POSITIVE: list[tuple[str, Any]] = [
     ("radius of OWLBall", lambda value: OWLBall([1.0], value)),
     ("radius of Ellipsoid", lambda value: Ellipsoid([1.0], value)),
     ("radius of ElasticNet", lambda value: ElasticNet(1.0, 1.0, value)),
+    ("strength of BoxRidge", lambda value: BoxRidge(0.0, 1.0, value)),
     ("l1_strength of ElasticNet", lambda value: ElasticNet(value, 1.0)),
     ("l2_strength of ElasticNet", lambda value: ElasticNet(1.0, value)),
     ("radius of EntropySimplex", lambda value: EntropySimplex(1.0, value)),

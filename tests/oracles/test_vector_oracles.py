@@ -19,6 +19,7 @@ from small_problems import regression
 from rcmd import (
     RCMD,
     Box,
+    BoxRidge,
     CappedSimplex,
     Corrected,
     ElasticNet,
@@ -38,6 +39,7 @@ from rcmd import (
     LpBall,
     OWLBall,
     Problem,
+    Product,
     Ridge,
     SampleLosses,
     Simplex,
@@ -58,7 +60,7 @@ def regularizer(oracle: LinearMinOracle, beta: np.ndarray) -> float:
     """R(β) on dom R, once more from its formula."""
     if isinstance(oracle, Translated):
         return regularizer(oracle.oracle, beta - oracle.shift)
-    if isinstance(oracle, Ridge):
+    if isinstance(oracle, Ridge | BoxRidge):
         return oracle.strength / 2 * float(np.sum(beta**2))
     if isinstance(oracle, L1Penalty):
         return oracle.strength * float(np.sum(abs(beta)))
@@ -113,7 +115,7 @@ def vertices(oracle: LinearMinOracle, p: int) -> list[np.ndarray]:
         return [v for place in every for v in signed(on([place], oracle.radius, p))]
     if isinstance(oracle, Simplex):
         return [on([place], oracle.radius, p) for place in every]
-    if isinstance(oracle, Box):
+    if type(oracle) is Box:
         ends = zip(*(end + on([], 0, p) for end in (oracle.lower, oracle.upper)), strict=True)
         return [np.array(corner) for corner in itertools.product(*ends)]
     if isinstance(oracle, LInfBall):
@@ -192,6 +194,8 @@ KIN: list[tuple[LinearMinOracle, LinearMinOracle]] = [
     (Ellipsoid(np.ones(P), 1.5), L2Ball(1.5)),
     (Ellipsoid(np.diag([1.0, 4.0, 0.1, 9.0, 2.0]), 2.0), VECTORS["ellipsoid, diagonal"]),
     (ElasticNet(1e-300, 0.8, 1.0), Ridge(0.8, 1.0)),
+    (BoxRidge(-1.0, 0.25, 1e-300), Box(-1.0, 0.25)),
+    (BoxRidge(-1.5, 1.5, 0.8), Product((Ridge(0.8, 1.5),) * P, (1,) * P)),
 ]
 
 
@@ -316,6 +320,8 @@ def domain(oracle: LinearMinOracle) -> LinearMinOracle:
         return GroupL2Ball(oracle.groups, oracle.radius, oracle.weights)
     if isinstance(oracle, ElasticNet | Ridge):
         return L2Ball(oracle.radius)
+    if isinstance(oracle, BoxRidge):
+        return Box(oracle.lower, oracle.upper)
     if isinstance(oracle, L1Penalty):
         return L1Ball(oracle.radius)
     return Simplex(oracle.radius) if isinstance(oracle, EntropySimplex) else oracle
@@ -391,8 +397,9 @@ def test_contract_fails_on_a_lenient_violation(name: str) -> None:
 
 
 def test_the_strong_convexity_of_ridge_is_its_strength() -> None:
-    assert VECTORS["ridge"].mu == VECTORS["ridge, moved"].mu == 0.8
-    assert all(PLAIN[name].mu == 0 for name in PLAIN if name != "ridge")
+    ridges = {"ridge", "box ridge"}
+    assert all(VECTORS[name].mu == VECTORS[f"{name}, moved"].mu == 0.8 for name in ridges)
+    assert all(PLAIN[name].mu == 0 for name in PLAIN if name not in ridges)
 
 
 def test_the_strong_convexity_of_entropy_is_the_largest() -> None:
@@ -427,6 +434,8 @@ EXACT: list[LinearMinOracle] = [
     L1Ball(F(5, 2)),
     Simplex(F(3, 2)),
     Box(exact_vector(-1, 0, F(1, 3)), exact_vector(1, F(1, 7), 2)),
+    BoxRidge(exact_vector(-1, 0, F(1, 3)), exact_vector(1, F(1, 7), 2), F(2, 3)),
+    BoxRidge(-3, F(5, 2), 2),
     L1Penalty(F(4, 5), F(2)),
     Ridge(F(4, 5), F(100)),
     Ridge(F(1, 5), F(2)),

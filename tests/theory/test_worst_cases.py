@@ -1,11 +1,16 @@
 """Worst cases: rational certificates, closed forms, and instances that come near."""
 
+from dataclasses import dataclass
 from fractions import Fraction as F
+from typing import Any
 
 import numpy as np
 import pytest
 
-from rcmd.theory import worst_case
+from rcmd import Box, LeastSquares, Problem
+from rcmd.model.bounds import Bound
+from rcmd.model.schedules import Schedule, ShortStep
+from rcmd.theory import expected_gap, worst_case
 from rcmd.theory.worst_cases.gram import Gram, _positive
 
 
@@ -39,12 +44,61 @@ def test_closed_forms_are_certified_within_a_little(n, iterations, mu, wanted):
     assert 0.1 < found.lower <= found.upper
 
 
+@dataclass(frozen=True)
+class Equal(Schedule):
+    """Steps that are all one number, equal weights."""
+
+    eta: Any
+
+    def step(self, i):
+        return self.eta + 0 * i
+
+    def mixing(self, i):
+        return 1 / (i + 1)
+
+    def growth(self, i, base):
+        return (i + 1) / (base + 1)
+
+
 def test_steps_and_weights_of_ones_own():
-    half = worst_case(2, 2, step=lambda i: F(1, 2), weight=lambda i: 1, evaluations=25)
+    half = worst_case(2, 2, schedule=Equal(0.5), evaluations=25)
     assert 0.3906 < half.upper < 0.3907
     assert half.lower <= half.upper
-    shrunk = worst_case(2, 2, step=lambda i: F(99, 200), weight=lambda i: 1, evaluations=25)
-    assert shrunk.upper > half.upper
+    assert "Equal(eta=0.5)" in half.instance.code
+    assert worst_case(2, 2, schedule=Equal(0.495), evaluations=25).upper > half.upper
+
+
+@pytest.mark.parametrize(("share", "proved"), [(0.3907, True), (0.3868, False)])
+def test_a_bound_of_ones_own_is_proved_or_one_per_cent_too_small(share, proved):
+    """Of E[gap]/E the worst is 0.39066 after two steps of 1/2; D_max counts as nothing."""
+    mine = Bound(
+        "mine", schedule=Equal, value=lambda c, k: share * c.prediction_energy + c.bregman_radius
+    )
+    found = worst_case(2, 2, schedule=Equal(0.5), bound=mine, evaluations=25)
+    assert (found.upper <= 1) is proved
+    assert found.lower <= found.upper
+    assert found.instance.bound is mine
+
+
+def test_a_bound_by_name():
+    """8NE/(4N+k) at N = 2, k = 1 and σ = 2."""
+    plain = worst_case(2, 2, evaluations=25)
+    named = worst_case(2, 2, bound="sublinear-energy", evaluations=25)
+    assert named.upper == plain.upper / F(16 / 9)
+    strong = worst_case(1, 1, mu=1, bound="exact-energy", evaluations=25)
+    assert strong.upper == worst_case(1, 1, mu=1, evaluations=25).upper * 2
+
+
+def test_rows_of_different_lengths_do_not_exceed_the_worst_of_equal_ones():
+    """Squared loss on a box, weights that make E uneven: the closed form is for equal rows."""
+    worst = worst_case(2, 2, evaluations=25).upper
+    ratios = []
+    for second in (0.1, 0.5, 1.0):
+        problem = Problem(
+            [[1.0, 0.0], [0.0, second]], [1.0, second], LeastSquares(), Box(-1.0, 1.0)
+        )
+        ratios.append(expected_gap(problem, 2) / problem.constants().prediction_energy)
+    assert max(ratios) == ratios[-1] <= worst
 
 
 @pytest.mark.parametrize(
@@ -53,6 +107,10 @@ def test_steps_and_weights_of_ones_own():
         ({"n": 0}, "n is 0; expected a whole number from 1 on"),
         ({"n": 3, "iterations": 5}, "has 121 sequences of rows; expected at most 40"),
         ({"mu": -1}, "mu is -1; expected a number from 0 on"),
+        (
+            {"schedule": ShortStep(Equal(0.5))},
+            "schedule ShortStep sees the run; expected a schedule",
+        ),
     ],
 )
 def test_refusals(options, message):

@@ -226,6 +226,7 @@ def shipped(p: int, rng: np.random.Generator) -> dict[str, LinearMinOracle]:
             (oracles.L2Ball(RADIUS), oracles.Box(-1.0, 1.0)), (p // 2, p - p // 2)
         ),
         "box of vectors": oracles.Box(-rng.random(p), rng.random(p)),
+        "ridge on a box": oracles.BoxRidge(-1.0, 1.0, 0.5),
         "l2 ball": oracles.L2Ball(RADIUS),
         "group ball": oracles.GroupL2Ball(np.arange(p) // 10, RADIUS),
         "group lasso": oracles.GroupLasso(np.arange(p) // 10, 1e-4, RADIUS),

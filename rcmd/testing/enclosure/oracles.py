@@ -231,19 +231,30 @@ def ridge(radius: Any, l2_strength: Any, l1_strength: Any = 0) -> Regularizer:
     )
 
 
-def box(o: Any) -> Regularizer:
-    """R*(−c) = Σ_k max(−c_k·lower_k, −c_k·upper_k)."""
+def box(o: Any, strength: Any = 0) -> Regularizer:
+    """(strength/2)‖β‖² on a box: R*(−c) = Σ_k max −c_k β − (strength/2)β² over its ends.
+
+    It is attained at −c_k/strength, or at the end next to it.
+    """
+    mu = ball(strength)
 
     def ends(p: int) -> list[tuple[Ball, Ball]]:
         lower, upper = (balls(np.broadcast_to(end, (p,))) for end in (o.lower, o.upper))
         return list(zip(lower, upper, strict=True))
 
+    def largest(x: Ball, a: Ball, b: Ball) -> Ball:
+        if mu == 0:
+            return (-x * a).max(-x * b)
+        best = (-x / mu).max(a).min(b)
+        return -best * (x + mu * best / 2)
+
     return Regularizer(
-        lambda c: total((-x * a).max(-x * b) for x, (a, b) in zip(c, ends(len(c)), strict=True)),
+        lambda c: total(largest(x, *both) for x, both in zip(c, ends(len(c)), strict=True)),
         lambda beta: [
             x if a <= x <= b else x.max(a).min(b)
             for x, (a, b) in zip(beta, ends(len(beta)), strict=True)
         ],
+        lambda x: mu * inner(x, x) / 2,
     )
 
 
@@ -472,6 +483,7 @@ TABLE: dict[type, Callable[[Any], Regularizer]] = {
     oracles.OWLBall: owl,
     oracles.Ellipsoid: ellipsoid,
     oracles.Ridge: lambda o: ridge(o.radius, o.strength),
+    oracles.BoxRidge: lambda o: box(o, o.strength),
     oracles.L1Penalty: lambda o: norm_ball(o.radius, l1_norm, max_norm, o.strength),
     oracles.ElasticNet: lambda o: ridge(o.radius, o.l2_strength, o.l1_strength),
     oracles.GroupLasso: lambda o: group_ball(o, o.strength),

@@ -12,45 +12,52 @@ upper bound of the worst case, and instances that are run bound it from below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from rcmd.methods.rcmd import RCMD
-from rcmd.model.bounds import Bound
-from rcmd.model.schedules import Schedule
+from rcmd.model.bounds import Bound, asked
+from rcmd.model.constants import Constants
+from rcmd.model.schedules import LinearSchedule, Schedule, SublinearSchedule
+from rcmd.rows.validation import check_kind
 from rcmd.theory.hunting import Catch, hunt
 from rcmd.theory.worst_cases.strong_tree import printed_sigma, strong_programme
-from rcmd.theory.worst_cases.tree import programme, published_step, published_weight
+from rcmd.theory.worst_cases.tree import programme
 
 MOST_HISTORIES = 40
 """Sequences of rows, shorter ones included, that a programme may have."""
+
+ENERGY = Bound("energy", formula="E", value=lambda c, k: float(c.prediction_energy))
 
 
 def worst_case(
     n: int,
     iterations: int,
     *,
-    step: Callable[[int], Any] | None = None,
-    weight: Callable[[int], Any] | None = None,
+    schedule: Schedule | None = None,
+    bound: Bound | str = ENERGY,
     mu: Any = 0,
     evaluations: int = 300,
 ) -> WorstCase:
-    """The largest E[gap] of all problems with n rows after so many steps, enclosed.
+    """The largest E[gap]/bound of all problems with n rows after so many steps, enclosed.
 
-    Units are those of γM²: for ``mu`` = 0, E[P(β̄) − D(w̄)] for γ = M = 1; else
-    E[P(β̄) − D(w)] at the last w, for γ = M = max‖x_j‖ = 1 and a ``mu``-strongly convex R.
+    For ``mu`` = 0 that is E[P(β̄) − D(w̄)], else E[P(β̄) − D(w)] at the last w for a strongly convex
+    R. Left out, the bound is E = (1/n) Σ γ_j M_j², at most γM². The programme has γ_j M_j² = 1 for
+    all j; as it is convex and rows may be relabelled, that is the worst case of all with E = 1.
 
     Parameters
     ----------
     n, iterations
         Small: the programme has a vector for every sequence of rows.
-    step, weight
-        η_i and the averaging weight c_i, as functions of i that give numbers or fractions; by
-        default those of Theorem 3.1, or of Theorem 3.2 where ``mu`` is above 0.
+    schedule
+        Step sizes and weights of your own; by default those of Theorem 3.1, or of Theorem 3.2
+        where ``mu`` is above 0.
+    bound
+        Your own, or rcmd's by name: E or γM² times a number of n, b, k and σ. D_max in it counts as
+        0. Where ``upper`` is at most 1, it is proved for this n and so many steps.
     mu
-        Strong convexity of R.
+        Strong convexity of R, in units of max γ_j‖x_j‖².
     evaluations
         Of the search for an instance that comes near.
 
@@ -59,15 +66,20 @@ def worst_case(
     >>> found = worst_case(1, 2, evaluations=40)
     >>> found.lower <= found.upper, round(float(found.upper), 4)
     (True, 0.5)
-    >>> half = worst_case(2, 2, step=lambda i: Fraction(1, 2), weight=lambda i: 1, evaluations=40)
-    >>> round(float(half.upper), 3)  # the paper's is 0.525
-    0.391
+    >>> found = worst_case(1, 2, bound="sublinear-energy", evaluations=40)
+    >>> round(float(found.upper), 4)
+    0.3125
     """
     for name, value in (("n", n), ("iterations", iterations)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} is {value!r}; expected a whole number from 1 on")
     if not 0 <= mu < math.inf:
         raise ValueError(f"mu is {mu!r}; expected a number from 0 on")
+    check_kind("schedule", schedule, Schedule | None, "a Schedule, or None")
+    if schedule is not None and schedule.sees_run:
+        raise ValueError(
+            f"schedule {type(schedule).__name__} sees the run; expected a schedule of i alone"
+        )
     length = iterations if mu else iterations - 1
     histories = sum(n**i for i in range(length + 1))
     if histories > MOST_HISTORIES:
@@ -75,28 +87,30 @@ def worst_case(
             f"n is {n} and iterations {iterations}, for which the programme has {histories} "
             f"sequences of rows; expected at most {MOST_HISTORIES}: take fewer"
         )
-    etas = None if step is None else lambda n, i: Fraction(step(i))
-    weights = None if weight is None else lambda n, i: Fraction(weight(i))
-    if mu:
-        gram, gap = strong_programme(
-            n, length, Fraction(mu), step=etas, weight=weights, one=Fraction(1)
-        )
-    else:
-        gram, gap = programme(
-            n, length, etas or published_step, weights or published_weight, one=Fraction(1)
-        )
-    unit = Bound("γM²", value=lambda c, k: float(c.gamma * c.prediction_bound**2))
-    own = _Own(n, mu, step, weight)
+    claim = bound if bound is ENERGY else asked([bound])[0]
+    sigma = float(printed_sigma(n, mu)) if mu else None
+    own = schedule or (LinearSchedule(float(n), sigma) if mu else SublinearSchedule(float(n)))
+    given: dict[str, Any] = {"one": Fraction(1)}
+    if schedule is not None:
+        given["step"] = lambda n, i: Fraction(schedule.step(i))
+        given["weight"] = lambda n, i: Fraction(schedule.mixing(i) * schedule.growth(i, 0))
+    gram, gap = (
+        strong_programme(n, length, Fraction(mu), **given) if mu else programme(n, length, **given)
+    )
+    unit = Constants(
+        n=n, batch=1, gamma=1.0, prediction_bound=1.0, prediction_energy=1.0, bregman_radius=0.0,
+        mu=float(mu), row_energy=1.0, spectral_energy=1.0, quadratic=False,
+    )  # fmt: skip
     near = hunt(
-        unit, evaluations=evaluations, seconds=math.inf, last=mu > 0, n=n, iterations=iterations,
+        claim, evaluations=evaluations, seconds=math.inf, last=mu > 0, n=n, iterations=iterations,
         mu=float(mu) or None, method=lambda problem, batch: RCMD(schedule=own),
     )  # fmt: skip
-    return WorstCase(gram.certified(gap), near)
+    return WorstCase(gram.certified(gap) / Fraction(claim(unit, iterations)), near)
 
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The worst case in units of γM²: between ``lower`` and ``upper``.
+    """The worst E[gap]/bound: between ``lower`` and ``upper``.
 
     Attributes
     ----------
@@ -111,39 +125,5 @@ class WorstCase:
 
     @property
     def lower(self) -> float:
-        """E[gap]/(γM²) of ``instance``."""
+        """E[gap]/bound of ``instance``."""
         return self.instance.ratio
-
-
-@dataclass(frozen=True)
-class _Own(Schedule):
-    """Steps and weights that are functions of i, or the paper's."""
-
-    n: int
-    mu: Any
-    eta: Callable[[int], Any] | None
-    weight: Callable[[int], Any] | None
-
-    def step(self, i: Any) -> Any:
-        if self.eta is not None:
-            return float(self.eta(i))
-        if self.mu:
-            return 1 / float(printed_sigma(self.n, self.mu))
-        return float(published_step(self.n, i))
-
-    def _weight(self, i: int) -> float:
-        if self.weight is not None:
-            return float(self.weight(i))
-        if self.mu:
-            size = self.n * float(printed_sigma(self.n, self.mu))
-            return (size / (size - 1)) ** i
-        return float(published_weight(self.n, i))
-
-    def _total(self, i: int) -> float:
-        return math.fsum(self._weight(m) for m in range(i + 1))
-
-    def mixing(self, i: Any) -> Any:
-        return self._weight(i) / self._total(i)
-
-    def growth(self, i: Any, base: int) -> Any:
-        return self._total(i) / self._total(base)
