@@ -157,7 +157,8 @@ def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
         run = bounds.RunFacts(constants, bound.schedule)
         assert all(holds for _, holds in bound.hypotheses(run))
         assert bound.broken(run) == ""
-        facts = ("own_prox", "own_sampler", "cold", "exact_atoms", "checked")
+        facts = ["own_prox", "own_sampler", "own_method", "cold"]
+        facts += ["exact_atoms", "checked", "known_gammas"]
         broken = [replace(run, **{fact: False}) for fact in facts]
         broken += [replace(run, theorem=None)]
         changes: dict[str, Any] = {"bregman_radius": math.inf}
@@ -175,7 +176,7 @@ def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
 @pytest.mark.parametrize(("ground", "bounded"), [("proved", 1), ("sampled", 1), ("unchecked", 0)])
 def test_what_was_not_checked_has_no_bound(ground: str, bounded: bool) -> None:
     class Grounded:
-        oracle = L1Ball(2.0)
+        loss, oracle = LeastSquares(), L1Ball(2.0)
 
     Grounded.ground = ground  # type: ignore[attr-defined]
     about: Any = Grounded()

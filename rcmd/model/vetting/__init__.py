@@ -42,7 +42,7 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
     grounds, sample = {}, Sample(problem)
     if "rows" in found:
         subject = Subject(names(found["rows"]), "its base class Rows says what each method is")
-        check_rows(subject, problem.rows, sample)
+        check_rows(subject, problem, sample)
         grounds["rows"] = f"sampled at {len(sample.places)} rows"
     if "loss" in found:  # before the oracle, whose costs are made of slopes
         grounds["loss"] = _vet_losses(problem, found["loss"], sample)
