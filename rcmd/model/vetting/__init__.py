@@ -85,7 +85,9 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
     key = (
         *map(type, found),
-        fingerprint((loss, losses.y, losses.weights, losses.offset, losses.fields)),
+        fingerprint(
+            (loss, losses.y, losses.weights, losses.offset, losses.fields, losses.unit_gammas)
+        ),
     )
     nothing = np.full(len(low), np.inf)
     lowest, highest, ground, raised = _passed.get(key, (nothing, -nothing, "", 1.0))
