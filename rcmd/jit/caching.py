@@ -52,7 +52,7 @@ def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], An
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)
-            except DAMAGED:
+            except (*DAMAGED, ImportError):
                 self.flush()
                 return None
 
