@@ -58,8 +58,11 @@ def described_atom(oracle: LinearMinOracle, c: Array) -> Array | None:
 def fault_of_atoms(oracle: LinearMinOracle, c: Array) -> str:
     """How what a compiled loop does at c differs from ``argmin``; nothing where it does not."""
     for block in blocks_of(oracle, len(c)):
-        written = writes_atom(block.oracle) or acts_coordinatewise(block.oracle)
-        if written and (told := disagreement(block.oracle, c[block.start : block.stop])):
+        compiled, part = writes_atom(block.oracle), c[block.start : block.stop]
+        # A loop compiles shape, mass and scale by themselves.
+        if (compiled or acts_coordinatewise(block.oracle)) and (
+            told := disagreement(block.oracle, part, compiled=compiled)
+        ):
             return told
     if (found := described_atom(oracle, c)) is None:
         return ""
