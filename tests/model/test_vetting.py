@@ -534,7 +534,7 @@ def test_what_loops_read_is_compared_with_argmin(kind):
     assert check_oracle(right).ok
     for share in (0.99, 1.01 if kind != "bounds" else 0.5):
         wrong = made(base, read_by_loops(share)[kind][2])(*arguments)
-        with pytest.raises(ValueError, match=r"(compiled loops read|coordinate_rule) of Mine at"):
+        with pytest.raises(ValueError, match=r"(loops read|write_atom|coordinate_rule) of Mine at"):
             Problem(X, Y, LeastSquares(), wrong)
         with pytest.raises(ContractError, match="what compiled loops and corrections read"):
             check_oracle(wrong)

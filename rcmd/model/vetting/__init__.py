@@ -41,7 +41,7 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
     """
     grounds, sample = {}, Sample(problem)
     if "rows" in found:
-        subject = Subject(names(found["rows"]), "its base class Rows says what each method is")
+        subject = Subject(names(found["rows"]), "rcmd.testing.check_rows")
         check_rows(subject, problem, sample)
         grounds["rows"] = f"sampled at {len(sample.places)} rows"
     if "loss" in found:  # before the oracle, whose costs are made of slopes
@@ -69,7 +69,7 @@ def vet_run(problem: Problem, prox: BregmanProx, schedule: Schedule) -> None:
     if foreign(prox):
         check_prox(Subject(type(prox).__name__, "rcmd.testing.check_prox"), problem, prox)
     if foreign(schedule):
-        check_schedule(Subject(type(schedule).__name__, "rcmd.model.schedules"), schedule)
+        check_schedule(Subject(type(schedule).__name__, "rcmd.testing.check_schedule"), schedule)
 
 
 def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:

@@ -9,6 +9,7 @@ from rcmd.model.vetting.subject import OF_SUMS, RELATIVE, Sample, Subject, as_ve
 from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.oracles.described import fault_of_atoms, fault_of_rule
+from rcmd.oracles.writing import form_of
 from rcmd.rows.atoms import Atom
 from rcmd.rows.base import DenseRows
 from rcmd.rows.lowrank import LowRank
@@ -133,7 +134,8 @@ class OracleCheck:
                 told = f"{type(fault).__name__}: {fault}"
             if told:
                 expected = "one atom from all, ties broken by position"
-                self.subject.refuse("what compiled loops read", self.at(k), told, expected)
+                method = form_of(self.oracle) or "what compiled loops read"
+                self.subject.refuse(method, self.at(k), told, expected)
 
     def _member(self, k: int, point: Array) -> Any:
         """R at an atom or between two, which must be in dom R."""
