@@ -92,9 +92,11 @@ def run(options: argparse.Namespace) -> int:
         _add(section, standing, comparison)
     best = f"best known P {comparison.best:.12g}, at most {comparison.noise:.1e} above P*"
     seeds = f"{options.seeds} seed{'s' if options.seeds > 1 else ''} from {options.seed}"
-    section.notes += [*remarks, f"{best}; {seeds}, batch {batch}", *NOTES]
+    ground = f"ground of the gaps and of the best known P: {problem.ground_text}"
+    section.notes += [*remarks, f"{best}; {seeds}, batch {batch}", ground, *NOTES]
     section.notes += [f"left out, {name}: {reason}" for name, reason in refused.items()]
     about = about_command(options, rows=problem.n, features=problem.p)
+    about["ground"] = problem.ground_text
     about["best_known"] = {"primal": comparison.best, "dual": comparison.lower}
     Report([section], about).tell(options.json)
     if options.plot is not None:

@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     runs = steps(problem, values, parameter=parameter, callbacks=[progress], **chosen)
     header = f"{parameter:>12} {'P(β)':>14} {'certified gap':>14} {'nonzeros':>9} {'gradients':>12}"
     formulas = problem.describe(size).splitlines()[:3]
-    say("\n".join([*remarks, *formulas, "", header]), options.json)
+    ground = f"ground of the gaps: {problem.ground_text}"
+    say("\n".join([*remarks, *formulas, ground, "", header]), options.json)
     results = {}
     for value, result in runs:
         tell_on_terminal("")
@@ -63,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         found.plot().savefig(options.plot)
     rows = [{parameter: value} | as_data(result) for value, result in results.items()]
-    write_json(about_command(options) | {"path": rows}, options.json)
+    whole = {"ground": problem.ground_text, "path": rows}
+    write_json(about_command(options) | whole, options.json)
     return max(map(exit_status, found), default=0)
 
 

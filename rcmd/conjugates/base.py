@@ -115,6 +115,9 @@ class SeparableConjugate(ABC):
     Certificates and corrections use them; steps never do. Subclasses do not inherit them.
     """
 
+    caches: ClassVar[tuple[str, ...]] = ("_gamma",)
+    """Attributes that rcmd keeps in a loss, and that do not say which one it is."""
+
     note: ClassVar[str] = ""
     """What a user must know about this loss, such as what it does not support."""
 
@@ -131,7 +134,7 @@ class SeparableConjugate(ABC):
         left = numeric_parts(cls) if cls not in _warned else []
         _warned.add(cls)
         if left:
-            estimate = " (γ is an estimate, and the theorems' bounds rest on it)"
+            estimate = " (γ is an estimate, for which no bound is shown)"
             warnings.warn(
                 f"{cls.__name__} does not define {', '.join(left)}: found numerically from value "
                 f"and derivative{estimate if 'gamma' in left else ''}, which is slower; "

@@ -51,12 +51,12 @@ from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule, StepState
 from rcmd.oracles.base import (
     Block,
-    Coordinatewise,
     VertexRule,
     blocks_of,
     describes_argmin,
     writes_atom,
 )
+from rcmd.oracles.described import acts_coordinatewise
 from rcmd.oracles.writing import compiled_writer, form_of, wrong_entries
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
 from rcmd.rows.validation import Array, warn_caller
@@ -467,7 +467,7 @@ def loop_for(
     whole = blocks[0] if len(blocks) == 1 and not np.any(blocks[0].shift) else None
     if whole and (rule := rule_of(whole)):
         return VertexLoop(rule, problem.p, touched, dense)
-    if whole and whole.factor == 1 and acts_coordinatewise(problem, whole):
+    if whole and whole.factor == 1 and summed(problem, whole):
         try:
             return CoordinateLoop(whole.oracle, problem.p, dense)
         except CannotCompile as reason:
@@ -478,23 +478,17 @@ def loop_for(
     return OracleLoop(problem)
 
 
-def acts_coordinatewise(problem: Problem, block: Block) -> bool:
-    """Whether ``shape``, ``mass`` and ``scale`` say what the atom is, to all digits."""
-    oracle = block.oracle
-    return (
-        isinstance(oracle, Coordinatewise)
-        and oracle.alike
-        and describes_argmin(oracle, "shape", "mass", "scale")
-        and masses_fit(problem, block)
-    )
-
-
 def compiles(problem: Problem, block: Block) -> bool:
     """Whether compiled code finds a block's part of the atom."""
     if rule_of(block):
         return True
-    described = writes_atom(block.oracle) or acts_coordinatewise(problem, block)
+    described = writes_atom(block.oracle) or summed(problem, block)
     return described and compiled_writer(block.oracle) is not None
+
+
+def summed(problem: Problem, block: Block) -> bool:
+    """Whether ``shape``, ``mass`` and ``scale`` say what the atom is, to all digits."""
+    return acts_coordinatewise(block.oracle) and masses_fit(problem, block)
 
 
 def masses_fit(problem: Problem, block: Block) -> bool:

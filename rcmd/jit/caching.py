@@ -52,7 +52,7 @@ def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], An
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)
-            except DAMAGED:
+            except (*DAMAGED, ImportError):
                 self.flush()
                 return None
 
@@ -142,6 +142,8 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
         digest.update(f"module:{value.__name__};".encode())
     elif isinstance(value, tuple | list):
         _add_items(digest, value, seen)
+    elif isinstance(value, dict):
+        _add_items(digest, sorted(value.items(), key=lambda item: repr(item[0])), seen)
     elif isinstance(value, set | frozenset):
         _add_items(digest, sorted(map(repr, value)), seen)
     elif isinstance(value, np.ndarray):

@@ -64,7 +64,7 @@ class Corrected(Method):
     def start(
         self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None
     ) -> CorrectedProgress:
-        return CorrectedProgress(self.plain.start(problem, batch, rng, warm_start))
+        return CorrectedProgress(self.plain.start(problem, batch, rng, warm_start, within=self))
 
 
 class CorrectedProgress(Progress):

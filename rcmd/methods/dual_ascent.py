@@ -134,7 +134,7 @@ class _Quartz(Progress):
             problem,
             constants,
             theorem="quartz",
-            own_prox=type(method) is Quartz and unaltered(method),
+            own_method=type(method) is Quartz and unaltered(method),
             own_sampler=type(rng) is np.random.Generator,
             parts=(type(method),),
         )

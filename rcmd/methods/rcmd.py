@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, get_args
 
@@ -21,7 +22,7 @@ from rcmd.methods.base import Method, Progress
 from rcmd.model import bounds
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.constants import Constants
-from rcmd.model.problem import Problem, foreign, patched, unaltered
+from rcmd.model.problem import Problem, foreign, is_own, patched, unaltered
 from rcmd.model.prox import BregmanProx, ConjugateProx, ExactProx
 from rcmd.model.schedules import (
     HeadStart,
@@ -127,8 +128,14 @@ class RCMD(Method):
                 raise TypeError(f"accounting holds {one!r}; expected objects with record(step)")
 
     def start(
-        self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None
+        self,
+        problem: Problem,
+        batch: int | None,
+        rng: np.random.Generator,
+        warm_start: Any = None,
+        within: Method | None = None,
     ) -> RCMDProgress:
+        """A run, perhaps as the plain steps ``within`` another method."""
         size = self._size(problem, batch)
         constants = problem.constants(size)
         prox = (self.prox or ConjugateProx()).bind(constants)
@@ -150,7 +157,9 @@ class RCMD(Method):
         if warm_start is not None:
             start = checked_start(problem, warm_start)
             schedule = Resumed(schedule, round(COUNTED_PAST * warm_start.passes * problem.n / size))
-        sampler = self.sampler or UniformSampler(problem.n, size, rng)
+        given = self.sampler or UniformSampler(problem.n, size, rng)
+        own = own_sampler(given, theorem, problem)
+        sampler = own or given
         if problem.verify and (foreign(prox) or foreign(schedule)):
             from rcmd.model.vetting import vet_run
 
@@ -161,12 +170,14 @@ class RCMD(Method):
             constants,
             theorem=theorem,
             own_prox=_own_prox(prox, theorem, constants),
-            own_sampler=_own_sampler(sampler, theorem, problem),
+            own_sampler=own is not None,
+            own_method=is_own(self) and is_own(within or self),
             cold=warm_start is None,
             parts=tuple(type(part) for part in (schedule, prox, sampler) if not patched(part)),
         )
         engine = make_engine(self.engine, problem, schedule, sampler, prox, start, self.accounting)
-        return RCMDProgress(problem, engine, facts, prox.note)
+        lent = None if own is None else given.rng  # type: ignore[attr-defined]
+        return RCMDProgress(problem, engine, facts, prox.note, lent)
 
     def _size(self, problem: Problem, batch: int | None) -> int:
         """Rows per step, from ``solve``, from this method or from its sampler."""
@@ -237,8 +248,16 @@ class EngineProgress(Progress):
 class RCMDProgress(EngineProgress):
     """A run of the engine, and what its theorem says of it."""
 
-    def __init__(self, problem: Problem, engine: Engine, facts: bounds.RunFacts, note: str) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        engine: Engine,
+        facts: bounds.RunFacts,
+        note: str,
+        lent: np.random.Generator | None = None,
+    ) -> None:
         super().__init__(problem, engine)
+        self._lent = lent
         self.steps_per_pass, self._dual = problem.n / engine.sampler.batch, -math.inf
         self.facts, self._constants, why = facts, facts.constants, bounds.why_none(facts)
         self.constants_batch = facts.constants.batch
@@ -250,6 +269,9 @@ class RCMDProgress(EngineProgress):
     def advance(self, steps: int) -> None:
         self.theorem_pair = None
         super().advance(steps)
+        if self._lent is not None:  # whoever gave it draws on from here
+            own: Any = self.engine.sampler
+            self._lent.bit_generator.state = own.rng.bit_generator.state
 
     def offer_own_pair(self, best: BestPair, beta: Any, w_average: Array) -> Array:
         """β̄ with w̄, or with the last w where that is the theorem's."""
@@ -355,16 +377,28 @@ def mean_constants(problem: Problem, constants: Constants) -> Constants:
     return Constants.of(problem, row_energy=energy, **known)
 
 
-def _own_sampler(sampler: Any, theorem: bounds.Kind | None, problem: Problem) -> bool:
-    """Whether the draws are those of the theorem, by rcmd's own class and NumPy's generator."""
-    if type(sampler) is ImportanceSampler:
-        if theorem != "exact":
-            return False
-        right = ImportanceSampler.matching(problem, sampler.rng).probabilities
-        own = np.array_equal(sampler.probabilities, right)
+def own_sampler(
+    sampler: Any, theorem: bounds.Kind | None, problem: Problem
+) -> UniformSampler | ImportanceSampler | None:
+    """A copy of the theorem's own sampler, which nobody can alter during the run; else ``None``.
+
+    Class, numbers and functions must be rcmd's, and the generator NumPy's.
+    """
+    right: UniformSampler | ImportanceSampler
+    if type(sampler) is UniformSampler:
+        right = UniformSampler(problem.n, sampler.batch, deepcopy(sampler.rng))
+    elif type(sampler) is ImportanceSampler and theorem == "exact":
+        right = ImportanceSampler.matching(problem, deepcopy(sampler.rng))
     else:
-        own = type(sampler) is UniformSampler
-    return bool(own and unaltered(sampler) and type(sampler.rng) is np.random.Generator)
+        return None
+    rng, found, expected = sampler.rng, vars(sampler) | {"rng": 0}, vars(right) | {"rng": 0}
+    numpys = type(rng) is np.random.Generator and (
+        type(rng.bit_generator).__module__.partition(".")[0] == "numpy"
+    )
+    same = found.keys() == expected.keys() and all(
+        np.array_equal(found[name], value) for name, value in expected.items()
+    )
+    return right if numpys and same and unaltered(sampler) else None
 
 
 def _own_prox(prox: BregmanProx, theorem: bounds.Kind | None, constants: Constants) -> bool:

@@ -40,6 +40,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
+from rcmd.conjugates.base import numeric_parts
 from rcmd.rows.validation import takes
 
 if TYPE_CHECKING:
@@ -71,15 +72,17 @@ class RunFacts:
         Theorem 3.2's ("linear"), Theorem I's ("exact"), Quartz's ("quartz"), or none.
     own_prox, own_sampler
         Whether these are exactly ``ConjugateProx`` (``ExactProx`` with the problem's κ_j for
-        Theorem I, the method itself for Quartz) and ``UniformSampler``, no subclasses, with the
-        methods that rcmd gave them, and NumPy's own generator.
+        Theorem I) and ``UniformSampler``, no subclasses, with the methods that rcmd gave them, and
+        NumPy's own generator.
+    own_method
+        Whether the method is exactly ``RCMD``, or ``Quartz``: a subclass may do other steps.
     cold
         Whether it starts at w⁰ = ∇L(0), at the first step of its schedule.
     parts
         The classes of its schedule, prox and sampler, or of its method; no altered ones.
-    exact_atoms, checked
-        Whether the oracle's atoms are exact minimizers, and whether the problem's classes were
-        checked or proved.
+    exact_atoms, checked, known_gammas
+        Whether the oracle's atoms are exact minimizers, whether the problem's classes were checked
+        or proved, and whether the class of losses says γ, which is an estimate otherwise.
 
     Examples
     --------
@@ -93,16 +96,23 @@ class RunFacts:
     theorem: Kind | None
     own_prox: bool = True
     own_sampler: bool = True
+    own_method: bool = True
     cold: bool = True
     parts: tuple[Any, ...] = ()
     exact_atoms: bool = True
     checked: bool = True
+    known_gammas: bool = True
 
     @classmethod
     def of(cls, problem: Problem, constants: Constants, **run: Any) -> RunFacts:
         """The facts of a run on ``problem``; ``run`` has those that are not the problem's."""
-        checked = problem.ground != "unchecked"
-        return cls(constants, exact_atoms=problem.oracle.exact_atoms, checked=checked, **run)
+        return cls(
+            constants,
+            exact_atoms=problem.oracle.exact_atoms,
+            checked=problem.ground != "unchecked",
+            known_gammas="gamma" not in numeric_parts(type(problem.loss)),
+            **run,
+        )
 
 
 @dataclass(frozen=True)
@@ -214,9 +224,9 @@ class Bound:
     @property
     def _asks(self) -> tuple[Hypothesis, ...]:
         steps = self.schedule
-        prox, sampler = _PARTS["sublinear" if isinstance(steps, type) else steps]
+        *prox, sampler = _PARTS["sublinear" if isinstance(steps, type) else steps]
         return (
-            _has(self.prox) if self.prox else prox,
+            *([_has(self.prox)] if self.prox else prox),
             _has(self.sampler) if self.sampler else sampler,
             *_ALWAYS,
             *((_has(steps),) if isinstance(steps, type) else _BY_SCHEDULE[steps]),
@@ -487,12 +497,13 @@ _MATCHED = Hypothesis("the sampler is UniformSampler itself, or ImportanceSample
                       "the mean of the σ_j for σ", "the sampler is neither UniformSampler nor "
                       "ImportanceSampler.matching for this problem, or a subclass or altered",
                       lambda run: run.own_sampler)
-_QUARTZ = Hypothesis("the method is Quartz itself",
-                     "the method is a subclass of Quartz, or altered", lambda run: run.own_prox)
 _PARTS = {"sublinear": (_CONJUGATE, _UNIFORM), "head-start": (_CONJUGATE, _UNIFORM),
           "linear": (_CONJUGATE, _UNIFORM), "exact": (_EXACT, _MATCHED),
-          "quartz": (_QUARTZ, _UNIFORM)}
+          "quartz": (_UNIFORM,)}
 _ALWAYS = (
+    Hypothesis("the method is RCMD itself, or Quartz itself", "the method is another class, a "
+               "subclass or altered, whose steps need not be the theorem's",
+               lambda run: run.own_method),
     Hypothesis("the run starts cold, at w⁰ = ∇L(0)",
                "the run has a warm start, and the theorems start at w⁰ = ∇L(0)",
                lambda run: run.cold),
@@ -502,6 +513,9 @@ _ALWAYS = (
     Hypothesis("every γ_j is known on the range of its prediction, for the problem's own labels",
                "the problem's classes are unchecked, so that no γ_j is known",
                lambda run: run.checked),
+    Hypothesis("the class of losses says γ, by gamma or curvature_bound",
+               "γ_j is an estimate: the class of losses has neither gamma nor curvature_bound, and "
+               "needs one of them for a bound", lambda run: run.known_gammas),
 )
 _BOUNDED = Hypothesis("dom R is bounded; E and D_max are finite",
                       "M or D_max is infinite, while Assumption 1.1 asks for a bounded dom R",

@@ -1,9 +1,10 @@
 """Hashes of data and of the objects that define a run, equal in every process."""
 
 import hashlib
-from collections.abc import MutableMapping
-from dataclasses import fields, is_dataclass
-from types import FunctionType
+from collections.abc import Mapping, Set
+from functools import cached_property, partial
+from numbers import Number
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ BLOCK_BYTES = 2**26
 def fingerprint(value: Any) -> str:
     """A hash of the contents of ``value``.
 
-    Classes that are not rcmd's are hashed with the code of their methods, operators by two
-    products.
+    Objects are hashed with all their attributes, but for those that their class names in
+    ``changing`` and for what rcmd keeps in them (``caches``, cached properties, and what begins
+    with ``_`` in classes of its own); classes that are not rcmd's with the code of their methods
+    and their constants, operators by two products.
 
     Examples
     --------
@@ -30,12 +33,16 @@ def fingerprint(value: Any) -> str:
     True
     """
     digest = hashlib.sha256()
-    _add(digest, value)
+    _add(digest, value, ())
     return digest.hexdigest()
 
 
-def _add(digest: Any, value: Any) -> None:
-    if isinstance(value, np.ndarray):
+def _add(digest: Any, value: Any, inside: tuple[int, ...]) -> None:
+    """Feed ``value``, which stands ``inside`` of objects with these identities."""
+    inside = (*inside, id(value))
+    if inside[-1] in inside[:-1]:
+        digest.update(b"again;")
+    elif isinstance(value, np.ndarray):
         _add_array(digest, value)
     elif sp.issparse(value):
         digest.update(f"{value.format}{value.shape}".encode())
@@ -49,19 +56,33 @@ def _add(digest: Any, value: Any) -> None:
     elif isinstance(value, tuple | list):
         digest.update(f"({len(value)}".encode())
         for item in value:
-            _add(digest, item)
+            _add(digest, item, inside)
+    elif isinstance(value, Mapping | Set):
+        # In the order of their names, as equal ones may differ in theirs.
+        items = value.items() if isinstance(value, Mapping) else value
+        _add(digest, sorted(items, key=repr), inside)
     elif isinstance(value, np.random.Generator):
         digest.update(type(value.bit_generator).__name__.encode())  # its state is the run's
     elif isinstance(value, FunctionType):
         digest.update(code_fingerprint(value).encode())
     elif isinstance(value, OperatorRows):
         rng = np.random.default_rng(0)
-        _add(digest, value.matvec(rng.standard_normal(value.p)))
-        _add(digest, value.rmatvec(rng.standard_normal(value.n)))
-    elif hasattr(value, "__dict__") and not isinstance(value, type):
-        _add_object(digest, value)
-    else:
+        _add(digest, value.matvec(rng.standard_normal(value.p)), inside)
+        _add(digest, value.rmatvec(rng.standard_normal(value.n)), inside)
+    elif isinstance(value, Number | str | bytes | type | ModuleType | None):
         digest.update(f"{value!r};".encode())
+    elif isinstance(value, MethodType | partial) or not hasattr(value, "__dict__"):
+        _add(digest, _pickled(value), inside)
+    else:
+        _add_object(digest, value, inside)
+
+
+def _pickled(value: Any) -> Any:
+    """What an object without attributes is made of; the name of its class where none says that."""
+    try:
+        return value.__reduce_ex__(2)
+    except Exception:  # such as a lock or a model of a solver
+        return type(value).__qualname__
 
 
 def _add_array(digest: Any, array: Any) -> None:
@@ -76,25 +97,30 @@ def _add_array(digest: Any, array: Any) -> None:
         digest.update(np.ascontiguousarray(rows[start : start + height]).view(np.uint8).data)
 
 
-def _add_object(digest: Any, value: Any) -> None:
+def _add_object(digest: Any, value: Any, inside: tuple[int, ...]) -> None:
     kind = type(value)
     digest.update(f"{kind.__module__}.{kind.__qualname__}".encode())
+    own = [base for base in kind.__mro__ if base.__module__.partition(".")[0] == "rcmd"]
+    hidden = {*getattr(value, "changing", ())}
+    hidden |= {name for base in own for name in vars(base).get("caches", ())}
     for base in kind.__mro__:
-        if base.__module__.partition(".")[0] not in ("rcmd", "builtins", "abc", "typing"):
-            own = [f for n, f in sorted(vars(base).items()) if isinstance(f, FunctionType)]
-            digest.update(code_fingerprint(*own).encode())
+        members = vars(base)
+        hidden |= {name for name, held in members.items() if isinstance(held, cached_property)}
+        if base not in own and base.__module__ not in ("builtins", "abc", "typing"):
+            told = [(name, _unwrapped(members[name])) for name in sorted(members.keys() - hidden)]
+            told = [(n, m) for n, m in told if n[:2] != "__" or isinstance(m, FunctionType)]
+            digest.update(code_fingerprint(told).encode())
     shown = any("__repr__" in vars(base) for base in kind.__mro__[:-1])  # not by its address
     if shown and isinstance(value, SeparableConjugate):  # from an expression: its formula is there
         digest.update(repr(value).encode())
-    # The fields of a dataclass; else the public attributes that do not change in a run.
-    if is_dataclass(value):
-        names = [field.name for field in fields(value) if field.name in vars(value)]
-    else:
-        changing = getattr(value, "changing", ())
-        names = [name for name in sorted(vars(value)) if name[0] != "_" and name not in changing]
-    for name in names:
-        held = vars(value)[name]
-        # Counters start again in every run, and do not distinguish two oracles.
-        if not isinstance(held, MutableMapping):
+    for name in sorted(vars(value).keys() - hidden):
+        if name[0] != "_" or kind not in own:
             digest.update(name.encode())
-            _add(digest, held)
+            _add(digest, vars(value)[name], inside)
+
+
+def _unwrapped(member: Any) -> Any:
+    """The function of a property, a static or a class method; else the member itself."""
+    for name in ("fget", "func", "__func__"):
+        member = getattr(member, name, member)
+    return member

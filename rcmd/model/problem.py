@@ -531,9 +531,6 @@ GROUNDS = ("proved", "sampled", "unchecked")
 def foreign(part: Any) -> list[Any]:
     """What is not rcmd's own: ``part``, or objects and functions that it holds in its fields.
 
-    A class is rcmd's own where a module of rcmd has it under its name, so that subclasses and
-    generated classes are not, and where it is ``unaltered``.
-
     Examples
     --------
     >>> from rcmd import L1Ball, Product
@@ -544,14 +541,22 @@ def foreign(part: Any) -> list[Any]:
     if isinstance(part, tuple | list):
         return [found for item in part for found in foreign(item)]
     kind = type(part)
-    module = kind.__module__.partition(".")[0] == "rcmd" and sys.modules.get(kind.__module__)
-    own = getattr(module, kind.__qualname__, None) is kind and unaltered(part)
     ours = any(base.__module__.partition(".")[0] == "rcmd" for base in kind.__mro__)
-    if not own or callable(part):
+    if not is_own(part) or callable(part):
         return [part] if ours or (callable(part) and kind is not type) else []
     fields = getattr(kind, "__dataclass_fields__", None)
     names = [name for name in vars(part) if name[0] != "_" and (fields is None or name in fields)]
     return foreign([vars(part)[name] for name in names])
+
+
+def is_own(part: Any) -> bool:
+    """Whether a module of rcmd has the class under its name, and it is ``unaltered``.
+
+    So subclasses and generated classes are not.
+    """
+    kind = type(part)
+    module = kind.__module__.partition(".")[0] == "rcmd" and sys.modules.get(kind.__module__)
+    return getattr(module, kind.__qualname__, None) is kind and unaltered(part)
 
 
 def unaltered(part: Any) -> bool:

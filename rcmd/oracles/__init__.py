@@ -1,12 +1,13 @@
 """Sets and regularizers as linear minimization oracles.
 
 Begin with ``base``, the contract ``LinearMinOracle`` and what follows from a norm and its dual,
-``writing``, atoms in compiled code, and ``l1``, the shortest family. The families of norms are
-``l1``, ``l2``, ``ellipsoid``, ``lp`` (with boxes, and ridge on them), ``groups``, ``sparse_balls``
-and ``matrices`` (with ``leading`` for eigenvalues). Polytopes are ``simplex``, ``combinatorial``
-(assignments and flows), and, as linear programmes on HiGHS (``linear_programmes``), ``polytope``
-(with hulls of vertices) and ``cur``. ``decorators`` and ``product`` are built from other oracles;
-``cvxpy_oracle`` takes any set that CVXPY can express.
+``writing``, atoms in compiled code, and ``l1``, the shortest family; ``described`` compares what
+compiled loops read of a class with its ``argmin``. The families of norms are ``l1``, ``l2``,
+``ellipsoid``, ``lp`` (with boxes, and ridge on them), ``groups``, ``sparse_balls`` and ``matrices``
+(with ``leading`` for eigenvalues). Polytopes are ``simplex``, ``combinatorial`` (assignments and
+flows), and, as linear programmes on HiGHS (``linear_programmes``), ``polytope`` (with hulls of
+vertices) and ``cur``. ``decorators`` and ``product`` are built from other oracles; ``cvxpy_oracle``
+takes any set that CVXPY can express.
 """
 
 from rcmd.oracles.base import LinearMinOracle

@@ -194,6 +194,9 @@ class LinearMinOracle(ABC):
         oracle: Self = draw.fields(cls)
         return oracle
 
+    caches: ClassVar[tuple[str, ...]] = (KEPT,)
+    """Attributes that rcmd keeps in an oracle, and that do not say which one it is."""
+
     write_atom: ClassVar[Any] = None
     """``write_atom(self, c, out)`` writes a minimizer of cᵀβ + R(β) into ``out``, all p entries.
 

@@ -74,6 +74,7 @@ class CvxpyOracle(LinearMinOracle):
     exact_atoms, refuses_exact, sized_by = False, IN_FLOATS, "p"
     short_formula = "the function's own"
     spec, cost, section = "cvxpy:FORM", "CLARABEL", "files"
+    caches = "_beta", "_expression", "_constraints", "_bare", "_whole", "_nearest"
 
     @classmethod
     def example(cls, draw: Any) -> Self:

@@ -117,6 +117,7 @@ class Counting(Decorated):
 
     oracle: LinearMinOracle
     calls: Counter[str] = field(default_factory=Counter)
+    caches = ("calls",)
     counted: ClassVar[tuple[str, ...]] = ("argmin", "minimum", "fenchel_young")
     spec, short_formula = "counting:ORACLE", "R, counting the calls"
 

@@ -31,6 +31,7 @@ class OnMatrices(LinearMinOracle):
 
     exact_atoms, refuses_exact, takes_matrices = False, IRRATIONAL, True
     section, cost, sized_by = "matrices", "Lanczos", "shape"
+    caches = ("_last",)
     shape: tuple[int, int]
     _last: list[Array]
 

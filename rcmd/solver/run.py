@@ -429,7 +429,7 @@ class Run(Iterator[State]):
             later = (i for i in self._record_at if i > progress.iteration)
             self._next_record = next(later, math.inf)
         slice_steps = 1
-        if self._out_of_time and (progress.iteration or not self.started):
+        if not self.started or (self._out_of_time and progress.iteration):
             return StopReason.SECONDS
         while progress.iteration < self._next_record and not progress.record_due:
             begun = self.time

@@ -13,8 +13,8 @@ import numpy as np
 
 from rcmd.model import truth
 from rcmd.model.specs import as_oracle, for_columns
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of, writes_atom
-from rcmd.oracles.writing import disagreement
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
+from rcmd.oracles.described import fault_of_atoms, fault_of_rule
 from rcmd.rows.validation import Array
 from rcmd.testing.answers import RELATIVE, Answers
 from rcmd.testing.report import (
@@ -366,15 +366,13 @@ class OracleInspection(Answers):
                 remedy = "cvxpy_form describes another R than argmin and minimum do"
             yield *fault, cause, remedy
 
-    @identity("compiled atoms are those of the same code in Python, and of argmin")
-    def compiled_atoms(self) -> Faults:
-        blocks = blocks_of(self.oracle, self.rows.p)
-        written = [block for block in blocks if writes_atom(block.oracle)]
-        if not written:
-            raise Skip("the class defines no write_atom or write_entries")
+    @identity("what compiled loops and corrections read agrees with argmin and penalty")
+    def descriptions(self) -> Faults:
         for c in self.costs:
-            for block in written:
-                part = c[block.start : block.stop]
-                if told := disagreement(block.oracle, part):
-                    remedy = "write every entry, inside the arrays, and break ties by position"
-                    yield {"c": part}, told, "one atom", Cause.UNKNOWN, remedy
+            if told := fault_of_atoms(self.oracle, c.copy()):
+                remedy = "write every entry, inside the arrays, and break ties by position"
+                yield {"c": c}, told, "one atom", Cause.UNKNOWN, remedy
+        for point in self.members:
+            if told := fault_of_rule(self.oracle, point, self.penalty(point)):
+                remedy = "correct coordinate_rule, or return None"
+                yield {"β": point}, told, "R(β) of penalty", Cause.UNKNOWN, remedy

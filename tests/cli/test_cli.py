@@ -462,6 +462,18 @@ def test_check_as_json_and_what_a_file_has(capsys, own):
 # ---- paths -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("command", ["path", "compare"])
+def test_tables_of_gaps_say_what_they_rest_on(capsys, own, tmp_path, command):
+    stored = tmp_path / "told.json"
+    few = ["--tol", "0.5", "--json", str(stored)]
+    more = ["--radii", "1"] if command == "path" else ["--methods", "rcmd", "--seeds", "1"]
+    for loss, ground in (("logistic", "proved"), (f"{own}:Right", "sampled: Right at ")):
+        main([command, *few, *more, "--loss", loss, "--oracle", "l1:1"])
+        told = " ".join(capsys.readouterr().out.split())
+        assert re.search(f"ground of the gaps( and of the best known P)?: {ground}", told)
+        assert json.loads(stored.read_text())["ground"].startswith(ground)
+
+
 def test_path_shows_a_line_for_each_radius(capsys, libsvm, tmp_path):
     stored = tmp_path / "path.json"
     words = ["path", libsvm, "--oracle", "l1", "--radii", "0.5:2:3", "--batch", "2", "--tol"]

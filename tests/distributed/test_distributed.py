@@ -315,6 +315,8 @@ def test_the_seed_is_that_of_rank_0():
 class Stray(UniformSampler):
     """Draws what the others draw, changed, where no comparison of options looks."""
 
+    changing = (*UniformSampler.changing, "_change")
+
     def __init__(self, change, *arguments):
         super().__init__(*arguments)
         self._change = change

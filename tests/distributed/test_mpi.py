@@ -132,10 +132,16 @@ def test_rcmd_solve_spreads_a_file_and_rcmd_resume_goes_on(folder):
     assert "3 ranks with 13 to 14 rows each" in done.stdout
     assert "labels 1 and 2 were mapped to -1 and +1" in done.stdout
     assert done.stdout.count("the gradient budget is used up") == 1
-    resume = ["-m", "rcmd", "resume", "solve.ckpt", "--json", "two.json"]
-    run(2, [*resume, "--max-gradients", "800"], folder, status=1)
-    more, first = (json.loads((folder / f"{name}.json").read_text()) for name in ("two", "three"))
+    resume = ["-m", "rcmd", "resume", "solve.ckpt", "--json"]
+    run(2, [*resume, "same.json"], folder, status=1)
+    run(2, [*resume, "two.json", "--max-gradients", "800"], folder, status=1)
+    run(2, [*resume, "kept.json"], folder, status=1)
+    names = ("three", "same", "two", "kept")
+    first, same, more, kept = (json.loads((folder / f"{name}.json").read_text()) for name in names)
     assert (first["gradients"], more["gradients"]) == (400, 800)
+    # Budgets are those of the checkpoint where none are given.
+    assert (same["gradients"], kept["gradients"]) == (400, 800)
+    assert (same["gap"], kept["gap"]) == (first["gap"], more["gap"])
     assert more["gap"] <= first["gap"]
 
 

@@ -361,7 +361,7 @@ def test_quartz_shows_its_bound_where_its_hypotheses_hold():
     other = Other().start(problem, None, np.random.default_rng(0))
     other.advance(3)
     assert math.isnan(other.bound)
-    assert "no bound: the method is a subclass of Quartz, or altered" in other.note
+    assert "no bound: the method is another class, a subclass or altered" in other.note
     result = solve(problem, method=Quartz(), tol=1e-9)
     assert result.success
     assert result.history[-1].bound > 0

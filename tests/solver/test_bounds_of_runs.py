@@ -25,7 +25,7 @@ from rcmd import (
     iterate,
     solve,
 )
-from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.engine.sampling import ImportanceSampler, Replay, UniformSampler
 from rcmd.model import bounds
 from rcmd.model.schedules import Resumed, SublinearSchedule
 from rcmd.solver.history import History
@@ -79,6 +79,24 @@ class Shorter(SublinearSchedule):
     __hash__ = None  # type: ignore[assignment]
 
 
+class Idle(RCMD):
+    def start(self, *at: Any, **named: Any) -> Any:
+        progress = super().start(*at, **named)
+        progress.engine.advance = lambda steps: None  # type: ignore[method-assign]
+        return progress
+
+
+class IdleCorrected(Corrected):
+    def start(self, *at: Any, **named: Any) -> Any:
+        progress = super().start(*at, **named)
+        progress.plain.advance = lambda steps: None  # type: ignore[method-assign]
+        return progress
+
+
+def filled(uniforms: Any, taken: Any, batches: Any) -> None:
+    batches[:] = np.arange(batches.shape[1])
+
+
 class Rough(L1Ball):
     exact_atoms = False
 
@@ -94,6 +112,16 @@ ATTACKS: dict[str, tuple[Problem, dict[str, Any], str]] = {
     "patched sampler": (
         problem(),
         {"sampler": patched(UniformSampler(N, 1, np.random.default_rng(0)), draw=first_rows)},
+        "whose draws need not be uniform",
+    ),
+    "sampler with another filling": (
+        problem(),
+        {"sampler": patched(UniformSampler(N, 2, np.random.default_rng(0)), fill=filled)},
+        "whose draws need not be uniform",
+    ),
+    "sampler whose memory says that a row is taken": (
+        problem(),
+        {"sampler": patched(UniformSampler(N, 2, np.random.default_rng(0)), _taken=np.ones(N))},
         "whose draws need not be uniform",
     ),
     "generator": (
@@ -132,6 +160,60 @@ def test_no_bound_and_why(attack: str) -> None:
     assert why in result.note
 
 
+@pytest.mark.parametrize("right", [False, True])
+def test_importance_sampling_by_other_ends_has_no_bound(right: bool) -> None:
+    about, parts = problem(Ridge(0.5)), {"prox": ExactProx()}
+    sampler = ImportanceSampler.matching(about, np.random.default_rng(0))
+    if not right:
+        sampler._ends[1] *= 0.99
+    result = solve(about, method=RCMD(sampler=sampler, **parts), tol=0, max_iterations=5)
+    assert np.isfinite(result.history.column("bound")).all() is np.bool_(right)
+    assert ("or a subclass or altered" in result.note) is not right
+
+
+@pytest.mark.parametrize("method", [Idle(), Corrected(Idle()), IdleCorrected()])
+def test_subclasses_of_the_method_have_no_bound(method: Any) -> None:
+    """A subclass whose steps do nothing had the bound of Theorem 3.1."""
+    progress = method.start(problem(), 1, np.random.default_rng(0))
+    assert math.isnan(progress.bound)
+    assert "no bound: the method is another class, a subclass or altered" in progress.note
+    for right in (RCMD(), Corrected()):
+        own = right.start(problem(), 1, np.random.default_rng(0))  # type: ignore[attr-defined]
+        own.advance(1)
+        assert math.isfinite(own.bound)
+
+
+def test_nobody_alters_the_draws_of_a_run() -> None:
+    """A callback that set n to 1, or rewound the generator, kept the bound at 5 times the gap."""
+    options: Any = {"tol": 0, "max_iterations": 300, "record_at": range(1, 301, 10)}
+
+    def run(callbacks: Any, rng: Any, sampler: Any = None) -> Any:
+        seed = {"seed": rng} if sampler is None else {}
+        found = solve(
+            problem(), method=RCMD(sampler=sampler), callbacks=callbacks, **seed, **options
+        )
+        assert np.isfinite(found.history.column("bound")).all()
+        return found.beta.tolist(), rng.bit_generator.state
+
+    def generator() -> Any:
+        return np.random.default_rng(3)
+
+    for made in (lambda rng: UniformSampler(N, 1, rng), lambda rng: None):
+        right = run([], rng := generator(), made(rng))
+        rng = generator()
+        sampler, begun = made(rng), rng.bit_generator.state
+
+        def meddle(state: Any, sampler: Any = sampler, rng: Any = rng, begun: Any = begun) -> None:
+            rng.bit_generator.state = begun
+            if sampler is not None:
+                sampler.n = 1
+
+        assert run([meddle], rng, sampler)[0] == right[0], "the run draws by itself"
+        used = generator()
+        used.random(300)
+        assert right[1] == used.bit_generator.state, "and the generator ends where it does"
+
+
 def test_a_warm_start_has_no_bound() -> None:
     first = solve(problem(), method="rcmd", tol=0, max_iterations=20)
     assert not np.isnan(first.history.column("bound")).any()
@@ -158,7 +240,8 @@ def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
         run = bounds.RunFacts(constants, bound.schedule)
         assert all(holds for _, holds in bound.hypotheses(run))
         assert bound.broken(run) == ""
-        facts = ("own_prox", "own_sampler", "cold", "exact_atoms", "checked")
+        facts = ["own_sampler", "own_method", "cold", "exact_atoms", "checked", "known_gammas"]
+        facts += ["own_prox"] * (bound.schedule != "quartz")  # which has none
         broken = [replace(run, **{fact: False}) for fact in facts]
         broken += [replace(run, theorem=None)]
         changes: dict[str, Any] = {"bregman_radius": math.inf}
@@ -176,7 +259,7 @@ def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
 @pytest.mark.parametrize(("ground", "bounded"), [("proved", 1), ("sampled", 1), ("unchecked", 0)])
 def test_what_was_not_checked_has_no_bound(ground: str, bounded: bool) -> None:
     class Grounded:
-        oracle = L1Ball(2.0)
+        loss, oracle = LeastSquares(), L1Ball(2.0)
 
     Grounded.ground = ground  # type: ignore[attr-defined]
     about: Any = Grounded()

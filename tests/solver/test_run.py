@@ -37,8 +37,10 @@ from rcmd import (
 )
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay, UniformSampler
+from rcmd.methods import Method
 from rcmd.model import bounds
 from rcmd.model.schedules import LinearSchedule, SublinearSchedule, default_schedule
+from rcmd.rows.processes import Cancelled
 from rcmd.rows.validation import batch_size
 from rcmd.solver.history import log_spaced
 from rcmd.solver.run import Budgets
@@ -145,6 +147,19 @@ def test_seconds(lasso: Problem) -> None:
     result = solve(lasso, tol=0, max_seconds=1e-9)
     assert result.stop is StopReason.SECONDS
     assert result.nit == 1
+
+
+def test_a_run_that_had_no_time_to_start_is_certified_where_it_is(lasso: Problem) -> None:
+    """The clock of the limit starts again with the run, and may show some time left."""
+
+    @dataclass(frozen=True)
+    class Late(Method):
+        def start(self, *at: Any) -> Any:
+            raise Cancelled  # as a constant does that takes too many calls
+
+    result = solve(lasso, method=Late(), tol=0, max_seconds=1000.0)
+    assert (result.stop, result.nit) == (StopReason.SECONDS, 0)
+    assert math.isfinite(result.gap)
 
 
 def test_seconds_without_any_mark_left(lasso: Problem) -> None:

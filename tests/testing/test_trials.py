@@ -12,8 +12,15 @@ from rcmd import Certificate, L1Ball, LeastSquares, Problem
 from rcmd.cli.main import main
 from rcmd.methods.rcmd import RCMDProgress
 from rcmd.testing.fuzzing import Planted, first_finding, judge, random_cases, trials
-from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, Squares
-from rcmd.testing.fuzzing.trials import IN_LOSSES, IN_ORACLES, WAYS, random_planted
+from rcmd.testing.fuzzing.planted import Cube, Disc, HiddenCube, Rough, Squares
+from rcmd.testing.fuzzing.trials import (
+    IN_LOOPS,
+    IN_LOSSES,
+    IN_ORACLES,
+    IN_ROWS,
+    WAYS,
+    random_planted,
+)
 
 X, Y = np.array([[1.0, 0.5], [-0.5, 1.0], [0.2, 2.0]]), np.array([3.0, -1.0, 2.0])
 TWIN = Planted(X, Y, LeastSquares(), Cube(1.0), tol=1e-8, corrected=True)
@@ -31,12 +38,15 @@ def test_every_fault_is_drawn_and_every_twin() -> None:
     cases = [random_planted(Random(k)) for k in range(600)]
     expected = {f"loss: {fault}" for fault in IN_LOSSES}
     expected |= {f"oracle: {fault}" for fault in IN_ORACLES}
-    expected |= {f"way: {broken}" for broken in WAYS.values() if broken}
+    expected |= {f"row: {fault}" for fault in IN_ROWS} | {f"loop: {fault}" for fault in IN_LOOPS}
+    expected |= {f"way: {broken}" for broken in WAYS.values() if broken} | {"rows: energy"}
     assert {case.fault for case in cases} == expected | {""}
     assert {case.way for case in cases} == {*WAYS, ""}
     twins = [case for case in cases if not case.fault]
-    assert 100 < len(twins) < 300
+    assert 100 < len(twins) < 350
     losses = {"Squares", "Rough", "RoughUnsaid", "SteepUnsaid", "str", "LeastSquares", "Huber"}
+    losses |= {"RoughAt", "RoughMarked", "SaysQuadratic"}
+    assert {"HiddenCube", "Shaped", "Ruled"} <= {type(case.oracle).__name__ for case in twins}
     assert {type(case.loss).__name__ for case in twins} == losses
     assert {case.verify for case in cases} == {True, False}
     sizes = [abs(case.X).max() for case in cases]
@@ -56,6 +66,35 @@ def test_twins_of_losses_are_convex_with_their_gamma_and_faults_are_not() -> Non
         curvatures = np.gradient(np.vectorize(loss.derivative)(s, 0.1), s)[1:-1]
         assert (curvatures.min() >= -1e-6) == convex
         assert loss.gamma == pytest.approx(curvatures.max(), rel=1e-4)
+
+
+OF_SIGHT = ("row: mark", "row: weight", "loop: shape", "loop: vertex rule", "rows: energy")
+
+
+@pytest.mark.parametrize("fault", OF_SIGHT)
+def test_what_one_row_a_loop_or_a_constant_hides_is_refused(fault: str) -> None:
+    drawn = [random_planted(Random(k)) for k in range(300)]
+    cases = [replace(case, verify=True) for case in drawn if case.fault == fault][:4]
+    assert len(cases) == 4
+    assert {judge(case).outcome for case in cases} == {"refused"}
+
+
+def test_a_private_fault_is_seen_after_one_of_the_class_without_it() -> None:
+    data = replace(TWIN, oracle=HiddenCube(1.0))
+    assert judge(data).outcome == "twin solved"
+    for fault in ("heuristic", "minimum", "outside"):
+        hidden = replace(data, oracle=HiddenCube(1.0, 0.0, fault, 0.01), fault=fault)
+        assert judge(hidden).outcome == "refused"
+
+
+@pytest.mark.parametrize("way", ["Idle", "refilled", "SameMethod"])
+def test_what_is_no_class_of_a_theorem_has_no_bound(
+    monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    case = replace(TWIN, way=way, fault="planted", corrected=False)
+    assert not kinds(case)
+    monkeypatch.setattr(RCMDProgress, "bound", 1e9)
+    assert "voided" in kinds(case)
 
 
 def test_the_code_of_a_planted_case_makes_it_again() -> None:

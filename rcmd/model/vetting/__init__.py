@@ -41,8 +41,8 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
     """
     grounds, sample = {}, Sample(problem)
     if "rows" in found:
-        subject = Subject(names(found["rows"]), "its base class Rows says what each method is")
-        check_rows(subject, problem.rows, sample)
+        subject = Subject(names(found["rows"]), "rcmd.testing.check_rows")
+        check_rows(subject, problem, sample)
         grounds["rows"] = f"sampled at {len(sample.places)} rows"
     if "loss" in found:  # before the oracle, whose costs are made of slopes
         grounds["loss"] = _vet_losses(problem, found["loss"], sample)
@@ -69,7 +69,7 @@ def vet_run(problem: Problem, prox: BregmanProx, schedule: Schedule) -> None:
     if foreign(prox):
         check_prox(Subject(type(prox).__name__, "rcmd.testing.check_prox"), problem, prox)
     if foreign(schedule):
-        check_schedule(Subject(type(schedule).__name__, "rcmd.model.schedules"), schedule)
+        check_schedule(Subject(type(schedule).__name__, "rcmd.testing.check_schedule"), schedule)
 
 
 def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
@@ -85,7 +85,9 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     high = np.maximum(np.asarray(sample.high, dtype=float), 0.0)
     key = (
         *map(type, found),
-        fingerprint((loss, losses.y, losses.weights, losses.offset, losses.fields)),
+        fingerprint(
+            (loss, losses.y, losses.weights, losses.offset, losses.fields, losses.unit_gammas)
+        ),
     )
     nothing = np.full(len(low), np.inf)
     lowest, highest, ground, raised = _passed.get(key, (nothing, -nothing, "", 1.0))

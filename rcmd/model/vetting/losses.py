@@ -120,6 +120,11 @@ class LossCheck:
         elif (k := _first(steeper)) is not None:
             place = f"{self.at('s', s[k])}, where l' rises by {(b[k] - a[k]) / h[k]:.10g} per unit,"
             self.subject.refuse(self.gamma_name, place, self.gamma, "at least that")
+        if self.loss.quadratic and len(h):
+            line = a[0] + (b[-1] - a[0]) * ((s[1:] - s[0]) / (s[-1] - s[0]))
+            if (k := _first(abs(b - line) > 2 * (steep + steep.max()))) is not None:
+                expected = f"False: there l' is {b[k]:.10g}, and {line[k]:.10g} if l is quadratic"
+                self.subject.refuse("quadratic", self.at("s", s[k + 1]), True, expected)
         return values, slopes
 
     def _constants(self, s: Array, values: Array, slopes: Array) -> None:

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.model.problem import Problem, foreign
+from rcmd.model.problem import Problem
 from rcmd.model.vetting.subject import OF_SUMS, RELATIVE, Sample, Subject, as_vector, shown
-from rcmd.oracles.base import FEASIBILITY, LinearMinOracle, blocks_of, writes_atom
+from rcmd.oracles.base import FEASIBILITY, LinearMinOracle
 from rcmd.oracles.cvxpy_oracle import Unsolved
-from rcmd.oracles.writing import disagreement, form_of
+from rcmd.oracles.described import fault_of_atoms, fault_of_rule
+from rcmd.oracles.writing import form_of
 from rcmd.rows.atoms import Atom
 from rcmd.rows.base import DenseRows
 from rcmd.rows.lowrank import LowRank
@@ -67,7 +68,7 @@ class OracleCheck:
 
     def run(self, searches: int) -> None:
         """Check everything, and leave the oracle as it was before a run."""
-        self._written()
+        self._described()
         atoms, self.points = [], []
         for k in range(len(self.costs)):
             atoms.append(self._atom(k))
@@ -122,14 +123,19 @@ class OracleCheck:
             self.subject.refuse("argmin", self.at(k), repr(atom), expected)
         return atom
 
-    def _written(self) -> None:
-        """Compiled code that writes atoms, against the same in Python: it may write anywhere."""
-        for block in blocks_of(self.oracle, len(self.zero)):
-            if foreign(block.oracle) and writes_atom(block.oracle):
-                for k in (0, len(self.costs) - 1):
-                    if told := disagreement(block.oracle, self.costs[k][block.start : block.stop]):
-                        expected = "one atom from both, ties broken by position"
-                        self.subject.refuse(form_of(block.oracle), self.at(k), told, expected)
+    def _described(self) -> None:
+        """What compiled loops read, against ``argmin``: in Python, as it may write anywhere."""
+        for k in () if self.sample.rows.exact else (0, 1, len(self.costs) - 1):
+            try:
+                told = fault_of_atoms(self.oracle, np.asarray(self.costs[k], dtype=float))
+            except Unsolved:
+                raise
+            except Exception as fault:  # whatever the user's class raises
+                told = f"{type(fault).__name__}: {fault}"
+            if told:
+                expected = "one atom from all, ties broken by position"
+                method = form_of(self.oracle) or "what compiled loops read"
+                self.subject.refuse(method, self.at(k), told, expected)
 
     def _member(self, k: int, point: Array) -> Any:
         """R at an atom or between two, which must be in dom R."""
@@ -142,6 +148,9 @@ class OracleCheck:
         if not value == penalty == right:
             expected = f"{float(right):.10g} at {shown(point)}, as penalty and indicator have it"
             self.subject.refuse("value", self.at(k), float(value), expected)
+        if told := fault_of_rule(self.oracle, np.asarray(point, dtype=float), penalty):
+            expected = "R as penalty and violation have it"
+            self.subject.refuse("coordinate_rule", f"β = {shown(point)}", told, expected)
         return penalty
 
     def _convexity(self) -> None:

@@ -12,8 +12,9 @@ from rcmd.rows.atoms import DenseAtom, SparseAtom
 from rcmd.rows.base import Rows
 
 
-def check_rows(subject: Subject, rows: Rows, sample: Sample) -> None:
+def check_rows(subject: Subject, problem: Problem, sample: Sample) -> None:
     """All products are those of the matrix whose rows are ``row(j)``."""
+    rows: Rows = problem.rows
     rng, places, vectors = np.random.default_rng(0), sample.places, sample.rows.array
     beta = rng.integers(-1000, 1000, rows.p).astype(rows.number_type)
     w = rng.integers(-1000, 1000, rows.n).astype(rows.number_type)
@@ -49,6 +50,13 @@ def check_rows(subject: Subject, rows: Rows, sample: Sample) -> None:
             place = f"entry {k}" if method == "scatter" else f"row {places[k]}"
             expected = f"{float(right[k]):.10g}, as row(j) gives it"
             subject.refuse(method, place, float(found[k]), expected)
+    own = rows.spectral_energy.__module__.partition(".")[0] != "rcmd"
+    if own and problem.oracle.mu > 0:  # by products, which were compared
+        scales = np.linspace(0.5, 1.5, rows.n)
+        energy, least = rows.spectral_energy(scales), Rows.spectral_energy(rows, scales)
+        if not energy >= least * (1 - OF_SUMS):
+            where, expected = "scales from 0.5 to 1.5", f"at least {least:.10g}, by matvec"
+            subject.refuse("spectral_energy", where, float(energy), expected)
 
 
 def check_prox(subject: Subject, problem: Problem, prox: BregmanProx) -> None:

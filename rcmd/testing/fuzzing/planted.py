@@ -13,11 +13,15 @@ import numpy as np
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.scalars import expit, softplus
 from rcmd.engine.sampling import UniformSampler
+from rcmd.methods.rcmd import RCMD
 from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import LinearSchedule, SublinearSchedule
-from rcmd.oracles.base import LinearMinOracle
+from rcmd.oracles.base import LinearMinOracle, VertexRule
+from rcmd.oracles.l1 import L1Ball
+from rcmd.oracles.l2 import L2Ball
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.base import DenseRows
 from rcmd.rows.validation import Array
 
 __name__ = "planted"  # so that no class here counts as rcmd's own
@@ -91,6 +95,39 @@ class RoughUnsaid(Rough):
     """The same without a γ, which is estimated then."""
 
     gamma = SeparableConjugate.gamma
+
+
+@dataclass(frozen=True)
+class SaysQuadratic(Rough):
+    """The same, which calls itself quadratic."""
+
+    quadratic = True
+
+
+@dataclass(frozen=True)
+class RoughAt(Rough):
+    """The same at one label, and (s − y)²/2 at all others."""
+
+    label: float = 0.0
+
+    def value(self, s: Any, y: Any) -> Any:
+        return Rough.value(self, s, y) if y == self.label else (s - y) ** 2 / 2
+
+    def derivative(self, s: Any, y: Any) -> Any:
+        return Rough.derivative(self, s, y) if y == self.label else s - y
+
+
+@dataclass(frozen=True)
+class RoughMarked(Rough):
+    """The same where the field is not 0, and (s − y)²/2 elsewhere."""
+
+    reads = ("mark",)
+
+    def value(self, s: Any, y: Any, mark: Any) -> Any:  # type: ignore[override]
+        return Rough.value(self, s, y) if mark else (s - y) ** 2 / 2
+
+    def derivative(self, s: Any, y: Any, mark: Any) -> Any:  # type: ignore[override]
+        return Rough.derivative(self, s, y) if mark else s - y
 
 
 @dataclass(frozen=True)
@@ -204,7 +241,76 @@ class Disc(Cube):
         return -c * (self.radius / length)
 
 
-# ---- samplers, proxes, schedules ---------------------------------------------------------------
+class HiddenCube(Cube):
+    """``Cube``, whose fault is private."""
+
+    def __init__(
+        self, radius: float, strength: float = 0.0, fault: str = "", size: float = 0.0
+    ) -> None:
+        vars(self).update(radius=radius, strength=strength, _fault=fault, _size=size)
+
+    fault = property(lambda self: self._fault)
+    size = property(lambda self: self._size)
+
+
+@dataclass(frozen=True)
+class Shaped(L2Ball):
+    """The ball, for compiled loops with shorter atoms where c is positive."""
+
+    share: float = 1.0
+
+    def shape(self, c: Any) -> Any:
+        return -self.share * c if c > 0.0 else -c
+
+
+@dataclass(frozen=True)
+class Ruled(L1Ball):
+    """The ball, for compiled loops with another radius."""
+
+    share: float = 1.0
+
+    def vertex_rule(self) -> VertexRule:
+        return VertexRule(self.share * self.radius)
+
+
+# ---- rows, samplers, proxes, schedules, methods ------------------------------------------------
+
+
+class Damped(DenseRows):
+    """A matrix, with a share of its spectral energy."""
+
+    def __init__(self, array: Any, share: float) -> None:
+        super().__init__(array)
+        self.share = share
+
+    def spectral_energy(self, scales: Array) -> float:
+        return self.share * super().spectral_energy(scales)
+
+
+class SameMethod(RCMD):
+    """A subclass that changes nothing."""
+
+
+class Idle(RCMD):
+    """Steps that are counted and not taken."""
+
+    def start(self, *at: Any, **named: Any) -> Any:
+        progress = super().start(*at, **named)
+        engine: Any = progress.engine
+        engine.advance = lambda steps: vars(engine).update(iteration=engine.iteration + steps)
+        return progress
+
+
+def first_rows(uniforms: Array, taken: Array, batches: Array) -> None:
+    """Batches of the first rows."""
+    batches[:] = np.arange(batches.shape[1])
+
+
+def refilled(n: int, batch: int, rng: np.random.Generator) -> UniformSampler:
+    """A ``UniformSampler`` whose batches come from ``first_rows``."""
+    sampler = UniformSampler(n, batch, rng)
+    sampler.fill = first_rows
+    return sampler
 
 
 class SameDraw(UniformSampler):

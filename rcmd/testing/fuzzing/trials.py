@@ -10,7 +10,8 @@ P* from above, it may miss a wrong certificate but never accuses a right one.
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -30,21 +31,49 @@ from rcmd.solver.solve import solve
 from rcmd.testing.fuzzing import planted
 from rcmd.testing.fuzzing.cases import MOST_ITERATIONS, Case, Draw
 from rcmd.testing.fuzzing.judging import ROUNDING, Finding, Verdict
-from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, RoughUnsaid, Squares, Steep, SteepUnsaid
+from rcmd.testing.fuzzing.planted import (
+    Cube,
+    Disc,
+    HiddenCube,
+    Idle,
+    Rough,
+    RoughAt,
+    RoughMarked,
+    RoughUnsaid,
+    SameMethod,
+    SaysQuadratic,
+    Squares,
+    Steep,
+    SteepUnsaid,
+    refilled,
+)
 
 MOST_ROWS = 6
 
+MANY_ROWS = 12
+"""Where one row has a fault; a check looks at some of so many."""
+
 IN_LOSSES = ["derivative", "conjugate", "curvature", "cosine", "bump", "kink", "labels", "formula"]
+IN_LOSSES += ["quadratic"]
+
+IN_ROWS = ["mark", "offset", "weight"]
+"""What one row has of its own, where alone a loss has its fault."""
 
 IN_ORACLES = ["heuristic", "rare heuristic", "argmin", "short", "minimum"]
 IN_ORACLES += ["outside", "writes", "buffer", "range", "mu"]
 """The faults of ``Cube`` and ``Disc``."""
 
-WAYS = {"SameDraw": "", "SameProx": "", "SameSteps": "", "RowZero": "sampler", "Biased": "sampler"}
+IN_LOOPS = {"shape": planted.Shaped, "vertex rule": planted.Ruled}
+"""What compiled loops read of a set instead of its ``argmin``."""
+
+WAYS = {"SameDraw": "", "SameProx": "", "SameSteps": "", "SameMethod": ""}
+WAYS |= {"RowZero": "sampler", "Biased": "sampler", "refilled": "sampler", "Idle": "method"}
 WAYS |= {"SlowProx": "prox", "ShortSteps": "schedule", "ShortLinear": "schedule"}
-"""Subclasses of what a theorem is about, and where they break it."""
+"""What stands in the place of what a theorem is about, and where it breaks it."""
 
 REFUSALS = ValueError, FloatingPointError
+
+ENGINES = ["reference", "reference", "compiled"]
 
 CHECKPOINTS = 1, 10, 100
 """Steps after which the mean gap of runs is compared with their bound."""
@@ -59,11 +88,20 @@ class Planted(Case):
     loss: Any  # a formula is a loss, too
     fault: str = ""
     way: str = ""
+    offset: Array | None = None
+    mark: Array | None = None
+    energy: float = 1.0
     verify: bool = True
 
     def problem(self) -> Problem:
+        """The problem; with a private fault after one of the same class without it."""
         given: dict[str, Any] = {"weights": self.weights, "verify": self.verify}
-        return Problem(self.X, self.y, self.loss, self.oracle, **given)
+        given |= {"offset": self.offset, "fields": None}
+        given |= {} if self.mark is None else {"fields": {"mark": self.mark}}
+        X: Any = self.X if self.energy == 1 else planted.Damped(self.X, self.energy)
+        if isinstance(self.oracle, HiddenCube):
+            Problem(X, self.y, self.loss, replace(self.oracle, fault="", size=0.0), **given)
+        return Problem(X, self.y, self.loss, self.oracle, **given)
 
     def method(self, problem: Problem, seed: int) -> RCMD:
         """The algorithm, as ``way`` changes it."""
@@ -71,7 +109,9 @@ class Planted(Case):
         given: dict[str, Any] = {"engine": self.engine, "batch": self.batch}
         if made is None:
             return RCMD(**given)
-        if issubclass(made, UniformSampler):
+        if made is Idle or made is SameMethod:
+            return made(**given)
+        if made is refilled or issubclass(made, UniformSampler):
             rng = np.random.default_rng(seed)
             return RCMD(engine=given["engine"], sampler=made(problem.n, self.batch, rng))
         if issubclass(made, ConjugateProx):
@@ -82,12 +122,13 @@ class Planted(Case):
 
     def values(self, points: Array) -> Array:
         """P at each row of ``points``, all in dom R, by its formula."""
-        s = points @ self.X.T
+        s = points @ self.X.T + (0.0 if self.offset is None else self.offset)
         if isinstance(self.loss, str):
             names = {"exp": np.exp, "cos": np.cos, "s": s, "y": self.y}
             losses = eval(self.loss.removeprefix("expression:"), names)
         else:
-            losses = np.vectorize(self.loss.value, otypes=[float])(s, self.y)
+            own = (self.y,) if self.mark is None else (self.y, self.mark)
+            losses = np.vectorize(self.loss.value, otypes=[float])(s, *own)
         weighted = losses if self.weights is None else self.weights * losses
         strength = getattr(self.oracle, "strength", 0.0)
         return np.asarray(weighted.mean(axis=1) + strength / 2 * (points**2).sum(axis=1))
@@ -99,19 +140,34 @@ class Planted(Case):
 def random_planted(rng: Random) -> Planted:
     """A case with a fault in its loss, in its oracle or in the way it is run, or with its twin."""
     draw = Draw(rng)
-    n, p, part = rng.randint(2, MOST_ROWS), rng.randint(1, 2), rng.choice(["loss", "oracle", "way"])
+    part = rng.choice(["loss", "oracle", "way", "loss", "oracle", "way", "row", "loop", "rows"])
+    n, p = MANY_ROWS if part == "row" else rng.randint(2, MOST_ROWS), rng.randint(1, 2)
     twin = draw.chance(30)
     scales = [10.0 ** rng.randint(-6, 6) if draw.chance(20) else 1.0 for _ in range(3)]
-    X = scales[0] * draw.numbers(MOST_ROWS, 2)[:n, :p]
+    X = scales[0] * draw.numbers(MANY_ROWS, 2)[:n, :p]
     radius = scales[1] * draw.magnitude(0.5)
     unit = float(abs(X).max() * radius) or 1.0
-    y = scales[2] * unit * draw.numbers(MOST_ROWS)[:n]
+    y = scales[2] * unit * draw.numbers(MANY_ROWS)[:n]
     strength = float(abs(X).max() ** 2 * draw.magnitude() or 1.0) if draw.chance(40) else 0.0
-    own = rng.choice([Cube, Disc])(radius, strength)
+    own = rng.choice([Cube, Disc, HiddenCube])(radius, strength)
     oracle = rng.choice([own, own, L1Ball(radius), L2Ball(radius)])
     loss: Any = rng.choice([LeastSquares(), Squares(), Huber(unit)])
     size, fault, way = 10.0 ** (rng.randint(-200, -5) / 100), "", ""
-    if part == "loss":
+    weights = draw.whole_numbers(1, 9, n) / 3 if draw.chance(20) else None
+    own_data: dict[str, Any] = {}
+    energy, batch = 1.0, rng.randint(1, n) if draw.chance(30) else 1
+    if part == "row":
+        fault, loss, own_data = _faulty_row(draw, X, y, radius, unit, twin)
+        weights = own_data.pop("weights", weights)
+    elif part == "loop":
+        fault = rng.choice([*IN_LOOPS])
+        oracle = IN_LOOPS[fault](radius, share=1.0 if twin else 1 - size)
+        fault = "" if twin else fault
+    elif part == "rows":
+        strength = strength or float(abs(X).max() ** 2 or 1.0)
+        oracle, batch = replace(own, strength=strength), rng.randint(1, n)
+        energy, fault = (1.0, "") if twin or not X.any() else (1 - size, "energy")
+    elif part == "loss":
         place = rng.randint(-900, 900) / 1000 * float(abs(X[0]).max()) * radius - y[0]
         width = unit * 10.0 ** (rng.randint(-300, 0) / 100)
         with warnings.catch_warnings():  # of numeric conjugates
@@ -135,16 +191,49 @@ def random_planted(rng: Random) -> Planted:
         y=y,
         loss=loss,
         oracle=oracle,
-        weights=draw.whole_numbers(1, 9, n) / 3 if draw.chance(20) else None,
-        batch=rng.randint(1, n) if draw.chance(30) else 1,
+        weights=weights,
+        batch=batch,
         tol=10.0 ** (rng.randint(-90, -10) / 10) * unit**2,
         seed=rng.randint(0, 99),
-        engine=rng.choice(["reference", "reference", "compiled"]),
+        # Methods that call those of their base class, and own rows, are not compiled.
+        engine="reference" if part in {"row", "rows"} else rng.choice(ENGINES),
         corrected=draw.chance(50),
         fault=f"{part}: {fault}" if fault else "",
         way=way,
+        energy=energy,
+        **own_data,
         verify=not draw.chance(5),
     )
+
+
+def _faulty_row(
+    draw: Draw, X: Array, y: Array, radius: float, unit: float, twin: bool
+) -> tuple[str, Any, dict[str, Any]]:
+    """The name of a fault, a loss that has it at one row alone, and what that row has of its own.
+
+    The place of the fault is among the row's predictions.
+    """
+    k, far, kind = draw.whole(0, len(y) - 1), np.zeros(len(y)), draw.rng.choice(IN_ROWS)
+    far[k] = 1.0
+    reach = float(abs(X[k]).max()) * radius
+    place, width = draw.whole(-900, 900) / 1000 * reach - y[k], (reach or unit) / 10
+    own: dict[str, Any] = {"mark": far}
+    if kind == "offset":  # where no other row comes to
+        own = {"offset": 20 * float(abs(X).max() * radius + abs(y).max() or 1.0) * far}
+        place += own["offset"][k]
+    elif kind == "weight":
+        own = {"weights": 1 + 8 * far}
+    depth = (0.9 if twin else 2.0) * width**2
+    rough = 1 + 2 * depth / width**2, depth, float(place), width
+    made: dict[str, Any] = {
+        "mark": RoughMarked,
+        "offset": Rough,
+        "weight": partial(RoughAt, label=float(y[k])),
+    }
+    with warnings.catch_warnings():  # of numeric conjugates
+        warnings.simplefilter("ignore")
+        loss = made[kind](*rough)
+    return "" if twin or not reach else kind, loss, own
 
 
 def _random_loss(
@@ -170,6 +259,9 @@ def _random_loss(
             4.0, place=place, **({"bend": 3.0} if twin else {"kink": size * width})
         ),
         "labels": lambda: SteepUnsaid() if twin else Steep(),
+        "quadratic": lambda: SaysQuadratic(
+            1.0 if twin else 1 + size, place=place, bend=0.0 if twin else size
+        ),
         "formula": lambda: (
             f"expression:(s - y)**2/2 - {depth!r}*exp(-((s - y - ({place!r}))/{width!r})**2)"
         ),
@@ -199,12 +291,14 @@ def tried(case: Planted) -> Verdict:
     wrong = _contradiction(case, result, lowest)
     ground, findings = result.certificate.ground, list[Finding]()
     users = {type(part).__module__ for part in (case.loss, case.oracle)} & {planted.__name__}
+    unsaid = isinstance(case.loss, RoughUnsaid | SteepUnsaid)
     if ground == "proved" and (users or wrong):
         findings.append(Finding("proved", f"called proved; {wrong or 'true, of a user class'}"))
     elif wrong and not case.fault:
         findings.append(Finding("twin", wrong))
-    if case.way and np.isfinite(result.history.column("bound")).any():
-        findings.append(Finding("voided", f"a bound is shown with {case.way}"))
+    if (case.way or unsaid) and np.isfinite(result.history.column("bound")).any():
+        without = case.way or "a γ that is an estimate"
+        findings.append(Finding("voided", f"a bound is shown with {without}"))
     with suppress(*(REFUSALS if case.fault else ())):  # a run that is refused shows no bound
         findings += _bound_findings(case, problem, lowest)
     outcome = f"{ground} and {'wrong' if wrong else 'true'}" if case.fault else "twin solved"
@@ -238,9 +332,10 @@ def _lowest(case: Planted, beta: Array) -> float:
     axis = np.linspace(-1, 1, 2001 if p == 1 else 45)
     points = [np.stack(np.meshgrid(*[axis] * p), axis=-1).reshape(-1, p), beta[None] / radius]
     place, width = getattr(case.loss, "place", 0.0), getattr(case.loss, "width", 0.0)
-    for x, y in zip(case.X, case.y, strict=True):
+    offset = 0 * case.y if case.offset is None else case.offset
+    for x, y, o in zip(case.X, case.y, offset, strict=True):
         if x.any():  # β along x that predicts what is near the place of the fault
-            s = y + place + width * np.linspace(-3, 3, 25)
+            s = y - o + place + width * np.linspace(-3, 3, 25)
             points.append(np.outer(s / (x @ x) / radius, x))
 
     def inside(points: Array) -> Array:
