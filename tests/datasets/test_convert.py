@@ -314,7 +314,7 @@ def forged(folder, name=None, array=None, **changes):
 @pytest.mark.parametrize(
     ("name", "place", "number"),
     [
-        ("indices", 7, 30),  # beyond the last column
+        ("indices", -1, 30),  # beyond the last column
         ("indices", -1, 2**31 - 1),
         ("indices", 0, -1),
         ("indptr", 0, 1),
