@@ -84,8 +84,12 @@ def test_averages_are_the_weighted_sums(
     schedule: Schedule, threshold: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounting, "RESCALE_ABOVE", threshold)
-    check_primal(PrimalAverage(schedule, np.zeros(4, object)), schedule)
-    check_dual(DualAverage(schedule, np.zeros(6, object)), schedule)
+    primal = PrimalAverage(schedule, np.zeros(4, object))
+    dual = DualAverage(schedule, np.zeros(6, object))
+    check_primal(primal, schedule)
+    check_dual(dual, schedule)
+    moved = schedule.growth(STEPS - 1, 0) > threshold
+    assert [average.base > 0 for average in (primal, dual)] == [moved, moved]
 
 
 @pytest.mark.parametrize("done", [0, 1, 7])

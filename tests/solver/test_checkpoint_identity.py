@@ -279,6 +279,7 @@ def test_every_checkpoint_leads_to_the_same_end(name: str, tmp_path: Path) -> No
     case = CASES[name]
     states, files, whole = recorded(case, tmp_path)
     assert len(files) > len(states) > 2
+    assert len(files) > whole.nit, "not a file after every step"
     if name == "hull-sampled-first":
         assert files[-1]["run"]["progress"]["_correction"]["_earlier"] > 0
     befores = set()
