@@ -10,14 +10,24 @@ import pytest
 from enumeration import averaging_weight
 from small_problems import ORACLES, problem
 
-from rcmd import RCMD, Counting, DenseAtom, L1Ball, Problem, RankOneAtom, SparseAtom, resume, solve
+from rcmd import (
+    RCMD,
+    ConjugateProx,
+    Counting,
+    DenseAtom,
+    L1Ball,
+    Problem,
+    RankOneAtom,
+    SparseAtom,
+    resume,
+    solve,
+)
 from rcmd.engine import accounting
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import UniformSampler
 from rcmd.engine.state import Stateful
-from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
 
 F = Fraction

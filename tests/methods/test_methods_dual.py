@@ -22,10 +22,10 @@ from rcmd import (
     Translated,
     iterate,
     solve,
+    truth,
 )
 from rcmd.datasets import make_classification, map_labels, read_libsvm
 from rcmd.methods import Apcg, Sdca
-from rcmd.model import truth
 from tests import small_problems as small
 
 METHODS = {"sdca": Sdca(), "apcg": Apcg()}

@@ -27,13 +27,12 @@ from rcmd import (
     load_result,
     solve,
 )
-from rcmd.distributed import ShardedProblem, rehearse
+from rcmd.distributed import ShardedProblem, SharedError, rehearse
 from rcmd.model import vetting
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.oracles import DenseAtom, SparseAtom, Translated
 from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.rows import DenseRows
-from rcmd.rows.processes import SharedError
 from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, SteepUnsaid
 
 RNG = np.random.default_rng(5)

@@ -20,8 +20,8 @@ from rcmd import (
     Spectrahedron,
     iterate,
     solve,
+    truth,
 )
-from rcmd.model import truth
 from rcmd.oracles import leading
 from rcmd.oracles.leading import Spectrum, gram, lanczos, probable_bound, symmetric
 from rcmd.oracles.matrices import STEP_TOLERANCE

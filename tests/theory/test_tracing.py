@@ -10,9 +10,8 @@ from enumeration import Parabola
 from small_problems import exact_problem, problem
 
 import rcmd
-from rcmd import Box, Counting, LeastSquares, Logistic, Problem, trace
+from rcmd import Box, Counting, LeastSquares, Logistic, Problem, trace, truth
 from rcmd.engine.sampling import Replay
-from rcmd.model import truth
 from rcmd.model.bounds import Bound, named
 from rcmd.model.schedules import ShortStep, SublinearSchedule, default_schedule
 from rcmd.theory.proof_trace import Entry
