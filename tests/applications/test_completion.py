@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import tracemalloc
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,6 @@ from rcmd import (
     truth,
 )
 from rcmd.applications.completion import Completion, complete
-
-F = Fraction
 
 
 def sampled(shape: tuple[int, int], rank: int, count: int, noise: float) -> dict[str, Any]:
