@@ -19,9 +19,9 @@ from rcmd import (
     Problem,
     SeparableConjugate,
     solve,
+    truth,
 )
 from rcmd.conjugates import SampleLosses
-from rcmd.model import truth
 from rcmd.testing import check_conjugate, check_prox, inspect_conjugate
 
 LABELS: dict[SeparableConjugate, list[float]] = {

@@ -39,11 +39,11 @@ from rcmd import (
     SquaredHinge,
     conjugates,
     solve,
+    truth,
 )
 from rcmd.conjugates import numeric, scalars
 from rcmd.conjugates.base import NumericConjugateWarning
 from rcmd.jit.scalars import method_scalar
-from rcmd.model import truth
 from rcmd.model.specs import LOSSES, parse_loss
 from rcmd.testing import ContractError, check_conjugate, check_prox, inspect_conjugate
 

@@ -5,6 +5,7 @@ import errno
 import gzip
 import json
 import lzma
+import math
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import time
 import tracemalloc
 import zlib
+from pathlib import Path
 
 import data_files
 import numpy as np
@@ -23,7 +25,6 @@ from rcmd.cli.main import main
 from rcmd.datasets import (
     RowsWriter,
     convert_libsvm,
-    libsvm,
     open_rows,
     read,
     read_libsvm,
@@ -31,6 +32,7 @@ from rcmd.datasets import (
 from rcmd.datasets import folder as folder_module
 from rcmd.datasets.folder import META
 from rcmd.datasets.libsvm import MOST_FEATURES
+from rcmd.rows.disk import ArrayFile
 
 
 def text(rows=200, features=30, seed=0):
@@ -76,19 +78,23 @@ def folder(source):
     return target
 
 
+def blocks_checked(folder, name):
+    """How many blocks of a file ``open_rows`` takes the checksum of."""
+    names, read = [], ArrayFile.read
+
+    def watched(file, start, stop):
+        names.append(Path(file.path).stem)
+        return read(file, start, stop)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ArrayFile, "read", watched)
+        open_rows(folder)
+    return names.count(name)
+
+
 def only_source(source):
     """Whether nothing is beside the source, under whatever name."""
     return [path.name for path in source.parent.iterdir()] == [source.name]
-
-
-@pytest.fixture
-def cut(monkeypatch):
-    """Cut texts into blocks of so many bytes."""
-
-    def blocks(size):
-        monkeypatch.setattr(libsvm, "_BLOCK", size)
-
-    return blocks
 
 
 @pytest.mark.parametrize(
@@ -254,7 +260,9 @@ def test_a_damaged_folder_is_refused(folder, name, monkeypatch):
     monkeypatch.setattr("rcmd.datasets.folder.CHECK_BYTES", 512)
     path = folder / f"{name}.npy"
     whole = path.read_bytes()
-    assert len(whole) > 128 + 3 * 512
+    blocks = math.ceil((len(whole) - 128) / 512)
+    assert blocks > 3
+    assert blocks_checked(folder, name) == (1 if name in ("indptr", "labels") else blocks)
     for place in (len(whole) - 1, len(whole) // 2, 130):
         flipped = bytearray(whole)
         flipped[place] ^= 1
@@ -314,7 +322,7 @@ def forged(folder, name=None, array=None, **changes):
 @pytest.mark.parametrize(
     ("name", "place", "number"),
     [
-        ("indices", 7, 30),  # beyond the last column
+        ("indices", -1, 30),  # beyond the last column
         ("indices", -1, 2**31 - 1),
         ("indices", 0, -1),
         ("indptr", 0, 1),
@@ -351,6 +359,7 @@ def test_columns_increase_in_every_row(folder, monkeypatch, block):
     """Also from one block to the next."""
     monkeypatch.setattr("rcmd.datasets.folder.CHECK_BYTES", block)
     indptr, indices = np.load(folder / "indptr.npy"), np.load(folder / "indices.npy")
+    assert blocks_checked(folder, "indices") == math.ceil(indices.nbytes / block)
     for entry in range(1, 40):
         if entry not in indptr:
             twice = indices.copy()

@@ -17,7 +17,6 @@ from small_problems import as_text
 
 from rcmd import FileError, L1Ball, LeastSquares, Logistic, Problem, solve
 from rcmd.datasets import (
-    libsvm,
     make_classification,
     make_regression,
     map_labels,
@@ -139,12 +138,12 @@ def test_numbers_are_rounded_like_float(write):
     ("size", "kind"),
     [(1, "plain"), (7, "gz"), (7, "bz2"), (64, "xz"), (64, "plain"), (1000, "bz2")],
 )
-def test_blocks_do_not_matter(write, monkeypatch, kind, size):
+def test_blocks_do_not_matter(write, cut, kind, size):
     x, y = random_problem(np.random.default_rng(3))
     text = b"# head\n\n" + as_text(x, y) + b"\n\n# tail"
     packed = write(COMPRESSIONS[kind](text))
     whole = read_libsvm(packed)
-    monkeypatch.setattr(libsvm, "_BLOCK", size)
+    cut(size)
     assert_same(read_libsvm(packed), whole)
     assert_same(read_libsvm(packed, features=40), (x, y))
 
@@ -246,10 +245,10 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("case", UNREADABLE)
 @pytest.mark.parametrize("size", [100, 1 << 20])
-def test_unreadable_content(write, monkeypatch, case, size):
+def test_unreadable_content(write, cut, case, size):
     content, message = UNREADABLE[case]
     path = write(content)
-    monkeypatch.setattr(libsvm, "_BLOCK", size)
+    cut(size)
     with pytest.raises(FileError, match=re.escape(str(path)) + ",? " + message) as caught:
         read_libsvm(path)
     assert "\n" not in str(caught.value)
@@ -282,8 +281,8 @@ def careful(text):
     return rows
 
 
-def test_random_edits_against_a_careful_reader(write, monkeypatch):
-    monkeypatch.setattr(libsvm, "_BLOCK", 20)
+def test_random_edits_against_a_careful_reader(write, cut):
+    cut(20)
     rng = np.random.default_rng(5)
     start = "1 1:0.5 3:-2 12:1e3\n-1 2:.5 10:7\n\n+1 # none\n2.5 4:1 1:3 9:-0.25\n"
     outcomes = []

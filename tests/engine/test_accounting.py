@@ -10,14 +10,24 @@ import pytest
 from enumeration import averaging_weight
 from small_problems import ORACLES, problem
 
-from rcmd import RCMD, Counting, DenseAtom, L1Ball, Problem, RankOneAtom, SparseAtom, resume, solve
+from rcmd import (
+    RCMD,
+    ConjugateProx,
+    Counting,
+    DenseAtom,
+    L1Ball,
+    Problem,
+    RankOneAtom,
+    SparseAtom,
+    resume,
+    solve,
+)
 from rcmd.engine import accounting
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import UniformSampler
 from rcmd.engine.state import Stateful
-from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
 
 F = Fraction
@@ -84,8 +94,12 @@ def test_averages_are_the_weighted_sums(
     schedule: Schedule, threshold: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounting, "RESCALE_ABOVE", threshold)
-    check_primal(PrimalAverage(schedule, np.zeros(4, object)), schedule)
-    check_dual(DualAverage(schedule, np.zeros(6, object)), schedule)
+    primal = PrimalAverage(schedule, np.zeros(4, object))
+    dual = DualAverage(schedule, np.zeros(6, object))
+    check_primal(primal, schedule)
+    check_dual(dual, schedule)
+    moved = schedule.growth(STEPS - 1, 0) > threshold
+    assert [average.base > 0 for average in (primal, dual)] == [moved, moved]
 
 
 @pytest.mark.parametrize("done", [0, 1, 7])

@@ -24,7 +24,7 @@ from rcmd.oracles.writing import (
     interpreted_atom,
     written_atom,
 )
-from rcmd.testing.oracles import inspect_oracle
+from rcmd.testing import inspect_oracle
 
 N, P = 30, 20
 RNG = np.random.default_rng(0)

@@ -12,11 +12,10 @@ import pytest
 from enumeration import Parabola, Path, TiltedHuber, levels, mean
 from small_problems import EXACT_ORACLES, LOSSES, ORACLES, exact_problem, fractions, problem
 
-from rcmd import Box, ExactProx, Huber, LeastSquares, Logistic, Problem
+from rcmd import Box, ExactProx, Huber, LeastSquares, Logistic, Problem, truth
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import ImportanceSampler
 from rcmd.methods.rcmd import mean_constants
-from rcmd.model import truth
 from rcmd.model.bounds import Bound, all_bounds, best, named, valid
 from rcmd.model.schedules import HeadStart, LinearSchedule, SublinearSchedule, default_schedule
 

@@ -122,7 +122,8 @@ def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     assert "Time per stochastic gradient" in out
     assert "a9a is left out: a9a (plain, .bz2, .xz or .gz) is not in" in out
     assert err == ""
-    assert json.loads(path.read_text())["sections"][0]["name"] == "gradients"
+    (section,) = json.loads(path.read_text())["sections"]
+    assert section["name"] == "gradients"
 
 
 @needs_compiler

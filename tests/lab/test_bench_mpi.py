@@ -45,5 +45,6 @@ def test_without_one_rank_there_is_no_time_of_one_process():
 def test_a_measurement_times_one_process_too(exchange, monkeypatch):
     monkeypatch.setattr(mpi, "ROWS", 2048)
     case = Case(columns=100, row_entries=5, batch=256, exchange=exchange)
+    assert mpi.generated(case, seed=0)[0].shape == (2048, 100)
     found = mpi.measure(Alone(), case, seconds=0.0, seed=0)
     assert len(found["times"]) == len(found["one_process"]) == mpi.LEAST_SLICES

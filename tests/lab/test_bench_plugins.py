@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from rcmd import L1Ball, oracles
+from rcmd import ConjugateProx, L1Ball, oracles
 from rcmd.cli.main import main
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay
 from rcmd.lab.bench import plugins
 from rcmd.lab.bench.contenders import Settings
-from rcmd.model.prox import ConjugateProx
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.model.specs import ORACLES
 from rcmd.oracles.writing import FORMS, written_atom

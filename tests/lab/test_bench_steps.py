@@ -6,11 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from rcmd import Logistic, Problem
+from rcmd import Logistic, Problem, replicate
 from rcmd.cli.main import main
 from rcmd.lab.bench import steps, workloads
 from rcmd.lab.bench.timing import Absent
-from rcmd.theory.replicates import replicate
 
 
 @pytest.fixture

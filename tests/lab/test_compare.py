@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from small_problems import problem
 
-from rcmd import methods
+from rcmd import methods, truth
 from rcmd.cli.compare import __doc__ as COMPARE_HELP
 from rcmd.cli.main import main
 from rcmd.lab import racing
 from rcmd.lab.racing import PLAIN, compare, excess, fit_slope, fitting, parse_entrants, trace
-from rcmd.model import truth
 
 
 def small(oracle="l1-ball", n=40):

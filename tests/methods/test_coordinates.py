@@ -103,11 +103,20 @@ def test_least_squares_end_in_one_step(oracle: Any) -> None:
 
 @pytest.mark.parametrize("few", [True, False], ids=["working sets", "all columns"])
 def test_many_columns(few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    cuts: list[int] = []
+
+    def watched(wanted: Any, count: int) -> Any:
+        cuts.append(count)
+        return largest(wanted, count)
+
+    largest = coordinates.largest
+    monkeypatch.setattr(coordinates, "largest", watched)
     if few:
         monkeypatch.setattr(coordinates, "FEWEST_COLUMNS", 5)
     problem = made(L1Penalty(0.02), n=40, p=90)
     result = solve(problem, tol=1e-10)
     assert result.success
+    assert bool(cuts) is few
     assert 0 < np.count_nonzero(result.beta) < 45
 
 

@@ -37,6 +37,7 @@ from rcmd import (
     certify,
     iterate,
     solve,
+    truth,
 )
 from rcmd.methods import FrankWolfe
 from rcmd.methods.corrected import worth_correcting
@@ -50,7 +51,6 @@ from rcmd.methods.corrections.columns import (
 )
 from rcmd.methods.corrections.hull import HullCorrection, correction_for
 from rcmd.methods.corrections.newton import solve_definite
-from rcmd.model import truth
 from rcmd.rows import as_rows
 
 POLYTOPES = [

@@ -30,11 +30,11 @@ from rcmd import (
     Simplex,
     SparseAtom,
     iterate,
+    truth,
 )
 from rcmd.methods import AwayStep, BlendedPairwise, FrankWolfe, Method, Pairwise, step_rules
 from rcmd.methods.active_set import ActiveSet, Move
 from rcmd.methods.step_rules import ExactSearch, Segment
-from rcmd.model import truth
 from rcmd.model.schedules import Schedule, SublinearSchedule
 
 SEARCHES = ("exact", "short-step", "adaptive")

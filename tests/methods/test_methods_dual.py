@@ -23,11 +23,11 @@ from rcmd import (
     Translated,
     iterate,
     solve,
+    truth,
 )
 from rcmd.datasets import make_classification, map_labels, read_libsvm
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods import Apcg, Quartz, Sdca
-from rcmd.model import truth
 from tests import small_problems as small
 
 METHODS = {"sdca": Sdca(), "quartz": Quartz(), "apcg": Apcg()}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_problems import dense, named, problem
 
-from rcmd import L1Ball, L1Penalty, L2Ball, LeastSquares, Problem, Simplex, solve
+from rcmd import L1Ball, L1Penalty, L2Ball, LeastSquares, Problem, Simplex, solve, truth
 from rcmd.methods import (
     SCGM,
     SCGS,
@@ -24,7 +24,6 @@ from rcmd.methods import (
 )
 from rcmd.methods.sliding import slide
 from rcmd.methods.stochastic import curvature, diameter, smoothness, steepness
-from rcmd.model import truth
 
 SETTINGS = ("logistic", "least-squares", "weighted logistic", "weighted least-squares")
 

@@ -33,8 +33,8 @@ from rcmd import (
     Simplex,
     certify,
     solve,
+    truth,
 )
-from rcmd.model import truth
 from rcmd.model.certificate import BestPair, DualPoint, PrimalPoint
 
 N_ROWS = 6

@@ -51,8 +51,8 @@ from rcmd import (
     certify,
     iterate,
     solve,
+    truth,
 )
-from rcmd.model import truth
 
 mpmath.mp.dps = 60
 LAYOUTS: dict[str, Any] = {"dense": np.array, "csr": sp.csr_array}

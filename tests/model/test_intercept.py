@@ -23,8 +23,8 @@ from rcmd import (
     Ridge,
     Simplex,
     solve,
+    truth,
 )
-from rcmd.model import truth
 from rcmd.rows import DenseRows, SparseRows
 
 F = Fraction

@@ -25,6 +25,7 @@ from rcmd import (
     methods,
     resume,
     solve,
+    truth,
     verify,
 )
 from rcmd.conjugates import SampleLosses
@@ -33,7 +34,6 @@ from rcmd.distributed import ShardedProblem, rehearse
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import UniformSampler
-from rcmd.model import truth
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.testing import check_conjugate
 

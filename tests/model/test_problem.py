@@ -36,8 +36,8 @@ from rcmd import (
     Ridge,
     Translated,
     iterate,
+    truth,
 )
-from rcmd.model import truth
 from rcmd.model.constants import Constants
 from rcmd.model.problem import FIXED
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rcmd import RCMD, Corrected, Problem, oracles, solve
-from rcmd.model import truth
+from rcmd import RCMD, Corrected, Problem, oracles, solve, truth
 from rcmd.model.specs import (
     LOSSES,
     ORACLES,

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from small_problems import EXACT_ORACLES, dense, every_pair, exact_problem, problem
 
-from rcmd import DenseAtom, L1Ball, LeastSquares, LinearMinOracle, Problem
-from rcmd.model import truth
+from rcmd import DenseAtom, L1Ball, LeastSquares, LinearMinOracle, Problem, truth
 
 
 def is_optimum(problem: Problem, optimum: truth.Truth) -> None:

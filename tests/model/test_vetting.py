@@ -32,7 +32,7 @@ from rcmd import (
     load_result,
     solve,
 )
-from rcmd.distributed import ShardedProblem, rehearse
+from rcmd.distributed import ShardedProblem, SharedError, rehearse
 from rcmd.model import vetting
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.schedules import SublinearSchedule
@@ -40,7 +40,6 @@ from rcmd.oracles import DenseAtom, SparseAtom, Translated
 from rcmd.oracles.base import Block, CoordinateRule, VertexRule
 from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.rows import DenseRows
-from rcmd.rows.processes import SharedError
 from rcmd.testing import ContractError, check_oracle
 from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, SteepUnsaid
 

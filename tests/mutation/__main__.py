@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "*.egg-info", ".*_cache", "_build")
+DATA = Path(os.environ.get("RCMD_DATA", ROOT.parent / "shared" / "data")).absolute()
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "*.egg-info", ".*_cache", "_build")
 HANGS = 600
 """Seconds after which tests are stopped, and the bug counts as caught."""
 
@@ -106,7 +107,7 @@ class Copies:
 
 def passing(copy: Path, tests: tuple[str, ...]) -> tuple[bool, str]:
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(copy)}
+    environment = {**os.environ, "PYTHONPATH": str(copy), "RCMD_DATA": str(DATA)}
     try:
         done = subprocess.run(
             command, cwd=copy, env=environment, capture_output=True, text=True, timeout=HANGS

@@ -14,8 +14,7 @@ from oracle_cases import CASES, ENDS, FULL, GROUPS, SHIFT, VECTORS, P, bound, me
 from planted import planted
 from small_problems import regression
 
-from rcmd import LeastSquares, Logistic, Problem, certify, solve
-from rcmd.model import truth
+from rcmd import LeastSquares, Logistic, Problem, certify, solve, truth
 from rcmd.oracles import *
 from rcmd.oracles.vectors import norm
 from rcmd.testing import check_oracle, inspect_oracle

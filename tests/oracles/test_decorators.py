@@ -35,9 +35,9 @@ from rcmd import (
     Translated,
     iterate,
     solve,
+    truth,
 )
 from rcmd.engine.compiled import rule_of
-from rcmd.model import truth
 from rcmd.oracles.base import VertexRule
 from rcmd.rows import as_rows
 

@@ -28,8 +28,8 @@ from rcmd import (
     SampleLosses,
     iterate,
     solve,
+    truth,
 )
-from rcmd.model import truth
 from rcmd.oracles.linear_programmes import ARGMIN, Programme
 from rcmd.rows import as_rows
 

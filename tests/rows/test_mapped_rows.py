@@ -23,9 +23,9 @@ from rcmd import (
     certify,
     iterate,
     solve,
+    truth,
 )
 from rcmd.datasets import RowsWriter, make_classification, open_rows
-from rcmd.model import truth
 from rcmd.rows import DiskRows, as_rows, disk
 from rcmd.rows.disk import ArrayFile
 from rcmd.rows.layouts import cut, with_ones

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from row_checks import ATOMS, check_rows, dense_of
 
 from rcmd import Atom, DenseAtom, LeastSquares, Problem, RankOneAtom, Ridge, SparseAtom
-from rcmd.rows import Rows, SparseRows, as_rows
+from rcmd.rows import Rows, SparseRows, as_rows, sparse_kernels
 from rcmd.rows.validation import batch_size
 
 F = Fraction
@@ -298,10 +299,16 @@ def test_spectral_energy_of_fractions() -> None:
 # ---- reductions of rows --------------------------------------------------------------------------
 
 
-def check_reduce(rows: Rows, dense: np.ndarray) -> None:
-    """Entries and columns, through functions that mind neither order nor zeros."""
+def check_reduce(rows: Rows, dense: np.ndarray) -> int:
+    """Entries and columns, through functions that mind neither order nor zeros.
+
+    Returns the number of blocks.
+    """
+    blocks = 0
 
     def place(entries: Any, where: Any) -> Any:
+        nonlocal blocks
+        blocks += 1
         return (entries * (1 + where)).sum(axis=1)
 
     def largest(entries: Any, where: Any) -> Any:
@@ -309,15 +316,16 @@ def check_reduce(rows: Rows, dense: np.ndarray) -> None:
 
     np.testing.assert_array_equal(rows.reduce(place), dense @ (1 + np.arange(rows.p)))
     np.testing.assert_array_equal(rows.reduce(largest), abs(dense).max(axis=1))
+    return blocks
 
 
-@pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_reduce(name: str, small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if small:
-        for module in ("base", "sparse"):
-            monkeypatch.setattr(f"rcmd.rows.{module}.BLOCK_ENTRIES", 8)
-    check_reduce(as_rows(LAYOUTS[name]()), scaled(name))
+def test_reduce(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = as_rows(LAYOUTS[name]())
+    few = check_reduce(rows, scaled(name))
+    for module in ("base", "sparse"):
+        monkeypatch.setattr(f"rcmd.rows.{module}.BLOCK_ENTRIES", 8)
+    assert check_reduce(rows, scaled(name)) > few
 
 
 def test_the_default_reduction() -> None:
@@ -336,8 +344,11 @@ def test_largest_entries_are_the_same_compiled(
     array[3] = 0
     rows = SparseRows(sp.csr_array(array.astype(dtype)))
     plain = rows.max_norms()
+    compiled = Mock(wraps=sparse_kernels.peaks)
+    monkeypatch.setattr(sparse_kernels, "peaks", compiled)
     monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", 0)
     assert np.array_equal(rows.max_norms(), plain)
+    assert compiled.call_count == 1
     assert np.array_equal(plain, abs(array.astype(dtype)).max(axis=1).astype(float))
 
 

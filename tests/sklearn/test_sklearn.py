@@ -37,8 +37,8 @@ from rcmd import (
     SmoothedQuantile,
     StopReason,
     solve,
+    truth,
 )
-from rcmd.model import truth
 from rcmd.sklearn import GSFWClassifier, GSFWRegressor, GSFWRegressorCV
 from rcmd.sklearn.model import intercept_bound
 

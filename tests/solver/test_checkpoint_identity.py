@@ -17,9 +17,11 @@ from rcmd import (
     RCMD,
     Box,
     Caching,
+    ConjugateProx,
     Corrected,
     Counting,
     EuclideanProx,
+    ExactProx,
     L1Ball,
     L1Penalty,
     L2Ball,
@@ -50,7 +52,7 @@ from rcmd.methods import Method, Progress
 from rcmd.methods.corrected import CorrectedProgress
 from rcmd.methods.dual_ascent import ApcgProgress
 from rcmd.model.certificate import BestPair
-from rcmd.model.schedules import SublinearSchedule
+from rcmd.model.schedules import LinearSchedule, ShortStep, SublinearSchedule
 from rcmd.solver import run as running
 from rcmd.solver.checkpoint import saver
 from rcmd.solver.checkpoint.file import write_file
@@ -115,6 +117,7 @@ def by_operator() -> Problem:
 
 
 STEPS = RCMD(schedule=SublinearSchedule(11.0))
+SHORT = ShortStep(LinearSchedule(10.0, 2.0))
 REFERENCE = Corrected(RCMD(engine="reference"))
 PLAIN: dict[str, Any] = {"tol": 0.0, "max_iterations": 60, "batch": 3}
 CASES = {
@@ -156,6 +159,9 @@ CASES = {
     "caching-polytope": Case(on_polytope(lambda oracle: Caching(oracle, 0.01)), PLAIN),
     "operator": Case(by_operator, {**PLAIN, "max_iterations": 40}),
     "euclidean": Case(classes(L1Ball(5.0)), {**PLAIN, "method": RCMD(prox=EuclideanProx())}),
+    "conjugate": Case(classes(L1Ball(5.0)), {**PLAIN, "method": RCMD(prox=ConjugateProx())}),
+    "exact-prox": Case(classes(Ridge(0.01)), {**PLAIN, "method": RCMD(prox=ExactProx(1.5))}),
+    "short-step": Case(classes(Ridge(0.01)), {**PLAIN, "method": RCMD(schedule=SHORT)}),
     "schedule": Case(classes(L1Ball(5.0)), {**PLAIN, "method": STEPS}),
     "warm": Case(classes(L1Ball(5.0)), PLAIN, warm=classes(L1Ball(2.0))),
     "warm-ridge": Case(
@@ -279,6 +285,7 @@ def test_every_checkpoint_leads_to_the_same_end(name: str, tmp_path: Path) -> No
     case = CASES[name]
     states, files, whole = recorded(case, tmp_path)
     assert len(files) > len(states) > 2
+    assert len(files) > whole.nit, "not a file after every step"
     if name == "hull-sampled-first":
         assert files[-1]["run"]["progress"]["_correction"]["_earlier"] > 0
     befores = set()

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from rcmd import (
     LinearMinOracle,
     Logistic,
     Problem,
+    Result,
     State,
     StopReason,
     certify,
@@ -301,8 +303,15 @@ def test_saves_keep_their_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_slices_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = solve(ball(), tol=0.0, max_iterations=500)
+    def run_in_slices() -> tuple[Result, int]:
+        run = iterate(ball(), method="rcmd", tol=0.0, max_iterations=500)
+        run.progress.advance = advance = Mock(wraps=run.progress.advance)
+        list(run)
+        return run.result(), advance.call_count
+
+    whole, few = run_in_slices()
     monkeypatch.setattr(running, "SLICE_SECONDS", 0.0)
-    single = solve(ball(), tol=0.0, max_iterations=500)
+    single, many = run_in_slices()
+    assert few < many == 500
     assert lines(single.history) == lines(whole.history)
     assert single.beta.tobytes() == whole.beta.tobytes()

@@ -254,6 +254,9 @@ def test_a_lucky_pair_is_no_stall(
     gaps, gradients = result.history.column("gap"), result.history.column("gradients")
     assert gradients[-1] >= 4 * gradients[gaps.argmin()], "no fall while they grew fourfold"
     assert result.stop is StopReason.GRADIENTS
+    with monkeypatch.context() as patch:
+        patch.setattr("rcmd.solver.run.STEADY_FALL", 1.0)  # whatever the pairs at hand do
+        assert solve(about, tol=1e-7, **options).stop is StopReason.STALLED
     options["max_gradients"] = 30_000
     assert solve(about, tol=0, **options).gap < 0.3 * result.gap
 

@@ -29,6 +29,7 @@ from rcmd import (
     NuclearBall,
     Polytope,
     Problem,
+    Result,
     Ridge,
     SeparableConjugate,
     Simplex,
@@ -42,7 +43,6 @@ from rcmd.conjugates.base import has_curvature_bound
 from rcmd.conjugates.expressions.language import NAMES
 from rcmd.datasets import make_classification
 from rcmd.model.specs import LOSSES, ORACLES
-from rcmd.solver.result import Result
 from rcmd.testing.enclosure import expressions, losses, oracles
 from rcmd.testing.enclosure.balls import balls, inner, outward
 from rcmd.testing.fuzzing.cases import Case, Draw, _features, _labels, _tamed

@@ -201,7 +201,9 @@ def test_a_warm_start_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_hang_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     sleepy = planted(L1Ball, 2.0, argmin=lambda ball, c: time.sleep(60.0))
     monkeypatch.setattr(judging, "CASE_SECONDS", 0.2)
+    begun = time.monotonic()
     assert next(kinds(planted_cases(LeastSquares(), sleepy))) == "hang"
+    assert time.monotonic() - begun < 30
 
 
 # ---- Hypothesis and the command ----------------------------------------------------------------

@@ -32,11 +32,11 @@ from rcmd import (
     SparseAtom,
     solve,
     testing,
+    truth,
 )
 from rcmd.cli.check import run
 from rcmd.conjugates import numeric
 from rcmd.conjugates.base import NumericConjugateWarning
-from rcmd.model import truth
 from rcmd.model.user_code import load
 from rcmd.testing import ContractError, check_conjugate, check_oracle, check_prox
 from rcmd.testing.losses import LossInspection, accepted_labels

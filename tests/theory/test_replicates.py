@@ -324,7 +324,7 @@ SCRIPT = """
 from dataclasses import dataclass
 import numpy as np
 from rcmd import L1Ball, Problem, SeparableConjugate
-from rcmd.theory.replicates import replicate
+from rcmd import replicate
 
 @dataclass(frozen=True)
 class QuarterSquare(SeparableConjugate):
@@ -369,7 +369,7 @@ def test_losses_of_a_script_and_of_expressions(tmp_path):
 ENDLESS = """
 import numpy as np
 from rcmd import L1Ball, LeastSquares, Problem
-from rcmd.theory.replicates import replicate
+from rcmd import replicate
 
 if __name__ == "__main__":
     problem = Problem(np.eye(50), np.ones(50), LeastSquares(), L1Ball(1.0))
