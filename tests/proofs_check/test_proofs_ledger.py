@@ -6,6 +6,7 @@ slow tests plant all.
 
 import inspect
 import re
+import tomllib
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from proofs_check.page import typeset
 from proofs_check.statement import HYPOTHESES, Finding, Kind, Proof, Status
 
 LEDGER = ledger()
+RATIOS = tomllib.loads((Path(__file__).parent / "ratios.toml").read_text(encoding="utf-8"))
 
 
 SLOW = [(statement, check) for statement in LEDGER for check in statement.checks if check.slow]
@@ -34,6 +36,10 @@ def judge(statement, check, bugs=None):
     name, finding = f"{statement.label}: {check.name}", check.run()
     assert finding.agrees, f"{name}, recorded as {statement.status}: {finding.detail}"
     assert finding.detail
+    if not check.slow:
+        recorded = RATIOS.get(statement.label, {}).get(check.name)
+        ratio = finding.ratio if finding.ratio is None else float(finding.ratio)
+        assert ratio == (recorded and pytest.approx(recorded, rel=1e-3)), f"{name}: {ratio}"
     for bug, wrong in islice(check.planted.items(), bugs):
         finding = check.function(wrong)
         assert not finding.agrees, f"{name} does not catch {bug}: {finding.detail}"
@@ -104,6 +110,13 @@ def test_every_entry_says_what_it_shows(statement):
 def test_half_of_a_repaired_constant_is_caught_or_the_entry_says_that_it_is_not_tight(statement):
     bugs = " ".join(bug for check in statement.checks for bug in check.planted)
     assert "half" in bugs or "not tight" in statement.method.lower()
+
+
+def test_every_recorded_ratio_is_that_of_a_check():
+    names = {(statement.label, check.name) for statement in LEDGER for check in statement.checks}
+    recorded = {(label, name) for label, found in RATIOS.items() for name in found}
+    assert len(recorded) > 80
+    assert recorded <= names
 
 
 def test_slack_is_what_is_left_of_the_right_side():
