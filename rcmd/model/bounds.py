@@ -415,11 +415,12 @@ def _linear_energy(c: Constants, k: int) -> float:
 
 def _linear_early(c: Constants, k: int) -> float:
     sigma, decay = float(c.sigma), _decay(_excess(c, c.sigma), k)
-    curved = sigma * (sigma - 1)
-    if sigma**2 <= decay * (sigma + 1) ** 2 * curved:
-        twice = ((math.sqrt(decay) + math.sqrt(curved)) / sigma) ** 2
+    share = sigma / (sigma + 1)  # σ² may overflow
+    if share * share <= decay * sigma * (sigma - 1):
+        root = math.sqrt(decay) / sigma + math.sqrt((sigma - 1) / sigma)
+        twice = root * root
     else:
-        twice = decay + sigma / (sigma + 1)
+        twice = decay + share
     return float(c.prediction_energy) / 2 * twice
 
 

@@ -105,7 +105,9 @@ def test_only_selects_and_shows_evidence(given, capsys):
     assert command.main(["--jobs", "1", "--only", "thm:second"]) == 0
     out = capsys.readouterr().out
     assert "thm:first" not in out
-    assert "assumed: given the past, a row is in the batch with probability b/n = 1/N; x ≥ 0" in out
+    unwrapped = " ".join(out.split())
+    assumed = "assumed: given the past, a row is in the batch with probability b/n = 1/N; x ≥ 0"
+    assert assumed in unwrapped
     for words in ("origin:  paper", "proof:   by hand, exact; as before", "tested:  n = 1, p = 1"):
         assert words in out
     assert re.search(r"✓ agreeing \(exact, slack 0.25, \d\.\d s\)\n +1 = 1", out)

@@ -495,8 +495,7 @@ def test_p_and_labels_are_chosen(capsys: Any, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("rcmd.testing.oracles.OracleInspection.cvxpy_form", lambda self: None)
     monkeypatch.setattr("rcmd.testing.losses.LossInspection.cvxpy_form", lambda self: None)
     assert main(["check", "l1:5", "--p", "8", "--json", "-"]) == 0
-    (skipped,) = json.loads(capsys.readouterr().out)["not checked"].values()
-    assert skipped == "the class defines no write_atom or write_entries"
+    assert not json.loads(capsys.readouterr().out)["not checked"]
     assert main(["check", "nuclear:2x3:1"]) == 0
     assert main(["check", "group-l2:2:1", "--p", "4"]) == 0
     assert main(["check", "logistic", "--labels=-1,1"]) == 0
