@@ -17,6 +17,8 @@ from proofs_check.intervals.certificate import certify
 from proofs_check.intervals.relaxation import Relaxation
 from proofs_check.ledger import ledger
 from proofs_check.statements.s32_random_w import published_first, response_to_the_average, sides
+from proofs_check.statements.s46_worst_case import attained
+from proofs_check.statements.s97_head_start_worst_case import CEILINGS, LARGE
 
 FOLDER = Path(proofs_check.__file__).parent
 NOTE = (FOLDER / "note" / "note.tex").read_text(encoding="utf-8")
@@ -92,6 +94,15 @@ def test_certificate_is_rounded_up():
     found = certify(Relaxation(Mpmath()))
     for value, cells in zip(found, table("certificate"), strict=True):
         assert 0 <= float(cells[-1]) - value < 0.01
+
+
+def test_worst_cases_of_the_head_start():
+    columns = list(zip(*table("head-start"), strict=True))[1:]
+    ceilings = CEILINGS | LARGE
+    assert [pair for pair, *_ in columns] == [f"({n},{k})" for n, k in ceilings]
+    for ((n, k), ceiling), (_, above, below) in zip(ceilings.items(), columns, strict=True):
+        assert 0 <= F(above) - F(str(ceiling)) < F(1, 10**4)
+        assert printed(attained(n, k), below) == below
 
 
 def test_two_logistic_losses():
