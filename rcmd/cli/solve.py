@@ -182,7 +182,8 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     if options.save is not None:  # before anything else, which may fail
         result.save(options.save)
     said = list(task.summary(result))
-    named = [f"bound {bound.described()}" for bound in rows.bounds.values()]
+    shown = [bound.described() for bound in rows.bounds.values()]
+    named = [f"bound {text}" for text in shown if text not in about]
     told = [*picture(result.history, problem.n), "", *named, *ending(result), *said]
     say("\n".join(told), options.json)
     built_in = options.file is None and not problem.spread
