@@ -263,7 +263,8 @@ def _makers(width: int) -> tuple[Any, Any]:
         read = sample(read_loss, table)
 
         def step(theta: Any, s: float, gap: float, eta: float, y: float, j: float) -> Any:
-            (loss, label), prox = read(theta, y), read_prox(theta)
+            # Where γ_j alone is a sample's own, ``SampleLosses.labels`` are y_j and no numbers.
+            (loss, label), prox = read(theta, y if width == 2 else j), read_prox(theta)
             end = table + width * (int(j) + 1)
             weight, bound = theta[end - 2], theta[end - 1]
             m = prox.mirror(loss, s, label, weight) + eta * gap

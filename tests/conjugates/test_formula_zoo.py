@@ -1,5 +1,6 @@
 """Losses that nobody has shipped, from one formula: certified, right to 1e-9, with a bound."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -306,6 +307,18 @@ def test_probabilities_are_seen_to_be_softplus(text: str) -> None:
         for y in (1.0, -1.0) if loss.labels == "±1" else (0.0, 0.3, 1.0):
             assert loss.value(s, y) == pytest.approx(wanted.value(s, y), rel=1e-14)
             assert loss.derivative(s, y) == pytest.approx(wanted.derivative(s, y), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    "text", ["softplus(s - y - 1) + softplus(y - s)", "-log(expit(y + 1 - s) - expit(y - s))"]
+)
+def test_curvature_that_no_digits_show_is_not_called_negative(text: str) -> None:
+    """At s = 1e7, l'' = 1 − 1 + δ − δ² with δ = exp(−1e7), which 500 digits round to −δ²."""
+    loss = SeparableConjugate.from_expression(text)
+    p = 1 / (1 + math.exp(-0.5))
+    assert loss.gamma_origin == "proved"
+    assert loss.gamma == pytest.approx(2 * p * (1 - p), rel=1e-8)
+    assert loss.derivative(1e7, 0.0) == 1.0
 
 
 @pytest.mark.parametrize("k", [0.3, 1.0])

@@ -17,12 +17,14 @@ from rcmd import (
     RCMD,
     Atom,
     Box,
+    BoxRidge,
     ConjugateProx,
     Corrected,
     DenseAtom,
     ElasticNet,
     EuclideanProx,
     ExactProx,
+    Gamma,
     L1Ball,
     L1Penalty,
     L2Ball,
@@ -733,3 +735,16 @@ def test_slopes_whose_squares_underflow_go_another_way(size: float, loop: Any) -
     fast, plain = both(problem)
     assert type(fast._loop) is loop
     agree(fast, plain)
+
+
+@pytest.mark.parametrize("prox", [EuclideanProx(), ExactProx(0.5)], ids=repr)
+def test_a_sample_whose_smoothness_alone_is_its_own_is_found_by_its_number(prox: Any) -> None:
+    """Each γ_j differs; a label, taken for the number of a sample, finds another one's label."""
+    X, y = np.array([[1.0, -0.5], [0.3, 0.8], [-0.6, 0.2]]), np.array([2.0, 0.1, 1.0])
+    problem = Problem(X, y, Gamma(), BoxRidge(-1.0, 1.0, 0.5))
+    runs = [
+        solve(problem, method=RCMD(prox=prox, engine=engine), max_iterations=40, tol=0.0)
+        for engine in ("compiled", "reference")
+    ]
+    np.testing.assert_allclose(runs[0].w, runs[1].w, rtol=1e-9)
+    assert runs[0].gap == pytest.approx(runs[1].gap, rel=1e-9, abs=1e-9)

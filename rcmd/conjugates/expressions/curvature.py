@@ -30,6 +30,8 @@ from rcmd.conjugates.expressions.symbolic import (
 
 DIGITS = 50
 _MOST_DIGITS = 500
+# What is left of a difference of terms near 1 is rounding below this, in 400 digits too.
+_RESOLVED = mpmath.mpf(10) ** -350
 # What a measured supremum is enlarged by.
 _MARGIN = 1e-9
 # Curvature beyond this counts as unbounded, except far out.
@@ -292,9 +294,9 @@ def _refuse_if_negative(second: Function, points: list[Any]) -> None:
     for at in sorted({deepest, *points}, key=second):
         if second(at) >= 0:
             return
-        # Rounding is excluded by more digits.
-        more, most = second(at, 400), second(at, 500)
-        if more < 0 and abs(more - most) <= 1e-3 * abs(most):
+        # Rounding is excluded by more digits, where terms near 1 leave any: 1 + δ − 1 − δ² is −δ².
+        more, most = second(at, 400), second(at, _MOST_DIGITS)
+        if more < -_RESOLVED and abs(more - most) <= 1e-3 * abs(most):
             raise Counterexample(
                 f"the loss is not convex: l'' = {mpmath.nstr(second(at), 4)} < 0 at {{at}}; "
                 "expected a convex function of s",
