@@ -278,6 +278,6 @@ def test_exact_steps_of_steep_losses_stay_on_their_way(loss: Any) -> None:
         assert min(s, a) - room <= end <= max(s, a) + room
         rest = end - a + weight * (loss.derivative(end, y) - loss.derivative(s, y))
         slopes = sum(abs(loss.derivative(x, y)) for x in (0.0, s, end))
-        assert abs(rest) <= 1e-12 * (abs(end) + abs(a) + weight * slopes)
+        assert abs(rest) <= 1e-13 * (abs(s) + abs(end) + abs(a) + weight * slopes)
         moved += end != s
     assert moved > 300
