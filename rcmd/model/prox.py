@@ -268,39 +268,23 @@ class ExactProx(BregmanProx):
     def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
         """False position (the Illinois variant); as the slope is ≥ 1, two points bracket the root.
 
-        Exact after one step where l' is affine, in any number type. Where three steps have not
-        halved the bracket, as for l' that grows like exp, a fourth does.
+        Exact after one step where l' is affine, in any number type.
         """
-        kappa, one = self.kappa * weight, 1 + 0 * m
-        tiny = 2 * abs(one / 49 * 49 - one)  # a rounding; 0 in fractions
+        kappa = self.kappa * weight
         target = m + kappa * loss.derivative(0 * s, y)
         left = s
-        term = kappa * loss.derivative(left, y)
-        f_left = left + term - target
-        if abs(f_left) <= tiny * (abs(left) + abs(term) + abs(target)):
+        f_left = left + kappa * loss.derivative(left, y) - target
+        if f_left == 0:
             return left
         right = left - f_left
-        term = kappa * loss.derivative(right, y)
-        for _ in range(1100):
-            if abs(term) < math.inf:
-                break
-            right = (left + right) / 2  # l' overflows there
-            term = kappa * loss.derivative(right, y)
-        f_right, width = right + term - target, abs(right - left)
-        for k in range(400):
-            if abs(f_right) <= tiny * (abs(right) + abs(term) + abs(target)):
+        f_right = right + kappa * loss.derivative(right, y) - target
+        for _ in range(200):
+            if f_right == 0 or f_left == f_right:
                 return right
             middle = right - f_right * (right - left) / (f_right - f_left)
-            if k % 4 == 3:
-                if abs(right - left) > width / 2:
-                    middle = (left + right) / 2
-                width = abs(right - left)
             if middle == left or middle == right:
-                middle = (left + right) / 2
-                if middle == left or middle == right:
-                    return right
-            term = kappa * loss.derivative(middle, y)
-            f_middle = middle + term - target
+                return right
+            f_middle = middle + kappa * loss.derivative(middle, y) - target
             if (f_middle > 0) == (f_right > 0):
                 f_left = f_left / 2
             else:
