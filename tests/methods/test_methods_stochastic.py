@@ -333,9 +333,13 @@ def test_the_certified_point_is_where_an_epoch_ended(method: Method) -> None:
         run.advance(1)
     end = run.beta.copy()
     assert run.averages()[0].tolist() == end.tolist()
-    run.advance(run.length // 2)
-    assert run.averages()[0].tolist() == end.tolist() != run.beta.tolist()
-    run.advance(run.length - run.length // 2)
+    moved = 0
+    for _ in range(run.length - 1):  # within the epoch
+        run.advance(1)
+        assert run.averages()[0].tolist() == end.tolist()
+        moved += run.beta.tolist() != end.tolist()
+    assert moved
+    run.advance(1)
     assert run.averages()[0].tolist() == run.beta.tolist() != end.tolist()
 
 
