@@ -13,16 +13,35 @@ from proofs_check.running import Entry, Outcome
 from proofs_check.statement import Status
 from proofs_check.table import counted, number
 
+MEANINGS = {
+    Status.FALSE: "a counterexample breaks it",
+    Status.OPEN: "neither proved nor broken in full; the entry says how far each goes",
+    Status.REPAIRED: "stands in place of something that is false or has no proof",
+    Status.PROOF_GAP: "the printed argument does not show it; the entry says what does",
+    Status.LOOSE: "true, with a better constant",
+    Status.TYPO: "meant rightly and misprinted",
+    Status.TIGHT: "true, and attained by an instance",
+    Status.HOLDS: "true as it stands",
+}
+"""What a verdict says; the page begins with the first ones."""
+
 
 def page(entries: Sequence[Entry]) -> str:
     """The whole page."""
     found = Counter(entry.statement.status for entry in entries)
+    verdicts = [status for status in MEANINGS if found[status]]
     buttons = [_button("all", f"all {len(entries)}", pressed=True)]
-    buttons += [_button(_slug(s), f"{s} {found[s]}") for s in Status if found[s]]
+    buttons += [_button(_slug(status), f"{status} {found[status]}") for status in verdicts]
+    legend = [
+        f'<dt><span class="badge {_slug(status)}">{status}</span></dt><dd>{MEANINGS[status]}</dd>'
+        for status in verdicts
+    ]
+    ordered = sorted(entries, key=lambda entry: verdicts.index(entry.statement.status))
+    ours = sum(entry.statement.origin == "ours" for entry in entries)
     ran = [outcome for entry in entries for outcome in entry.outcomes]
     against = sum(not outcome.agrees for outcome in ran)
     left_out = sum(entry.left_out for entry in entries)
-    amounts = f"{counted(len(entries), 'statement')}, {counted(len(ran), 'check')}"
+    amounts = f"{counted(len(entries), 'statement')} ({ours} ours), {counted(len(ran), 'check')}"
     verdict = f"{against} against the ledger" if against else "all agree with the ledger"
     rest = f"; {counted(left_out, 'slow check')} left out" if left_out else ""
     return PAGE.format(
@@ -31,7 +50,8 @@ def page(entries: Sequence[Entry]) -> str:
         summary=f"{amounts}: {verdict}{rest}.",
         against=" against" if against else "",
         buttons="".join(buttons),
-        entries="\n".join(_card(entry) for entry in entries),
+        legend="".join(legend),
+        entries="\n".join(map(_card, ordered)),
     )
 
 
@@ -111,7 +131,8 @@ def _card(entry: Entry) -> str:
         ("Tested", statement.tested),
     ]
     fields = "".join(f"<dt>{name}</dt><dd>{typeset(text)}</dd>" for name, text in texts if text)
-    source = statement.paper.replace("none;", "Ours, not the paper's;", 1)
+    source = re.sub(r" *\([\w:. -]+\)", "", statement.paper, count=1)  # without the label
+    source = source.replace("none;", "Ours, not the paper's;", 1).lstrip(", ")
     slow = counted(entry.left_out, "slow check")
     left_out = f"<li class=left>{slow} left out</li>" if entry.left_out else ""
     return (
@@ -149,6 +170,10 @@ h2 { font-size: 1.05rem; line-height: 1.4; margin: 0; font-weight: 600; }
 .summary.against { color: var(--red); font-weight: 600; }
 nav { display: flex; flex-wrap: wrap; gap: .4rem; position: sticky; top: 0; padding: .7rem 0;
   background: var(--paper); z-index: 1; }
+.legend dl { grid-template-columns: 7.2rem 1fr; font-size: .9rem; padding: .6rem 0; }
+summary { cursor: pointer; color: var(--soft); font-size: .9rem; }
+input { font: .87rem/1 system-ui, sans-serif; color: var(--ink); background: var(--card);
+  border: 1px solid var(--line); border-radius: 99px; padding: .38rem .8rem; flex: 1 1 9rem; }
 button, .badge { font: 600 .74rem/1 system-ui, sans-serif; letter-spacing: .03em;
   color: var(--tone, var(--ink)); border: 1px solid currentColor; border-radius: 99px;
   padding: .38rem .7rem; background: transparent; white-space: nowrap; }
@@ -181,12 +206,22 @@ math { font-size: 1.04em; }
 
 SCRIPT = """
 const buttons = [...document.querySelectorAll("nav button")];
+const search = document.querySelector("nav input");
+function show() {
+  const pressed = buttons.find(button => button.getAttribute("aria-pressed") === "true");
+  const wanted = pressed.dataset.status;
+  const words = search.value.toLowerCase().split(/\\s+/);
+  for (const card of document.querySelectorAll("article")) {
+    const text = (card.id + " " + card.textContent).toLowerCase();
+    card.hidden = wanted !== "all" && card.dataset.status !== wanted
+      || !words.every(word => text.includes(word));
+  }
+}
 for (const button of buttons) button.addEventListener("click", () => {
   for (const other of buttons) other.setAttribute("aria-pressed", other === button);
-  const wanted = button.dataset.status;
-  for (const card of document.querySelectorAll("article"))
-    card.hidden = wanted !== "all" && card.dataset.status !== wanted;
+  show();
 });
+search.addEventListener("input", show);
 """
 
 PAGE = """<!doctype html>
@@ -199,8 +234,16 @@ PAGE = """<!doctype html>
 </head>
 <body>
 <h1>What became of the paper's statements</h1>
+<p>The paper: H. Lu and R. M. Freund, <i>Generalized Stochastic Frank–Wolfe Algorithm with
+Stochastic “Substitute” Gradient for Structured Convex Optimization</i>, Mathematical
+Programming 187 (2021) 317–349, read in the source of its preprint arXiv:1807.07680, whose numbers
+are used, such as Theorem 3.2. Checks decide each verdict, and each check must catch bugs that are
+planted in what it checks. Proofs and counterexamples in full:
+<code>proofs_check/note/note.pdf</code>.</p>
 <p class="summary{against}">{summary}</p>
-<nav aria-label="Filter by status">{buttons}</nav>
+<details class="legend"><summary>What the verdicts mean</summary><dl>{legend}</dl></details>
+<nav aria-label="Filter by verdict and words">{buttons}<input type="search"
+  placeholder="words, such as Theorem 3.2" aria-label="Show entries with these words"></nav>
 <main>
 {entries}
 </main>

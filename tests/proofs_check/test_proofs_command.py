@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from headless_chromium import Chromium, found
 
 from proofs_check import __main__ as command
 from proofs_check.ledger import ledger
@@ -283,7 +284,7 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
-        if tag not in ("meta", "wbr"):
+        if tag not in ("meta", "wbr", "input"):
             self.open.append(tag)
         self.loads += [v for k, v in attributes if k in ("src", "href", "data", "srcset")]
 
@@ -307,6 +308,57 @@ def test_page_is_whole_and_loads_nothing():
         "slack −0.5 · 1.00 s",
     ):
         assert part in text
+
+
+def test_page_begins_with_what_matters_and_explains_its_verdicts():
+    statuses = list(Status)
+    shown = [Entry(entry(str(status), agreeing, status=status), ()) for status in statuses]
+    text = page(shown)
+    order = re.findall('<article data-status="([a-z-]+)"', text)
+    assert order[:3] == ["false", "open", "repaired"]
+    assert len(order) == len(statuses)
+    assert text.count("<dd>true, with a better constant</dd>") == 1
+    assert "Lu and R. M. Freund" in text
+
+
+def test_page_names_statements_by_their_printed_numbers():
+    printed = replace(
+        entry("a", agreeing), paper="Theorem 3.2, second part (thm:strong), Section 3"
+    )
+    ours = replace(printed, paper="none; sharpens Theorem 3.1 (thm:A)")
+    text = page([Entry(printed, ()), Entry(ours, ())])
+    assert "<p class=paper>Theorem 3.2, second part, Section 3</p>" in text
+    assert "<p class=paper>Ours, not the paper&#x27;s; sharpens Theorem 3.1</p>" in text
+
+
+@pytest.mark.skipif(found() is None, reason="no Chromium or Chrome was found")
+def test_page_shows_what_is_asked_for(tmp_path):
+    (tmp_path / "ledger.html").write_text(
+        page(
+            [
+                Entry(entry("first", agreeing), ()),
+                Entry(entry("second", agreeing, status=Status.OPEN), ()),
+            ]
+        )
+    )
+    browser = Chromium()
+    try:
+        browser.open(tmp_path / "ledger.html", 800)
+
+        def asked(words, verdict="all"):
+            browser.evaluate(f"document.querySelector('nav .{verdict}').click()")
+            browser.evaluate(f"search.value = {words!r}; search.dispatchEvent(new Event('input'))")
+            return browser.evaluate(
+                "[...document.querySelectorAll('article:not([hidden])')].map(card => card.id)"
+            )
+
+        assert asked("") == ["thm:second", "thm:first"]
+        assert asked("BOUND first") == ["thm:first"]
+        assert asked("", "open") == ["thm:second"]
+        assert asked("first", "open") == asked("first words") == []
+        assert browser.troubles == []
+    finally:
+        browser.close()
 
 
 def test_page_refuses_half_a_formula():
