@@ -1,4 +1,4 @@
-"""Every shipped loss: its contract, planted bugs by name, 50 digits, compilation, solutions."""
+"""Every shipped loss: its contract, 50 digits, compilation, solutions."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ from rcmd.conjugates import numeric, scalars
 from rcmd.conjugates.base import NumericConjugateWarning
 from rcmd.jit.scalars import method_scalar
 from rcmd.model.specs import LOSSES, parse_loss
-from rcmd.testing import ContractError, check_conjugate, check_prox, inspect_conjugate
+from rcmd.testing import check_conjugate, check_prox
 
 SHIPPED: list[SeparableConjugate] = [
     LeastSquares(), Logistic(), Huber(0.7), PseudoHuber(1.5), LogCosh(0.8), Fair(1.4),
@@ -124,126 +124,14 @@ def test_pairs_anywhere(loss: SeparableConjugate, s: float, t: float, y: float) 
     assert -s * a <= loss.descent_bound(y) * (1 + 1e-12) + 1e-13 * abs(s)
 
 
-# ---- planted bugs, each caught by name ---------------------------------------------------------
-
-
-def planted(loss: SeparableConjugate, **changes: Any) -> SeparableConjugate:
-    """``loss`` with some of its methods replaced by functions of (right, *arguments)."""
-
-    def method(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda self, *arguments: function(loss, *arguments)
-
-    namespace = {
-        name: method(change) if callable(change) else change for name, change in changes.items()
-    }
-    cls = type("Planted", (type(loss),), namespace)
-    return cls(*(getattr(loss, field.name) for field in fields(loss)))
-
-
-def other(loss: SeparableConjugate) -> SeparableConjugate:
-    """A loss with the same kind of labels and another formula."""
-    if isinstance(loss, SIGNS):
-        return SoftplusHinge() if isinstance(loss, Logistic) else Logistic()
-    return LogCosh() if not isinstance(loss, LogCosh) else PseudoHuber(0.8)
-
-
-def times(factor: float, name: str) -> dict[str, Any]:
-    return {name: lambda right, *arguments: factor * getattr(right, name)(*arguments)}
-
-
-def narrowed(right: SeparableConjugate, y: float) -> tuple[float, float]:
-    low, high = right.conjugate_domain(y)
-    return (max(low, -1.0) / 2, min(high, 1.0) / 2)
-
-
-def leaking(right: SeparableConjugate, w: float, y: float) -> float:
-    """l* continued beyond its domain."""
-    inside = right.conjugate(w, y)
-    return inside if math.isfinite(inside) else w * w
-
-
-def bent(right: SeparableConjugate, w: float, y: float) -> float:
-    """l* with a term too many on a part of its domain."""
-    wrong = abs(w) > 0.5 if isinstance(right, SIGNS) else w < -0.2
-    return right.conjugate(w, y) + (0.1 * w * w if wrong else 0)
-
-
-def shifted(right: SeparableConjugate, s: float, y: float) -> float:
-    return right.derivative(s - 0.3 if s > y - 0.1 else s, y)
-
-
-def of_other(name: str) -> dict[str, Any]:
-    return {name: lambda right, *arguments: getattr(other(right), name)(*arguments)}
-
-
-def swapped(name: str) -> dict[str, Any]:
-    return {name: lambda right, a, b, *rest: getattr(right, name)(b, a, *rest)}
-
-
-SLOPE, CONJUGATE = "derivative is the slope", "conjugate is the supremum"
-INVERSE, GAP, FORM = "conjugate_derivative inverts", "fenchel_young is", "cvxpy_form"
-
-BUGS: dict[str, tuple[str | None, str, Any]] = {
-    "derivative negated": ("wrong sign", SLOPE, times(-1, "derivative")),
-    "conjugate negated": ("wrong sign", CONJUGATE, times(-1, "conjugate")),
-    "inverse negated": ("wrong sign", INVERSE, times(-1, "conjugate_derivative")),
-    "value doubled": ("missing factor", SLOPE, times(2, "value")),
-    "derivative doubled": ("missing factor", SLOPE, times(2, "derivative")),
-    "conjugate doubled": ("missing factor", CONJUGATE, times(2, "conjugate")),
-    "inverse doubled": ("missing factor", INVERSE, times(2, "conjugate_derivative")),
-    "gap doubled": ("missing factor", GAP, times(2, "fenchel_young")),
-    "form doubled": ("missing factor", FORM, times(2, "cvxpy_form")),
-    "derivative shifted": ("wrong branch", SLOPE, {"derivative": shifted}),
-    "conjugate bent": ("wrong branch", CONJUGATE, {"conjugate": bent}),
-    "domain halved": ("wrong domain", "conjugate_domain", {"conjugate_domain": narrowed}),
-    "descent too small": ("constant too small", "descent_bound", times(0.125, "descent_bound")),
-    "gap swapped": ("swapped arguments", GAP, swapped("fenchel_young")),
-    "inverse swapped": ("swapped arguments", INVERSE, swapped("conjugate_derivative")),
-    "inverse of another": (None, INVERSE, of_other("conjugate_derivative")),
-    "form of another": (None, FORM, of_other("cvxpy_form")),
-    "conjugate of another": (None, CONJUGATE, of_other("conjugate")),
-    "radius too small": ("constant too small", "bregman_radius", times(0.125, "bregman_radius")),
-}
-"""The cause, if one is clear, and the identity that report it; and what each changes."""
-
-PLANS = [  # each bug with two of the losses, each loss with three of the bugs
-    (loss, bug)
-    for (i, loss), (k, bug) in itertools.product(enumerate(SHIPPED), enumerate(BUGS))
-    if (i + k + 1) % 6 == 0
-]
-
-
-@pytest.mark.parametrize(("loss", "bug"), PLANS)
-def test_planted_bug_is_caught_by_name(loss: SeparableConjugate, bug: str) -> None:
-    cause, identity, changes = BUGS[bug]
-    few = labels(loss) if isinstance(loss, SIGNS) else [1.0, -1.0, 2.5]
-    report = inspect_conjugate(planted(loss, **changes), few)
-    assert not report.ok, bug
-    named = [f for f in report.failures if cause in (None, f.cause) and identity in f.identity]
-    assert named, f"{bug}:\n{report}"
-    assert cause in (None, report.causes[0]), f"{bug}:\n{report}"
-    with pytest.raises(ContractError, match=cause):
-        report.checked()
-
-
-BOUNDED = [loss for loss in SHIPPED if not isinstance(loss, LeastSquares | Expectile)]
-
-
-@pytest.mark.parametrize("loss", BOUNDED, ids=lambda loss: type(loss).__name__)
-def test_conjugate_that_is_finite_beyond_its_domain(loss: SeparableConjugate) -> None:
-    report = inspect_conjugate(planted(loss, conjugate=leaking))
-    assert report.causes[0] == "wrong domain", report
-
-
 FLAT = [loss for loss in SHIPPED if not loss.strictly_convex]
 
 
 @pytest.mark.parametrize("loss", FLAT, ids=lambda loss: type(loss).__name__)
-def test_flat_losses_say_so_and_must(loss: SeparableConjugate) -> None:
+def test_flat_losses_say_so(loss: SeparableConjugate) -> None:
     assert "not strictly convex" in loss.note
     assert "conjugate_derivative returns" in loss.note
     assert loss.note in small_problem(loss, L1Ball(1.5)).describe()
-    assert inspect_conjugate(planted(loss, strictly_convex=True)).causes == ["wrong flag"]
 
 
 # ---- the same functions in 50 digits -----------------------------------------------------------
