@@ -215,13 +215,6 @@ class Pairwise(ActiveSetMethod):
     2015). α is chosen by ``rule``, as for ``FrankWolfe``. Linear on polytopes with f strongly
     convex, but for swaps: steps that move all of a_v's weight to an atom that was not active. For
     m atoms in all, the theory allows 3·m! of them for every step that makes progress.
-
-    Examples
-    --------
-    >>> from rcmd import LeastSquares, Problem, Simplex, solve
-    >>> problem = Problem(np.eye(3), [0.6, 0.3, -1.0], LeastSquares(), Simplex())
-    >>> solve(problem, method=Pairwise(), tol=1e-12).beta.round(6)
-    array([0.65, 0.35, 0.  ])
     """
 
     note = "Pairwise Frank-Wolfe: linear on polytopes where f is strongly convex; no bound printed"
@@ -239,13 +232,6 @@ class BlendedPairwise(ActiveSetMethod):
     ∇f(β)ᵀ(a_v − a_u) ≥ ∇f(β)ᵀ(β − β̃), β ← β + α (a_u − a_v) with 0 ≤ α ≤ λ_v, else a Frank–Wolfe
     step to β̃ (Tsuji, Tanaka & Pokutta 2022). No swaps to new atoms: linear on polytopes with f
     strongly convex. α is chosen by ``rule``, as for ``FrankWolfe``.
-
-    Examples
-    --------
-    >>> from rcmd import LeastSquares, Problem, Simplex, solve
-    >>> problem = Problem(np.eye(3), [0.6, 0.3, -1.0], LeastSquares(), Simplex())
-    >>> solve(problem, method=BlendedPairwise(), tol=1e-12).beta.round(6)
-    array([0.65, 0.35, 0.  ])
     """
 
     note = "Blended pairwise conditional gradients: linear on polytopes where f is strongly convex"

@@ -61,8 +61,8 @@ class Sdca(Method):
     --------
     >>> from rcmd import Logistic, Problem, Ridge, solve
     >>> problem = Problem([[1.0, 0.0], [1.0, 2.0]], [1.0, -1.0], Logistic(), Ridge(0.1))
-    >>> solve(problem, method=Sdca(), tol=1e-8).success
-    True
+    >>> [solve(problem, method=each, tol=1e-8).success for each in (Sdca(), Quartz(), Apcg())]
+    [True, True, True]
     """
 
     any_batch = True
@@ -93,13 +93,6 @@ class Quartz(Method):
     For R(β⁺) ≤ (1 − θ)R(β) + θR(β̃), and at v_j = l_j'(x_jᵀβ⁺) one has
     l_j(x_jᵀβ⁺) ≤ (1 − θ)l_j(x_jᵀβ) + θ[v_j x_jᵀβ̃ − l_j*(v_j)]; the ascent pays for the rest:
     E D(w⁺) − D(w) ≥ (θ/n) Σ_j [(v_j x_jᵀβ̃ − l_j*(v_j)) − (w_j x_jᵀβ̃ − l_j*(w_j))].
-
-    Examples
-    --------
-    >>> from rcmd import Logistic, Problem, Ridge, solve
-    >>> problem = Problem([[1.0, 0.0], [1.0, 2.0]], [1.0, -1.0], Logistic(), Ridge(0.1))
-    >>> solve(problem, method=Quartz(), tol=1e-8).success
-    True
     """
 
     any_batch = True
@@ -201,13 +194,6 @@ class Apcg(Method):
 
     R is a ``Ridge`` without a given radius: no optimum leaves its ball, so that the dual without
     the ball has the same maximizer.
-
-    Examples
-    --------
-    >>> from rcmd import Logistic, Problem, Ridge, solve
-    >>> problem = Problem([[1.0, 0.0], [1.0, 2.0]], [1.0, -1.0], Logistic(), Ridge(0.1))
-    >>> solve(problem, method=Apcg(), tol=1e-8).success
-    True
     """
 
     note = "APCG (Lin, Lu & Xiao): accelerated, D* − D = O((1 − 1/(n√σ))^k)"

@@ -61,13 +61,6 @@ class SCGS(Capped):
     E P(β_k) − P* = O(1/k²) after O(k²) oracle calls, R the indicator of a set; the default is
     that order without its constants, as in Lu and Freund's experiments: min{k³, cap·n} rows,
     without replacement. This is the rule for convex f; (1/n) Σ_j γ_j (2M_j)² stands for LD².
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SCGS(cap=1.0), tol=1e-3).success
-    True
     """
 
     note = "SCGS: O(1/k²) in expectation while batches grow like k³, no bound is printed"
@@ -118,13 +111,6 @@ class STORC(Capped):
     m_k = 700 N_t + 24 N_t G (k+1)/(LD), for which E P(β) − P* ≤ LD²/2^{t+1} after epoch t,
     O(1/K²) after K steps in all; but at most cap·n rows are taken, without replacement.
     (1/n) Σ_j γ_j (2M_j)² stands for LD², max_j (|l_j'(0)| + γ_j M_j) ‖x_j‖ for G.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=STORC(), tol=1e-3).success
-    True
     """
 
     note = "STORC: O(1/k²) in expectation at the ends of epochs, no bound is printed"

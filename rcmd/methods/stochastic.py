@@ -104,13 +104,6 @@ class SFW(Capped):
     β̃_k is a minimizer of ∇̃_kᵀβ + R(β), with ∇̃_k the mean gradient at β_{k−1} of m_k rows.
     m_k = (G(k+1)/(LD))² gives E P(β_k) − P* = O(1/k); the default is that order without its
     constants, as in Lu and Freund's experiments: min{k², cap·n} rows, without replacement.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SFW(cap=1.0), tol=1e-3).success
-    True
     """
 
     note = "SFW: O(1/k) in expectation while batches grow like k², no bound is printed"
@@ -140,13 +133,6 @@ class SCGM(Stochastic):
     with β̃_t a minimizer of d_tᵀβ + R(β). The paper has ρ_t = 4/(t+8)^{2/3} and γ_t = 1/(t+8),
     the defaults, for which E P(β_t) − P* = O(t^{−1/3}) for any batch, by default the 1 % of the
     rows of Lu and Freund's experiments. Other numbers have no such theorem.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SCGM(), tol=1e-2).success
-    True
     """
 
     pace: float = 1.0
@@ -227,13 +213,6 @@ class OnlineFrankWolfe(Stochastic):
     β_1, …, β_T, the solution that is certified, has E P − P* = O(T^{−1/4}). Batches are 1 % of
     the rows by default; max_j (|l_j'(0)| + γ_j M_j) ‖x_j‖ stands for G, and D is such that
     LD² = (1/n) Σ_j γ_j (2M_j)².
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=OnlineFrankWolfe(), tol=5e-2).success
-    True
     """
 
     any_batch = True

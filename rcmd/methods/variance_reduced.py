@@ -45,13 +45,6 @@ class SagFrankWolfe(Stochastic):
     with β̃_t a minimizer of dᵀβ + R(β): E P(β_t) − P* = O(1/t) for any batch, by default 1 %
     of the rows. Rows not drawn yet count as w_j = 0, so that no first pass is needed. Where the
     dual engine averages predictions, this method evaluates them at β.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SagFrankWolfe(), tol=1e-3).success
-    True
     """
 
     any_batch = True
@@ -96,13 +89,6 @@ class SarahFrankWolfe(Stochastic):
     batches cost the same order. The steps are η_k = 2/(k + 4/p), the decreasing rule of a
     recursion r_{k+1} ≤ (1 − η_k) r_k + cη_k² with η_k ≤ p/2; it needs no horizon, unlike
     rules that begin with constant steps for half of a given number of iterations.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SarahFrankWolfe(), tol=1e-3).success
-    True
     """
 
     note = "Sarah Frank-Wolfe: O(1/k) in expectation, no bound is printed"
@@ -199,13 +185,6 @@ class SVRF(Capped):
     With m_k = 96(k+1), E P(β) − P* ≤ LD²/2^{t+1} after epoch t; the default is that order
     without its constants, as in Lu and Freund's experiments: min{k, cap·n} rows, without
     replacement, where k restarts in each epoch.
-
-    Examples
-    --------
-    >>> from rcmd import Box, LeastSquares, Problem, solve
-    >>> problem = Problem([[1.0], [1.0]], [0.25, 0.75], LeastSquares(), Box(-1.0, 1.0))
-    >>> solve(problem, method=SVRF(), tol=1e-3).success
-    True
     """
 
     note = "SVRF: O(1/k) in expectation at the ends of epochs, no bound is printed"

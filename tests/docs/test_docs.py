@@ -58,7 +58,12 @@ EXAMPLES = {
     "rcmd.datasets.open_rows": "RowsWriter StoredData",
     "rcmd.datasets.read_libsvm": "LibsvmData",
     "rcmd.distributed.rehearse": "Group SharedError",
+    "rcmd.methods.AwayStep": "BlendedPairwise Pairwise",
     "rcmd.methods.Method": "Progress",
+    "rcmd.methods.Sdca": "Apcg Quartz",
+    "rcmd.methods.method_named": (
+        "OnlineFrankWolfe SCGM SCGS SFW STORC SVRF SagFrankWolfe SarahFrankWolfe"
+    ),
     "rcmd.SparseAtom": "Atom",
     "rcmd.plotting.drawn": "Line Panel",
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",

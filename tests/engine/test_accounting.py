@@ -28,7 +28,7 @@ from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import UniformSampler
 from rcmd.engine.state import Stateful
-from rcmd.model.schedules import LinearSchedule, Resumed, Schedule, SublinearSchedule
+from rcmd.model.schedules import LinearSchedule, Schedule, SublinearSchedule
 
 F = Fraction
 STEPS = 30
@@ -100,21 +100,6 @@ def test_averages_are_the_weighted_sums(
     check_dual(dual, schedule)
     moved = schedule.growth(STEPS - 1, 0) > threshold
     assert [average.base > 0 for average in (primal, dual)] == [moved, moved]
-
-
-@pytest.mark.parametrize("done", [0, 1, 7])
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=["sublinear", "linear", "explosive"])
-def test_a_start_counts_as_the_steps_done(schedule: Schedule, done: int) -> None:
-    """β̄^i = (1 − α_i) β̄^{i−1} + α_i β̃^i from the start on."""
-    resumed = Resumed(schedule, done)
-    beta = fractions(4, 4)
-    average = PrimalAverage(resumed, beta.copy())
-    assert list(average.value()) == list(beta)
-    for step in steps(6):
-        alpha = resumed.mixing(step.i)
-        beta = (1 - alpha) * beta + alpha * step.atom.dense(0 * beta)
-        average.record(step)
-        assert list(average.value()) == list(beta), step.i
 
 
 def test_a_saved_average_goes_on() -> None:

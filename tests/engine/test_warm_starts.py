@@ -1,17 +1,16 @@
-"""Engines and averages that begin at an earlier run's pair."""
+"""Engines and averages that begin at an earlier run's pair; both engines: test_compiled.py."""
 
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from small_problems import exact_problem, problem
+from small_problems import exact_problem
 
 from rcmd import ConjugateProx, DenseAtom
 from rcmd.engine.accounting import DualAverage, PrimalAverage, Step
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import Replay
-from rcmd.methods.rcmd import make_engine
 from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule
 
 F = Fraction
@@ -57,22 +56,3 @@ def test_a_run_starts_at_the_predictions_of_the_start() -> None:
     assert engine.s.tolist() == exact.rows.matvec(beta).tolist()
     assert engine.w.tolist() == exact.response(beta).tolist()
     assert engine.averages()[0].tolist() == beta.tolist()
-
-
-@pytest.mark.parametrize("oracle", ["l1-ball", "ridge", "moved-l1-ball"])  # one of each loop
-def test_engines_agree_on_warm_starts(oracle: str) -> None:
-    case = problem("least-squares", oracle, n=12, weighted=True)
-    beta = case.oracle.argmin(np.array([1.0, -2.0, 0.5, 0.1])).dense(np.zeros(4))
-    rng = np.random.default_rng(0)
-    batches = [rng.choice(12, 3, replace=False) for _ in range(2000)]
-    schedule = Resumed(LinearSchedule(4.0, 1.5), 7)  # its weights outgrow one base
-    slow, fast = (
-        make_engine(name, case, schedule, Replay(batches), ConjugateProx(), beta)
-        for name in ("reference", "compiled")
-    )
-    for steps in (0, 1, 30, 1500):
-        slow.advance(steps)
-        fast.advance(steps)
-        for mine, theirs in zip(slow.averages(), fast.averages(), strict=True):
-            assert np.allclose(mine, theirs, atol=1e-9)
-        assert np.allclose(slow.s, fast.s, atol=1e-9)

@@ -64,6 +64,13 @@ def exact() -> np.ndarray:
     return np.vectorize(F, otypes=[object])(matrix())
 
 
+class Table:
+    """What a table of another library looks like to NumPy."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return matrix()
+
+
 def old_matrix() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PendingDeprecationWarning)
@@ -77,6 +84,15 @@ LAYOUTS: dict[str, Callable[[], Any]] = {
     "big-endian": lambda: matrix().astype(">f8"),
     "fortran": lambda: np.asfortranarray(matrix()),
     "strided": lambda: np.repeat(matrix(), 2, axis=1)[:, ::2],
+    "transposed": lambda: matrix().T.copy().T,
+    "negative strides": lambda: matrix()[::-1, ::-1].copy()[::-1, ::-1],
+    "unaligned": lambda: np.frombuffer(b"x" + matrix().tobytes(), offset=1).reshape(N, P),
+    "float16": lambda: matrix().astype(np.float16),
+    "longdouble": lambda: matrix().astype(np.longdouble),
+    "int8": lambda: (matrix() * 4).astype(np.int8),
+    "masked, nothing missing": lambda: np.ma.MaskedArray(matrix()),
+    "table": Table,
+    "tuples": lambda: tuple(map(tuple, matrix().tolist())),
     "read-only": read_only,
     "np.matrix": old_matrix,
     "list": lambda: matrix().tolist(),
@@ -89,6 +105,11 @@ LAYOUTS: dict[str, Callable[[], Any]] = {
     "csr duplicates": duplicate_csr,
     "csc": lambda: sp.csc_array(matrix()),
     "coo": lambda: sp.coo_array(matrix()),
+    "coo duplicates": lambda: sp.coo_array(duplicate_csr()),
+    "lil": lambda: sp.lil_array(matrix()),
+    "dok": lambda: sp.dok_array(matrix()),
+    "bsr": lambda: sp.bsr_array(matrix()),
+    "dia": lambda: sp.dia_array(matrix()),
     "fractions": exact,
 }
 
@@ -142,7 +163,7 @@ def check_double(rows: Rows) -> None:
 
 
 def scaled(name: str) -> np.ndarray:
-    return matrix() * 4 if name in ("int", "csr int values") else matrix()
+    return matrix() * 4 if name in ("int", "int8", "csr int values") else matrix()
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -151,8 +172,9 @@ def test_rows(name: str) -> None:
     rows = as_rows(X)
     check_rows(rows, scaled(name))
     if sp.issparse(X):
-        for part in ("data", "row", "col") if name == "coo" else ("data", "indices", "indptr"):
-            np.testing.assert_array_equal(getattr(X, part), getattr(before, part))
+        for part in ("data", "row", "col", "indices", "indptr", "offsets", "rows"):
+            if hasattr(X, part):
+                np.testing.assert_array_equal(getattr(X, part), getattr(before, part))
     else:
         np.testing.assert_array_equal(np.asarray(X), np.asarray(before))
     if name == "fractions":

@@ -44,140 +44,91 @@ def entropy(v: Ball) -> Ball:
     return xlogx(positive(v)) + xlogx(positive(1 - v))
 
 
-def signed(y: Ball) -> tuple[Any, Any]:
-    """The w with 0 ≤ −yw ≤ 1, y = ±1."""
-    return (-1, 0) if y > 0 else (0, 1)
+Function = Callable[[Ball], Ball]
 
 
-def least_squares(loss: Any) -> Pair:
-    """½(s − y)²."""
-    return Pair(lambda s, y: (s - y) ** 2 / 2, lambda w, y: w * w / 2 + w * y)
+def of_residual(g: Function, dual: Function, low: Any = None, high: Any = None) -> Pair:
+    """g(s − y), for g with the conjugate ``dual`` from ``low`` to ``high``."""
+    return Pair(lambda s, y: g(s - y), lambda w, y: dual(w) + w * y, lambda y: (low, high))
 
 
-def logistic(loss: Any) -> Pair:
-    """log(1 + exp(−ys))."""
-    return Pair(lambda s, y: softplus(-y * s), lambda w, y: entropy(-y * w), signed)
-
-
-def huber(loss: Any) -> Pair:
-    """½r² for |r| ≤ width, else width·|r| − ½width²."""
-    width, one = ball(loss.width), arb(1)
+def of_margin(g: Function, dual: Function, most: Any = None) -> Pair:
+    """g(−ys) for y = ±1, where dom g* begins with 0 and ends with ``most``."""
+    least = None if most is None else -most
     return Pair(
-        lambda s, y: clipped(s - y, -width, width, one),
-        lambda w, y: w * w / 2 + w * y,
-        lambda y: (-width, width),
+        lambda s, y: g(-y * s),
+        lambda w, y: dual(-y * w),
+        lambda y: (least, 0) if y > 0 else (0, most),
     )
 
 
-def pseudo_huber(loss: Any) -> Pair:
-    """width²(√(1 + t²) − 1), t = (s − y)/width."""
-    width = ball(loss.width)
+def of_mean(g: Function, dual: Function, most: Any = None) -> Pair:
+    """g(s) − ys, likewise."""
     return Pair(
-        lambda s, y: width**2 * ((1 + ((s - y) / width) ** 2).sqrt() - 1),
-        lambda w, y: width**2 * (1 - positive(1 - (w / width) ** 2).sqrt()) + w * y,
-        lambda y: (-width, width),
+        lambda s, y: g(s) - y * s,
+        lambda w, y: dual(w + y),
+        lambda y: (-y, None if most is None else most - y),
     )
 
 
-def log_cosh(loss: Any) -> Pair:
-    """width² log cosh t, t = (s − y)/width; 2 cosh t = exp(t)(1 + exp(−2t))."""
-    width = ball(loss.width)
-    return Pair(
-        lambda s, y: width**2 * (softplus(-2 * (s - y) / width) + (s - y) / width - arb(2).log()),
-        lambda w, y: width**2 * (entropy((1 + w / width) / 2) + arb(2).log()) + w * y,
-        lambda y: (-width, width),
-    )
+def smooth_absolute(g: Function, dual: Function) -> Callable[[Any], Pair]:
+    """width²·g(t), t = (s − y)/width, for g with the conjugate ``dual`` on [−1, 1]."""
 
+    def pair(loss: Any) -> Pair:
+        width = ball(loss.width)
+        square = width * width
+        return of_residual(
+            lambda r: square * g(r / width), lambda w: square * dual(w / width), -width, width
+        )
 
-def fair(loss: Any) -> Pair:
-    """width²(|t| − log(1 + |t|)), t = (s − y)/width."""
-    width = ball(loss.width)
-    return Pair(
-        lambda s, y: width**2 * (abs(s - y) / width - positive(abs(s - y) / width).log1p()),
-        lambda w, y: width**2 * (-abs(w / width) - (-abs(w / width)).log1p()) + w * y,
-        lambda y: (-width, width),
-    )
+    return pair
 
 
 def smoothed_hinge(loss: Any) -> Pair:
     """max over 0 ≤ v ≤ 1 of v(1 − ys) − width·v²/2."""
     width = ball(loss.width)
-    return Pair(
-        lambda s, y: clipped(1 - y * s, 0, 1, width),
-        lambda w, y: width * w * w / 2 + y * w,
-        signed,
-    )
-
-
-def squared_hinge(loss: Any) -> Pair:
-    """½(1 − ys)₊²."""
-    return Pair(
-        lambda s, y: positive(1 - y * s) ** 2 / 2,
-        lambda w, y: w * w / 2 + y * w,
-        lambda y: (None, 0) if y > 0 else (0, None),
-    )
+    return of_margin(lambda q: clipped(1 + q, 0, 1, width), lambda v: width * v * v / 2 - v, 1)
 
 
 def softplus_hinge(loss: Any) -> Pair:
     """width·log(1 + exp((1 − ys)/width))."""
     width = ball(loss.width)
-    return Pair(
-        lambda s, y: width * softplus((1 - y * s) / width),
-        lambda w, y: width * entropy(-y * w) + y * w,
-        signed,
+    return of_margin(
+        lambda q: width * softplus((1 + q) / width), lambda v: width * entropy(v) - v, 1
     )
 
 
 def quantile(loss: Any) -> Pair:
     """max over −level ≤ v ≤ 1 − level of v(s − y) − width·v²/2."""
     width, low, high = ball(loss.width), -ball(loss.level), 1 - ball(loss.level)
-    return Pair(
-        lambda s, y: clipped(s - y, low, high, width),
-        lambda w, y: width * w * w / 2 + w * y,
-        lambda y: (low, high),
+    return of_residual(
+        lambda r: clipped(r, low, high, width), lambda w: width * w * w / 2, low, high
     )
 
 
 def insensitive(loss: Any) -> Pair:
     """max over 0 ≤ v ≤ 1 of v(|s − y| − tolerance) − width·v²/2."""
     width, tolerance = ball(loss.width), ball(loss.tolerance)
-    return Pair(
-        lambda s, y: clipped(positive(abs(s - y) - tolerance), 0, 1, width),
-        lambda w, y: width * w * w / 2 + tolerance * abs(w) + w * y,
-        lambda y: (-1, 1),
+    return of_residual(
+        lambda r: clipped(positive(abs(r) - tolerance), 0, 1, width),
+        lambda w: width * w * w / 2 + tolerance * abs(w),
+        -1,
+        1,
     )
 
 
 def expectile(loss: Any) -> Pair:
     """½level·(y − s)₊² + ½(1 − level)·(s − y)₊²."""
     low, high = ball(loss.level), 1 - ball(loss.level)
-    return Pair(
-        lambda s, y: (low * positive(y - s) ** 2 + high * positive(s - y) ** 2) / 2,
-        lambda w, y: (positive(-w) ** 2 / low + positive(w) ** 2 / high) / 2 + w * y,
+    return of_residual(
+        lambda r: (low * positive(-r) ** 2 + high * positive(r) ** 2) / 2,
+        lambda w: (positive(-w) ** 2 / low + positive(w) ** 2 / high) / 2,
     )
 
 
 def exp_conjugate(v: Ball) -> Ball:
     """v log v − v for v ≥ 0."""
     return xlogx(positive(v)) - v
-
-
-def poisson(loss: Any) -> Pair:
-    """exp(s) − ys."""
-    return Pair(
-        lambda s, y: s.exp() - y * s,
-        lambda w, y: exp_conjugate(w + y),
-        lambda y: (-y, None),
-    )
-
-
-def exponential(loss: Any) -> Pair:
-    """exp(−ys)."""
-    return Pair(
-        lambda s, y: (-y * s).exp(),
-        lambda w, y: exp_conjugate(-y * w),
-        lambda y: (None, 0) if y > 0 else (0, None),
-    )
 
 
 def gamma(loss: Any) -> Pair:
@@ -199,33 +150,33 @@ def negative_binomial(loss: Any) -> Pair:
     )
 
 
-def cross_entropy(loss: Any) -> Pair:
-    """log(1 + exp(s)) − ys."""
-    return Pair(
-        lambda s, y: softplus(s) - y * s,
-        lambda w, y: entropy(w + y),
-        lambda y: (-y, 1 - y),
-    )
-
-
 TABLE: dict[type, Callable[[Any], Pair]] = {
-    conjugates.LeastSquares: least_squares,
-    conjugates.Logistic: logistic,
-    conjugates.Huber: huber,
-    conjugates.PseudoHuber: pseudo_huber,
-    conjugates.LogCosh: log_cosh,
-    conjugates.Fair: fair,
+    conjugates.LeastSquares: lambda loss: of_residual(lambda r: r * r / 2, lambda w: w * w / 2),
+    conjugates.Logistic: lambda loss: of_margin(softplus, entropy, 1),
+    conjugates.Huber: smooth_absolute(lambda t: clipped(t, -1, 1, arb(1)), lambda u: u * u / 2),
+    conjugates.PseudoHuber: smooth_absolute(
+        lambda t: (1 + t * t).sqrt() - 1, lambda u: 1 - positive(1 - u * u).sqrt()
+    ),
+    conjugates.LogCosh: smooth_absolute(  # 2 cosh t = exp(t)(1 + exp(−2t))
+        lambda t: softplus(-2 * t) + t - arb(2).log(),
+        lambda u: entropy((1 + u) / 2) + arb(2).log(),
+    ),
+    conjugates.Fair: smooth_absolute(
+        lambda t: abs(t) - positive(abs(t)).log1p(), lambda u: -abs(u) - (-abs(u)).log1p()
+    ),
     conjugates.SmoothedHinge: smoothed_hinge,
-    conjugates.SquaredHinge: squared_hinge,
+    conjugates.SquaredHinge: lambda loss: of_margin(
+        lambda q: positive(1 + q) ** 2 / 2, lambda v: v * v / 2 - v
+    ),
     conjugates.SoftplusHinge: softplus_hinge,
     conjugates.SmoothedQuantile: quantile,
     conjugates.EpsilonInsensitive: insensitive,
     conjugates.Expectile: expectile,
-    conjugates.CrossEntropy: cross_entropy,
-    conjugates.Poisson: poisson,
+    conjugates.CrossEntropy: lambda loss: of_mean(softplus, entropy, 1),
+    conjugates.Poisson: lambda loss: of_mean(arb.exp, exp_conjugate),
     conjugates.NegativeBinomial: negative_binomial,
     conjugates.Gamma: gamma,
-    conjugates.Exponential: exponential,
+    conjugates.Exponential: lambda loss: of_margin(arb.exp, exp_conjugate),
 }
 
 
