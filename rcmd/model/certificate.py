@@ -49,7 +49,9 @@ class Certificate:
     Where the rounding of Xβ + o, Xᵀw or oᵀw may change P or D by more than 1e-13, a bound of that
     is added to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers
     returned. A sum is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on
-    dom R. The gap is never below ``smallest_gap``.
+    dom R. With weights, it is the gap at ω_j times the double w_j/ω_j, which is within 2⁻⁵³|w_j| of
+    w_j: l_j* may be so steep there that its value at w_j is another, but P(β) − P* is no larger.
+    The gap is never below ``smallest_gap``.
     """
 
     beta: Any

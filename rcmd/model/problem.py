@@ -250,19 +250,47 @@ class Problem:
 
     def _vet(self) -> None:
         """Check what is not rcmd's own, and say what certificates rest on."""
-        parts = {"loss": self.loss, "oracle": self.oracle, "rows": self.rows}
-        found = {name: own for name, part in parts.items() if (own := foreign(part))}
+        found = self._foreign()
         if found and self.verify:
             from rcmd.model.vetting import vet
 
             grounds = vet(self, found)
         else:
             grounds = dict.fromkeys(found, "unchecked")
-        self.grounds = dict.fromkeys(parts, "proved") | grounds
+        self.grounds = dict.fromkeys(("loss", "oracle", "rows"), "proved") | grounds
         words = [ground.partition(" ")[0] for ground in self.grounds.values()]
         worst = max(words, key=GROUNDS.index)
         said = [f"{names(found[part])} {ground}" for part, ground in grounds.items()]
         self.ground_text = f"{worst}: {'; '.join(said).replace(f' {worst}', '')}".rstrip(": ")
+        self._checked = self._marks()
+
+    def _foreign(self) -> dict[str, list[Any]]:
+        parts = {"loss": self.loss, "oracle": self.oracle, "rows": self.rows}
+        return {name: own for name, part in parts.items() if (own := foreign(part))}
+
+    def _marks(self) -> dict[str, str]:
+        """Fingerprints of what is not rcmd's own; rows are data, which must not change."""
+        return {name: fingerprint(own) for name, own in self._foreign().items() if name != "rows"}
+
+    def check_again(self) -> None:
+        """Check losses and oracles that were altered since they were checked, and begin anew.
+
+        What a class names in ``changing`` may change; other attributes that a run counts in cost a
+        check each time.
+        """
+        with shared_errors(self.group):
+            altered = self._marks() != self._checked
+        if not self.group.largest(np.array([float(altered)]))[0]:
+            return
+        for name in (*FOUND, "spectral_energy", "_start_slope"):
+            vars(self).pop(name, None)
+        losses = copy(self.losses)
+        for name in ("_record", "domain"):
+            vars(losses).pop(name, None)
+        losses._scalars, losses.unit_gammas = {}, None
+        vars(self).update(losses=losses)
+        self._regularize(self.regularizer)
+        self._vet()
 
     @property
     def ground(self) -> str:
@@ -600,8 +628,9 @@ def names(parts: list[Any]) -> str:
 
 
 def check_problem(problem: Any) -> None:
-    """Refuse anything but a ``Problem``."""
+    """Refuse anything but a ``Problem``, and one whose altered parts do not pass."""
     if not isinstance(problem, Problem):
         raise TypeError(
             f"problem is of type {type(problem).__name__}; expected a Problem(X, y, loss, oracle)"
         )
+    problem.check_again()

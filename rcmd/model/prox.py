@@ -98,10 +98,11 @@ def _map(function: Any, losses: SampleLosses, *arguments: Array, batch: Any = No
     """``function(loss, *arguments, y, weight)`` coordinate by coordinate."""
     y, weights = losses.y, losses.weights
     places = range(len(y)) if batch is None else batch
-    values = [
-        function(losses.one(j), *at, y[j], 1 if weights is None else weights[j])
-        for j, *at in zip(places, *arguments, strict=True)
-    ]
+    with np.errstate(over="ignore", invalid="ignore"):  # as in compiled code
+        values = [
+            function(losses.one(j), *at, y[j], 1 if weights is None else weights[j])
+            for j, *at in zip(places, *arguments, strict=True)
+        ]
     return np.array(values, dtype=y.dtype)
 
 
@@ -268,29 +269,31 @@ class ExactProx(BregmanProx):
     def inverse(self, loss: Loss, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
         """False position (the Illinois variant); as the slope is ≥ 1, two points bracket the root.
 
-        Exact after one step where l' is affine, in any number type.
+        Exact after one step where l' is affine, in any number type. Where l' is so steep at one
+        point, or infinite, that a step rounds to the other, the bracket is halved.
         """
         kappa = self.kappa * weight
         target = m + kappa * loss.derivative(0 * s, y)
-        left = s
-        f_left = left + kappa * loss.derivative(left, y) - target
-        if f_left == 0:
-            return left
-        right = left - f_left
-        f_right = right + kappa * loss.derivative(right, y) - target
-        for _ in range(200):
-            if f_right == 0 or f_left == f_right:
-                return right
-            middle = right - f_right * (right - left) / (f_right - f_left)
-            if middle == left or middle == right:
-                return right
-            f_middle = middle + kappa * loss.derivative(middle, y) - target
-            if (f_middle > 0) == (f_right > 0):
-                f_left = f_left / 2
+        last = far = s
+        f_last = f_far = s + kappa * loss.derivative(s, y) - target
+        near = s - f_last - f_last / 2**48  # beyond the root
+        for k in range(300):
+            term = kappa * loss.derivative(near, y)
+            f_near = near + term - target
+            size, beyond = abs(near) + abs(term) + abs(target), (f_near > 0) != (f_last > 0)
+            if size - abs(f_near) / 4 == size or not (k or beyond):  # what is left is rounding
+                return near
+            if beyond:
+                far, f_far = last, f_last
             else:
-                left, f_left = right, f_right
-            right, f_right = middle, f_middle
-        return right
+                f_far = f_far / 2
+            last, f_last = near, f_near
+            near = last - f_last * ((last - far) / (f_last - f_far))
+            if not min(last, far) < near < max(last, far):
+                near = (last + far) / 2
+                if near == last or near == far:
+                    return last
+        return near
 
     def divergence(self, loss: Loss, w: Any, s: Any, y: Any, weight: Any) -> Any:
         gap = w - weight * loss.derivative(s, y)

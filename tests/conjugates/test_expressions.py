@@ -614,6 +614,16 @@ def test_what_ended_a_process_is_said(
     assert worker._process is None  # the next formula gets a new one
 
 
+def test_a_process_that_was_killed_leaves_no_pipes_open(fresh: Path) -> None:
+    loss_from_expression("3*(s - y)**2")
+    killed = worker._process
+    killed.kill()
+    killed.wait()
+    assert loss_from_expression("4*(s - y)**2").gamma == 8.0
+    assert killed.stdin.closed
+    assert killed.stdout.closed
+
+
 def test_where_no_process_can_be_started_formulas_are_derived_here(
     fresh: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

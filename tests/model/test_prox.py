@@ -5,6 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -13,8 +14,11 @@ from rcmd import (
     ConjugateProx,
     EuclideanProx,
     ExactProx,
+    Exponential,
+    Gamma,
     LeastSquares,
     Logistic,
+    Poisson,
     Problem,
     Ridge,
     SampleLosses,
@@ -259,3 +263,37 @@ def test_unweighted_samples_have_weight_one() -> None:
     for prox in PROXES:
         found = [prox.step(o, bounds, np.array([0, 1]), s, s + 1, 0.5) for o in (plain, ones)]
         np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("loss", [Poisson(), Exponential(), Gamma(), Logistic()], ids=repr)
+def test_exact_steps_end_at_the_root(loss: Any) -> None:
+    """However much steeper l' is at one end of the bracket than at the other, up to infinity."""
+    rng, prox = np.random.default_rng(0), ExactProx(1.0)
+    exp = mpmath.exp
+    slopes: dict[type, Any] = {
+        Poisson: lambda s, y: exp(s) - y,
+        Exponential: lambda s, y: -y * exp(-y * s),
+        Gamma: lambda s, y: 1 - y * exp(-s),
+        Logistic: lambda s, y: -y / (1 + exp(y * s)),
+    }
+    with mpmath.workprec(200), np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(500):
+            s, a = rng.standard_normal(2) * 10.0 ** rng.uniform(-3, 3.3, 2)
+            y = {Poisson: 5.0, Gamma: 0.3}.get(type(loss), 1.0)
+            weight = 10.0 ** rng.uniform(-12, 6)
+            m = prox.mirror(loss, s, y, weight) + (a - s)
+            if not math.isfinite(m):
+                continue
+            root = prox.inverse(loss, m, s, y, weight, 0.0)
+            exact = mpmath.mpf(root)
+            slope, first = (weight * slopes[type(loss)](x, y) for x in (exact, mpmath.mpf(0)))
+            curvature = 1 + weight * loss.second_derivative(root, y)
+            rounding = abs(root) + (abs(m) + abs(slope) + abs(first) + weight * y) / curvature
+            assert abs(exact + slope - m - first) / curvature <= 2.0**-49 * rounding
+
+
+def test_exact_steps_of_affine_slopes_are_exact() -> None:
+    prox, weight = ExactProx(F(3)), F(2, 7)
+    m = prox.mirror(LeastSquares(), F(1, 3), F(5), weight) + F(11, 13)
+    root = prox.inverse(LeastSquares(), m, F(1, 3), F(5), weight, F(0))
+    assert root == F(1, 3) + F(11, 13) / (1 + 3 * weight)

@@ -116,7 +116,7 @@ def test_the_least_value_is_that_of_the_formula() -> None:
     # On the boundary of each set: β₁ + β₂/2 = 3 is far outside.
     for oracle, best in [(Cube(1.0), 1.5), (Disc(1.0), np.sqrt(1.25)), (L1Ball(1.0), 1.0)]:
         one = replace(TWIN, X=X[:1], y=Y[:1], oracle=oracle)
-        assert trials._lowest(one, np.zeros(2)) == pytest.approx((3 - best) ** 2 / 2, rel=1e-9)
+        assert trials._lowest(one, np.zeros(2)) == pytest.approx((3 - best) ** 2 / 2, rel=1e-10)
     bump = Rough(2.0, depth=40.0, place=2.123, width=0.001)
     narrow = replace(TWIN, X=X[:1, :1], y=Y[:1], loss=bump, oracle=Cube(9.0))
     assert trials._lowest(narrow, np.zeros(1)) == pytest.approx(2.123**2 / 2 - 40, rel=1e-6)

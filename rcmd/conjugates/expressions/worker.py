@@ -85,6 +85,7 @@ _process: Any = None
 def _started() -> Any:
     global _process
     if _process is None or _process.poll() is not None:
+        _stop()  # its pipes
         if getattr(sys, "frozen", False) or not sys.executable:
             raise OSError("there is no interpreter to start")
         arguments = [sys.executable, "-c", _COMMAND.format(__name__), json.dumps(sys.path)]

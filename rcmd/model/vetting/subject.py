@@ -52,8 +52,8 @@ class Subject:
 FEW = 8
 """Up to so many rows, all are looked at."""
 
-MEASURED = 1000
-"""The narrowest of so many rows is looked at; the widest is that of all."""
+MEASURED = 2**15
+"""The narrowest of rows with so many entries is looked at; the widest is that of all."""
 
 
 class Sample:
@@ -82,7 +82,7 @@ class Sample:
 
 def _extreme_rows(rows: Rows) -> tuple[int, int]:
     """The row with the largest entry, and a row of small ones."""
-    stride = -(-rows.n // MEASURED)
+    stride = -(-rows.n // max(FEW, MEASURED // rows.p))
     thin = rows.thinned(stride)
     if thin is None:
         norms = rows.max_norms()

@@ -3,8 +3,9 @@
 A fault must be *refused* by a sentence, or the certificate *labelled*: as resting on a sample, or
 unchecked. Never may it be called proved; no bound may be shown that a class voids, nor one that the
 mean gap breaks; a twin must be solved, and rightly. The judge is no solver of ours: P is evaluated
-by its formula on a grid of its one or two variables and minimized from there. As any point bounds
-P* from above, it may miss a wrong certificate but never accuses a right one.
+by its formula, and minimized over its one or two variables by grids that close in, one variable
+inside the other: to 1e-10 where P is convex, as twins are and all but faulty losses. As any point
+bounds P* from above, it may miss a wrong certificate of another P but never accuses a right one.
 """
 
 import warnings
@@ -324,37 +325,64 @@ def _size(case: Planted, beta: Array) -> float:
 
 
 def _lowest(case: Planted, beta: Array) -> float:
-    """The least P found in dom R: on a grid, near the places of faults, and downhill from there."""
-    from scipy.optimize import minimize
+    """The least P found in dom R, and P* to 1e-10 of its variation there where P is convex.
 
-    oracle: Any = case.oracle
-    p, radius = case.X.shape[1], oracle.radius
-    axis = np.linspace(-1, 1, 2001 if p == 1 else 45)
-    points = [np.stack(np.meshgrid(*[axis] * p), axis=-1).reshape(-1, p), beta[None] / radius]
+    From the whole of dom R, and from around the best point of a grid and of places of faults.
+    """
+    radius, p = case.oracle.radius, case.X.shape[1]  # type: ignore[attr-defined]
+    axis = np.linspace(-radius, radius, 2001 if p == 1 else 45)
+    points = [np.stack(np.meshgrid(*[axis] * p), axis=-1).reshape(-1, p), beta[None]]
     place, width = getattr(case.loss, "place", 0.0), getattr(case.loss, "width", 0.0)
     offset = 0 * case.y if case.offset is None else case.offset
     for x, y, o in zip(case.X, case.y, offset, strict=True):
         if x.any():  # β along x that predicts what is near the place of the fault
             s = y - o + place + width * np.linspace(-3, 3, 25)
-            points.append(np.outer(s / (x @ x) / radius, x))
-
-    def inside(points: Array) -> Array:
-        norms = np.array([oracle.norm(point) for point in points])
-        return points * (radius / np.maximum(norms, 1.0))[:, None]
-
-    def value(point: Array) -> float:
-        return float(case.values(inside(point[None]))[0])
-
+            points.append(np.outer(s / (x @ x), x))
     start = np.concatenate(points)
-    best = start[case.values(inside(start)).argmin()]
-    found = value(best)
-    for step in (0.05, 1e-4):  # again, as a simplex may collapse
-        simplex = best + step * np.vstack([np.zeros(p), np.eye(p)])
-        options = {"xatol": 1e-13, "fatol": 1e-13 * abs(found), "initial_simplex": simplex}
-        polished = minimize(value, best, method="Nelder-Mead", options=options)
-        if polished.fun < found:
-            best, found = polished.x, float(polished.fun)
-    return found
+    norms = np.array([case.oracle.norm(point) for point in start])  # type: ignore[attr-defined]
+    start *= (radius / np.maximum(norms, radius))[:, None]
+    values = case.values(start)
+    best, cell = start[values.argmin()], axis[1] - axis[0]
+    return min(
+        float(values.min()), _least(case, 0 * best, radius), _least(case, best, 2 * float(cell))
+    )
+
+
+def _least(case: Planted, centre: Array, width: float) -> float:
+    """The least P in dom R within ``width`` of ``centre``: over β₂ for every β₁, if there are two."""
+    oracle: Any = case.oracle
+
+    def value(*columns: Array) -> Array:
+        points = np.stack(np.broadcast_arrays(*columns), axis=-1)
+        return case.values(points.reshape(-1, len(columns))).reshape(points.shape[:-1])
+
+    def lowest(first: Array) -> Array:
+        if len(centre) == 1:
+            return value(first)
+        share = np.minimum(abs(first) / oracle.radius, 1.0)
+        reach = oracle.radius + 0 * share
+        if isinstance(oracle, L1Ball):
+            reach *= 1 - share
+        elif isinstance(oracle, Disc | L2Ball):
+            reach *= np.sqrt((1 - share) * (1 + share))
+        ends = (np.clip(centre[1] + side, -reach, reach) for side in (-width, width))
+        return _minima(lambda second: value(first, second), *ends)
+
+    ends = (np.clip(centre[0] + side, -oracle.radius, oracle.radius) for side in (-width, width))
+    return float(_minima(lowest, *ends))
+
+
+def _minima(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """The least values on [low, high]; of a convex function to 4⁻¹⁸ of the length."""
+    best: Array = np.array(np.inf)
+    for _ in range(18):
+        points = low + (high - low) * np.linspace(0, 1, 9).reshape(-1, *[1] * np.ndim(low))
+        values = function(points)
+        k, best = values.argmin(axis=0)[None], np.minimum(best, values.min(axis=0))
+        low, high = (
+            np.take_along_axis(points, np.clip(k + side, 0, 8), axis=0)[0] for side in (-1, 1)
+        )
+    return best
 
 
 def _bound_findings(case: Planted, problem: Problem, lowest: float) -> Iterator[Finding]:
