@@ -46,8 +46,7 @@ def printed_steps(problem: Problem, batch: int) -> RCMD:
     return RCMD(batch=batch, schedule=LinearSchedule(problem.n / batch, sigma))
 
 
-HUNTED = [b for b in all_bounds() if not b.dual_only and b.schedule != "quartz"]
-BOUNDS = {bound.name: bound for bound in HUNTED}
+BOUNDS = {bound.name: bound for bound in all_bounds() if not bound.dual_only}
 OTHER_STEPS: dict[str, dict[str, Any]] = {
     name: {"method": printed_steps, "last": True}
     for name in ("remark-3.4-first", "remark-3.4-second")

@@ -171,7 +171,8 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
     problem = task.problem
     about = repr(problem)
     if steps.started:
-        about = problem.describe(steps.progress.constants_batch)  # collective; rank 0 alone prints
+        run = steps.progress
+        about = problem.describe(run.constants_batch, run.theorem)  # collective; rank 0 prints
     if problem.group.rank > 0:
         return exit_status(steps.finish())
     say("\n".join([*task.remarks, about, "", HEADER]), options.json)

@@ -101,10 +101,12 @@ class Quartz(Method):
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
         refuse_weak_convexity(self, problem)
         refuse_matrices(self, problem)
-        return _Quartz(self, problem, batch or 1, rng)
+        return QuartzProgress(self, problem, batch or 1, rng)
 
 
-class _Quartz(Progress):
+class QuartzProgress(Progress):
+    """A run: β, w, and shares θ and 1/σ_b by which they move."""
+
     even_steps = True
     not_kept = ("theorem_pair",)
 
@@ -114,9 +116,9 @@ class _Quartz(Progress):
         constants = problem.constants(batch)
         problem.oracle.reset()
         self.problem, self.rng = problem, rng
-        self._sampler = UniformSampler(problem.n, constants.batch, rng)
-        self._share = 1 / constants.sigma
-        self._theta = self._share / constants.blocks
+        self.sampler = UniformSampler(problem.n, constants.batch, rng)
+        self.share = 1 / constants.sigma
+        self.theta = self.share / constants.blocks
         self._w = problem.losses.derivative(0 * problem.losses.y)
         self.iteration, self.gradients, self.oracle_calls = 0, 0, 1
         self._refresh()
@@ -138,7 +140,7 @@ class _Quartz(Progress):
 
     @property
     def step_gradients(self) -> int:
-        return self._sampler.batch
+        return self.sampler.batch
 
     @property
     def w(self) -> Array:
@@ -154,10 +156,10 @@ class _Quartz(Progress):
             raise FloatingPointError(not_finite(self.problem, self.iteration))
 
     def step(self) -> None:
-        atom, batch = self.lowest_atom(self._d), self._sampler.draw(1)[0]
-        self.beta *= 1 - self._theta
-        atom.add_to(self.beta, self._theta)
-        change = self._share * (self.batches.derivatives(self.beta, batch) - self._w[batch])
+        atom, batch = self.lowest_atom(self._d), self.sampler.draw(1)[0]
+        self.beta *= 1 - self.theta
+        atom.add_to(self.beta, self.theta)
+        change = self.share * (self.batches.derivatives(self.beta, batch) - self._w[batch])
         self._w[batch] += change
         self.batches.scatter(batch, change / self.problem.n, self._d)
         self.gradients += len(batch)
@@ -167,7 +169,7 @@ class _Quartz(Progress):
     def _refresh(self, iteration: int = 0) -> None:
         """Compute Xᵀw/n from scratch."""
         self._d = self.problem.gradient(self._w)
-        self._refresh_at = next_refresh(iteration, self.problem.n, self._sampler.batch)
+        self._refresh_at = next_refresh(iteration, self.problem.n, self.sampler.batch)
 
     def offer_own_pair(self, best: BestPair, beta: Any, w_average: Array) -> Array:
         predictions = super().offer_own_pair(best, beta, w_average)

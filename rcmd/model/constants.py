@@ -224,7 +224,7 @@ def summarize(problem: Problem, batch: int) -> Summary:
     )
 
 
-def describe(problem: Problem, batch: int) -> str:
+def describe(problem: Problem, batch: int, theorem: bounds.Kind | None) -> str:
     """The text of ``Problem.describe``."""
     constants, _ = problem.constants(batch), problem.prediction_bounds  # asked for: at any cost
     summary = summarize(problem, batch)
@@ -235,7 +235,7 @@ def describe(problem: Problem, batch: int) -> str:
         f"Constants, for batches of {batch} out of {problem.n} rows (N = n/b)",
         *(f"  {name:<6}{_show(value):<12}{meaning}" for name, meaning, value in summary.constants),
         "Theorems",
-        *_theorems(problem, constants),
+        *_theorems(problem, constants, theorem or ("linear" if constants.mu > 0 else "sublinear")),
     )
     return "\n".join(parts)
 
@@ -263,12 +263,17 @@ def _assumption(problem: Problem, constants: Constants) -> tuple[str, ...]:
     )
 
 
-def _theorems(problem: Problem, constants: Constants) -> tuple[str, ...]:
-    kind: bounds.Kind = "sublinear"
-    lines = ["  R is not strongly convex: Theorem 3.1's schedule and bound"]
-    if constants.mu > 0:
-        kind = "linear"
-        lines = ["  R is strongly convex: Theorem 3.2's schedule, with corrected bounds"]
+STEPS: dict[bounds.Kind, str] = {
+    "sublinear": "Theorem 3.1's schedule and bound",
+    "head-start": "the schedule of HeadStart and its bounds",
+    "linear": "Theorem 3.2's schedule, with corrected bounds",
+    "exact": "exact coordinate steps and the bounds of Theorem I",
+    "quartz": "the steps of Quartz and their bound",
+}
+
+
+def _theorems(problem: Problem, constants: Constants, kind: bounds.Kind) -> tuple[str, ...]:
+    lines = [f"  R is {'' if constants.mu > 0 else 'not '}strongly convex: {STEPS[kind]}"]
     if why := bounds.why_none(bounds.RunFacts.of(problem, constants, theorem=kind)):
         return (*lines, f"  no bound: {why}")
     # As in a run, nothing is said that rounding would hide.

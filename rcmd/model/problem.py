@@ -18,6 +18,7 @@ import numpy as np
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
+from rcmd.model.bounds import Kind
 from rcmd.model.constants import Constants, describe, refuse_huge_labels, refuse_overflow, summarize
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.specs import Waiting, as_loss, as_oracle, for_columns
@@ -386,9 +387,12 @@ class Problem:
         """The random generator of a run."""
         return np.random.default_rng(seed)
 
-    def describe(self, batch: int | float = 1) -> str:
-        """The problem in formulas, Assumption 1.1 part by part, the constants, the theorems."""
-        return describe(self, batch_size(batch, self.n))
+    def describe(self, batch: int | float = 1, theorem: Kind | None = None) -> str:
+        """The problem in formulas, Assumption 1.1 part by part, the constants, the bounds.
+
+        The bounds are those of ``theorem``, by default of the paper's for this R.
+        """
+        return describe(self, batch_size(batch, self.n), theorem)
 
     def __repr__(self) -> str:
         return f"Problem(n={self.n}, p={self.p}, loss={self.loss!r}, oracle={self.oracle!r})"

@@ -98,6 +98,9 @@ class DenseAtom(Atom):
     def add_to(self, total: Array, weight: Any) -> None:
         total += weight * self.vector
 
+    def dense(self, like: Array) -> Array:
+        return self.vector.astype(like.dtype)
+
 
 @dataclass(frozen=True)
 class RankOneAtom(Atom):

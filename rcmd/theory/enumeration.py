@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
+from itertools import combinations, repeat
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from rcmd.engine.base import checked_atom, step_size
+from rcmd.conjugates.samples import COMPILE_FROM
+from rcmd.engine.base import EngineName, checked_atom, step_size
 from rcmd.engine.sampling import ImportanceSampler, Sampler, UniformSampler
-from rcmd.methods.rcmd import RCMD, RCMDProgress
+from rcmd.methods.dual_ascent import Quartz, QuartzProgress
+from rcmd.methods.rcmd import RCMD
 from rcmd.model.problem import Problem, check_problem
-from rcmd.model.prox import BregmanProx
-from rcmd.model.schedules import Schedule, StepState
+from rcmd.model.schedules import StepState
 from rcmd.rows.atoms import Atom
-from rcmd.rows.validation import Array, check_kind
+from rcmd.rows.validation import Array, batch_size, check_kind
 
 MOST_SEQUENCES = 10**6
 """Sequences of batches that one expectation may run through."""
 
 
 def expected_gap(
-    problem: Problem, iterations: int, *, method: RCMD | None = None, last: bool | None = None
+    problem: Problem,
+    iterations: int,
+    *,
+    method: RCMD | Quartz | None = None,
+    batch: int | float | None = None,
+    last: bool | None = None,
 ) -> Any:
     """E[pair_gap] after ``iterations`` steps, the mean over all sequences of batches.
 
     That is E[P(β̄) − D(w̄)], or E[P(β̄) − D(w)] with the last w for the schedules of Theorems 3.2
-    and I: the left sides of the bounds. Nothing is sampled, and fractions stay fractions.
+    and I, and for Quartz E[P(β) − D(w)]: the left sides of the bounds. Nothing is sampled, and
+    fractions stay fractions.
 
     Parameters
     ----------
@@ -40,8 +46,10 @@ def expected_gap(
     iterations
         Steps done.
     method
-        Batch, schedule, prox and sampler, ``RCMD()`` by default; batches are drawn uniformly, or
-        rows by an ``ImportanceSampler``.
+        Batch, schedule, prox and sampler, ``RCMD()`` by default, or ``Quartz()``; batches are
+        drawn uniformly, or rows by an ``ImportanceSampler``.
+    batch
+        Rows per step, as in ``solve``: 1 by default, or what the method says.
     last
         Whether the gap is that of the last w, or of the average w̄; by default as above.
 
@@ -54,23 +62,34 @@ def expected_gap(
     >>> expected_gap(problem, 3)
     Fraction(393, 500)
     """
-    check_problem(problem)
-    check_kind("method", method, RCMD | None, "an RCMD, such as RCMD(batch=2), or None")
-    if isinstance(iterations, bool) or not (isinstance(iterations, Integral) and iterations > 0):
-        raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
-    run = replace(method or RCMD(), engine="reference").start(
-        problem, None, np.random.default_rng(0)
-    )
+    run = started(problem, iterations, method, batch, engine="reference")
     return expectation(problem, run, int(iterations), last)
 
 
-def expectation(
-    problem: Problem, run: RCMDProgress, iterations: int, last: bool | None = None
+def started(
+    problem: Problem,
+    iterations: int,
+    method: RCMD | Quartz | None,
+    batch: int | float | None,
+    engine: EngineName | None = None,
 ) -> Any:
-    """The expected gap of a run of the reference engine that has not begun."""
-    engine: Any = run.engine
-    last = run.theorem in ("linear", "exact") if last is None else last
-    draws = _draws(engine.sampler, problem)
+    """A run that has not begun, its arguments looked at; of RCMD on that engine."""
+    check_problem(problem)
+    check_kind("method", method, RCMD | Quartz | None, "RCMD(batch=2), Quartz() or None")
+    if isinstance(iterations, bool) or not (isinstance(iterations, Integral) and iterations > 0):
+        raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
+    chosen = method or RCMD()
+    if engine and isinstance(chosen, RCMD):
+        chosen = replace(chosen, engine=engine)
+    rows = None if batch is None else batch_size(batch, problem.n)
+    return chosen.start(problem, rows, np.random.default_rng(0))
+
+
+def expectation(problem: Problem, run: Any, iterations: int, last: bool | None = None) -> Any:
+    """The expected gap of a run that has not begun."""
+    quartz = isinstance(run, QuartzProgress)
+    last = (quartz or run.theorem in ("linear", "exact")) if last is None else last
+    draws = _draws(sampler_of(run), problem)
     sequences = len(draws) ** (iterations - (not last))
     if sequences > MOST_SEQUENCES:
         raise ValueError(
@@ -78,68 +97,115 @@ def expectation(
             f"expected at most {MOST_SEQUENCES}: take fewer steps or rows, or sample with "
             "rcmd.theory.verify"
         )
-    runs = _Runs(problem, engine.schedule, engine.prox, draws, last, iterations)
-    return runs.mean(0, engine.s, engine.w, problem.rows.zero(), engine.w)
+    rows = problem.rows
+    if not isinstance(rows.zero(), np.ndarray):
+        raise ValueError("the rows are entries of a matrix; expected X with a row for each sample")
+    X = np.array([rows.row(j) for j in range(problem.n)], rows.number_type)
+    runs = (_QuartzRuns if quartz else _Runs)(problem, run, X, draws, last, iterations)
+    chance = np.array([Fraction(1) if problem.exact else 1.0])
+    beta = run.beta if quartz else rows.zero()
+    return runs.mean(0, chance, run.s[None], run.w[None], beta[None], run.w[None])
+
+
+def sampler_of(run: Any) -> Any:
+    """Where a run of RCMD or of Quartz gets its batches."""
+    return run.sampler if isinstance(run, QuartzProgress) else run.engine.sampler
 
 
 @dataclass(frozen=True, eq=False)
 class _Runs:
-    """All runs of ``iterations`` steps, their common beginnings shared.
+    """All runs of ``iterations`` steps, their common beginnings shared, many of them at a time.
 
     ``draws`` are the batches and their probabilities; ``last`` says which w the gap is taken at.
     """
 
     problem: Problem
-    schedule: Schedule
-    prox: BregmanProx
+    run: Any
+    X: Array
     draws: list[tuple[Array, Any]]
     last: bool
     iterations: int
 
-    def mean(self, i: int, s: Array, w: Array, beta: Array, w_average: Array) -> Any:
-        """The expected gap of the runs that have s, w, β̄ and w̄ after i steps."""
-        problem = self.problem
-        d = problem.gradient(w)
-        atom, share = checked_atom(problem.oracle, d), self.schedule.mixing(i)
-        beta = beta + share * (atom.dense(beta) - beta)
-        w_average = w_average + share * (w - w_average)
-        end = i + 1 == self.iterations
+    def mean(self, i: int, chance: Array, s: Array, w: Array, beta: Array, average: Array) -> Any:
+        """The sum of probability times expected gap, over beginnings of i steps, one a line."""
+        problem, n, zero = self.problem, self.problem.n, self.problem.rows.zero()
+        d = w @ self.X / n
+        atoms = [checked_atom(problem.oracle, one) for one in d]
+        points = np.array([atom.dense(zero) for atom in atoms])
+        share = self.share(i)
+        beta, average = beta + share * (points - beta), average + share * (w - average)
+        end, gaps = i + 1 == self.iterations, 0
         if end:  # β̄ is a mean of atoms: that dom R has it needs no look
-            values = problem.losses.value(problem.rows.matvec(beta))
-            primal = problem.mean(values) + problem.oracle.penalty(beta)
-        if end and not self.last:
-            return primal - problem.dual(w_average)
-        gaps = 0
-        for batch, probability, s_batch, w_batch in self._moves(i, s, w, d, atom):
+            values = self.on_lines("value", beta @ self.X.T).sum(axis=1) / n
+            gaps = chance @ (values + [problem.oracle.penalty(one) for one in beta])
+            if not self.last:
+                return gaps - chance @ self.dual(average)
+        moved = partial(self.moved, i, s, w, beta, points @ self.X.T, d, atoms)
+        whole = None if self.sees_run else moved(np.arange(n))
+        parts: list[Any] = []
+        for batch, probability in self.draws:
             s_next, w_next = s.copy(), w.copy()
-            s_next[batch], w_next[batch] = s_batch, w_batch
-            if end:
-                gaps -= probability * problem.dual(w_next)
-            else:
-                gaps += probability * self.mean(i + 1, s_next, w_next, beta, w_average)
-        return primal + gaps if end else gaps
+            there = moved(batch) if whole is None else [part[:, batch] for part in whole]
+            s_next[:, batch], w_next[:, batch] = there
+            parts.append((probability * chance, s_next, w_next, beta, average))
+        if len(parts) * w.size < COMPILE_FROM:
+            parts = [tuple(map(np.concatenate, zip(*parts, strict=True)))]
+        for part in parts:
+            gaps += -part[0] @ self.dual(part[2]) if end else self.mean(i + 1, *part)
+        return gaps
 
-    def _moves(self, i: int, s: Array, w: Array, d: Array, atom: Atom) -> Iterator[Any]:
-        """Each batch, its probability, and where its s and w go."""
-        problem = self.problem
-        every = np.arange(problem.n)
-        predictions = problem.rows.predict(every, atom)
+    @property
+    def sees_run(self) -> bool:
+        """Whether a step depends on the batch that it is for."""
+        return bool(self.run.engine.schedule.sees_run)
 
-        def moved(rows: Array) -> tuple[Array, Array]:
-            seen = problem, d, atom, rows, s[rows], w[rows], predictions[rows]
-            eta = step_size(self.schedule, i, partial(StepState, *seen))
-            gap = predictions[rows] - s[rows]
-            losses, bounds = self.prox.losses(problem), self.prox.bounds(problem)
-            there = self.prox.step(losses, bounds, rows, s[rows], gap, eta)
-            return there, problem.losses.derivative(there, rows)
+    def share(self, i: int) -> Any:
+        """Of the atom in β̄ after step i."""
+        return self.run.engine.schedule.mixing(i)
 
-        if self.schedule.sees_run:  # its step may depend on the batch
-            for batch, probability in self.draws:
-                yield batch, probability, *moved(batch)
+    def moved(
+        self, i: int, s: Array, w: Array, beta: Array, predictions: Array, d: Array,
+        atoms: list[Atom], rows: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """s and w of these rows after step i, where they move."""
+        prox, schedule = self.run.engine.prox, self.run.engine.schedule
+        s, w, predictions = s[:, rows], w[:, rows], predictions[:, rows]
+        if self.sees_run:
+            states = zip(d, atoms, repeat(rows), s, w, predictions)
+            steps = [step_size(schedule, i, partial(StepState, self.problem, *at)) for at in states]
+            eta = np.concatenate([np.broadcast_to(step, rows.shape) for step in steps])
         else:
-            s_all, w_all = moved(every)
-            for batch, probability in self.draws:
-                yield batch, probability, s_all[batch], w_all[batch]
+            eta = schedule.step(i)
+        places, gap = np.tile(rows, len(s)), (predictions - s).ravel()
+        losses, bounds = prox.losses(self.problem), prox.bounds(self.problem)
+        there = prox.step(losses, bounds, places, s.ravel(), gap, eta).reshape(s.shape)
+        return there, self.on_lines("derivative", there, rows)
+
+    def dual(self, w: Array) -> Array:
+        """D(w), line by line."""
+        minima = [self.problem.oracle.minimum(d) for d in w @ self.X / self.problem.n]
+        return minima - self.on_lines("conjugate", w).sum(axis=1) / self.problem.n
+
+    def on_lines(self, name: str, points: Array, rows: Array | None = None) -> Array:
+        """``value``, ``derivative`` or ``conjugate`` of the losses of ``rows``, line by line."""
+        rows = np.arange(self.problem.n) if rows is None else rows
+        losses = self.problem.losses.some(np.tile(rows, len(points)))
+        found: Array = getattr(losses, name)(points.ravel())
+        return found.reshape(points.shape)
+
+
+class _QuartzRuns(_Runs):
+    sees_run = False
+
+    def share(self, i: int) -> Any:
+        return self.run.theta
+
+    def moved(
+        self, i: int, s: Array, w: Array, beta: Array, predictions: Array, d: Array,
+        atoms: list[Atom], rows: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        slopes = self.on_lines("derivative", beta @ self.X[rows].T, rows)
+        return s[:, rows], w[:, rows] + self.run.share * (slopes - w[:, rows])
 
 
 def _draws(sampler: Sampler, problem: Problem) -> list[tuple[Array, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from rcmd.conjugates import Huber, LeastSquares, Logistic, Poisson, SquaredHinge
 from rcmd.engine.sampling import ImportanceSampler
+from rcmd.methods.dual_ascent import Quartz
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.bounds import Bound, asked
 from rcmd.model.problem import Problem
@@ -22,7 +23,7 @@ from rcmd.model.schedules import HeadStart, SublinearSchedule
 from rcmd.oracles import Box, BoxRidge, L1Ball, Ridge, Translated
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.rows.validation import Array
-from rcmd.theory.enumeration import expectation
+from rcmd.theory.enumeration import expectation, started
 
 LARGEST_N, LARGEST_K, MOST_SEQUENCES = 4, 8, 256
 SCOUTS, LOCAL = 20, 120
@@ -48,6 +49,7 @@ IMPORTS = """\
 import numpy as np
 from rcmd import *
 from rcmd.engine.sampling import ImportanceSampler
+from rcmd.methods import Quartz
 from rcmd.model.schedules import *
 from rcmd.theory import expected_gap
 
@@ -71,7 +73,7 @@ def hunt(
     seconds: float = 60.0,
     evaluations: float = math.inf,
     seed: int = 0,
-    method: Callable[[Problem, int], RCMD] | None = None,
+    method: Callable[[Problem, int], RCMD | Quartz] | None = None,
     last: bool | None = None,
     n: int | None = None,
     iterations: int | None = None,
@@ -245,7 +247,7 @@ class _Found:
 @dataclass(frozen=True, eq=False)
 class _Search:
     bound: Bound
-    method: Callable[[Problem, int], RCMD] | None
+    method: Callable[[Problem, int], RCMD | Quartz] | None
     last: bool | None
     rng: np.random.Generator
     n: int | None
@@ -297,7 +299,7 @@ class _Search:
         longest = int(math.log(MOST_SEQUENCES + 0.5, max(math.comb(n, batch), 1.001)))
         # Short runs more often than long ones, which cost as much as many of them.
         steps = self.iterations or 1 + int(min(longest, LARGEST_K) * rng.random() ** 2)
-        strong = self.bound.schedule in ("linear", "exact") or self.mu
+        strong = self.bound.schedule in ("linear", "exact", "quartz") or self.mu
         domain = str(rng.choice([*([] if strong else ["box", "l1"]), "ridge", "box ridge"]))
         alike, weighted, matching = (rng.random(3) < (0.5, 0 if self.n else 0.25, 0.5)).tolist()
         matching = matching and batch == 1 and self.bound.schedule == "exact"
@@ -316,9 +318,7 @@ class _Search:
 
     def _sides(self, shape: _Shape, problem: Problem) -> tuple[Any, Any]:
         """E[gap] and the bound; zero for the bound where it says nothing or rounding decides."""
-        method = replace(self._method(problem, shape), engine="reference")
-        run = method.start(problem, None, np.random.default_rng(0))
-        assert run.facts is not None
+        run = started(problem, shape.steps, *self._method(problem, shape), engine="reference")
         constants = run.facts.constants
         why = self.bound.broken(run.facts) if self.method is None else self.bound.why_not(constants)
         if why or not constants.prediction_energy > 1e-6:
@@ -332,27 +332,33 @@ class _Search:
             return 0, 0
         return expectation(problem, run, shape.steps, self.last), value
 
-    def _method(self, problem: Problem, shape: _Shape) -> RCMD:
-        batch = shape.batch
+    def _method(self, problem: Problem, shape: _Shape) -> tuple[RCMD | Quartz, int | None]:
+        """What is run, and the rows of its steps where it does not say them."""
+        batch, kind = shape.batch, self.bound.schedule
         if self.method is not None:
-            return self.method(problem, batch)
+            method = self.method(problem, batch)
+            return method, None if isinstance(method, RCMD) else batch
+        if kind == "quartz":
+            return Quartz(), batch
         if shape.matching:
             sampler = ImportanceSampler.matching(problem, np.random.default_rng(0))
-            return RCMD(prox=ExactProx(), sampler=sampler)
-        if self.bound.schedule == "exact":
-            return RCMD(batch=batch, prox=ExactProx())
-        if self.bound.schedule == "linear":
-            return RCMD(batch=batch)
-        kind = HeadStart if self.bound.schedule == "head-start" else SublinearSchedule
-        return RCMD(batch=batch, schedule=kind(problem.n / batch))
+            return RCMD(prox=ExactProx(), sampler=sampler), None
+        if kind == "exact":
+            return RCMD(prox=ExactProx()), batch
+        if kind == "linear":
+            return RCMD(), batch
+        steps = HeadStart if kind == "head-start" else SublinearSchedule
+        return RCMD(schedule=steps(problem.n / batch)), batch
 
     def caught(self, shape: _Shape, point: Array, evaluations: int) -> Catch:
         problem = _made(shape.code(point))
         gap, value = self._sides(shape, problem)
-        method = MATCHING if shape.matching else repr(self._method(problem, shape))
+        method, batch = self._method(problem, shape)
+        said = MATCHING if shape.matching else repr(method)
         code = IMPORTS + (
             f"problem = {shape.code(point)}\n"
-            f"expected_gap(problem, {shape.steps}, method={method}, last={self.last})\n"
+            f"expected_gap(problem, {shape.steps}, method={said}, batch={batch}, "
+            f"last={self.last})\n"
         )
         return Catch(self.bound, problem, shape.batch, shape.steps, gap, value, evaluations, code)
 

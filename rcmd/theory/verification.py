@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from numbers import Integral
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rcmd.methods.dual_ascent import Quartz
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.bounds import Bound, asked
 from rcmd.model.certificate import certify
-from rcmd.model.problem import Problem, check_problem
+from rcmd.model.problem import Problem
 from rcmd.model.prox import ConjugateProx, ExactProx
-from rcmd.rows.validation import Array, check_kind
+from rcmd.rows.validation import Array
 from rcmd.theory.bernstein import FAILURE_RATE, certified_mean, samples_needed
+from rcmd.theory.enumeration import sampler_of, started
 
 MOST_RUNS = 100_000
 """Runs that a verification takes on without being told how many."""
@@ -30,7 +31,8 @@ def verify(
     problem: Problem,
     iterations: int,
     *,
-    method: RCMD | None = None,
+    method: RCMD | Quartz | None = None,
+    batch: int | float | None = None,
     seeds: Iterable[int] | None = None,
     error: float = FAILURE_RATE,
 ) -> Verification:
@@ -45,8 +47,8 @@ def verify(
     ----------
     bound
         Your own, or rcmd's by name.
-    problem, iterations, method
-        What is run: ``RCMD()`` with the paper's prox by default.
+    problem, iterations, method, batch
+        What is run, as in ``expected_gap``: ``RCMD()`` with the paper's prox by default.
     seeds
         One for each run. Left out, their number is found before the first run, so that a mean
         gap of half the bound is enough, whatever the variance.
@@ -60,30 +62,25 @@ def verify(
     >>> print(verify("sublinear-energy", problem, 20, seeds=range(300)))
     'sublinear-energy' holds: E[gap] after 20 steps is in [0, 0.7982] and the bound 1.509 ...
     """
-    check_problem(problem)
-    check_kind("method", method, RCMD | None, "an RCMD, such as RCMD(batch=2), or None")
-    if isinstance(iterations, bool) or not (isinstance(iterations, Integral) and iterations > 0):
-        raise ValueError(f"iterations is {iterations!r}; expected a whole number from 1 on")
     if not 0 < error < 1:
         raise ValueError(f"error is {error!r}; expected a probability between 0 and 1")
     (claim,) = asked([bound])
-    chosen = method or RCMD()
-    if chosen.sampler is not None:
+    if isinstance(method, RCMD) and method.sampler is not None:
         raise ValueError(
-            f"method has the sampler {chosen.sampler!r}; expected none, as each run has a seed of "
+            f"method has the sampler {method.sampler!r}; expected none, as each run has a seed of "
             "its own"
         )
-    run = replace(chosen, engine="reference").start(problem, None, np.random.default_rng(0))
-    if why := claim.broken(run.facts):
-        raise ValueError(f"bound {claim.name!r} is not about these runs: {why}")
-    if type(run.engine.prox) not in (ConjugateProx, ExactProx):
+    if isinstance(method, RCMD) and type(method.prox) not in (type(None), ConjugateProx, ExactProx):
         raise ValueError(
-            f"method has the prox {chosen.prox!r}, for which no range of the gap is proved; "
+            f"method has the prox {method.prox!r}, for which no range of the gap is proved; "
             "expected the paper's, or ExactProx()"
         )
+    run = started(problem, iterations, method, batch)
+    if why := claim.broken(run.facts):
+        raise ValueError(f"bound {claim.name!r} is not about these runs: {why}")
     value, span = float(claim(run.facts.constants, int(iterations))), pathwise_span(problem)
-    last = run.facts.theorem in ("linear", "exact")
-    if last and run.facts.constants.batch not in (1, problem.n):
+    last = run.facts.theorem in ("linear", "exact", "quartz")
+    if run.facts.theorem == "quartz" or (last and run.facts.constants.batch not in (1, problem.n)):
         span *= 2  # D(w) may fall: P(β̄) ≤ P* + span and D(w) ≥ P* − span
     if seeds is None:
         planned = samples_needed(value, span, SHARE, error) if 0 < value < span else 2
@@ -94,7 +91,7 @@ def verify(
                 "or seeds of your own: range(1000)"
             )
         seeds = range(planned)
-    gaps = sampled_gaps(problem, chosen, int(iterations), seeds, last)
+    gaps = sampled_gaps(run, int(iterations), seeds, last)
     if len(gaps) < 2:
         raise ValueError(f"seeds hold {len(gaps)} numbers; expected at least 2, one for each run")
     upper = certified_mean(gaps, span, error)
@@ -144,22 +141,15 @@ class Verification:
         )
 
 
-def sampled_gaps(
-    problem: Problem, method: RCMD, iterations: int, seeds: Iterable[int], last: bool
-) -> Array:
-    """P(β̄) − D of the last w, or of w̄, of one run for each seed.
-
-    The engine is made once and set back.
-    """
-    run = method.start(problem, None, np.random.default_rng(0))
+def sampled_gaps(run: Any, iterations: int, seeds: Iterable[int], last: bool) -> Array:
+    """P(β̄) − D of the last w, or of w̄, of a run for each seed, by one that is set back."""
     fresh, gaps = deepcopy(run.state()), []
-    sampler: Any = run.engine.sampler
     for seed in seeds:
-        run.load_state(fresh)
-        sampler.rng = np.random.default_rng(seed)
+        run.load_state(deepcopy(fresh))
+        sampler_of(run).rng = np.random.default_rng(seed)
         run.advance(iterations)
         beta, w_average = run.averages()
-        gaps.append(float(certify(problem, beta, run.w if last else w_average).gap))
+        gaps.append(float(certify(run.problem, beta, run.w if last else w_average).gap))
     return np.array(gaps)
 
 
@@ -168,7 +158,8 @@ def pathwise_span(problem: Problem) -> float:
 
     The gap of an atom and of the w it was made at is (1/n) Σ_j D_{l_j}(x_jᵀβ̃, s_j), of two points
     of I_j, the interval of 0 and the predictions, of length ``width_j``. P is convex, and D is
-    concave (averages) and does not decrease along coordinate steps of size 1/σ (last w).
+    concave (averages) and does not decrease along coordinate steps of size 1/σ (last w). In a run
+    of Quartz, too, w_j is l_j' at a point of I_j, but D may fall.
     """
     low, high = problem.prediction_ranges
     return float(problem.mean(problem.losses.gammas * (high - low) ** 2) / 2)

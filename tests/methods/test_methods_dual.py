@@ -28,6 +28,7 @@ from rcmd import (
 from rcmd.datasets import make_classification, map_labels, read_libsvm
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.methods import Apcg, Quartz, Sdca
+from rcmd.theory import expected_gap
 from tests import small_problems as small
 
 METHODS = {"sdca": Sdca(), "quartz": Quartz(), "apcg": Apcg()}
@@ -329,7 +330,7 @@ def quartz_mean(problem, batch, steps):
     choices = list(itertools.combinations(range(problem.n), batch))
     for order in itertools.product(choices, repeat=steps):
         run = Quartz().start(problem, batch, np.random.default_rng(0))
-        run._sampler = Replay([list(rows) for rows in order])
+        run.sampler = Replay([list(rows) for rows in order])
         run.advance(steps)
         gaps.append(problem.primal(run.beta) - problem.dual(run.w))
     return sum(gaps) / len(gaps), run.bound
@@ -338,8 +339,10 @@ def quartz_mean(problem, batch, steps):
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_the_expected_gap_of_quartz_is_below_its_bound(batch, steps):
-    mean, bound = quartz_mean(small.exact_problem("ridge"), batch, steps)
+    problem = small.exact_problem("ridge")
+    mean, bound = quartz_mean(problem, batch, steps)
     assert 0 < mean <= bound
+    assert expected_gap(problem, steps, method=Quartz(), batch=batch) == mean
     ones = np.array([[small.F(1)], [small.F(1)]])
     equal = Problem(ones, ones[:, 0], LeastSquares(), Ridge(small.F(2), small.F(9)))
     mean, bound = quartz_mean(equal, batch, steps)

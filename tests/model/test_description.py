@@ -1,7 +1,10 @@
+import re
+
 import numpy as np
 import pytest
 
-from rcmd import Box, L1Ball, LeastSquares, Logistic, Problem, Ridge, Simplex
+from rcmd import RCMD, Box, ExactProx, L1Ball, LeastSquares, Logistic, Problem, Ridge, Simplex
+from rcmd.methods import Quartz
 from rcmd.model import bounds
 
 X = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.0]])
@@ -40,6 +43,22 @@ def test_strong_convexity_selects_the_linear_theorem_and_its_valid_bounds():
     refuted = [b.name for b in bounds.all_bounds() if b.verdict is bounds.Verdict.REFUTED]
     assert refuted
     assert not any(name in text for name in refuted)
+
+
+@pytest.mark.parametrize(
+    ("method", "theorem", "words"),
+    [(Quartz(), "quartz", "Quartz"), (RCMD(prox=ExactProx()), "exact", "Theorem I")],
+)
+def test_the_bounds_are_those_of_the_run(method, theorem, words):
+    problem = Problem(X, Y, Logistic(), Ridge(0.5))
+    text = problem.describe(2, theorem)
+    run = method.start(problem, 2, np.random.default_rng(0))
+    run.advance(15)  # ten passes
+    bound, value = run.best_bound
+    assert re.search(
+        rf"{words}.*after 10 passes [^\n]* {value:.4g}  \({bound.name}\)", text, re.DOTALL
+    )
+    assert "Theorem 3.2" not in text
 
 
 def test_weights_show_in_the_formula():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -10,12 +11,23 @@ import pytest
 from enumeration import levels, mean
 from small_problems import exact_problem, problem
 
-from rcmd import RCMD, Box, EuclideanProx, ExactProx, LeastSquares, Problem, iterate
+from rcmd import (
+    RCMD,
+    Box,
+    EuclideanProx,
+    ExactProx,
+    LeastSquares,
+    Logistic,
+    Problem,
+    Ridge,
+    iterate,
+)  # fmt: skip
 from rcmd.engine.sampling import CyclicSampler, ImportanceSampler, Replay
+from rcmd.methods import Quartz
 from rcmd.methods.rcmd import mean_constants
 from rcmd.model.bounds import Bound
 from rcmd.model.schedules import SublinearSchedule, default_schedule
-from rcmd.theory import expected_gap, replicate, verify
+from rcmd.theory import enumeration, expected_gap, replicate, verify
 
 
 class Bold(SublinearSchedule):
@@ -60,6 +72,16 @@ def test_other_steps(method: RCMD, last: bool) -> None:
         w = state.w if last else state.w_average
         gaps.append(instance.primal(state.beta_average) - instance.dual(w))
     assert expected_gap(instance, 2, method=method) == pytest.approx(np.mean(gaps), rel=1e-12)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_beginnings_are_run_together_or_apart(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = exact_problem if exact else partial(problem, "logistic")
+    instance, found = make("ridge"), []
+    for entries in (enumeration.COMPILE_FROM, 40, 1):
+        monkeypatch.setattr(enumeration, "COMPILE_FROM", entries)
+        found.append(expected_gap(instance, 3, batch=2))
+    assert found[1:] == (found[:1] * 2 if exact else pytest.approx(found[:1] * 2, rel=1e-13))
 
 
 def test_rows_that_are_drawn_more_often_weigh_more() -> None:
@@ -107,6 +129,19 @@ def test_sampled_ends_hold_the_expectation() -> None:
         (1.01 * found.upper, "holds"),
     ):
         assert replace(found, bound=bound).verdict == verdict
+
+
+@pytest.mark.parametrize("method", [Quartz(), RCMD(prox=ExactProx())])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_every_seed_begins_afresh(method: Any, batch: int) -> None:
+    instance = Problem([[1.0], [2.0], [0.5]], [1.0, -1.0, 1.0], Logistic(), Ridge(0.3))
+    claim = "quartz-start" if isinstance(method, Quartz) else "exact-start"
+    found = verify(claim, instance, 3, method=method, batch=batch, seeds=range(400))
+    exact = expected_gap(instance, 3, method=method, batch=batch)
+    assert found.mean == pytest.approx(exact, rel=0.15)
+    again = verify(claim, instance, 3, method=method, batch=batch, seeds=[7, 7, 7])
+    other = verify(claim, instance, 3, method=method, batch=batch, seeds=[7, 7])
+    assert again.mean == pytest.approx(other.mean, rel=1e-14)
 
 
 def test_the_number_of_runs_is_found_beforehand() -> None:

@@ -17,8 +17,7 @@ from rcmd.theory import hunt, hunting
 SEEDS = {"remark-3.4-second": (7, 300), "linear-start": (4, 300)}
 """Where one of few evaluations is enough; by default 1 and 150."""
 
-GAPS = [b for b in bounds.all_bounds() if not b.dual_only and b.schedule != "quartz"]
-"""``hunt`` runs RCMD; all sequences of Quartz's steps are in tests/methods/test_methods_dual.py."""
+GAPS = [bound for bound in bounds.all_bounds() if not bound.dual_only]
 REFUTED = [bound.name for bound in GAPS if bound.verdict is Verdict.REFUTED]
 
 
@@ -69,6 +68,18 @@ def test_importance_sampling_is_hunted_and_its_code_repeats_it():
     catch = hunt("exact-start", evaluations=40, seconds=600, seed=0)
     assert "sampler=ImportanceSampler.matching(problem, np.random.default_rng(0))" in catch.code
     assert repeated(catch) == catch.gap
+
+
+def test_quartz_is_hunted_and_its_code_repeats_it():
+    catch = hunt("quartz-start", evaluations=100, seconds=600, seed=3)
+    assert f"method=Quartz(), batch={catch.batch}" in catch.code
+    assert repeated(catch) == catch.gap
+    assert 0.99 < catch.ratio < 1 + 1e-9
+    rate = bounds.named("quartz-start")
+    wrong = Bound(
+        "mine", schedule="quartz", only=rate.only, value=lambda c, k: rate.value(c, k) / 1.01
+    )
+    assert hunt(wrong, evaluations=100, seconds=600, seed=3).violates
 
 
 def test_every_kind_of_problem_is_drawn():
