@@ -71,6 +71,11 @@ def expectation(
     engine: Any = run.engine
     last = run.theorem in ("linear", "exact") if last is None else last
     draws = _draws(engine.sampler, problem)
+    if hasattr(engine.schedule, "load_state"):
+        raise ValueError(
+            f"method has a {type(engine.schedule).__name__}, which remembers the steps of one run; "
+            "expected a schedule of i and the state alone, or sample with rcmd.theory.verify"
+        )
     sequences = len(draws) ** (iterations - (not last))
     if sequences > MOST_SEQUENCES:
         raise ValueError(
@@ -126,7 +131,7 @@ class _Runs:
         predictions = problem.rows.predict(every, atom)
 
         def moved(rows: Array) -> tuple[Array, Array]:
-            seen = problem, d, atom, rows, s[rows], w[rows], predictions[rows]
+            seen = problem, d, atom, rows, s[rows], w[rows], predictions[rows], w.copy
             eta = step_size(self.schedule, i, partial(StepState, *seen))
             gap = predictions[rows] - s[rows]
             losses, bounds = self.prox.losses(problem), self.prox.bounds(problem)
