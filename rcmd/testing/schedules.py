@@ -176,5 +176,5 @@ class ScheduleInspection(Inspection):
                 asked = self.step if name == "step" else getattr(self.schedule, name)
                 again = attempt(asked, i, *rest)
                 if again.number != call.number:
-                    remedy = f"{name} gave another number before: it must remember nothing, or be Stateful"
+                    remedy = f"{name} gave another number before: it must be Stateful to remember"
                     yield {"i": i}, str(again), call.number, Cause.CHANGES, remedy

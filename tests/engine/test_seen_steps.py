@@ -11,7 +11,7 @@ import pytest
 from rcmd import RCMD, ExactProx, Problem, iterate, resume, solve
 from rcmd.engine.sampling import CyclicSampler, ImportanceSampler, ReshuffledSampler, Sampler
 from rcmd.engine.state import Stateful
-from rcmd.model.schedules import ShortStep, SublinearSchedule, default_schedule
+from rcmd.model.schedules import Schedule, ShortStep, SublinearSchedule, default_schedule
 from rcmd.testing import check_sampler, check_schedule, inspect_schedule
 from rcmd.theory import expected_gap
 
@@ -115,23 +115,25 @@ def test_short_steps_ask_for_a_strongly_convex_regularizer() -> None:
         solve(problem("l1:3"), method=RCMD(schedule=ShortStep(SublinearSchedule(30.0))), **ENDS)
 
 
-class Shrinking(Stateful, SublinearSchedule):
+class Shrinking(Stateful, Schedule):
     """Steps that fall by a tenth wherever D(w) fell since the last one."""
 
     sees_run: ClassVar[bool] = True
     changing = ("eta", "best")
 
     def __init__(self) -> None:
-        super().__init__(30.0)
-        vars(self).update(eta=0.5, best=-np.inf)
+        self.eta, self.best = 0.5, -np.inf
 
     def step(self, i: int, state: Any) -> Any:  # type: ignore[override]
-        vars(self).update(eta=self.eta * (1.0 if state.dual >= self.best else 0.9))
-        vars(self).update(best=max(self.best, state.dual))
+        self.eta *= 1.0 if state.dual >= self.best else 0.9
+        self.best = max(self.best, state.dual)
         return self.eta
 
-    def load_state(self, state: Any) -> None:
-        vars(self).update(state)
+    def mixing(self, i: Any) -> Any:
+        return 1 / (i + 1)
+
+    def growth(self, i: Any, base: int) -> Any:
+        return (i + 1) / (base + 1)
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
