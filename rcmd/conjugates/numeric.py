@@ -129,18 +129,19 @@ def slope_limit(loss: Any, direction: Any, y: Any, *fields: Any) -> Any:
     """The limit of l' as s → ±inf, an end of dom l*; ±inf where it keeps growing.
 
     It has a limit if it stands still between a quarter of the way and the farthest s up to
-    2⁵⁰ at which it can be evaluated.
+    2⁵⁰ at which it can be evaluated, and was never beyond it: far out rounding may be all there is.
     """
     quarter = half = last = math.nan
-    known = 0
+    known, farthest = 0, -math.inf
     for k in range(51):
         slope = slope_at(loss, direction * 2.0**k, y, *fields)
         if not math.isfinite(slope):
             break
         quarter, half, last = half, last, slope
-        known += 1
+        known, farthest = known + 1, max(farthest, direction * slope)
     # Where too little could be evaluated, no limit is known, and none is claimed.
-    settled = known >= 8 and abs(last - quarter) <= LIMIT_TOLERANCE * (1.0 + abs(last))
+    close = LIMIT_TOLERANCE * (1.0 + abs(last))
+    settled = known >= 8 and abs(last - quarter) <= close and farthest <= direction * last + close
     return last if settled else direction * math.inf
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rcmd.conjugates.base import SeparableConjugate, has_curvature_bound, numeric_parts
 from rcmd.rows.validation import Array
 
-COMPILE_FROM = 4096
+COMPILE_FROM = 512
 """Length from which an array is worth compiled code; below it numba is not even imported."""
 
 FUSED_FROM = 1024
@@ -129,7 +129,6 @@ class SampleLosses:
         """The same pairs with other weights."""
         other = copy(self)
         other.weights = weights
-        vars(other).pop("domain", None)
         return other
 
     @property
@@ -263,9 +262,15 @@ class SampleLosses:
         low, high = self.domain
         return w if (w >= low).all() and (w <= high).all() else np.clip(w, low, high)
 
-    @cached_property
+    @property
     def domain(self) -> tuple[Array, Array]:
         """The ends of each dom l_j*."""
+        low, high = (self._weighted(end) for end in self._unit_domain)
+        return low, high
+
+    @cached_property
+    def _unit_domain(self) -> tuple[Array, Array]:
+        """The same without weights."""
         labels, fields = self.y, self.fields
         places: Any = slice(None)
         if not fields:
@@ -279,7 +284,7 @@ class SampleLosses:
             each = zip(labels, *fields, strict=True)
             found = [self.loss.conjugate_domain(*at) for at in each]
             ends = list(np.array(found, dtype=self.y.dtype).T)
-        low, high = (self._weighted(end[places]) for end in ends)
+        low, high = (end[places] for end in ends)
         return low, high
 
     @property
@@ -348,8 +353,16 @@ class SampleLosses:
         return np.maximum(found[below], found[above]).astype(self.y.dtype)
 
     def unit(self, w: Array) -> Array:
-        """w_j/ω_j, the dual variable of the unweighted loss."""
-        return w if self.weights is None else w / self.weights
+        """w_j/ω_j, the dual variable of the unweighted loss.
+
+        An end of dom l_j* goes to the end of dom l*, which the quotient may miss by its rounding.
+        """
+        if self.weights is None:
+            return w
+        unit = w / self.weights
+        for weighted, end in zip(self.domain, self._unit_domain, strict=True):
+            unit = np.where(w == weighted, end, unit)
+        return unit
 
     def _weighted(self, values: Array, batch: Any = slice(None)) -> Array:
         return values if self.weights is None else self.weights[batch] * values

@@ -451,7 +451,8 @@ class SeenLoop(OracleLoop):
     def _move(self, rows: Any, t: int, batch: Array, eta: Any, total: Any, *shared: Any) -> Any:
         engine, own, predictions = self._engine, batch.view(np.int64), self._predict(rows, batch)
         s, w = (shared[0][own, part] for part in (MIRROR, DUAL))
-        seen = self._problem, self.d, self.atom, own, s, engine._weighted(w, own), predictions
+        w = engine._weighted(w, own)
+        seen = self._problem, self.d, self.atom, own, s, w, predictions, lambda: engine.w
         eta = step_size(engine.schedule, engine.iteration + t, partial(StepState, *seen))
         if np.ndim(eta) == 0:
             return step_batch(rows, batch, predictions, float(eta), total, *shared, self.d)

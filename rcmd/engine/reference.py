@@ -71,7 +71,7 @@ class ReferenceEngine(Stateful):
         # n times the batch's coordinates of a subgradient of D at w.
         before, predictions = self.s[batch], rows.predict(batch, atom)
         gap = predictions - before
-        seen = self.problem, self.d, atom, batch, before, self.w[batch], predictions
+        seen = self.problem, self.d, atom, batch, before, self.w[batch], predictions, self.w.copy
         eta = step_size(self.schedule, i, partial(StepState, *seen))
         s = self.prox.step(self._prox_losses, self._bounds, batch, before, gap, eta)
         w = losses.derivative(s, batch)

@@ -153,6 +153,8 @@ class RCMD(Method):
                 f"schedule {type(schedule).__name__} sees the run, while the rows are on several "
                 "processes; expected a schedule of i alone"
             )
+        memory = deepcopy(schedule) if hasattr(schedule, "load_state") else None
+        schedule = schedule if memory is None else memory
         start = None
         if warm_start is not None:
             start = checked_start(problem, warm_start)
@@ -177,7 +179,7 @@ class RCMD(Method):
         )
         engine = make_engine(self.engine, problem, schedule, sampler, prox, start, self.accounting)
         lent = None if own is None else given.rng  # type: ignore[attr-defined]
-        return RCMDProgress(problem, engine, facts, prox.note, lent)
+        return RCMDProgress(problem, engine, facts, prox.note, lent, memory)
 
     def _size(self, problem: Problem, batch: int | None) -> int:
         """Rows per step, from ``solve``, from this method or from its sampler."""
@@ -255,9 +257,10 @@ class RCMDProgress(EngineProgress):
         facts: bounds.RunFacts,
         note: str,
         lent: np.random.Generator | None = None,
+        memory: Any = None,
     ) -> None:
         super().__init__(problem, engine)
-        self._lent = lent
+        self._lent, self._memory = lent, memory
         self.steps_per_pass, self._dual = problem.n / engine.sampler.batch, -math.inf
         self.facts, self._constants, why = facts, facts.constants, bounds.why_none(facts)
         self.constants_batch = facts.constants.batch
@@ -272,6 +275,15 @@ class RCMDProgress(EngineProgress):
         if self._lent is not None:  # whoever gave it draws on from here
             own: Any = self.engine.sampler
             self._lent.bit_generator.state = own.rng.bit_generator.state
+
+    def state(self) -> dict[str, Any]:
+        state = super().state()
+        return state if self._memory is None else state | {"schedule": self._memory.state()}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        super().load_state(state)
+        if self._memory is not None:
+            self._memory.load_state(state["schedule"])
 
     def offer_own_pair(self, best: BestPair, beta: Any, w_average: Array) -> Array:
         """β̄ with w̄, or with the last w where that is the theorem's."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -34,6 +35,8 @@ class StepState:
         The problem, d = Xᵀw/n, the atom β̃^i at d and the rows drawn.
     s, w, predictions
         s_j, w_j = l_j'(s_j) and a_j = x_jᵀβ̃^i, for the rows j of the batch.
+    all_w
+        A call of it returns w_j for all rows.
     """
 
     problem: Problem
@@ -43,6 +46,13 @@ class StepState:
     s: Array
     w: Array
     predictions: Array
+    all_w: Callable[[], Array] = field(repr=False)
+
+    @property
+    def dual(self) -> Any:
+        """D(w), found when it is read: a minimum at d, and the conjugates of all rows."""
+        conjugates = self.problem.losses.conjugate(self.all_w())
+        return self.problem.oracle.minimum(self.d) - self.problem.mean(conjugates)
 
     def __post_init__(self) -> None:
         for name in ("d", "batch", "s", "w", "predictions"):
@@ -58,7 +68,8 @@ class Schedule(ABC):
     The compiled engine asks for many iterations at once: i may be an array of integers. A step that
     depends on the run is ``step(i, state)`` of a class that says ``sees_run = True``: it is called
     once a step, with a ``StepState``, and returns one η in [0, 1] or one for every row of the
-    batch. Python then runs between compiled steps.
+    batch. Python then runs between compiled steps. A schedule that remembers earlier steps derives
+    from ``rcmd.engine.state.Stateful`` too: every run has a copy, and checkpoints keep its state.
 
     Examples
     --------

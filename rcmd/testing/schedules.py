@@ -63,7 +63,7 @@ def first_state() -> StepState:
     batch, w = np.array([0, 2]), problem.response(np.zeros(2))
     atom = problem.oracle.argmin(d := problem.gradient(w))
     predictions = problem.rows.predict(batch, atom)
-    return StepState(problem, d, atom, batch, np.zeros(2), w[batch], predictions)
+    return StepState(problem, d, atom, batch, np.zeros(2), w[batch], predictions, w.copy)
 
 
 def _cause(call: Call, most: float) -> Cause:
@@ -166,6 +166,8 @@ class ScheduleInspection(Inspection):
     @identity("the numbers depend on i alone")
     def repeatable(self) -> Faults:
         """Asked again, from the last iteration to the first: else a resumed run is another one."""
+        if hasattr(self.schedule, "load_state"):
+            raise Skip("it is Stateful, and a checkpoint keeps what it remembers")
         for name, calls in self.first.items():
             rest = (0,) if name == "growth" else ()
             for i, call in reversed(list(zip(ITERATIONS, calls, strict=False))):
@@ -174,5 +176,5 @@ class ScheduleInspection(Inspection):
                 asked = self.step if name == "step" else getattr(self.schedule, name)
                 again = attempt(asked, i, *rest)
                 if again.number != call.number:
-                    remedy = f"{name} gave another number before: it must remember nothing"
+                    remedy = f"{name} gave another number before: it must be Stateful to remember"
                     yield {"i": i}, str(again), call.number, Cause.CHANGES, remedy

@@ -90,6 +90,11 @@ def expectation(problem: Problem, run: Any, iterations: int, last: bool | None =
     quartz = isinstance(run, QuartzProgress)
     last = (quartz or run.theorem in ("linear", "exact")) if last is None else last
     draws = _draws(sampler_of(run), problem)
+    if not quartz and hasattr(run.engine.schedule, "load_state"):
+        raise ValueError(
+            f"method has a {type(run.engine.schedule).__name__}, which remembers the steps of one "
+            "run; expected a schedule of i and the state alone, or sample with rcmd.theory.verify"
+        )
     sequences = len(draws) ** (iterations - (not last))
     if sequences > MOST_SEQUENCES:
         raise ValueError(
@@ -169,9 +174,10 @@ class _Runs:
     ) -> tuple[Array, Array]:  # fmt: skip
         """s and w of these rows after step i, where they move."""
         prox, schedule = self.run.engine.prox, self.run.engine.schedule
+        every = [one.copy for one in w]
         s, w, predictions = s[:, rows], w[:, rows], predictions[:, rows]
         if self.sees_run:
-            states = zip(d, atoms, repeat(rows), s, w, predictions)
+            states = zip(d, atoms, repeat(rows), s, w, predictions, every)
             steps = [step_size(schedule, i, partial(StepState, self.problem, *at)) for at in states]
             eta = np.concatenate([np.broadcast_to(step, rows.shape) for step in steps])
         else:

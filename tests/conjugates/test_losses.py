@@ -335,6 +335,9 @@ def test_slopes_that_end_or_jump() -> None:
     """One that cannot be evaluated from 100 on has no known limit; one may jump over w."""
     ending = sloping(lambda s: 1.0 if s < 100.0 else math.nan)
     assert numeric.slope_limit(ending, 1.0, 0.0) == math.inf
+    for far, limit in ((1.01, math.inf), (1.0, 1.0)):  # l' does not fall, unless by rounding
+        rounded = sloping(lambda s: min(s, far) if s < 1e9 else 1.0)  # noqa: B023
+        assert numeric.slope_limit(rounded, 1.0, 0.0) == limit
     for edge, (low, high) in itertools.product((0.0, 1.0, 3.7), ((-1.0, 1.0), (-1e-200, 1e3))):
         jump = sloping(lambda s: low if s <= edge else high)  # noqa: B023
         found = numeric.inverse_slope(jump, 0.0, 0.0)

@@ -14,6 +14,16 @@ F = Fraction
 LOSSES: list[SeparableConjugate] = [LeastSquares(), Logistic()]
 
 
+class Clipped(LeastSquares):
+    """A loss with exactly these ends, as a user writes them."""
+
+    def conjugate(self, w: Any, y: Any) -> Any:
+        return w * w / 2 if -0.9 <= w <= 0.7 else np.inf
+
+    def conjugate_domain(self, y: Any) -> Any:
+        return (-0.9, 0.7)
+
+
 def supremum(function: Callable[[float], float], low: float = -60.0, high: float = 60.0) -> float:
     """The maximum of a unimodal function by grids, each ten times finer around the best point."""
     for _ in range(16):
@@ -82,6 +92,10 @@ def test_clip_goes_to_the_weighted_domain() -> None:
     clipped = losses.clip(np.array([-2.0, 5.0, 0.1]))
     np.testing.assert_array_equal(clipped, [-0.5, 3.0, 0.0])
     assert np.isfinite(losses.conjugate(clipped)).all()
+    with_ends = SampleLosses(Clipped(), np.zeros(1000), np.linspace(0.1, 3.0, 1000))
+    for end in with_ends.domain:  # (ω·end)/ω may be beyond the end
+        assert np.isfinite(with_ends.conjugate(end)).all()
+        assert np.isinf(with_ends.conjugate(end * 1.01)).all()
     free = SampleLosses(LeastSquares(), losses.y)
     np.testing.assert_array_equal(free.clip(np.array([-2e9, 5.0, 0.1])), [-2e9, 5.0, 0.1])
 

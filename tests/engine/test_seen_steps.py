@@ -10,8 +10,10 @@ import pytest
 
 from rcmd import RCMD, ExactProx, Problem, iterate, resume, solve
 from rcmd.engine.sampling import CyclicSampler, ImportanceSampler, ReshuffledSampler, Sampler
-from rcmd.model.schedules import ShortStep, SublinearSchedule, default_schedule
+from rcmd.engine.state import Stateful
+from rcmd.model.schedules import Schedule, ShortStep, SublinearSchedule, default_schedule
 from rcmd.testing import check_sampler, check_schedule, inspect_schedule
+from rcmd.theory import expected_gap
 
 RNG = np.random.default_rng(7)
 X, Y = RNG.standard_normal((30, 4)), np.sign(RNG.standard_normal(30))
@@ -29,6 +31,9 @@ class ByRow(SublinearSchedule):
         beta = state.atom.dense(np.zeros(state.problem.p))
         assert np.allclose(state.predictions, X[state.batch] @ beta, rtol=1e-12, atol=1e-12)
         assert np.array_equal(state.w, state.problem.losses.derivative(state.s, state.batch))
+        w = state.all_w()
+        assert np.array_equal(state.w, w[state.batch])
+        assert state.dual == pytest.approx(state.problem.dual(w), rel=1e-9, abs=1e-12)
         near = 1 / (1 + abs(state.predictions - state.s) + abs(state.w) + abs(state.d).sum())
         return near * super().step(i)
 
@@ -108,6 +113,42 @@ def test_a_schedule_cannot_write_into_the_run() -> None:
 def test_short_steps_ask_for_a_strongly_convex_regularizer() -> None:
     with pytest.raises(ValueError, match=r"ShortStep got L1Ball.*μ = 0; expected a strongly"):
         solve(problem("l1:3"), method=RCMD(schedule=ShortStep(SublinearSchedule(30.0))), **ENDS)
+
+
+class Shrinking(Stateful, Schedule):
+    """Steps that fall by a tenth wherever D(w) fell since the last one."""
+
+    sees_run: ClassVar[bool] = True
+    changing = ("eta", "best")
+
+    def __init__(self) -> None:
+        self.eta, self.best = 0.5, -np.inf
+
+    def step(self, i: int, state: Any) -> Any:  # type: ignore[override]
+        self.eta *= 1.0 if state.dual >= self.best else 0.9
+        self.best = max(self.best, state.dual)
+        return self.eta
+
+    def mixing(self, i: Any) -> Any:
+        return 1 / (i + 1)
+
+    def growth(self, i: Any, base: int) -> Any:
+        return (i + 1) / (base + 1)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_every_run_has_its_own_memory_of_a_schedule(engine: Any, tmp_path: Any) -> None:
+    schedule, file = Shrinking(), tmp_path / "run.ckpt"
+    method = RCMD(schedule=schedule, engine=engine)
+    whole = solve(problem("l1:3"), method=method, **ENDS)
+    options = ENDS | {"max_iterations": 40}
+    solve(problem("l1:3"), method=method, checkpoint=file, **options)
+    rest = resume(file, problem=problem("l1:3"), method=method, max_iterations=90)
+    assert np.array_equal(rest.beta, whole.beta)
+    assert (schedule.eta, schedule.best) == (0.5, -np.inf)
+    assert check_schedule(Shrinking()).ok
+    with pytest.raises(ValueError, match="Shrinking, which remembers the steps of one run"):
+        expected_gap(Problem([[1.0]], [1.0], "logistic", "l1:1"), 2, method=method)
 
 
 # ---- samplers ----------------------------------------------------------------------------------
