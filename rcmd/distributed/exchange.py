@@ -22,6 +22,8 @@ from rcmd.engine.kernels.batch import (
     LIMB,
     add_limbs,
     add_terms,
+    cut_terms,
+    largest_size,
     raise_peaks,
     scatter_batch,
     write_terms,
@@ -140,16 +142,10 @@ def chosen_exchange(
 
 def sum_terms(group: Group, terms: Array) -> float:
     """The sum of everyone's ``terms``."""
-    finite = np.isfinite(terms).all()
-    peak = abs(terms).max(initial=0.0) if finite else np.inf
-    scale = _scales(group.largest(np.array([peak])))
-    if not np.isfinite(scale[0]):
+    scale = _scales(group.largest(np.array([largest_size(terms)])))[0]
+    if not np.isfinite(scale):
         return float(group.sum(np.array([terms.sum()]))[0])
-    scaled = terms * scale
-    first = np.rint(scaled)
-    rest = np.rint((scaled - first) * LIMB)
-    limbs = np.array([first.astype(np.int64).sum(), rest.astype(np.int64).sum()])
-    return float(_joined(group.sum(limbs), scale[0]))
+    return float(_joined(group.sum(np.array(cut_terms(terms, scale))), scale))
 
 
 def sum_rows(group: Group, rows: Any, p: int, coefficients: Array) -> tuple[Array, Array]:

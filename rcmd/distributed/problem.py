@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
@@ -29,6 +30,7 @@ from rcmd.rows.processes import (
     Group,
     SharedError,
     abort_on_error,
+    cancellable,
     refuse_differences,
     same_bytes,
     shared_errors,
@@ -165,12 +167,41 @@ class ShardedProblem(Problem):
         rng.bit_generator.state = pickle.loads(state)
         return rng
 
-    def gathered(self, values: Array) -> Array:
+    def gathered(self, values: Any) -> Any:
         """The numbers of all rows, on rank 0; its own on every other."""
-        parts = self.group.collect(values.ravel())
-        return values if parts is None else np.concatenate(parts).reshape(-1, *values.shape[1:])
+        return _joined(self.group.collect, values)
 
-    def own_part(self, values: Array) -> Array:
+    def shared(self, values: Any) -> Any:
+        """The numbers of all rows, on every rank."""
+        return _joined(self.group.gather, values)
+
+    def total(self, part: Callable[[], Any]) -> Any:
+        """The sum of everyone's; no rank may end alone meanwhile, so that none is asked to."""
+        with cancellable(lambda: False):
+            own = np.asarray(part())
+        return self.group.sum(own)
+
+    @property
+    def bound_oracle(self) -> Any:
+        """The oracle that rank 0 is asked."""
+        return self.oracle.oracle
+
+    def thinned(self, stride: int) -> Problem | None:
+        """With every rank's share of these samples, if it has one."""
+        firsts = -self.starts[:-1] % stride
+        counts = -(-(np.diff(self.starts) - firsts) // stride)
+        first = int(firsts[self.group.rank])
+        rows = self.rows.thinned(stride, first)
+        if rows is None or counts.min() < 1:
+            return None
+        other: Any = self._thinned(rows, slice(first, None, stride))
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        vars(other).update(n=int(starts[-1]), starts=starts, _layout=rows_tuple(rows))
+        vars(other)["losses"] = _SharedLosses(other)
+        vars(other)["row_sizes"] = self.group.largest(other._find_row_sizes())
+        return other
+
+    def own_part(self, values: Any) -> Any:
         rank = self.group.rank
         return values[self.starts[rank] : self.starts[rank + 1]]
 
@@ -257,12 +288,24 @@ class ShardedProblem(Problem):
                 )
 
 
+def _joined(join: Callable[[Array], list[Array] | None], values: Any) -> Any:
+    """Everyone's rows below each other, as ``join`` brings them together; one's own without it."""
+    if sp.issparse(values):
+        parts = values.data, np.int64(values.indices), np.int64(np.diff(values.indptr))
+        data, columns, lengths = (_joined(join, part) for part in parts)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return sp.csr_array((data, columns, offsets), shape=(len(lengths), values.shape[1]))
+    found = join(values.ravel())
+    return values if found is None else np.concatenate(found).reshape(-1, *values.shape[1:])
+
+
 class _SharedLosses(SampleLosses):
     """The losses of this rank's rows, with means over all rows."""
 
     def __init__(self, problem: ShardedProblem) -> None:
         own = problem.losses
-        super().__init__(own.loss, own.y, own.weights, None, own.offset, own.fields)
+        parts = own.weights, own.unit_gammas, own.offset, own.fields
+        super().__init__(own.loss, own.y, *parts)
         self._mean = problem.mean
 
     def largest_descent(self, start: Array | None = None) -> Any:
@@ -299,8 +342,15 @@ class AtFirst(Decorated):
     def argmin(self, c: Array) -> Atom:
         return self._ask(lambda: checked_atom(self.oracle, c))
 
-    minimum, violation = _asked("minimum"), _asked("violation")
-    penalty, value, fenchel_young = _asked("penalty"), _asked("value"), _asked("fenchel_young")
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return self._ask(lambda: self.oracle.best_atoms(c, count))
+
+    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
+        return self._ask(lambda: self.oracle.decompose(beta))
+
+    minimum, violation, penalty = _asked("minimum"), _asked("violation"), _asked("penalty")
+    value, fenchel_young = _asked("value"), _asked("fenchel_young")
+    feasible_share = _asked("feasible_share")
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         """What rank 0 answers; its error, raised everywhere, where it has one."""

@@ -156,6 +156,29 @@ def add_terms(batch, starts, values, columns, lengths, places, d):
 
 
 @kernel
+def largest_size(terms):
+    """max_j |terms_j|, infinite where one is not finite, and 0 without terms."""
+    peak, finite = 0.0, True
+    for j in range(terms.size):
+        size = abs(terms[j])
+        finite &= size < np.inf
+        peak = max(peak, size)
+    return peak if finite else np.inf
+
+
+@kernel
+def cut_terms(terms, scale):
+    """The sums of the two integers that every ``terms_j`` is."""
+    first_sum, rest_sum = np.int64(0), np.int64(0)
+    for j in range(terms.size):
+        scaled = terms[j] * scale
+        first = np.rint(scaled)
+        first_sum += np.int64(first)
+        rest_sum += np.int64(np.rint((scaled - first) * LIMB))
+    return first_sum, rest_sum
+
+
+@kernel
 def raise_peaks(rows, coefficients, peaks):
     """``peaks_k = max_j |coefficients_j x_jk|``, infinite where one is not finite."""
     for j in range(np.uint64(coefficients.size)):
