@@ -15,6 +15,7 @@ from rcmd.conjugates.samples import SampleLosses
 from rcmd.distributed.engine import ShardedEngine
 from rcmd.distributed.exchange import ExchangeName, sum_rows, sum_terms
 from rcmd.engine.base import checked_atom
+from rcmd.engine.kernels.batch import column_peaks
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import Sampler
 from rcmd.model.fingerprint import fingerprint
@@ -103,9 +104,13 @@ class ShardedProblem(Problem):
         self._layout = layout
         self._refuse_disagreement()
         same = {"loss": self.loss, "oracle": oracle, "intercept": intercept, "verify": verify}
+        same["layout of X"] = type(self.rows).__name__
         with shared_errors(group):
             hashes = {name: fingerprint(value) for name, value in same.items()}
         refuse_differences(group, hashes, "problem")
+        peaks = np.zeros(self.p)
+        column_peaks(layout, self.rows.n, peaks)
+        self._peaks = group.largest(peaks)
         counts = [int(part[0]) for part in group.gather(np.array([self.rows.n]))]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         vars(self).update(n=int(self.starts[-1]), losses=_SharedLosses(self))
@@ -197,8 +202,7 @@ class ShardedProblem(Problem):
         other: Any = self._thinned(rows, slice(first, None, stride))
         starts = np.concatenate([[0], np.cumsum(counts)])
         vars(other).update(n=int(starts[-1]), starts=starts, _layout=rows_tuple(rows))
-        vars(other)["losses"] = _SharedLosses(other)
-        vars(other)["row_sizes"] = self.group.largest(other._find_row_sizes())
+        vars(other).update(losses=_SharedLosses(other), row_sizes=self.row_sizes)  # still bounds
         return other
 
     def own_part(self, values: Any) -> Any:
@@ -218,10 +222,10 @@ class ShardedProblem(Problem):
         own = self._own_data().items()
         return {
             "X": fingerprint(self.gradient(numbers)),
-            "y": fingerprint(sum_terms(self.group, numbers * losses.y)),
-            "weights": fingerprint(sum_terms(self.group, numbers[: len(weights)] * weights)),
+            "y": fingerprint(self.mean(numbers * losses.y)),
+            "weights": fingerprint(self.mean(numbers[: len(weights)] * weights)),
             "loss": fingerprint(losses.loss),
-            **{name: fingerprint(sum_terms(self.group, numbers * part)) for name, part in own},
+            **{name: fingerprint(self.mean(numbers * part)) for name, part in own},
             "oracle": fingerprint((self.regularizer, self.intercept)),
         }
 
@@ -229,16 +233,22 @@ class ShardedProblem(Problem):
         return self.slope_and_peaks(w)[0]
 
     def slope_and_peaks(self, w: Array) -> tuple[Array, Array]:
-        """Xᵀw/n, and the largest |w_j x_jk|/n of every column k."""
-        return sum_rows(self.group, self._layout, self.p, w / self.n)
+        """Xᵀw/n, and a bound of |w_j x_jk|/n for every column k."""
+        return sum_rows(self.group, self._layout, self._peaks, w / self.n, self.n)
 
     def mean(self, values: Array) -> float:
-        return sum_terms(self.group, values) / self.n
+        return sum_terms(self.group, values, self.n) / self.n
 
     def saddle(self, beta: Array, w: Array) -> Any:
         """φ(β, w) = wᵀXβ/n − (1/n) Σ_j l_j*(w_j) + R(β)."""
         coupling = self.mean(w * self.rows.matvec(beta))
         return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
+
+    def find_constant(self, name: str) -> Any:
+        """As all are found at once, without the first gap where no bound reads it: with μ = 0."""
+        if name == "start_gap" and not self.oracle.mu > 0:
+            return None
+        return super().find_constant(name)
 
     @property
     def spectral_energy(self) -> float:

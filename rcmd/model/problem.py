@@ -208,7 +208,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in (*FOUND, "row_sizes", "spectral_energy", "_start_slope"):
+        for name in (*FOUND, "row_sizes", "spectral_energy", "_start_slope", "_first_slope"):
             vars(other).pop(name, None)
         losses = self.losses.some(places)
         vars(other).update(rows=rows, n=rows.n, losses=losses)
@@ -423,10 +423,16 @@ class Problem:
     @property
     def first_atom(self) -> Any:
         """β̃⁰, the minimizer at w⁰ = ∇L(0), as a vector."""
-        if "_first" not in vars(self):  # no cached property, whose lock all ranks would wait for
-            d = self.gradient(self.losses.derivative(0 * self.losses.y))
-            self._first = self.oracle.argmin(d).dense(self.rows.zero())
+        if "_first" not in vars(self):
+            self._first = self.oracle.argmin(self.first_slope).dense(self.rows.zero())
         return self._first
+
+    @property
+    def first_slope(self) -> Any:
+        """d⁰ = Xᵀw⁰/n."""
+        if "_first_slope" not in vars(self):  # no cached property: all ranks would wait for it
+            self._first_slope = self.gradient(self.losses.derivative(0 * self.losses.y))
+        return self._first_slope
 
     @property
     def start_slope(self) -> Any:
@@ -485,7 +491,7 @@ class Problem:
         if name == "start_gap":
             beta, w = self.first_atom, self.losses.derivative(0 * self.losses.y)
             terms = self.losses.fenchel_young(self.rows.matvec(beta), w)
-            return self.mean(terms) + max(self.oracle.fenchel_young(beta, self.gradient(w)), 0)
+            return self.mean(terms) + max(self.oracle.fenchel_young(beta, self.first_slope), 0)
         bounds = self.prediction_bounds
         if name == "prediction_bound":
             return self.group.largest(np.array([bounds.max()]))[0]
