@@ -6,10 +6,11 @@ batch, so that d has the bits that one process would give it, whatever the numbe
 allreduce. With b rows of z entries a rank takes in 12 b z bytes by the one and 16 p by the other
 (twice p doubles, once to be summed and once as the sum); the smaller number decides.
 
-Sums over all rows have bits that do not depend on how the rows are spread. Every term, scaled by
-the largest one, is cut into two integers of 30 bits, whose sums are exact in any order:
+Sums over all n rows have bits that do not depend on how the rows are spread. Every term, scaled
+by a bound of the largest one, is cut into two integers of B = 61 − ⌊log₂ n⌋ bits, whose sums are
+exact in any order:
 
-    Σ_j t_j = 2^(e−30) (Σ_j a_j + 2^−30 Σ_j b_j) up to n·2^(e−61),    max_j |t_j| < 2^e.
+    Σ_j t_j = 2^(e−B) (Σ_j a_j + 2^−B Σ_j b_j) up to n·2^(e−2B−1),    max_j |t_j| < 2^e.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from rcmd.engine.kernels.batch import (
-    LIMB,
     add_limbs,
     add_terms,
-    raise_peaks,
+    cut_terms,
+    largest_size,
     scatter_batch,
     write_terms,
 )
@@ -36,7 +37,6 @@ ExchangeName = Literal["auto", "sparse", "dense"]
 
 PAIR_BYTES, REDUCED_BYTES = 12, 16
 
-LIMB_BITS = 30
 SMALLEST_EXPONENT = -960
 """Below it a scale would overflow; what is cut off lies below 2^−1020."""
 
@@ -138,41 +138,38 @@ def chosen_exchange(
     return SparseExchange(group, problem.starts) if name == "sparse" else DenseExchange(group, p)
 
 
-def sum_terms(group: Group, terms: Array) -> float:
-    """The sum of everyone's ``terms``."""
-    finite = np.isfinite(terms).all()
-    peak = abs(terms).max(initial=0.0) if finite else np.inf
-    scale = _scales(group.largest(np.array([peak])))
+def sum_terms(group: Group, terms: Array, n: int) -> float:
+    """The sum of everyone's ``terms``, n of them."""
+    scale, limb = _scales(group.largest(np.array([largest_size(terms)])), n)
     if not np.isfinite(scale[0]):
         return float(group.sum(np.array([terms.sum()]))[0])
-    scaled = terms * scale
-    first = np.rint(scaled)
-    rest = np.rint((scaled - first) * LIMB)
-    limbs = np.array([first.astype(np.int64).sum(), rest.astype(np.int64).sum()])
-    return float(_joined(group.sum(limbs), scale[0]))
+    limbs = group.sum(np.array(cut_terms(terms, scale[0], limb)))
+    return float((limbs[0] + limbs[1] / limb) / scale[0])
 
 
-def sum_rows(group: Group, rows: Any, p: int, coefficients: Array) -> tuple[Array, Array]:
-    """Σ_j coefficients_j x_j over everyone's rows, and the largest |term| of every column.
+def sum_rows(
+    group: Group, rows: Any, peaks: Array, coefficients: Array, n: int
+) -> tuple[Array, Array]:
+    """Σ_j coefficients_j x_j over everyone's n rows, and a bound of the terms of every column.
 
-    ``rows`` is a rows tuple (see ``rcmd.engine.kernels.layout``). Where a term is not finite,
-    every sum is NaN.
+    ``rows`` is a rows tuple (see ``rcmd.engine.kernels.layout``) and ``peaks`` the largest |x_jk|
+    of every column k. Where a bound is not finite, every sum is NaN.
     """
-    peaks = np.zeros(p)
-    raise_peaks(rows, coefficients, peaks)
-    peaks = group.largest(peaks)
-    scales, limbs = _scales(peaks), np.zeros((2, p), np.int64)
+    largest = group.largest(np.array([largest_size(coefficients)]))
+    with np.errstate(over="ignore", invalid="ignore"):  # 0 · ∞
+        bounds = largest * peaks
+    scales, limb = _scales(bounds, n)
     if not np.isfinite(scales).all():
-        return np.full(p, np.nan), peaks
-    add_limbs(rows, coefficients, scales, limbs)
-    return _joined(group.sum(limbs), scales), peaks
+        return np.full(len(peaks), np.nan), bounds
+    limbs = np.zeros((2, len(peaks)), np.int64)
+    add_limbs(rows, coefficients, scales, limb, limbs)
+    limbs = group.sum(limbs)
+    return (limbs[0] + limbs[1] / limb) / scales, bounds
 
 
-def _scales(peaks: Array) -> Array:
-    """2^(30−e) with peak < 2^e; NaN where the peak is infinite."""
+def _scales(peaks: Array, n: int) -> tuple[Array, float]:
+    """2^(B−e) with peak < 2^e, NaN where the peak is infinite; and 2^B."""
+    bits = 62 - n.bit_length()
     exponents = np.maximum(np.frexp(peaks)[1], SMALLEST_EXPONENT)
-    return np.where(np.isfinite(peaks), np.ldexp(1.0, LIMB_BITS - exponents), np.nan)
-
-
-def _joined(limbs: Array, scales: Any) -> Array:
-    return (limbs[0] + limbs[1] / LIMB) / scales
+    scales = np.where(np.isfinite(peaks), np.ldexp(1.0, bits - exponents), np.nan)
+    return scales, float(2**bits)

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.distributed.engine import ShardedEngine
 from rcmd.distributed.exchange import ExchangeName, sum_rows, sum_terms
 from rcmd.engine.base import checked_atom
+from rcmd.engine.kernels.batch import column_peaks
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import Sampler
 from rcmd.model.fingerprint import fingerprint
@@ -29,6 +31,7 @@ from rcmd.rows.processes import (
     Group,
     SharedError,
     abort_on_error,
+    cancellable,
     refuse_differences,
     same_bytes,
     shared_errors,
@@ -101,9 +104,13 @@ class ShardedProblem(Problem):
         self._layout = layout
         self._refuse_disagreement()
         same = {"loss": self.loss, "oracle": oracle, "intercept": intercept, "verify": verify}
+        same["layout of X"] = type(self.rows).__name__
         with shared_errors(group):
             hashes = {name: fingerprint(value) for name, value in same.items()}
         refuse_differences(group, hashes, "problem")
+        peaks = np.zeros(self.p)
+        column_peaks(layout, self.rows.n, peaks)
+        self._peaks = group.largest(peaks)
         counts = [int(part[0]) for part in group.gather(np.array([self.rows.n]))]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         vars(self).update(n=int(self.starts[-1]), losses=_SharedLosses(self))
@@ -165,12 +172,40 @@ class ShardedProblem(Problem):
         rng.bit_generator.state = pickle.loads(state)
         return rng
 
-    def gathered(self, values: Array) -> Array:
+    def gathered(self, values: Any) -> Any:
         """The numbers of all rows, on rank 0; its own on every other."""
-        parts = self.group.collect(values.ravel())
-        return values if parts is None else np.concatenate(parts).reshape(-1, *values.shape[1:])
+        return _joined(self.group.collect, values)
 
-    def own_part(self, values: Array) -> Array:
+    def shared(self, values: Any) -> Any:
+        """The numbers of all rows, on every rank."""
+        return _joined(self.group.gather, values)
+
+    def total(self, part: Callable[[], Any]) -> Any:
+        """The sum of everyone's; no rank may end alone meanwhile, so that none is asked to."""
+        with cancellable(lambda: False):
+            own = np.asarray(part())
+        return self.group.sum(own)
+
+    @property
+    def bound_oracle(self) -> Any:
+        """The oracle that rank 0 is asked."""
+        return self.oracle.oracle
+
+    def thinned(self, stride: int) -> Problem | None:
+        """With every rank's share of these samples, if it has one."""
+        firsts = -self.starts[:-1] % stride
+        counts = -(-(np.diff(self.starts) - firsts) // stride)
+        first = int(firsts[self.group.rank])
+        rows = self.rows.thinned(stride, first)
+        if rows is None or counts.min() < 1:
+            return None
+        other: Any = self._thinned(rows, slice(first, None, stride))
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        vars(other).update(n=int(starts[-1]), starts=starts, _layout=rows_tuple(rows))
+        vars(other).update(losses=_SharedLosses(other), row_sizes=self.row_sizes)  # still bounds
+        return other
+
+    def own_part(self, values: Any) -> Any:
         rank = self.group.rank
         return values[self.starts[rank] : self.starts[rank + 1]]
 
@@ -187,10 +222,10 @@ class ShardedProblem(Problem):
         own = self._own_data().items()
         return {
             "X": fingerprint(self.gradient(numbers)),
-            "y": fingerprint(sum_terms(self.group, numbers * losses.y)),
-            "weights": fingerprint(sum_terms(self.group, numbers[: len(weights)] * weights)),
+            "y": fingerprint(self.mean(numbers * losses.y)),
+            "weights": fingerprint(self.mean(numbers[: len(weights)] * weights)),
             "loss": fingerprint(losses.loss),
-            **{name: fingerprint(sum_terms(self.group, numbers * part)) for name, part in own},
+            **{name: fingerprint(self.mean(numbers * part)) for name, part in own},
             "oracle": fingerprint((self.regularizer, self.intercept)),
         }
 
@@ -198,16 +233,22 @@ class ShardedProblem(Problem):
         return self.slope_and_peaks(w)[0]
 
     def slope_and_peaks(self, w: Array) -> tuple[Array, Array]:
-        """Xᵀw/n, and the largest |w_j x_jk|/n of every column k."""
-        return sum_rows(self.group, self._layout, self.p, w / self.n)
+        """Xᵀw/n, and a bound of |w_j x_jk|/n for every column k."""
+        return sum_rows(self.group, self._layout, self._peaks, w / self.n, self.n)
 
     def mean(self, values: Array) -> float:
-        return sum_terms(self.group, values) / self.n
+        return sum_terms(self.group, values, self.n) / self.n
 
     def saddle(self, beta: Array, w: Array) -> Any:
         """φ(β, w) = wᵀXβ/n − (1/n) Σ_j l_j*(w_j) + R(β)."""
         coupling = self.mean(w * self.rows.matvec(beta))
         return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
+
+    def find_constant(self, name: str) -> Any:
+        """As all are found at once, without the first gap where no bound reads it: with μ = 0."""
+        if name == "start_gap" and not self.oracle.mu > 0:
+            return None
+        return super().find_constant(name)
 
     @property
     def spectral_energy(self) -> float:
@@ -257,12 +298,24 @@ class ShardedProblem(Problem):
                 )
 
 
+def _joined(join: Callable[[Array], list[Array] | None], values: Any) -> Any:
+    """Everyone's rows below each other, as ``join`` brings them together; one's own without it."""
+    if sp.issparse(values):
+        parts = values.data, np.int64(values.indices), np.int64(np.diff(values.indptr))
+        data, columns, lengths = (_joined(join, part) for part in parts)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return sp.csr_array((data, columns, offsets), shape=(len(lengths), values.shape[1]))
+    found = join(values.ravel())
+    return values if found is None else np.concatenate(found).reshape(-1, *values.shape[1:])
+
+
 class _SharedLosses(SampleLosses):
     """The losses of this rank's rows, with means over all rows."""
 
     def __init__(self, problem: ShardedProblem) -> None:
         own = problem.losses
-        super().__init__(own.loss, own.y, own.weights, None, own.offset, own.fields)
+        parts = own.weights, own.unit_gammas, own.offset, own.fields
+        super().__init__(own.loss, own.y, *parts)
         self._mean = problem.mean
 
     def largest_descent(self, start: Array | None = None) -> Any:
@@ -299,8 +352,15 @@ class AtFirst(Decorated):
     def argmin(self, c: Array) -> Atom:
         return self._ask(lambda: checked_atom(self.oracle, c))
 
-    minimum, violation = _asked("minimum"), _asked("violation")
-    penalty, value, fenchel_young = _asked("penalty"), _asked("value"), _asked("fenchel_young")
+    def best_atoms(self, c: Array, count: int) -> list[Atom]:
+        return self._ask(lambda: self.oracle.best_atoms(c, count))
+
+    def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
+        return self._ask(lambda: self.oracle.decompose(beta))
+
+    minimum, violation, penalty = _asked("minimum"), _asked("violation"), _asked("penalty")
+    value, fenchel_young = _asked("value"), _asked("fenchel_young")
+    feasible_share = _asked("feasible_share")
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         """What rank 0 answers; its error, raised everywhere, where it has one."""

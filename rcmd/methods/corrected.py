@@ -15,8 +15,9 @@ from rcmd.methods.corrections.newton import Correction, Point
 from rcmd.methods.rcmd import RCMD
 from rcmd.model.bounds import Bound
 from rcmd.model.certificate import BestPair, OfferedPair
+from rcmd.model.fingerprint import fingerprint
 from rcmd.model.problem import Problem
-from rcmd.rows.processes import Cancelled
+from rcmd.rows.processes import Cancelled, refuse_differences
 from rcmd.rows.validation import Array, check_kind
 
 STILL_ROUNDS, SLOW_ROUNDS, LEAST_FALL = 3, 30, 0.1
@@ -42,7 +43,7 @@ class Corrected(Method):
 
     Plain steps find the right face of a polytope quickly and then crawl along it; a round of
     corrections takes Newton steps on the weights of the atoms found and asks the oracle which are
-    missing. No corrections for ``tol=0``, for fractions and for rows on several processes.
+    missing. No corrections for ``tol=0`` and for fractions.
 
     Examples
     --------
@@ -158,6 +159,9 @@ class CorrectedProgress(Progress):
             except Cancelled:
                 self._reached = correction.here
                 raise
+        if self.problem.spread:
+            found = {"β": fingerprint(correction.here.beta)}
+            refuse_differences(self.problem.group, found, "round of corrections")
         self._correction, self._reached = correction, correction.here
         self._rounds += 1
         self.record_due = True
@@ -215,7 +219,7 @@ class CorrectedProgress(Progress):
 
     @property
     def _may_correct(self) -> bool:
-        return self._tol > 0 and not self.problem.exact and not self.problem.spread
+        return self._tol > 0 and not self.problem.exact
 
     def _turns_to_corrections(self, best: BestPair) -> bool:
         """Whether rounds of corrections come next, from the best point found."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from fractions import Fraction
@@ -202,13 +202,16 @@ class Problem:
 
     def thinned(self, stride: int) -> Problem | None:
         """The problem of the samples 0, stride, 2·stride, … and the same R, where rows allow it."""
-        rows = self.rows.thinned(stride)
+        return self._thinned(self.rows.thinned(stride), slice(None, None, stride))
+
+    def _thinned(self, rows: Rows | None, places: slice) -> Problem | None:
+        """The problem of these ``rows``, which are those of the samples in ``places``."""
         if rows is None:
             return None
         other = copy(self)
-        for name in (*FOUND, "row_sizes", "spectral_energy", "_start_slope"):
+        for name in (*FOUND, "row_sizes", "spectral_energy", "_start_slope", "_first_slope"):
             vars(other).pop(name, None)
-        losses = self.losses.some(slice(None, None, stride))
+        losses = self.losses.some(places)
         vars(other).update(rows=rows, n=rows.n, losses=losses)
         other._constants = {}
         return other
@@ -363,6 +366,15 @@ class Problem:
         """(1/n) Σ_j values_j."""
         return values.sum() / self.n
 
+    def total(self, part: Callable[[], Any]) -> Any:
+        """The sum of what ``part``, a sum over this process's rows, is on every process."""
+        return part()
+
+    @property
+    def bound_oracle(self) -> Any:
+        """R with this problem's data, to be looked at; only ``oracle`` is to be called."""
+        return self.oracle
+
     def fingerprint(self) -> dict[str, str]:
         """A hash of each part of the problem, by its name in messages."""
         losses = self.losses
@@ -375,12 +387,16 @@ class Problem:
         offset = {} if self.offset is None else {"offset": self.offset}
         return offset | {f"fields[{name!r}]": part for name, part in self.fields.items()}
 
-    def gathered(self, values: Array) -> Array:
-        """The vector for all rows, from the parts of all processes."""
+    def gathered(self, values: Any) -> Any:
+        """The vector, or matrix, for all rows, from the parts of all processes."""
         return values
 
-    def own_part(self, values: Array) -> Array:
-        """This process's part of a vector for all rows."""
+    def shared(self, values: Any) -> Any:
+        """What ``gathered`` gives one process, on all of them."""
+        return values
+
+    def own_part(self, values: Any) -> Any:
+        """This process's part of a vector, or matrix, for all rows."""
         return values
 
     def generator(self, seed: int | np.random.Generator) -> np.random.Generator:
@@ -439,10 +455,16 @@ class Problem:
     @property
     def first_atom(self) -> Any:
         """β̃⁰, the minimizer at w⁰ = ∇L(0), as a vector."""
-        if "_first" not in vars(self):  # no cached property, whose lock all ranks would wait for
-            d = self.gradient(self.losses.derivative(0 * self.losses.y))
-            self._first = self.oracle.argmin(d).dense(self.rows.zero())
+        if "_first" not in vars(self):
+            self._first = self.oracle.argmin(self.first_slope).dense(self.rows.zero())
         return self._first
+
+    @property
+    def first_slope(self) -> Any:
+        """d⁰ = Xᵀw⁰/n."""
+        if "_first_slope" not in vars(self):  # no cached property: all ranks would wait for it
+            self._first_slope = self.gradient(self.losses.derivative(0 * self.losses.y))
+        return self._first_slope
 
     @property
     def start_slope(self) -> Any:
@@ -501,7 +523,7 @@ class Problem:
         if name == "start_gap":
             beta, w = self.first_atom, self.losses.derivative(0 * self.losses.y)
             terms = self.losses.fenchel_young(self.rows.matvec(beta), w)
-            return self.mean(terms) + max(self.oracle.fenchel_young(beta, self.gradient(w)), 0)
+            return self.mean(terms) + max(self.oracle.fenchel_young(beta, self.first_slope), 0)
         bounds = self.prediction_bounds
         if name == "prediction_bound":
             return self.group.largest(np.array([bounds.max()]))[0]

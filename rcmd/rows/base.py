@@ -35,8 +35,8 @@ class Rows(ABC):
         zero = self.zero()
         return np.stack([self.matvec(atom.dense(zero)) for atom in atoms], axis=1)
 
-    def thinned(self, stride: int) -> Self | None:
-        """The rows 0, stride, 2·stride, …, where the layout has a cheap way to them."""
+    def thinned(self, stride: int, first: int = 0) -> Self | None:
+        """The rows first, first + stride, …, where the layout has a cheap way to them."""
         return None
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
@@ -161,8 +161,8 @@ class DenseRows(Rows):
         ]
         return np.stack(columns, axis=1)
 
-    def thinned(self, stride: int) -> Self:
-        return type(self)(np.ascontiguousarray(self.array[::stride]))
+    def thinned(self, stride: int, first: int = 0) -> Self:
+        return type(self)(np.ascontiguousarray(self.array[first::stride]))
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         total += coefficients @ self.array[batch]

@@ -47,8 +47,8 @@ class SparseRows(Rows):
         weights = sp.csc_array((values, places, offsets), shape=(self.p, len(atoms)))
         return sp.csr_array(self.matrix @ weights)
 
-    def thinned(self, stride: int) -> Self:
-        return type(self)(self.matrix[::stride])
+    def thinned(self, stride: int, first: int = 0) -> Self:
+        return type(self)(self.matrix[first::stride])
 
     def scatter(self, batch: Array, coefficients: Array, total: Array) -> None:
         block = self.matrix[batch]

@@ -25,9 +25,6 @@ from rcmd.engine.sampling import fill_with_subsets
 from rcmd.jit.caching import kernel
 from rcmd.jit.instructions import call_scalar
 
-LIMB = 2.0**30
-"""A term of a sum, scaled below one limb, is two integers: its first and its next 30 bits."""
-
 _fill = njit(fill_with_subsets)
 
 
@@ -156,19 +153,41 @@ def add_terms(batch, starts, values, columns, lengths, places, d):
 
 
 @kernel
-def raise_peaks(rows, coefficients, peaks):
-    """``peaks_k = max_j |coefficients_j x_jk|``, infinite where one is not finite."""
-    for j in range(np.uint64(coefficients.size)):
-        base = row_start(rows, j)
-        for e in range(row_length(rows, j)):
-            k = column(rows, base, e)
-            size = abs(coefficients[j] * value(rows, base, e))
-            peaks[k] = max(peaks[k], size if size < np.inf else np.inf)
+def largest_size(terms):
+    """max_j |terms_j|, infinite where one is not finite, and 0 without terms."""
+    peak, finite = 0.0, True
+    for j in range(terms.size):
+        size = abs(terms[j])
+        finite &= size < np.inf
+        peak = max(peak, size)
+    return peak if finite else np.inf
 
 
 @kernel
-def add_limbs(rows, coefficients, scales, limbs):
-    """Add the terms ``coefficients_j x_jk``, as two integers each, to the columns' limbs."""
+def cut_terms(terms, scale, limb):
+    """The sums of the two integers that ``terms_j·scale`` is: its whole part, and the rest·limb."""
+    first_sum, rest_sum = np.int64(0), np.int64(0)
+    for j in range(terms.size):
+        scaled = terms[j] * scale
+        first = np.rint(scaled)
+        first_sum += np.int64(first)
+        rest_sum += np.int64(np.rint((scaled - first) * limb))
+    return first_sum, rest_sum
+
+
+@kernel
+def column_peaks(rows, n, peaks):
+    """``peaks_k = max_j |x_jk|`` over the n rows."""
+    for j in range(np.uint64(n)):
+        base = row_start(rows, j)
+        for e in range(row_length(rows, j)):
+            k = column(rows, base, e)
+            peaks[k] = max(peaks[k], abs(value(rows, base, e)))
+
+
+@kernel
+def add_limbs(rows, coefficients, scales, limb, limbs):
+    """Add the terms ``coefficients_j x_jk``, cut as by ``cut_terms``, to the columns' limbs."""
     for j in range(np.uint64(coefficients.size)):
         base = row_start(rows, j)
         for e in range(row_length(rows, j)):
@@ -176,4 +195,4 @@ def add_limbs(rows, coefficients, scales, limbs):
             scaled = coefficients[j] * value(rows, base, e) * scales[k]
             first = np.rint(scaled)
             limbs[0, k] += np.int64(first)
-            limbs[1, k] += np.int64(np.rint((scaled - first) * LIMB))
+            limbs[1, k] += np.int64(np.rint((scaled - first) * limb))

@@ -8,12 +8,11 @@ import numpy as np
 from rcmd.methods.corrections.columns import gram
 from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
 from rcmd.model.problem import Problem
-from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.l2 import L2Ball, Ridge
 from rcmd.oracles.product import Product
 from rcmd.oracles.vectors import norm
-from rcmd.rows.base import DenseRows, Rows
+from rcmd.rows.base import DenseRows
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
@@ -37,8 +36,9 @@ LARGEST_HESSIAN, LONGEST_ROW = 1000, 200
 """∇²f is formed up to so many variables, and so many entries per row on average."""
 
 
-def ball_of(oracle: LinearMinOracle) -> tuple[L2Ball | Ridge, float | None] | None:
+def ball_of(problem: Problem) -> tuple[L2Ball | Ridge, float | None] | None:
     """R as an l2 ball or ridge and the bound of an intercept, if any; else ``None``."""
+    oracle = problem.bound_oracle
     if isinstance(oracle, L2Ball | Ridge):
         return oracle, None
     if isinstance(oracle, Product) and len(oracle.oracles) == 2 and oracle.sizes[1] == 1:
@@ -65,14 +65,14 @@ class BallCorrection(Correction):
 
     def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
         super().__init__(problem, *costs)
-        found = ball_of(problem.oracle)
+        found = ball_of(problem)
         assert found is not None
         ball, bound = found
         self.radius, self.strength, self.bound = float(ball.radius), float(ball.mu), bound
         self._in_norm, self._units = np.ones(problem.p), np.full(problem.p, self.radius)
         if bound is not None:
             self._in_norm[-1], self._units[-1] = 0.0, bound
-        self._matrix = _small_matrix(problem.rows)
+        self._matrix = _small_matrix(problem)
         self._hessian: Array | None = None
         self._accuracy = INEXACT
         self._unit_strength = self.strength * self.radius * self.radius
@@ -138,9 +138,10 @@ class BallCorrection(Correction):
 
     def _solve(self, multiplier: float, right: Array, products: int) -> Array:
         """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
-        damping = (self._unit_strength + multiplier) * self._in_norm
-        damping += self.damping * (float(self._curvatures() @ self._squares) or 1.0)
-        moving = np.ones(self.problem.p)
+        problem, damping = self.problem, (self._unit_strength + multiplier) * self._in_norm
+        curvature = problem.total(lambda: self._curvatures() @ self._squares)
+        damping += self.damping * (float(curvature) or 1.0)
+        moving = np.ones(problem.p)
         if self.bound is not None:  # an intercept does not leave its interval
             end, pull = self.here.beta[-1], -self.here.slope[-1]
             moving[-1] = abs(end) < self.bound or end * pull < 0
@@ -150,12 +151,13 @@ class BallCorrection(Correction):
             return solve_definite(matrix, right)
         from scipy.sparse.linalg import LinearOperator, cg
 
-        rows, curved, units = self.problem.rows, self._curvatures(), self._units * moving
+        rows, curved, units = problem.rows, self._curvatures(), self._units * moving
 
         def product(v: Array) -> Array:
             check_cancelled()
             self.passes += 1
-            return units * rows.rmatvec(curved * rows.matvec(units * v)) + damping * v
+            curve = problem.total(lambda: rows.rmatvec(curved * rows.matvec(units * v)))
+            return units * curve + damping * v
 
         operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
         accuracy = self._accuracy
@@ -169,7 +171,8 @@ class BallCorrection(Correction):
             self.passes += 1
             squares = self._curvatures() * self.radius * self.radius
             shares = self._units / self.radius
-            self._hessian = gram(self._matrix, squares) * np.outer(shares, shares)
+            hessian = self.problem.total(lambda: gram(self._matrix, squares))
+            self._hessian = hessian * np.outer(shares, shares)
         return self._hessian
 
     def _curvatures(self) -> Array:
@@ -192,14 +195,15 @@ class BallCorrection(Correction):
         return float(point.loss + (self.strength * point.beta * self._in_norm) @ point.beta / 2)
 
 
-def _small_matrix(rows: Rows) -> Any:
+def _small_matrix(problem: Problem) -> Any:
     """X where Xᵀ diag(c) X costs less than the products with X that it saves, else ``None``."""
+    rows = problem.rows
     if isinstance(rows, DenseRows) and rows.p <= LONGEST_ROW:
         return rows.array
     if (
         isinstance(rows, SparseRows)
         and rows.p <= LARGEST_HESSIAN
-        and rows.matrix.nnz <= LONGEST_ROW * rows.n
+        and problem.total(lambda: rows.matrix.nnz) <= LONGEST_ROW * problem.n
     ):
         return rows.matrix
     return None

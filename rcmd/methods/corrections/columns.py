@@ -98,8 +98,8 @@ class EntryColumns:
         return d[self._places] * self._values
 
     def own_slopes(self, rows: Any, w: Array) -> Array:
-        """Zᵀw/n."""
-        return self._taken(rows).rmatvec(w)[self._distinct[1]] * self._values / rows.n
+        """Zᵀw."""
+        return self._taken(rows).rmatvec(w)[self._distinct[1]] * self._values
 
     def point(self, zero: Array, weights: Array) -> Array:
         """β = Σ_i λ_i a_i."""
@@ -126,8 +126,8 @@ class PredictedColumns:
         return rows.matvec(beta)
 
     def own_slopes(self, rows: Rows, w: Array) -> Array:
-        """Zᵀw/n."""
-        return self.predictions.T @ w / rows.n
+        """Zᵀw."""
+        return self.predictions.T @ w
 
     def point(self, zero: Any, weights: Array) -> Any:
         """β = Σ_i λ_i a_i."""

@@ -37,7 +37,7 @@ def rules_of(problem: Problem) -> Array | None:
     """(l1, l2, lower, upper) of every coordinate, where R is a sum over them and X has columns."""
     if not isinstance(problem.rows, DenseRows | SparseRows):
         return None
-    rule = coordinate_rule_of(problem.oracle, problem.p)
+    rule = coordinate_rule_of(problem.bound_oracle, problem.p)
     return None if rule is None else np.stack(rule, axis=1)
 
 
@@ -112,19 +112,22 @@ class CoordinateCorrection(Correction):
 
     def _minimizer(self, chosen: Array, accuracy: float) -> Array:
         """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
+        problem = self.problem
         self.passes += 1  # kept or not, as a resumed run has none to begin with
         if self._taken is None or not np.array_equal(self._taken[0], chosen):
-            columns = some_columns(self.problem.rows, chosen)
-            if len(chosen) ** 2 > columns.size:  # the entries, where they are sparse
-                columns = sp.csc_array(columns)
+            columns = some_columns(problem.rows, chosen)
+            entries = problem.total(lambda: columns.size)  # those stored, where they are sparse
+            if len(chosen) ** 2 > entries:
+                columns = sp.csc_array(problem.shared(columns))
             self._taken = chosen, columns
         columns, rules = self._taken[1], self._rules[chosen]
         beta, slopes = self.here.beta[chosen], self.here.slope[chosen]
-        weights = self.here.curvatures / self.problem.n
+        weights = self.here.curvatures / problem.n
         if sp.issparse(columns) and columns.format == "csc":
+            weights = problem.shared(weights)
             return self._by_columns(columns, weights, slopes, beta, rules, accuracy)
         self.passes += 1
-        matrix = gram(columns, weights)
+        matrix = problem.total(lambda: gram(columns, weights))
         matrix.flat[:: len(beta) + 1] += self.damping * (matrix.trace() / len(beta) or 1.0)
         return _by_matrix(matrix, slopes, beta, rules, accuracy)
 
@@ -136,7 +139,7 @@ class CoordinateCorrection(Correction):
         damped = self.damping * (diagonal.mean() or 1.0), beta.copy()
         entries = columns.data, columns.indices, columns.indptr
         data = entries, weights, slopes, diagonal + damped[0]
-        moved = np.zeros(self.problem.n)
+        moved = np.zeros(len(weights))
         for _ in range(MOST_SWEEPS // SWEEPS):
             check_cancelled()
             self.passes += math.ceil(SWEEPS * len(beta) / self.problem.p)

@@ -66,13 +66,16 @@ class HullCorrection(Correction):
 
     def state(self) -> dict[str, Any]:
         """With the predictions, whose last bits would differ if computed again."""
-        return {**super().state(), "predictions": getattr(self._columns, "predictions", None)}
+        predictions = getattr(self._columns, "predictions", None)
+        if predictions is not None:
+            predictions = self.problem.gathered(predictions)
+        return {**super().state(), "predictions": predictions}
 
     def load_state(self, state: dict[str, Any]) -> None:
         super().load_state(state)
         predictions, single = state["predictions"], single_entries(self.atoms)
         if predictions is not None:
-            self._columns = PredictedColumns(self.atoms, predictions)
+            self._columns = PredictedColumns(self.atoms, self.problem.own_part(predictions))
         elif single is not None:
             self._columns = EntryColumns(single)
 
@@ -118,13 +121,16 @@ class HullCorrection(Correction):
         if d is not None and isinstance(columns, EntryColumns):
             return columns.slopes(d) + self._penalties
         self.passes += 1
-        return columns.own_slopes(self.problem.rows, self.here.w) + self._penalties
+        problem = self.problem
+        slopes = problem.total(lambda: columns.own_slopes(problem.rows, self.here.w))
+        return slopes / problem.n + self._penalties
 
     def improve(self, slope: Array) -> None:
         """One Newton step on the weights, shortened if necessary, from the ``slopes``."""
-        before, n = self.here, self.problem.n
+        before, columns, problem = self.here, self._columns, self.problem
         self.passes += 1
-        curved = self._columns.gram(self.problem.rows, before.curvatures / n)
+        weights = before.curvatures / problem.n
+        curved = problem.total(lambda: columns.gram(problem.rows, weights))
         mean_curvature = np.trace(curved) / len(slope)
         curved.flat[:: len(slope) + 1] += self.damping * (mean_curvature or 1.0)
         target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
@@ -188,7 +194,8 @@ class HullCorrection(Correction):
             gap = self.here.gap
             if self.here is start or self.passes - earlier + STEP_PASSES > passes:
                 break
-        self.moved = not np.array_equal(before.s, self.here.s)
+        changed = self.problem.total(lambda: np.count_nonzero(before.s != self.here.s))
+        self.moved = bool(changed)
 
     def _worthwhile(self) -> list[Atom]:
         """The oracle's best atoms that are better at d than the present point."""
@@ -221,7 +228,7 @@ def _parts(problem: Problem, point: Any) -> list[tuple[Any, Atom]]:
 def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
     """A correction of the kind that gave ``state``, ready to load it."""
     if "atoms" not in state:
-        kind = CoordinateCorrection if ball_of(problem.oracle) is None else BallCorrection
+        kind = CoordinateCorrection if ball_of(problem) is None else BallCorrection
         return kind(problem, state["beta"])
     correction = HullCorrection.__new__(HullCorrection)
     correction.problem = problem
@@ -240,7 +247,7 @@ def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
         sampled = correction_for(fewer, beta, average)
         beta = average = _solved(fewer, sampled)
         costs = sampled.gradients, sampled.oracle_calls
-    if ball_of(problem.oracle) is not None:
+    if ball_of(problem) is not None:
         return BallCorrection(problem, beta, *costs)
     if rules_of(problem) is not None:
         return CoordinateCorrection(problem, beta, *costs)
@@ -259,8 +266,8 @@ def _solved(problem: Problem, correction: Correction) -> Any:
     """The β of rounds that end where the gap is small beside the sampling error of P."""
     for _ in range(MOST_ROUNDS):
         # The root of the mean square, which unlike the deviation is not 0 for equal losses.
-        error = np.linalg.norm(correction.here.losses) / problem.n
-        enough = SHARE_OF_ERROR * float(error)
+        losses = correction.here.losses
+        enough = SHARE_OF_ERROR * math.sqrt(problem.mean(losses * losses) / problem.n)
         correction.round(math.inf, enough)
         if not correction.moved or correction.here.gap <= enough:
             break

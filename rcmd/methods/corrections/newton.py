@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,18 +38,26 @@ class Point:
         self.losses, self.w, self.curvatures = problem.losses.expansion(s)
         self.loss = float(problem.mean(self.losses))
 
-    @cached_property
+    @property
     def slope(self) -> Any:
         """Xᵀw/n, the gradient of the loss part, from scratch."""
-        return self.problem.gradient(self.w)
+        if "_slope" not in vars(self):  # no cached property, whose lock all ranks would wait for
+            problem = self.problem
+            self._slope = problem.total(lambda: problem.rows.rmatvec(self.w)) / problem.n
+        return self._slope
 
-    @cached_property
+    @property
     def dual(self) -> tuple[Any, Array, Any]:
         """The gap of β and a dual point, w and Xᵀw/n there: the response, or a share of it.
 
         Where R is a penalty that grows linearly, −R*(−Xᵀw/n) is small as long as ‖Xᵀw/n‖ is above
         its strength by a little.
         """
+        if "_dual" not in vars(self):
+            self._dual = self._best_dual()
+        return self._dual
+
+    def _best_dual(self) -> tuple[Any, Array, Any]:
         problem, w, slope = self.problem, self.w, self.slope
         found = problem.oracle.fenchel_young(self.beta, slope), w, slope
         share = problem.oracle.feasible_share(slope)
@@ -58,7 +65,8 @@ class Point:
             less = problem.losses.clip(share * w)
             terms = problem.mean(problem.losses.fenchel_young(self.s, less))
             rest = problem.oracle.fenchel_young(self.beta, share * slope)
-            if np.array_equal(less, share * w) and terms + rest < found[0]:
+            clipped = problem.total(lambda: np.count_nonzero(less != share * w))
+            if not clipped and terms + rest < found[0]:
                 found = terms + rest, less, share * slope
         return found
 
@@ -103,11 +111,15 @@ class Correction(Stateful):
         """
 
     def state(self) -> dict[str, Any]:
-        return {**super().state(), "beta": self.here.beta, "s": self.here.s}
+        return {
+            **super().state(),
+            "beta": self.here.beta,
+            "s": self.problem.gathered(self.here.s),
+        }
 
     def load_state(self, state: dict[str, Any]) -> None:
         super().load_state(state)
-        self.here = Point(self.problem, state["beta"], state["s"])
+        self.here = Point(self.problem, state["beta"], self.problem.own_part(state["s"]))
 
     def longest(self, fallen: Callable[[float], bool]) -> float:
         """The largest share 1, ½, ¼, … of a step at which the value has fallen; else 0."""
