@@ -12,9 +12,6 @@ DROPPED = 1e-13
 FIRST_ROOM = 16
 """Terms after which a sum that began empty is recompressed for the first time."""
 
-BLOCK_ENTRIES = 2**18
-"""Products formed at a time when entries are read: 2 MB."""
-
 
 class LowRank:
     """Σ_t weights_t left_t right_tᵀ, an m × p matrix in (m + p)·terms numbers.
@@ -46,10 +43,17 @@ class LowRank:
     @classmethod
     def of_array(cls, array: Array) -> Self:
         """An array, decomposed; for small ones."""
-        left, values, right = np.linalg.svd(array, full_matrices=False)
-        matrix = cls(array.shape)
-        matrix._left, matrix._weights, matrix._right = left, values, right.T
-        matrix.terms = len(values)
+        matrix = cls.of_factors(array, np.eye(array.shape[1]))
+        matrix.decompose()
+        return matrix
+
+    @classmethod
+    def of_factors(cls, left: Array, right: Array, weights: Array | None = None) -> Self:
+        """Σ_t weights_t left_t right_tᵀ for the columns of two arrays, which it keeps."""
+        matrix = cls((len(left), len(right)))
+        matrix._left, matrix._right, matrix.terms = left, right, left.shape[1]
+        matrix._weights = np.ones(matrix.terms) if weights is None else weights
+        matrix._decomposed = False
         return matrix
 
     @property
@@ -122,15 +126,19 @@ class LowRank:
         self._writeable = write
 
     def at(self, rows: Any, columns: Any) -> Array:
-        """The entries (rows_t, columns_t), in memory that does not grow with the rank."""
+        """The entries (rows_t, columns_t)."""
         i, k = np.broadcast_arrays(np.asarray(rows), np.asarray(columns))
-        entries = np.empty(i.size)
-        height = max(1, BLOCK_ENTRIES // max(self.terms, 1))
-        scaled = self.right * self.weights
-        for start in range(0, i.size, height):
-            some = slice(start, start + height)
-            entries[some] = np.einsum("tr,tr->t", self.left[i.flat[some]], scaled[k.flat[some]])
-        return entries.reshape(i.shape)
+        flat = np.ravel_multi_index((i.ravel(), k.ravel()), self.shape)  # which refuses others
+        return self.entries(*np.divmod(flat, self.shape[1])).reshape(i.shape)
+
+    def entries(self, rows: Array, columns: Array) -> Array:
+        """The same for vectors of places that are known to lie in the matrix."""
+        from rcmd.rows.sparse_kernels import entries
+
+        out = np.empty(len(rows))
+        left, right = np.ascontiguousarray(self.left), self.right * self.weights
+        entries(left, right, rows, columns, out)
+        return out
 
     __array_ufunc__ = None  # arrays leave ``c @ self`` to this class
 

@@ -63,7 +63,7 @@ class MatrixEntries(Rows):
 
     def matvec(self, beta: Any) -> Array:
         if isinstance(beta, LowRank):
-            return beta.at(self.rows, self.columns)
+            return beta.entries(self.rows, self.columns)
         return np.asarray(beta)[self._flat]
 
     def rmatvec(self, w: Array) -> Any:

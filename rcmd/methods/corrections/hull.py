@@ -1,7 +1,7 @@
 """Corrections for any oracle: Newton steps on the atoms found, then the atoms that are missing."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,11 @@ import numpy as np
 from rcmd.methods.corrections.ball import BallCorrection, ball_of
 from rcmd.methods.corrections.columns import EntryColumns, PredictedColumns, single_entries
 from rcmd.methods.corrections.coordinates import CoordinateCorrection, rules_of
+from rcmd.methods.corrections.factors import FactorCorrection
 from rcmd.methods.corrections.newton import Correction, Point, falls
 from rcmd.methods.corrections.simplex_qp import minimize_on_simplex
 from rcmd.model.problem import Problem
+from rcmd.oracles.matrices import OnNuclearBall
 from rcmd.rows.atoms import Atom, atom_key
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
@@ -225,10 +227,19 @@ def _parts(problem: Problem, point: Any) -> list[tuple[Any, Atom]]:
     return [(weight, atom) for weight, atom in parts[: _most_atoms(problem)] if weight > 0]
 
 
+def kind_for(problem: Problem) -> Callable[..., Correction] | None:
+    """The corrections made for the problem's oracle and rows, if there are any."""
+    if ball_of(problem) is not None:
+        return BallCorrection
+    if isinstance(problem.oracle, OnNuclearBall):
+        return FactorCorrection
+    return None if rules_of(problem) is None else CoordinateCorrection
+
+
 def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
     """A correction of the kind that gave ``state``, ready to load it."""
-    if "atoms" not in state:
-        kind = CoordinateCorrection if ball_of(problem) is None else BallCorrection
+    kind = None if "atoms" in state else kind_for(problem)
+    if kind is not None:
         return kind(problem, state["beta"])
     correction = HullCorrection.__new__(HullCorrection)
     correction.problem = problem
@@ -247,11 +258,10 @@ def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
         sampled = correction_for(fewer, beta, average)
         beta = average = _solved(fewer, sampled)
         costs = sampled.gradients, sampled.oracle_calls
-    if ball_of(problem) is not None:
-        return BallCorrection(problem, beta, *costs)
-    if rules_of(problem) is not None:
-        return CoordinateCorrection(problem, beta, *costs)
-    return HullCorrection(problem, beta, average, *costs)
+    kind = kind_for(problem)
+    if kind is None:
+        return HullCorrection(problem, beta, average, *costs)
+    return kind(problem, beta, *costs)
 
 
 def continued(correction: Correction) -> Correction:

@@ -17,6 +17,9 @@ ROUNDING = 1e-15
 LEAST, MOST = 1e-13, 1.0
 """Bounds of the damping, relative to the curvature."""
 
+CLOSE = 0.9
+"""A share of w from which on w itself does, where R is an indicator."""
+
 SHORTEST = 2.0**-30
 """The least share of a step that is tried."""
 
@@ -30,7 +33,11 @@ class Point:
         l_j, l_j' and l_j'' at s_j.
     loss
         (1/n) Σ_j l_j(s_j).
+    estimate
+        About the gap of (β, w), where that is known at less cost than the gap itself.
     """
+
+    estimate: float | None = None
 
     def __init__(self, problem: Problem, beta: Any, s: Array) -> None:
         check_cancelled()
@@ -51,7 +58,7 @@ class Point:
         """The gap of β and a dual point, w and Xᵀw/n there: the response, or a share of it.
 
         Where R is a penalty that grows linearly, −R*(−Xᵀw/n) is small as long as ‖Xᵀw/n‖ is above
-        its strength by a little.
+        its strength by a little. Where P is near the sum of the least losses, w should be smaller.
         """
         if "_dual" not in vars(self):
             self._dual = self._best_dual()
@@ -59,16 +66,33 @@ class Point:
 
     def _best_dual(self) -> tuple[Any, Array, Any]:
         problem, w, slope = self.problem, self.w, self.slope
-        found = problem.oracle.fenchel_young(self.beta, slope), w, slope
-        share = problem.oracle.feasible_share(slope)
+        oracle, estimate = problem.oracle, self.estimate
+        apart = oracle.fenchel_young(self.beta, slope) if estimate is None else estimate
+        if oracle.indicator:
+            share = self.shrunk(float(apart))[0]
+            share = share if share < CLOSE else 1
+        else:
+            share = oracle.feasible_share(slope)
         if share < 1:
             less = problem.losses.clip(share * w)
-            terms = problem.mean(problem.losses.fenchel_young(self.s, less))
-            rest = problem.oracle.fenchel_young(self.beta, share * slope)
+            gap = problem.mean(problem.losses.fenchel_young(self.s, less))
+            gap += oracle.fenchel_young(self.beta, share * slope)
             clipped = problem.total(lambda: np.count_nonzero(less != share * w))
-            if not clipped and terms + rest < found[0]:
-                found = terms + rest, less, share * slope
-        return found
+            if not clipped and gap < apart:
+                return gap, less, share * slope
+        if estimate is not None:
+            apart = oracle.fenchel_young(self.beta, slope)
+        return apart, w, slope
+
+    def shrunk(self, apart: float) -> tuple[float, float]:
+        """The share t of w with the largest D where R is an indicator, and its gap, nearly.
+
+        D falls at t = 1 by ``apart``, the gap of w itself, and bends by −(1/n) Σ w_j²/l_j''.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bend = float(self.problem.mean(np.where(self.w, self.w**2 / self.curvatures, 0.0)))
+        less = min(apart / bend, 1.0) if bend > 0 else 0.0
+        return 1 - less, apart * (1 - less) + (bend * less * less / 2 if less else 0.0)
 
     @property
     def gap(self) -> Any:
