@@ -7,7 +7,6 @@ import numpy as np
 
 from rcmd.methods.corrections.newton import Correction, Point, falls
 from rcmd.model.problem import Problem
-from rcmd.oracles.matrices import OnNuclearBall
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.validation import Array
@@ -85,7 +84,7 @@ class FactorCorrection(Correction):
         return oracle.decomposed(self.here.beta), oracle.matrix(self.here.slope)
 
     def _multiplier(self, parts: LowRank) -> float:
-        """ν ≥ 0 of the ball: what ∇f pulls outwards beyond the strength, where β is at its border."""
+        """ν ≥ 0 of the ball: what ∇f pulls outwards beyond the strength, for β at its border."""
         norm = parts.nuclear_norm()
         if norm < self.radius * (1 - ON_SPHERE):
             return 0.0

@@ -349,7 +349,7 @@ def _lowest(case: Planted, beta: Array) -> float:
 
 
 def _least(case: Planted, centre: Array, width: float) -> float:
-    """The least P in dom R within ``width`` of ``centre``: over β₂ for every β₁, if there are two."""
+    """The least P in dom R within ``width`` of ``centre``, over β₂ for each β₁ if there are two."""
     oracle: Any = case.oracle
 
     def value(*columns: Array) -> Array:
