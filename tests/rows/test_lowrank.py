@@ -1,7 +1,5 @@
 """Sums of rank-one matrices against plain arrays."""
 
-from unittest.mock import Mock
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -104,17 +102,6 @@ def test_reading_an_average_does_not_change_it() -> None:
     first, second = built(30)[0], built(30)[0]
     (first / 2).nuclear_norm()
     assert np.array_equal(first.to_array(), second.to_array())
-
-
-def test_entries_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    total, array = built(6)
-    monkeypatch.setattr(lowrank, "BLOCK_ENTRIES", 13)
-    products = Mock(wraps=np.einsum)
-    monkeypatch.setattr(np, "einsum", products)
-    i, k = np.divmod(np.random.default_rng(0).integers(0, 63, 50), 7)
-    assert np.allclose(total.at(i, k), array[i, k], atol=1e-12)
-    assert total.terms == 6
-    assert products.call_count == 25, "two entries at a time"
 
 
 def test_inner_products_with_a_matrix() -> None:
