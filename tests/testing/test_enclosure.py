@@ -306,7 +306,9 @@ def test_what_was_changed_is_caught(small):
 
 
 def test_a_wrong_formula_in_rcmd_is_caught(monkeypatch):
-    problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(0.5))
+    # With verify=True the problem itself would refuse the method that is put into the class below.
+    data = [[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0]
+    problem = Problem(*data, LeastSquares(), L1Ball(0.5), verify=False)
     pair, conjugate = (np.array([0.25, 0.0]), np.array([-0.5, 0.5])), LeastSquares.conjugate
     result = replace(
         solve(problem, tol=1e-3, method=CORRECTED), certificate=certify(problem, *pair)
