@@ -186,7 +186,7 @@ CASES = {
     "hull-sampled-first": Case(classes(L1Ball(5.0), n=400), {"tol": 1e-12, "batch": 20}),
     "coordinates": Case(classes(L1Penalty(0.003)), {"tol": 1e-12, "batch": 3}),
     "coordinates-hull": Case(classes(L1Penalty(0.001, 1.0)), {"tol": 1e-12, "batch": 3}),
-    "hull-nuclear": Case(entries, {"tol": 1e-2, "batch": 0.2, "max_seconds": 9e9,
+    "hull-nuclear": Case(entries, {"tol": 1e-6, "batch": 0.2, "max_seconds": 9e9,
                                    "max_iterations": 60}),
     "hull-polytope": Case(on_polytope(), {"tol": 1e-9, "batch": 3, "max_iterations": 60}),
     "hull-product": Case(
