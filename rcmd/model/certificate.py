@@ -53,8 +53,9 @@ class Certificate:
     is added to P, to −D and to these two; where that of the terms in ``loss_gap`` may, a bound of
     it to ``loss_gap``. So the gap holds up to 1e-13 for the numbers returned. A sum is taken to be
     accurate to 2⁻⁵⁰ of its terms, l_j(s) + l_j*(w) − ws to 2⁻⁴⁸ of |l_j|, |l_j*| and itself, and
-    |x_j|ᵀ|β| to be at most M_j on dom R. With weights, it is the gap at ω_j times the double w_j/ω_j, which is within 2⁻⁵³|w_j| of
-    w_j: l_j* may be so steep there that its value at w_j is another, but P(β) − P* is no larger.
+    |x_j|ᵀ|β| to be at most M_j on dom R. With weights, it is the gap at ω_j times the double
+    w_j/ω_j, which is within 2⁻⁵³|w_j| of w_j: l_j* may be so steep there that its value at w_j is
+    another, but P(β) − P* is no larger.
     The gap is never below ``smallest_gap``.
     """
 
@@ -364,8 +365,9 @@ class BestPair:
 
     def limit(self) -> Any:
         """The gap from which on further steps show rounding alone."""
-        pair, points = self.certificate(), (self._primal, self._dual)
-        return max(pair.smallest_gap, 2 * _doubt_of_terms(self.problem, *points, 0))
+        smallest, primal, dual = self.certificate().smallest_gap, self._primal, self._dual
+        assert primal is not None and dual is not None  # or there would be no certificate
+        return max(smallest, 2 * _doubt_of_terms(self.problem, primal, dual, 0))
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""
