@@ -366,7 +366,8 @@ class BestPair:
     def limit(self) -> Any:
         """The gap from which on further steps show rounding alone."""
         smallest, primal, dual = self.certificate().smallest_gap, self._primal, self._dual
-        assert primal is not None and dual is not None  # or there would be no certificate
+        if primal is None or dual is None:  # there is a certificate, and so there are points
+            return smallest
         return max(smallest, 2 * _doubt_of_terms(self.problem, primal, dual, 0))
 
     def certificate(self) -> Certificate:
