@@ -175,6 +175,8 @@ class Summary:
         The formulas of l and R.
     constants
         Letter, meaning and value of each.
+    fields
+        The names of what the loss reads of each sample beside its label.
     """
 
     n: int
@@ -185,16 +187,18 @@ class Summary:
     regularizer: str
     constants: tuple[tuple[str, str, float], ...]
     shifted: bool = False
+    fields: tuple[str, ...] = ()
 
     def formulas(self) -> tuple[str, ...]:
         """(P), (D), l and R, a line each."""
         weight, offset = "ω_j " * self.weighted, " + o_j" * self.shifted
-        terms = f"{weight}l(x_jᵀβ{offset}; y_j)"
+        known = ("y", *self.fields)
+        terms = f"{weight}l(x_jᵀβ{offset}; {', '.join(f'{name}_j' for name in known)})"
         conjugates = "[l_j*(w_j) − o_j w_j]" if self.shifted else "l_j*(w_j)"
         return (
             f"(P)  min over β ∈ R^{self.p} of  1/n Σ_j {terms} + R(β),  n = {self.n}",
             f"(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j {conjugates}",
-            f"     l(s; y) = {self.loss}",
+            f"     l(s; {', '.join(known)}) = {self.loss}",
             f"     R(β)    = {self.regularizer}",
         )
 
@@ -221,6 +225,7 @@ def summarize(problem: Problem, batch: int) -> Summary:
         regularizer=problem.oracle.describe(),
         constants=tuple((name, meaning, float(value)) for name, meaning, value in rows),
         shifted=problem.losses.offset is not None,
+        fields=tuple(problem.loss.reads),
     )
 
 

@@ -156,7 +156,9 @@ def from_parts(held: dict[str, Any]) -> Result:
     about = held["about"]
     if about is not None:
         letters = tuple((str(a), str(b), float(value)) for a, b, value in about["constants"])
-        about = of_kinds(Summary, about | {"constants": letters})
+        # Files from before there were fields name none.
+        reads = tuple(map(str, about.get("fields", ())))
+        about = of_kinds(Summary, about | {"constants": letters, "fields": reads})
     numbers = {name: held[name] for name in NUMBERS}
     if not all(isinstance(value, Number) for value in numbers.values()):
         raise ValueError(f"its values are {numbers}; expected numbers")

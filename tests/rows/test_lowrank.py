@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rcmd import LowRank, RankOneAtom, SparseAtom
+from rcmd import LowRank, MatrixEntries, RankOneAtom, SparseAtom
 from rcmd.rows import lowrank
 
 SHAPE = (9, 7)
@@ -111,6 +111,12 @@ def test_inner_products_with_a_matrix() -> None:
     assert total.weights @ total.inner(c) == expected
     for form in (c, c.ravel(), sp.csr_array(c)):
         assert form @ total == expected
+
+
+def test_entries_of_matrices_of_another_shape_are_refused() -> None:
+    rows = MatrixEntries([8], [6], shape=SHAPE)
+    with pytest.raises(ValueError, match=r"β has shape \(9, 6\); expected \(9, 7\)"):
+        rows.matvec(LowRank((9, 6)))
 
 
 def test_atoms_are_added() -> None:
