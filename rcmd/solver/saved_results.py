@@ -156,7 +156,11 @@ def from_parts(held: dict[str, Any]) -> Result:
     about = held["about"]
     if about is not None:
         letters = tuple((str(a), str(b), float(value)) for a, b, value in about["constants"])
-        about = of_kinds(Summary, about | {"constants": letters})
+        columns = about.get("columns")
+        about |= {"constants": letters, "columns": columns and tuple(map(str, columns))}
+        about = of_kinds(Summary, about)
+        if columns and len(columns) != about.p - about.intercept:
+            raise ValueError(f"it names {len(columns)} columns of {about.p}; expected all or none")
     numbers = {name: held[name] for name in NUMBERS}
     if not all(isinstance(value, Number) for value in numbers.values()):
         raise ValueError(f"its values are {numbers}; expected numbers")
