@@ -188,6 +188,8 @@ class Summary:
         Letter, meaning and value of each.
     columns, intercept
         The names of the features, where a data frame had them; whether there is an intercept.
+    fields
+        The names of what the loss reads of each sample beside its label.
     """
 
     n: int
@@ -200,6 +202,7 @@ class Summary:
     shifted: bool = False
     columns: tuple[str, ...] | None = None
     intercept: bool = False
+    fields: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -209,12 +212,13 @@ class Summary:
     def formulas(self) -> tuple[str, ...]:
         """(P), (D), l and R, a line each."""
         weight, offset = "ω_j " * self.weighted, " + o_j" * self.shifted
-        terms = f"{weight}l(x_jᵀβ{offset}; y_j)"
+        known = ("y", *self.fields)
+        terms = f"{weight}l(x_jᵀβ{offset}; {', '.join(f'{name}_j' for name in known)})"
         conjugates = "[l_j*(w_j) − o_j w_j]" if self.shifted else "l_j*(w_j)"
         return (
             f"(P)  min over β ∈ R^{self.p} of  1/n Σ_j {terms} + R(β),  n = {self.n}",
             f"(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j {conjugates}",
-            f"     l(s; y) = {self.loss}",
+            f"     l(s; {', '.join(known)}) = {self.loss}",
             f"     R(β)    = {self.regularizer}",
         )
 
@@ -243,6 +247,7 @@ def summarize(problem: Problem, batch: int) -> Summary:
         shifted=problem.losses.offset is not None,
         columns=problem.columns,
         intercept=problem.intercept is not None,
+        fields=tuple(problem.loss.reads),
     )
 
 

@@ -11,7 +11,6 @@ from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
-from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +26,7 @@ from rcmd.model.constants import (
     refuse_overflow,
     summarize,
 )
-from rcmd.model.fingerprint import fingerprint
+from rcmd.model.fingerprint import fingerprint, of_rcmd, unwrapped
 from rcmd.model.specs import Waiting, as_loss, as_oracle, for_columns
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
@@ -55,6 +54,9 @@ FIXED = (
 
 FOUND = "prediction_bounds", "range_calls", "range_seconds", "_first"
 """What depends on R and is kept once it was found."""
+
+OF_LOSSES = "spectral_energy", "_start_slope", "_first_slope"
+"""What depends on the losses, too."""
 
 
 class Problem:
@@ -225,7 +227,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in (*FOUND, "row_sizes", "spectral_energy", "_start_slope", "_first_slope"):
+        for name in (*FOUND, *OF_LOSSES, "row_sizes"):
             vars(other).pop(name, None)
         losses = self.losses.some(places)
         vars(other).update(rows=rows, n=rows.n, losses=losses)
@@ -302,10 +304,10 @@ class Problem:
             altered = self._marks() != self._checked
         if not self.group.largest(np.array([float(altered)]))[0]:
             return
-        for name in (*FOUND, "spectral_energy", "_start_slope"):
+        for name in (*FOUND, *OF_LOSSES):
             vars(self).pop(name, None)
         losses = copy(self.losses)
-        for name in ("_record", "domain"):
+        for name in ("_record", "_unit_domain"):
             vars(losses).pop(name, None)
         losses._scalars, losses.unit_gammas = {}, None
         vars(self).update(losses=losses)
@@ -645,9 +647,8 @@ def unaltered(part: Any) -> bool:
     >>> unaltered(L1Ball(1.0)), unaltered(ball)
     (True, False)
     """
-    methods = (getattr(a, "fget", a) for name, a in _members(part).items() if name[:2] != "__")
-    origins = {a.__module__ for a in methods if isinstance(a, FunctionType)}
-    return not patched(part) and all(origin.partition(".")[0] == "rcmd" for origin in origins)
+    methods = (unwrapped(a) for name, a in _members(part).items() if name[:2] != "__")
+    return not patched(part) and all(map(of_rcmd, methods))
 
 
 def patched(part: Any) -> bool:

@@ -156,9 +156,10 @@ def from_parts(held: dict[str, Any]) -> Result:
     about = held["about"]
     if about is not None:
         letters = tuple((str(a), str(b), float(value)) for a, b, value in about["constants"])
-        columns = about.get("columns")
-        about |= {"constants": letters, "columns": columns and tuple(map(str, columns))}
-        about = of_kinds(Summary, about)
+        # Files from before there were fields name none.
+        reads, columns = tuple(map(str, about.get("fields", ()))), about.get("columns")
+        about |= {"fields": reads, "columns": columns and tuple(map(str, columns))}
+        about = of_kinds(Summary, about | {"constants": letters})
         if columns and len(columns) != about.p - about.intercept:
             raise ValueError(f"it names {len(columns)} columns of {about.p}; expected all or none")
     numbers = {name: held[name] for name in NUMBERS}

@@ -177,8 +177,9 @@ class Replicates(Sequence[Result]):
     def plot(self, axes: Any = None) -> Any:
         """Over the passes: the gap of the theorem's pair in every run, its mean and quantiles.
 
-        Beside them the theorem's bound; where none applies, the certified gaps instead. ``axes``
-        are matplotlib's, to draw into; without them the figure is as wide as a journal's column.
+        Beside them the theorem's bound, and the ``bounds`` that the runs were given; where none
+        applies, the certified gaps instead. ``axes`` are matplotlib's, to draw into; without them
+        the figure is as wide as a journal's column.
 
         Examples
         --------
@@ -188,7 +189,7 @@ class Replicates(Sequence[Result]):
         >>> [text.get_text() for text in figure.legends[0].get_texts()]
         ['mean', '10 % and 90 %', 'bound on the mean']
         """
-        from rcmd.plotting.panels import Line, Panel, shown
+        from rcmd.plotting.panels import Line, Panel, plain, shown
 
         of, name = "pair_gap", "gap of theorem's pair"
         if np.isnan(self.column(of).astype(float)).any():
@@ -201,6 +202,8 @@ class Replicates(Sequence[Result]):
         lines += [Line("10 % and 90 %", passes, level, thin) for level in (low, high)]
         if of == "pair_gap":
             lines.append(Line("bound on the mean", passes, self.mean("bound"), dashed))
+            for own, verdict in self[0].options.get("bounds", {}).items():
+                lines.append(Line(f"{plain(own)}, {verdict}", passes, self.mean(own), dashed))
         return shown([Panel("", "passes", lines, f"{name}, {len(self)} runs")], axes)
 
     def __repr__(self) -> str:

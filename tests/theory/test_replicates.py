@@ -125,6 +125,31 @@ def test_a_figure_has_every_run_their_mean_and_the_bound(problem):
     assert repr(others) == f"Replicates({others})"
 
 
+def test_a_figure_has_the_bounds_of_the_user(problem):
+    """A dashed curve for each, named, beside the theorem's, or alone where no theorem holds."""
+    mine = Bound("mine $", value=lambda c, k: 3.0 / (k + 1))
+    apart = Bound("not of these", value=lambda c, k: 1.0, schedule="linear")
+    runs = replicate(problem, range(3), tell=quiet, bounds=[mine, apart], **FIXED)
+    figure = runs.plot()
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["mean", "10 % and 90 %", "bound on the mean", r"mine \$, claimed"]
+    *_, theorem, own = figure.axes[0].get_lines()
+    passes = runs.column("gradients")[0] / problem.n
+    assert theorem.get_ydata() == pytest.approx(runs.column("bound")[0])
+    assert own.get_xydata() == pytest.approx(
+        np.column_stack([passes, 3.0 / runs.iterations]), rel=1e-12
+    )
+    assert own.get_linestyle() == theorem.get_linestyle() == "--"
+    walk = Bound("walk", value=lambda c, k: 1.0 / k, schedule=FrankWolfe)
+    others = replicate(
+        problem, range(2), tell=quiet, max_iterations=30, method=FrankWolfe(), bounds=[walk]
+    )
+    figure = others.plot()
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["mean", "10 % and 90 %", "walk, claimed"]
+    assert figure.axes[0].get_lines()[-1].get_ydata() == pytest.approx(1.0 / others.iterations)
+
+
 # ---- the theorem's bound ------------------------------------------------------------------------
 
 
