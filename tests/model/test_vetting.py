@@ -19,6 +19,7 @@ from rcmd import (
     Box,
     ConjugateProx,
     Counting,
+    DenseAtom,
     L1Ball,
     L2Ball,
     LeastSquares,
@@ -28,6 +29,8 @@ from rcmd import (
     Product,
     Ridge,
     SeparableConjugate,
+    SparseAtom,
+    Translated,
     certify,
     load_result,
     solve,
@@ -36,7 +39,6 @@ from rcmd.distributed import ShardedProblem, SharedError, rehearse
 from rcmd.model import vetting
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.schedules import SublinearSchedule
-from rcmd.oracles import DenseAtom, SparseAtom, Translated
 from rcmd.oracles.base import Block, CoordinateRule, VertexRule
 from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.rows import DenseRows
