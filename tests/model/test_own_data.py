@@ -21,6 +21,7 @@ from rcmd import (
     Logistic,
     Problem,
     Ridge,
+    SampleLosses,
     SeparableConjugate,
     methods,
     resume,
@@ -28,7 +29,6 @@ from rcmd import (
     truth,
     verify,
 )
-from rcmd.conjugates import SampleLosses
 from rcmd.conjugates.scalars import clipped_gap, clipped_slope, clipped_value, outside
 from rcmd.distributed import ShardedProblem, rehearse
 from rcmd.engine.compiled import CompiledEngine

@@ -46,7 +46,8 @@ from rcmd.datasets import make_classification, make_regression
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.testing.enclosure import expressions, losses, oracles
 from rcmd.testing.enclosure.balls import balls, inner, outward
-from rcmd.testing.fuzzing.cases import Case, Draw, _features, _labels, _tamed
+from rcmd.testing.fuzzing import Case
+from rcmd.testing.fuzzing.cases import Draw, _features, _labels, _tamed
 
 NO_FORMULAS = {"polytope", "cvxpy"}
 REFERENCE = RCMD(engine="reference")  # nothing is compiled, and no proof knows the engine
@@ -306,7 +307,9 @@ def test_what_was_changed_is_caught(small):
 
 
 def test_a_wrong_formula_in_rcmd_is_caught(monkeypatch):
-    problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(0.5))
+    # With verify=True the problem itself would refuse the method that is put into the class below.
+    data = [[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0]
+    problem = Problem(*data, LeastSquares(), L1Ball(0.5), verify=False)
     pair, conjugate = (np.array([0.25, 0.0]), np.array([-0.5, 0.5])), LeastSquares.conjugate
     result = replace(
         solve(problem, tol=1e-3, method=CORRECTED), certificate=certify(problem, *pair)
