@@ -8,28 +8,39 @@ FILE is a LIBSVM file or the name of a data set; without it, generated data.
 --methods: rcmd (the algorithm of the paper), corrected (the same, ending with
 corrections), fw, away, pairwise, bpcg, sfw, svrf, storc, scgm, scgs, sag,
 sarah, online, sdca, quartz, apcg; fw, away, pairwise and bpcg take a step
-rule, as in fw:exact. By default all that the problem allows. --batch is for
-methods that take any batch.
+rule, as in fw:exact. By default all that the problem allows, those four with
+exact line searches. --batch is for methods that take any batch, --schedule and
+--prox are for rcmd and corrected.
 """
 
 import argparse
 import math
+from dataclasses import replace
 from typing import Any
 
-from rcmd.cli.options import add_plot_option, add_problem_options
+from rcmd.cli.options import (
+    add_plot_option,
+    add_problem_options,
+    add_step_options,
+    chosen_batch,
+    with_steps,
+)
 from rcmd.cli.tasks import samples_problem
 from rcmd.lab.racing import (
     AXES,
     CORRECTED,
+    FIELD,
     Comparison,
+    Entrant,
     Standing,
     compare,
     excess,
     fitting,
     parse_entrants,
 )
-from rcmd.methods import NAMED
-from rcmd.model.specs import parse_batch
+from rcmd.methods.base import BATCH
+from rcmd.methods.corrected import Corrected
+from rcmd.methods.rcmd import RCMD
 from rcmd.plotting import Line, Panel, drawn
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, about_command
@@ -53,6 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_problem_options(parser, oracle="l1:5", tol=1e-10, max_seconds=None)
     add = parser.add_argument
     add("--methods", metavar="NAMES", help="with commas (default: all that fit)")
+    add_step_options(parser)
     add("--passes", type=float, default=20.0, help="gradients per row (default: %(default)s)")
     add("--seeds", type=int, default=3, help="runs, from --seed on (default: %(default)s)")
     add_plot_option(parser)
@@ -65,9 +77,10 @@ def run(options: argparse.Namespace) -> int:
     if options.seeds < 1:
         raise ValueError(f"--seeds is {options.seeds}; expected at least 1")
     all_methods = options.methods is None
-    entrants = parse_entrants(",".join(NAMED) if all_methods else options.methods)
+    entrants = parse_entrants(",".join(FIELD) if all_methods else options.methods)
+    entrants = [_with_steps(entrant, options) for entrant in entrants]
     problem, remarks = samples_problem(options, options.loss, options.oracle)
-    batch = batch_size(parse_batch(options.batch), problem.n)
+    batch = batch_size(chosen_batch(options) or BATCH, problem.n)
     budget = math.ceil(options.passes * problem.n)
     limits = {"batch": batch, "tol": options.tol, "max_seconds": options.max_seconds}
     CORRECTED.check(problem, max_gradients=budget, **limits)  # the limits, before any work
@@ -102,6 +115,12 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         drawn(_panels(comparison), len(AXES)).savefig(options.plot)
     return 0
+
+
+def _with_steps(entrant: Entrant, options: argparse.Namespace) -> Entrant:
+    if not isinstance(entrant.method, RCMD | Corrected):
+        return entrant
+    return replace(entrant, method=with_steps(entrant.method, options))
 
 
 def _add(section: Section, standing: Standing, comparison: Comparison) -> None:

@@ -10,9 +10,14 @@ The figure has every run, their mean and quantiles, and the bound, over passes.
 import argparse
 import math
 
-from rcmd.cli.options import add_plot_option, add_problem_options
+from rcmd.cli.options import (
+    add_method_options,
+    add_plot_option,
+    add_problem_options,
+    chosen_batch,
+    chosen_method,
+)
 from rcmd.cli.tasks import samples_problem
-from rcmd.model.specs import parse_batch
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, about_command
 from rcmd.theory.replicates import AgainstBound, Replicates, check_confidence, replicate
@@ -34,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--seeds", type=int, default=20, help="runs, from --seed on (default: %(default)s)")
     add("--jobs", type=int, default=1, help="processes, -1 for all cores (default: %(default)s)")
     add("--confidence", type=float, default=0.95, help="(default: %(default)s)")
+    add_method_options(parser, "rcmd, as corrections would hide what the seed does")
     add_plot_option(parser)
 
 
@@ -50,10 +56,10 @@ def run(options: argparse.Namespace) -> int:
         range(options.seed, options.seed + options.seeds),
         n_jobs=options.jobs,
         tell=tell_on_terminal,
-        batch=parse_batch(options.batch),
+        batch=chosen_batch(options),
         tol=0.0,
         max_gradients=math.ceil(options.passes * problem.n),
-        method="rcmd",
+        method=chosen_method(options, "rcmd"),
     )
     found = runs.against_bound(options.confidence)
     size = f"n = {problem.n:,}, p = {problem.p:,}"

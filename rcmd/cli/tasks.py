@@ -119,9 +119,9 @@ class Task:
     problem: Problem
     remarks: list[str]
     summary: Callable[[Result], Iterator[str]]
-    batch: str = "1%"
+    batch: float | None = None
     tol: float = 1e-3
-    method: str | None = None
+    method: str = "corrected"
 
 
 def libsvm(options: argparse.Namespace) -> Task:
@@ -158,7 +158,7 @@ def entries(options: argparse.Namespace) -> Task:
             yield f"{len(truth)} entries held out: relative error {error:.4f}"
 
     # Every step costs a singular pair, whatever the batch; corrections predict less well.
-    return Task(problem, remarks, summary, "100%", 1e-3 * _at_zero(problem), "rcmd")
+    return Task(problem, remarks, summary, 1.0, 1e-3 * _at_zero(problem), "rcmd")
 
 
 def columns_and_rows(options: argparse.Namespace) -> Task:
@@ -175,7 +175,7 @@ def columns_and_rows(options: argparse.Namespace) -> Task:
         )
     problem = cur.problem(M, regularizer.radius)
     summary = partial(chosen_columns_and_rows, M, _counts(options.keep, M))
-    return Task(problem, [], summary, "100%", 1e-3 * _at_zero(problem))
+    return Task(problem, [], summary, 1.0, 1e-3 * _at_zero(problem))
 
 
 TASKS: dict[str, Callable[[argparse.Namespace], Task]] = {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.methods import Method, method_named
+from rcmd.methods import NAMED, Method, method_named
 from rcmd.methods.base import Batches
 from rcmd.methods.corrected import Corrected
 from rcmd.methods.rcmd import RCMD
@@ -53,6 +53,13 @@ class Entrant:
 
 
 PLAIN, CORRECTED = Entrant("rcmd", RCMD()), Entrant("corrected", Corrected())
+
+
+SEARCHING = "fw", "away", "pairwise", "bpcg"
+"""Methods with a step rule: where all methods are shown these have the same one, a line search."""
+
+FIELD = ("fw:open-loop", *(f"{name}:exact" if name in SEARCHING else name for name in NAMED))
+"""The entrants where none are named; the textbook's steps of Frank-Wolfe are among them."""
 
 
 def parse_entrants(text: str) -> list[Entrant]:

@@ -161,6 +161,17 @@ def refuse_overflow(problem: Problem) -> None:
         )
 
 
+def coefficient_names(p: int, columns: tuple[str, ...] | None, intercept: bool) -> tuple[str, ...]:
+    """A name for each entry of β: its column's, else β1, β2, …; the intercept's is its own.
+
+    >>> coefficient_names(3, None, True), coefficient_names(2, ("age", "bmi"), False)
+    (('β1', 'β2', 'intercept'), ('age', 'bmi'))
+    """
+    features = p - intercept
+    names = tuple(f"β{i + 1}" for i in range(features)) if columns is None else columns
+    return (*names, "intercept") if intercept else names
+
+
 @dataclass(frozen=True)
 class Summary:
     """What a problem is, in words and numbers, without its data.
@@ -175,6 +186,8 @@ class Summary:
         The formulas of l and R.
     constants
         Letter, meaning and value of each.
+    columns, intercept
+        The names of the features, where a data frame had them; whether there is an intercept.
     fields
         The names of what the loss reads of each sample beside its label.
     """
@@ -187,7 +200,14 @@ class Summary:
     regularizer: str
     constants: tuple[tuple[str, str, float], ...]
     shifted: bool = False
+    columns: tuple[str, ...] | None = None
+    intercept: bool = False
     fields: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each entry of β."""
+        return coefficient_names(self.p, self.columns, self.intercept)
 
     def formulas(self) -> tuple[str, ...]:
         """(P), (D), l and R, a line each."""
@@ -225,6 +245,8 @@ def summarize(problem: Problem, batch: int) -> Summary:
         regularizer=problem.oracle.describe(),
         constants=tuple((name, meaning, float(value)) for name, meaning, value in rows),
         shifted=problem.losses.offset is not None,
+        columns=problem.columns,
+        intercept=problem.intercept is not None,
         fields=tuple(problem.loss.reads),
     )
 

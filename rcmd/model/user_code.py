@@ -42,15 +42,17 @@ def is_file(target: str) -> bool:
 
 
 def load_own(word: str, target: str, kind: type[T]) -> T:
-    """The loss, oracle or method that ``target`` names."""
+    """The loss, oracle or other part that ``target`` names."""
     part = load(target)
     if not isinstance(part, kind):
         raise ValueError(f"{word} {target!r} is {part!r}; expected a {kind.__name__}")
     return part
 
 
-def load(target: str) -> Any:
+def load(target: str, *, make: bool = True) -> Any:
     """The object that ``target`` names; a class is called with the numbers in parentheses.
+
+    Without parentheses it stays a class, if it is not to ``make`` an object.
 
     Examples
     --------
@@ -72,7 +74,7 @@ def load(target: str) -> Any:
     if not hasattr(module, name):
         raise ValueError(f"{place} has no {name}; it has {_parts_of(module)}")
     part = getattr(module, name)
-    if not isinstance(part, type):
+    if not isinstance(part, type) or not (make or words.endswith(")")):
         return part
     try:
         return part(*arguments, **keywords)

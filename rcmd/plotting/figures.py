@@ -167,7 +167,7 @@ def coefficients(
     x_label
         What x is.
     names
-        Names of the coefficients; β₁, β₂, … without them.
+        Names of the coefficients, such as ``result.names``; β₁, β₂, … without them.
     axes
         Axes for the coefficients alone; without them, a figure with both panels.
 
@@ -202,7 +202,9 @@ def coefficients(
     others = [i for i in range(count) if i not in named and table[:, i].any()]
     lines = [Line("", xs, table[:, i]) for i in others]
     for i in named:
-        name = rf"${letter}_{{{i + 1}}}$" if names is None else plain(str(names[i]))
+        name = rf"${letter}_{{{i + 1}}}$"
+        if names is not None and names[i] != f"β{i + 1}":
+            name = plain(str(names[i]))
         lines.append(Line(name, xs, table[:, i]))
     y_label, levels = ("singular values", ()) if matrices else ("coefficients", (0.0,))
     note = "" if lines else "all zero"

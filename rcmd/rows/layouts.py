@@ -1,6 +1,7 @@
 """The layout that fits what a user brings, checked once; and rows made of other rows."""
 
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,29 @@ def as_rows(X: Any) -> Rows:
             f"X has shape ({rows.n}, {rows.p}); expected at least one row and one column"
         )
     return rows
+
+
+def columns_of(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a data frame, from pandas, polars or Arrow; else ``None``."""
+    named = next((a for a in ("column_names", "columns") if hasattr(X, a)), None)
+    if named is None or isinstance(X, Rows) or not hasattr(X, "__array__"):
+        return None
+    return tuple(map(str, getattr(X, named)))
+
+
+def numbers_of(X: Any, columns: tuple[str, ...]) -> Array:
+    """The numbers of a data frame; an entry that is none is told by its column."""
+    array = as_array("X", X)
+    if array.dtype.kind in "biuf":
+        return array
+    for name, column in zip(columns, array.T, strict=True):
+        odd = next((entry for entry in column if not isinstance(entry, Real)), None)
+        if odd is not None or any(entry is None for entry in column):
+            raise ValueError(
+                f"X holds {odd!r} in its column {name!r}; expected numbers: drop the column or the "
+                "rows, or encode it, with a column of 0 and 1 for each of its values"
+            )
+    return array.astype(float)
 
 
 def _checked_dense(X: Any) -> Array:

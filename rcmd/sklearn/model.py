@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rcmd.methods.base import BATCH
 from rcmd.model.problem import Problem
 from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
 from rcmd.rows.layouts import InnerRows
@@ -125,7 +126,7 @@ class LinearModel(BaseEstimator, ABC):
     oracle: Any = "ridge:0.01"
     _: KW_ONLY
     fit_intercept: bool = True
-    batch: int | float = 0.01
+    batch: int | float = BATCH
     tol: float = 1e-10
     max_iter: int = 1000
     random_state: Any = None

@@ -157,8 +157,11 @@ def from_parts(held: dict[str, Any]) -> Result:
     if about is not None:
         letters = tuple((str(a), str(b), float(value)) for a, b, value in about["constants"])
         # Files from before there were fields name none.
-        reads = tuple(map(str, about.get("fields", ())))
-        about = of_kinds(Summary, about | {"constants": letters, "fields": reads})
+        reads, columns = tuple(map(str, about.get("fields", ()))), about.get("columns")
+        about |= {"fields": reads, "columns": columns and tuple(map(str, columns))}
+        about = of_kinds(Summary, about | {"constants": letters})
+        if columns and len(columns) != about.p - about.intercept:
+            raise ValueError(f"it names {len(columns)} columns of {about.p}; expected all or none")
     numbers = {name: held[name] for name in NUMBERS}
     if not all(isinstance(value, Number) for value in numbers.values()):
         raise ValueError(f"its values are {numbers}; expected numbers")

@@ -187,7 +187,7 @@ def solve(run: Run) -> Result:
         algorithm alone, ``RCMD(schedule=…, prox=…)`` with parts of your own.
     batch
         Rows per step, passed to the method: a whole number, or a fraction of n as a float in
-        (0, 1]; the method's own rule by default, 1 for the paper's algorithm.
+        (0, 1]; by default the method's own rule, 1 % for those that take any batch.
     tol
         Stop when the certified gap P(β) − D(w) is at most this.
     max_iterations, max_gradients, max_seconds

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import warnings
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -144,6 +145,16 @@ CHANGES = [
      True),
     (SOLVE.replace("--batch 4 ", ""), "--method fw", per_step, 40),
     (SOLVE, "--batch 5", per_step, 5),
+    (SOLVE, "--schedule head-start", records, DIFFERENT),
+    (SOLVE, "--prox euclidean", records, DIFFERENT),
+    (PATH, "--method rcmd", along("primal"), DIFFERENT),
+    (PATH, "--schedule head-start", along("primal"), DIFFERENT),
+    (PATH, "--prox euclidean", along("primal"), DIFFERENT),
+    (REPLICATE, "--method rcmd:euclidean", status, 2),  # which has no bound
+    (REPLICATE, "--schedule head-start", table("mean"), DIFFERENT),
+    (REPLICATE, "--prox euclidean", status, 2),
+    (COMPARE, "--schedule head-start", table("primal"), DIFFERENT),
+    (COMPARE, "--prox euclidean", table("primal"), DIFFERENT),
     (SOLVE, "--tol 0.01", lambda t: (t.status, t.data["gap"] <= 0.01), (0, True)),
     (SOLVE, "--max-iterations 3", lambda t: (t.status, *end(t)), (1, "ITERATIONS", 3, 12)),
     (SOLVE, "--max-gradients 12", lambda t: (t.status, *end(t)), (1, "GRADIENTS", 3, 12)),
@@ -333,3 +344,42 @@ def test_an_optimum_that_the_gap_does_not_reach_is_told(told, missed, word, monk
     monkeypatch.chdir(told.given)
     assert main([*SOLVE.split(), "--truth"]) == 0
     assert f", {word} the certified gap\n" in capsys.readouterr().out
+
+
+STEPS = """from dataclasses import dataclass
+from rcmd import ConjugateProx
+from rcmd.model.schedules import SublinearSchedule
+
+@dataclass(frozen=True)
+class Half(SublinearSchedule):
+    by: float = 2.0
+    def step(self, i): return super().step(i) / self.by
+
+class Mine(ConjugateProx):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "method"),
+    [
+        ("--schedule steps.py:Half", "RCMD(schedule=Half)"),
+        ("--schedule steps.py:Half(20.0,by=4.0)", "RCMD(schedule=Half(blocks=20.0, by=4.0))"),
+        ("--schedule linear --oracle ridge:1", "RCMD(schedule='linear')"),
+        ("--prox steps.py:Mine", "RCMD(prox=Mine())"),
+        ("--method corrected --prox euclidean",
+         "Corrected(plain=RCMD(prox=EuclideanProx()))"),
+    ],
+)  # fmt: skip
+def test_steps_of_ones_own_get_the_numbers_of_the_problem(
+    told, tmp_path, monkeypatch, words, method
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steps.py").write_text(STEPS)
+    (tmp_path / "rows").write_bytes((told.given / "rows").read_bytes())
+    line = f"solve rows --method rcmd --batch 4 --tol 0 --max-iterations 5 {words} --json t.json"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a prox of one's own is vetted
+        assert main(line.split()) == 1
+    found = json.loads((tmp_path / "t.json").read_text())["options"]["method"]
+    assert re.sub(r"<class '.*\.(\w+)'>", r"\1", found) == method

@@ -173,7 +173,7 @@ def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
     assert status == 0
     assert "\nsdca " in out
     assert "\napcg " in out
-    assert "(left out, away: " in out
+    assert "(left out, away:exact: " in out
 
 
 def test_help_names_every_method():

@@ -406,7 +406,7 @@ def a9a(strength=1e-4):
 )
 def test_scikit_learn_agrees_on_a9a(name):
     problem, beta = a9a()
-    result = solve(problem, method=METHODS[name], tol=1e-10)
+    result = solve(problem, method=METHODS[name], batch=1, tol=1e-10)
     assert result.success
     assert abs(result.primal - problem.primal(beta)) <= 1e-9
     assert_allclose(result.beta, beta, atol=1e-4)

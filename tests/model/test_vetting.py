@@ -240,6 +240,17 @@ def test_methods_put_in_later_are_not_rcmds(monkeypatch, where, kind):
         Problem(X, Y, loss, oracle)
 
 
+@pytest.mark.parametrize(("share", "right"), [(1e-13, True), (1e-10, False)])
+def test_a_conjugate_is_right_to_what_certificates_promise(share, right):
+    """Gaps of small size would be those of another problem; it was allowed 1e-9."""
+    low = {"conjugate": lambda self, w, y: (1 - share) * ArcTan.conjugate(self, w, y)}
+    if right:
+        assert Problem(X, Y, made(ArcTan, low)(), L1Ball(2.0)).ground == "sampled"
+        return
+    with pytest.raises(ValueError, match="conjugate of Mine"):
+        Problem(X, Y, made(ArcTan, low)(), L1Ball(2.0))
+
+
 def test_every_label_of_a_few_is_looked_at():
     """The fault is at the label between the two ends only."""
     steep = {"gamma": 1.0, "derivative": lambda self, s, y: math.atan(s - y) * (1 + (y == 0) / 50)}

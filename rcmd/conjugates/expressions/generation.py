@@ -36,6 +36,7 @@ from rcmd.conjugates.expressions.symbolic import (
     field_symbols,
     in_many_digits,
     number,
+    scales,
 )
 
 # Distances up to which l'' is integrated for the Fenchel–Young gap, tried in turn.
@@ -59,19 +60,28 @@ def generate(
 ) -> str:
     """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
     attempt = partial(_generate, text, tree, numbers, labels, cache(derive))
-    symbols = field_symbols(fields, positive=False)
+    plain = field_symbols(fields)
     try:
-        return attempt(symbols, _PLACES[-1])
+        return attempt(plain, _PLACES[-1], False)
     except Unverified as fault:
-        if not fault.kept:
-            raise
         refusal = fault
-    # More can be rewritten where fields are positive; far out, 0·exp(s) is not a number.
-    if fields:
-        with suppress(Unverified):
-            return attempt(field_symbols(fields, positive=True), _PLACES[-1])
-    with suppress(Unverified):
-        return attempt(symbols, _NEAR)
+    if not refusal.kept:
+        raise refusal
+    # More can be rewritten where fields are positive; far out, 0·exp(s) is not a number; and terms
+    # may be numbers where a square overflows.
+    written = expression_of(text, tree, numbers, plain)
+    positive = field_symbols(fields, positive=scales(written))
+    attempts = [
+        (symbols, farthest, expand)
+        for expand in (False, True)
+        for farthest in (_PLACES[-1], _NEAR)
+        for symbols in (plain, positive)
+        if (symbols is plain or positive != plain)
+        and not (expand and sp.expand(written) == written)
+    ]
+    for symbols, farthest, expand in attempts[1:]:
+        with suppress(ExpressionError):
+            return attempt(symbols, farthest, expand)
     raise refusal
 
 
@@ -83,10 +93,11 @@ def _generate(
     derived: Callable[[Frame], AnyCore],
     fields: Mapping[str, Any],
     farthest: float,
+    expand: bool,
 ) -> str:
     try:
         expression = expression_of(text, tree, numbers, fields)
-        frames, kind = frames_of(expression, labels)
+        frames, kind = frames_of(sp.expand(expression) if expand else expression, labels)
         cores = [derived(frame) for frame in frames]
         curves = [(core.frame.side, *curve) for core in cores for curve in core.curves]
         meetings = [joints(core.tree) for core in cores if isinstance(core, OpenCore)]
