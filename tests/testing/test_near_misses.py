@@ -249,7 +249,7 @@ ORACLES: dict[str, list[Any]] = {
     "fenchel_young_form": [times(1.01, "fenchel_young", L1Ball, 1.0)],
     "best_atoms": [several(1.01), several(0.99), several(1.0, first=1), several(1.0, more=3)],
     "decompose": [
-        parts((0.5, 1.0), (0.51, 1.0)),
+        parts((0.5, 1.0), (0.51, 0.5 / 0.51)),
         parts((1.01, 1.0), (-0.01, 1.0)),
         parts((1.0, 1.0), (0.0, 1.01)),
         parts((0.5, 0.99), (0.5, 0.99)),
