@@ -40,13 +40,13 @@ def pip_install(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
-def visible(text: str) -> str:
+def visible(text: object) -> str:
     r"""``text`` with control characters escaped: what a file holds must not rule a terminal.
 
     >>> print(visible("red: \x1b[31m"))
     red: \x1b[31m
     """
-    return "".join(c if c.isprintable() or c in "\n\xa0" else ascii(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in "\n\xa0" else ascii(c)[1:-1] for c in str(text))
 
 
 def one_line(fault: object) -> str:
