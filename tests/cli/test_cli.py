@@ -448,6 +448,7 @@ def test_a_method_of_ones_own_may_say_its_batch(capsys, own, tmp_path):
     np.savetxt(matrix, np.random.default_rng(0).normal(size=(3, 4)), delimiter=",")
     words = [str(matrix), "--rows", "cur", "--oracle", "cur:auto:1", "--max-iterations", "5"]
     assert main(["solve", *words, "--method", f"{own}:four"]) in (0, 1)
+    capsys.readouterr()
     assert "given by solve and by RCMD" in refusal(
         capsys, "solve", "--method", f"{own}:four", "--batch", "2"
     )

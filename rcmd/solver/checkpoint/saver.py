@@ -153,8 +153,8 @@ def _refuse_existing(path: Path) -> None:
             "new name: it will not be overwritten"
         ) from None
     raise FileExistsError(
-        f"checkpoint {visible(path)} exists and holds a run of {tree['seconds']:.3g} s; continue it "
-        "by rcmd.resume(file, problem) or `rcmd resume FILE`, or choose a new name: it will not be "
+        f"checkpoint {visible(path)} exists and holds a run of {tree['seconds']:.3g} s; continue "
+        "it by rcmd.resume(file, problem) or `rcmd resume FILE`, or choose a new name: it will not be "
         "overwritten"
     )
 
