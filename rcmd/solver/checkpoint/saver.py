@@ -154,8 +154,8 @@ def _refuse_existing(path: Path) -> None:
         ) from None
     raise FileExistsError(
         f"checkpoint {visible(path)} exists and holds a run of {tree['seconds']:.3g} s; continue "
-        "it by rcmd.resume(file, problem) or `rcmd resume FILE`, or choose a new name: it will not be "
-        "overwritten"
+        "it by rcmd.resume(file, problem) or `rcmd resume FILE`, or choose a new name: it will not "
+        "be overwritten"
     )
 
 
