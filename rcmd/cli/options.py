@@ -38,10 +38,13 @@ def add_command(
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """``FILE`` and ``--data``, for samples, and what each sample has beside its label."""
-    parser.add_argument("file", nargs="?", metavar="FILE|NAME", help="data (default: built-in)")
+    kinds = "LIBSVM text, .csv, .tsv, .parquet, .npy, or a data set (default: built-in)"
+    parser.add_argument("file", nargs="?", metavar="FILE|NAME", help=kinds)
     parser.add_argument(
         "--data", metavar="DIR", help="folder with the data set NAME (or set RCMD_DATA)"
     )
+    label = "of a table: its name or number (default: the last)"
+    parser.add_argument("--label", type=word, metavar="COLUMN", help=label)
     own = "a number for each sample, in a .npy or a text file"
     parser.add_argument("--offset", metavar="FILE", help=f"added to the predictions: {own}")
     parser.add_argument(

@@ -30,12 +30,12 @@ from rcmd.rows.lowrank import LowRank
 from rcmd.solver.path import SolutionPath, steps
 from rcmd.solver.result import Result
 from rcmd.solver.saved_results import as_data
-from rcmd.solver.solve import iterate
+from rcmd.solver.solve import TOL, iterate
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``rcmd path``."""
-    add_problem_options(parser, oracle="l1", tol=1e-3, max_seconds=None, max_gradients=None)
+    add_problem_options(parser, oracle="l1", tol=TOL, max_seconds=None, max_gradients=None)
     values = parser.add_mutually_exclusive_group(required=True)
     values.add_argument("--radii", metavar="VALUES", help="1:10:5, 0.1:10:5:log or 1,2,5")
     values.add_argument("--strengths", metavar="VALUES", help="the same for a strength")

@@ -8,6 +8,11 @@ of the algorithm and then corrections:
     rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-2
     rcmd solve a9a --data ~/libsvm --tol 1e-6 --save a9a.rcmd --plot a9a.pdf
 
+A table has a column for each feature and one for the label, the last one unless
+--label names another; text of two classes is mapped to -1 and +1:
+
+    rcmd solve people.csv --label outcome --intercept 10
+
 A loss of your own is a class in a file, or a formula in s and y; so are a set
 and a method, or an object such as RCMD(schedule=…, prox=…) in the file:
 
@@ -67,25 +72,22 @@ from rcmd.solver.history import History, Record, State, StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run
 from rcmd.solver.saved_results import as_data
-from rcmd.solver.solve import iterate, solve
+from rcmd.solver.solve import TOL, iterate, solve
 
 WORDS: dict[str, type] = {
-    "rows": str, "file": str, "data": str, "loss": str, "oracle": str, "intercept": float,
-    "offset": str, "field": list, "batch": str, "seed": int, "held_out": float, "keep": str,
-    "method": str, "schedule": str, "prox": str,
+    "rows": str, "file": str, "label": str, "data": str, "loss": str, "oracle": str,
+    "intercept": float, "offset": str, "field": list, "batch": str, "seed": int,
+    "held_out": float, "keep": str, "method": str, "schedule": str, "prox": str,
 }  # fmt: skip
 """The options that say what is solved, and by which steps; each may be ``None``."""
 
 DEFAULTS = {
     "method": "corrected, for built-in data and entries rcmd",
     "batch": "1%, or the method's own rule; matrices: 100%",
-    "tol": "0.001, built-in 0.01, for matrices times the mean loss at β = 0",
+    "tol": f"{TOL:g}; built-in data 0.01; matrices: 0.001 times the mean loss at β = 0",
     "max_gradients": "1000 passes, at least 10 million",
 }
 """Defaults in words, for the help; those of batch and tol depend on the task."""
-
-CORRECTED_TO = 1e-6
-"""The tolerance of the corrected method where it is shown beside the plain one."""
 
 RESOLVED = 1e-12
 """A gap below this share of 1 + |P| that does not fall is as small as rounding lets it be."""
@@ -272,10 +274,10 @@ def ending(result: Result) -> Iterator[str]:
 
 
 def _with_corrections(problem: Problem, options: argparse.Namespace) -> str:
-    result = solve(problem, tol=CORRECTED_TO, seed=options.seed or 0)
+    result = solve(problem, seed=options.seed or 0)
     return (
         f"with corrections: a certified gap of {float(result.gap):.1e} after "
-        f"{result.history[-1].gradients:,} gradients, by --method corrected --tol {CORRECTED_TO:g}"
+        f"{result.history[-1].gradients:,} gradients, by --method corrected --tol {TOL:g}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -309,14 +310,15 @@ def _theorems(problem: Problem, constants: Constants, kind: bounds.Kind) -> tupl
     for passes in (1, 10, 100, 1000):
         steps = math.ceil(passes * constants.blocks)
         bound, value = bounds.best(constants, steps, kind)
-        after = f"after {passes} pass{'es' if passes > 1 else ''} over the data"
+        after = f"after {passes} pass{'es' if passes > 1 else ''}"
         lines.append(_line(f"{after}, {bound.what} ≤", f"{max(value, floor):.4g}  ({bound.name})"))
         shown[bound.name] = bound
-    return (*lines, *(f"  {bound.described()}" for bound in shown.values()))
+    words = (textwrap.wrap(bound.described(), 76) for bound in shown.values())
+    return (*lines, *("\n    ".join([f"  {first}", *more]) for first, *more in words))
 
 
 def _line(left: str, right: str) -> str:
-    return f"  {left + ' ':.<62} {right}"
+    return f"  {left + ' ':.<52} {right}"
 
 
 def _show(value: Any) -> str:

@@ -55,6 +55,11 @@ def result_html(result: Result) -> str:
     return _div(BOX, page)
 
 
+def text_html(text: str) -> str:
+    """A table in letters of one width."""
+    return _div(BOX, f"<pre style='margin:0;background:none'>{escape(text)}</pre>")
+
+
 def _formulas(summary: Summary) -> str:
     weight = "ω<sub>j</sub> " if summary.weighted else ""
     offset = " + o<sub>j</sub>" if summary.shifted else ""

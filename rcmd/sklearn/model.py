@@ -27,7 +27,7 @@ from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import Array, as_array, checked_numbers, in_number_type
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
-from rcmd.solver.solve import check_amount, solve
+from rcmd.solver.solve import TOL, check_amount, solve
 
 READERS: dict[str, Callable[[str], Any]] = {"loss": parse_loss, "oracle": parse_oracle}
 
@@ -127,7 +127,7 @@ class LinearModel(BaseEstimator, ABC):
     _: KW_ONLY
     fit_intercept: bool = True
     batch: int | float = BATCH
-    tol: float = 1e-10
+    tol: float = TOL
     max_iter: int = 1000
     random_state: Any = None
 

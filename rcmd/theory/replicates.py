@@ -149,6 +149,13 @@ class Replicates(Sequence[Result]):
         """Quantiles over the runs at every record, a row for each level."""
         return np.quantile(self.column(name), levels, axis=0)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether a theorem bounds the mean gap of these runs."""
+        return not np.isnan(
+            (self.column("pair_gap") + self.column("bound"))[:, 0].astype(float)
+        ).any()
+
     def against_bound(self, confidence: float = 0.95, name: str = "bound") -> AgainstBound:
         """The mean gap of the theorem's pair beside a bound of its expectation.
 

@@ -42,6 +42,8 @@ def told(tmp_path_factory):
     np.savetxt(given / "entries", np.c_[places, rng.standard_normal(30)], fmt=["%d", "%d", "%.3f"])
     np.savetxt(given / "matrix", rng.standard_normal((4, 3)))
     np.savetxt(given / "each", rng.standard_normal(40))
+    signs = np.where(rng.random(40) < 0.3, -y, y)
+    np.save(given / "table.npy", np.c_[signs, rng.standard_normal((40, 2)), y])
     (given / "mine.py").write_text("from rcmd import Logistic\nmine = Logistic()\n")
 
     @cache
@@ -69,6 +71,7 @@ def told(tmp_path_factory):
         "solve rows --loss mine.py:mine --tol 0 --max-iterations 5 --checkpoint mine.ckpt",
         "solve rows --tol 0.1 --save kept.rcmd",
         f"{ENTRIES} --seed 3 --save part.rcmd",
+        "solve table.npy --save table.rcmd",
     ):
         for name, content in run(line).files.items():
             (given / name).write_bytes(content)
@@ -134,6 +137,11 @@ REPLICATE = "replicate rows --batch 4 --passes 3 --seeds 2"
 DEMO = "demo mini-batch --no-open"
 CHANGES = [
     ("solve other", "--data more", status, 0),
+    ("solve table.npy --intercept 1", "--label 1", said("^coefficients: x4 "), True),
+    ("path table.npy --radii 1", "--label 1", along("primal"), DIFFERENT),
+    ("compare table.npy --methods rcmd --passes 3", "--label 1", table("primal"), DIFFERENT),
+    ("replicate table.npy --passes 3 --seeds 2", "--label 1", table("mean"), DIFFERENT),
+    ("verify table.rcmd table.npy", "--label 1", status, 1),
     ("solve entries --oracle nuclear:auto:2", "--rows entries", status, 0),
     (SOLVE, "--loss least-squares", lambda t: t.data["problem"]["loss"], "½(s − y)²"),
     (SOLVE, "--oracle l1:0.5", lambda t: sum(map(abs, t.data["beta"]["values"])) <= 0.5001, True),
@@ -150,9 +158,9 @@ CHANGES = [
     (PATH, "--method rcmd", along("primal"), DIFFERENT),
     (PATH, "--schedule head-start", along("primal"), DIFFERENT),
     (PATH, "--prox euclidean", along("primal"), DIFFERENT),
-    (REPLICATE, "--method rcmd:euclidean", status, 2),  # which has no bound
+    (REPLICATE, "--method scgm", table("best_gap_quantiles"), DIFFERENT),
     (REPLICATE, "--schedule head-start", table("mean"), DIFFERENT),
-    (REPLICATE, "--prox euclidean", status, 2),
+    (REPLICATE, "--prox euclidean", table("best_gap_quantiles"), DIFFERENT),
     (COMPARE, "--schedule head-start", table("primal"), DIFFERENT),
     (COMPARE, "--prox euclidean", table("primal"), DIFFERENT),
     (SOLVE, "--tol 0.01", lambda t: (t.status, t.data["gap"] <= 0.01), (0, True)),

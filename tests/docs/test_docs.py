@@ -57,6 +57,7 @@ EXAMPLES = {
     "rcmd.conjugates.expressions.loss_from_expression": "ExpressionError ExpressionLoss",
     "rcmd.datasets.open_rows": "RowsWriter StoredData",
     "rcmd.datasets.read_libsvm": "LibsvmData",
+    "rcmd.datasets.read_table": "Table TableData",
     "rcmd.distributed.rehearse": "Group SharedError",
     "rcmd.methods.AwayStep": "BlendedPairwise Pairwise",
     "rcmd.methods.Method": "Progress",

@@ -78,6 +78,7 @@ class Pinball(SeparableConjugate):
     def cvxpy_form(self, predictions: Any, y: Any, tau: Any, width: Any) -> Any:
         import cvxpy as cp
 
+        assert np.shape(tau) == np.shape(width) == np.shape(y)  # all samples at once
         near = cp.Variable(len(y))
         far = predictions - y - near
         kinks = cp.multiply(1 - tau, cp.pos(far)) + cp.multiply(tau, cp.neg(far))

@@ -116,7 +116,7 @@ def test_of_three_classes_each_is_fitted_against_the_rest() -> None:
     for k, name in enumerate("abc"):
         signs = np.where(y == name, 1.0, -1.0)
         options: dict[str, Any] = {"batch": 0.01, "max_gradients": 1000 * len(y), "seed": rng}
-        result = solve(bounded(X, signs, Logistic(), L1Ball(3.0)), tol=1e-10, **options)
+        result = solve(bounded(X, signs, Logistic(), L1Ball(3.0)), **options)
         assert model.coef_[k].tolist() == result.beta[:-1].tolist()
         assert model.results_[k].gap == result.gap
     assert model.duality_gap_ == max(result.gap for result in model.results_)

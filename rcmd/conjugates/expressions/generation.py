@@ -44,6 +44,8 @@ _REACHES = (1.0, 1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 4096)
 DIGITS = 500
 TOLERANCE = 1e-11
 _EPS = 2.0**-52
+# What differences miss of l' where two pieces meet, in units of l''.
+_FLOOR = 1e-38
 # Beyond, rounding of other sizes than l's own may leave the doubles.
 _LARGEST = 1e200
 # Where exp(s) is far from the largest double.
@@ -272,7 +274,7 @@ class Verification:
         if max(abs(value), abs(slope), bend) > _LARGEST:
             return
         spread = 8 * _EPS * (abs(s) + abs(at[0]))
-        w = self._compare("derivative", slope, (s, *at), bend * spread)
+        w = self._compare("derivative", slope, (s, *at), bend * spread, floor=bend * _FLOOR)
         self._compare("value", value, (s, *at), abs(float(slope)) * spread)
         # At w = l'(s) up to rounding, ws − l(s) is l*(w) up to the square of the rounding.
         with mpmath.workdps(DIGITS):
@@ -307,13 +309,19 @@ class Verification:
                 raise Unusable(f"conjugate jumps from {found!r} to {last!r} at {end!r}")
 
     def _compare(
-        self, name: str, wanted: Any, at: Sample, slack: float, strict: bool = True
+        self,
+        name: str,
+        wanted: Any,
+        at: Sample,
+        slack: float,
+        strict: bool = True,
+        floor: float = 1e-200,
     ) -> float:
         found = self._call(name, at)
         error = abs(found - wanted)
         if not error <= TOLERANCE * max(1.0, abs(wanted)) + slack:
             raise Unusable(f"{name}{at!r} is {found!r}, and {float(wanted)!r} is expected")
-        if strict and not error <= 1e-10 * abs(wanted) + slack / 4 + 1e-200 and not self.lost:
+        if strict and not error <= 1e-10 * abs(wanted) + slack / 4 + floor and not self.lost:
             self.lost = f"{name}{at!r} keeps few digits of {float(wanted):.6g}"
         return float(found)
 
