@@ -260,7 +260,7 @@ def ending(result: Result) -> Iterator[str]:
     if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
         yield "for a smaller gap raise --max-gradients or --max-seconds"
     if result.stop is StopReason.PRECISION:
-        yield f"doubles tell no gap below {float(pair.smallest_gap):.3e} beside such a P(β)"
+        yield f"doubles tell no gap below {float(pair.gap):.3e} beside such a P(β)"
     if result.stop is StopReason.STALLED:
         precise = float(pair.gap) <= RESOLVED * (1 + abs(float(pair.primal)))
         limit = "double precision shows no smaller gap" if precise else "another --method may do"

@@ -265,9 +265,8 @@ class Problem:
                 "takes one too: an optimum inside it is the same), a stronger penalty, or X "
                 "divided by a power of ten"
             )
-        vars(self).update(losses=copy(self.losses))
+        vars(self).update(losses=copy(self.losses))  # without what is compiled, which may read γ
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
-        self.losses._scalars = {}  # which may read γ
         vars(self.losses.loss)["_gamma"] = largest
 
     def _vet(self) -> None:
@@ -306,10 +305,9 @@ class Problem:
             return
         for name in (*FOUND, *OF_LOSSES):
             vars(self).pop(name, None)
-        losses = copy(self.losses)
-        for name in ("_record", "_unit_domain"):
-            vars(losses).pop(name, None)
-        losses._scalars, losses.unit_gammas = {}, None
+        losses = copy(self.losses)  # without what is compiled
+        vars(losses).pop("_unit_domain", None)
+        losses.unit_gammas = None
         vars(self).update(losses=losses)
         self._regularize(self.regularizer)
         self._vet()

@@ -27,7 +27,7 @@ def as_rows(X: Any) -> Rows:
         return X
     if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
         return OperatorRows(X)
-    rows = _checked_sparse(X) if sp.issparse(X) else DenseRows(_checked_dense(X))
+    rows = _checked_sparse(X) if sp.issparse(X) else _checked_dense(X)
     if rows.n == 0 or rows.p == 0:
         raise ValueError(
             f"X has shape ({rows.n}, {rows.p}); expected at least one row and one column"
@@ -58,7 +58,7 @@ def numbers_of(X: Any, columns: tuple[str, ...]) -> Array:
     return array.astype(float)
 
 
-def _checked_dense(X: Any) -> Array:
+def _checked_dense(X: Any) -> DenseRows:
     array = as_array("X", X)
     if array.ndim == 0:
         shown = f"{X!r} " if isinstance(X, str) else ""
@@ -74,10 +74,15 @@ def _checked_dense(X: Any) -> Array:
             f"X has {array.ndim} dimension(s), shape {array.shape}; expected a matrix with one "
             f"row per sample: use {way}"
         )
+    if array.dtype in (np.float32, np.float64) and array.size:
+        rows = DenseRows(np.ascontiguousarray(array))
+        # The ends show NaN and infinity alike, and are needed again later.
+        if np.isfinite(rows.array.flat[list(rows.ends)]).all():
+            return rows
     array = checked_numbers("X", array)
     if array.dtype not in (np.float32, np.float64, object):
         array = as_doubles("X", array)
-    return np.ascontiguousarray(array)
+    return DenseRows(np.ascontiguousarray(array))
 
 
 def _checked_sparse(X: Any) -> SparseRows:

@@ -344,7 +344,7 @@ class Run(Iterator[State]):
             return StopReason.INTERRUPTED
         if pair.gap <= self.tol:
             return StopReason.TOLERANCE
-        if pair.loss_gap + pair.regularizer_gap <= (pair.smallest_gap if self.tol > 0 else 0):
+        if pair.loss_gap + pair.regularizer_gap <= (self._best.limit() if self.tol > 0 else 0):
             return StopReason.PRECISION
         return ended or (StopReason.STALLED if self._stalled() else self._budget_end())
 

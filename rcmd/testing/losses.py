@@ -112,9 +112,14 @@ def with_fixed_fields(loss: SeparableConjugate, fields: Mapping[str, float]) -> 
     def fixed(name: str) -> Any:
         return lambda self, *at: getattr(loss, name)(*at, *values)
 
+    def cvxpy_form(self: Any, predictions: Any, y: Any) -> Any:  # all samples at once
+        return loss.cvxpy_form(predictions, y, *(np.full(len(y), value) for value in values))
+
     kind, base = type(loss), vars(SeparableConjugate)
     taking = [name for name, method in base.items() if hasattr(method, "takes_fields")]
     members = {name: fixed(name) for name in taking if getattr(kind, name) is not base[name]}
+    if "cvxpy_form" in members:
+        members["cvxpy_form"] = cvxpy_form
     bound = copy(loss)
     object.__setattr__(bound, "__class__", type(kind.__name__, (kind,), {**members, "reads": ()}))
     return bound

@@ -154,9 +154,8 @@ def test_command_prints_and_writes(capsys, tmp_path, file):
     status, out, err = run(capsys, file, *options, "--json", stored)
     assert (status, err) == (0, "")
     assert "labels 1 and 2 were mapped" in out
-    assert "n = 40, p = 3, Logistic(), L1Ball(radius=5.0); at most 1,200 gradients" in " ".join(
-        out.split()
-    )
+    problem = "n = 40, p = 3, Logistic(), L1Ball(radius=5.0); at most 1,200 gradients"
+    assert problem in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
     data = json.loads(stored.read_text())
     assert data["seed"] == 0

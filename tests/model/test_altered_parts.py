@@ -171,6 +171,21 @@ def test_what_was_remembered_is_found_again(length):
         assert not np.array_equal(now, then) or isinstance(then, float)
 
 
+@pytest.mark.filterwarnings("ignore:Unsaid does not define gamma")
+def test_an_estimate_gives_way_to_what_is_said_and_follows_what_is_altered(monkeypatch):
+    class Unsaid(Dial):
+        gamma = SeparableConjugate.gamma
+
+    problem = Problem(X, Y, Unsaid(), L1Ball(1.0))
+    assert problem.constants().gamma == pytest.approx(1.0, rel=1e-3)
+    problem.loss.curvature = 3.0
+    the_certificate(problem)
+    assert problem.constants().gamma == pytest.approx(3.0, rel=1e-3)
+    monkeypatch.setattr(Unsaid, "gamma", 4.0)
+    the_certificate(problem)
+    assert problem.constants().gamma == 4.0
+
+
 def test_verify_refuses_what_was_altered(monkeypatch):
     pytest.importorskip("flint")
     problem = Problem(X, np.sign(Y), Logistic(), L1Ball(1.0))

@@ -10,6 +10,7 @@ from itertools import combinations
 import matplotlib
 import numpy as np
 import pytest
+from guards import some
 from small_problems import problem
 
 from rcmd import (
@@ -190,7 +191,7 @@ def test_columns_and_bounds_of_ones_own(task):
 def test_no_bound_is_drawn_across_corrections(plain):
     rows = list(plain.history)
     rows[3] = replace(rows[3], phase="corrective", pair_gap=math.nan, bound=math.nan)
-    for line in changed(plain, *rows).plot().axes[1].get_lines()[1:]:
+    for line in some(changed(plain, *rows).plot().axes[1].get_lines()[1:]):
         assert np.flatnonzero(np.isnan(line.get_ydata())).tolist() == [3]
         assert np.array_equal(line.get_xdata(), plain.history.column("gradients"))
 

@@ -46,7 +46,8 @@ from rcmd.datasets import make_classification, make_regression
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.testing.enclosure import expressions, losses, oracles
 from rcmd.testing.enclosure.balls import balls, inner, outward
-from rcmd.testing.fuzzing.cases import Case, Draw, _features, _labels, _tamed
+from rcmd.testing.fuzzing import Case
+from rcmd.testing.fuzzing.cases import Draw, _features, _labels, _tamed
 
 NO_FORMULAS = {"polytope", "cvxpy"}
 REFERENCE = RCMD(engine="reference")  # nothing is compiled, and no proof knows the engine

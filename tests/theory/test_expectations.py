@@ -21,13 +21,14 @@ from rcmd import (
     Problem,
     Ridge,
     iterate,
+    replicate,
 )  # fmt: skip
 from rcmd.engine.sampling import CyclicSampler, ImportanceSampler, Replay
 from rcmd.methods import Quartz
 from rcmd.methods.rcmd import mean_constants
 from rcmd.model.bounds import Bound
 from rcmd.model.schedules import SublinearSchedule, default_schedule
-from rcmd.theory import enumeration, expected_gap, replicate, verify
+from rcmd.theory import enumeration, expected_gap, verify
 
 
 class Bold(SublinearSchedule):
