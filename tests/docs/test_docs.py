@@ -103,7 +103,7 @@ def public():
         ]
         for name in getattr(found, "__all__", own):
             value = getattr(found, name)
-            if not inspect.ismodule(value) and all(value is not other for other in names.values()):
+            if not inspect.ismodule(value) and not any(value is other for other in names.values()):
                 names[f"{module}.{name}"] = value
     return names
 
