@@ -68,6 +68,7 @@ EXAMPLES = {
     "rcmd.SparseAtom": "Atom",
     "rcmd.plotting.drawn": "Line Panel",
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",
+    "rcmd.sweep": "theory.replicates.Sweep",
     "rcmd.rows.as_rows": "DenseRows DiskRows Rows SparseRows",
     "rcmd.testing.check_conjugate": "ContractError",
     "rcmd.testing.inspect_conjugate": "Failure Report inspect_prox",
