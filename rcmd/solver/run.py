@@ -281,6 +281,8 @@ class Run(Iterator[State]):
             self._append(state.record())
             self._since.append(self._offered)
             self.stop = self._conclude(state.certificate, ended)
+            if self.stop is not None:
+                check_problem(self.problem)  # a callback may have altered it
             state = replace(state, own=self._call_back(state))
             self._history[-1] = state.record()
             if ended is None or self.stop in (StopReason.TOLERANCE, StopReason.PRECISION):

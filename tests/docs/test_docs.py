@@ -68,6 +68,7 @@ EXAMPLES = {
     "rcmd.SparseAtom": "Atom",
     "rcmd.plotting.drawn": "Line Panel",
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",
+    "rcmd.sweep": "theory.replicates.Sweep",
     "rcmd.rows.as_rows": "DenseRows DiskRows Rows SparseRows",
     "rcmd.testing.check_conjugate": "ContractError",
     "rcmd.testing.inspect_conjugate": "Failure Report inspect_prox",
@@ -103,7 +104,7 @@ def public():
         ]
         for name in getattr(found, "__all__", own):
             value = getattr(found, name)
-            if not inspect.ismodule(value) and all(value is not other for other in names.values()):
+            if not inspect.ismodule(value) and not any(value is other for other in names.values()):
                 names[f"{module}.{name}"] = value
     return names
 
