@@ -130,8 +130,8 @@ def test_w_is_brought_into_the_domain_first() -> None:
 
 def test_a_term_that_rounding_makes_negative_is_zero() -> None:
     wrong = planted(L1Ball, 4.0, fenchel_young=lambda *_: -1e-12)
-    small, w = problem("logistic", L1Ball(4.0)), np.array([0.1, -0.3, 0.2, -0.4, 0.5])
-    vars(small)["oracle"] = wrong
+    right, w = problem("logistic", L1Ball(4.0)), np.array([0.1, -0.3, 0.2, -0.4, 0.5])
+    small = Problem(right.X, right.y, "logistic", wrong, verify=False)
     beta = small.oracle.argmin(small.gradient(small.losses.clip(w))).dense(np.zeros(4))
     assert certify(small, beta, w).regularizer_gap == 0
 
