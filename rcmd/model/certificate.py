@@ -364,11 +364,12 @@ class BestPair:
         return ROUNDING * (self._primal.size + self._dual.size)
 
     def limit(self) -> Any:
-        """The gap from which on further steps show rounding alone."""
+        """The gap from which on half of it is rounding, or all that doubles tell beside P."""
         smallest, primal, dual = self.certificate().smallest_gap, self._primal, self._dual
         if primal is None or dual is None:  # there is a certificate, and so there are points
             return smallest
-        return max(smallest, 2 * _doubt_of_terms(self.problem, primal, dual, 0))
+        doubt = _doubt_of_terms(self.problem, primal, dual, 0) + primal.doubt + dual.doubt
+        return max(smallest, 2 * doubt)
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""

@@ -195,6 +195,18 @@ def thin() -> Problem:
     return Problem([[1e3, -3e3]], [1.0], LeastSquares(), oracle)
 
 
+@pytest.mark.parametrize("oracle", ["l1:500", "ridge:0.1"])
+def test_a_run_whose_gap_is_rounding_ends_with_that_reason(oracle: str) -> None:
+    """Of the terms of the losses, and of Xβ and Xᵀw; it went on until it stalled."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 10))
+    problem = Problem(X, 1e3 * (X[:, 0] + rng.normal(size=200)), LeastSquares(), oracle)
+    result = solve(problem, tol=1e-10)
+    assert result.stop is StopReason.PRECISION
+    assert result.history[-1].gradients < 10_000
+    assert 0 < result.gap < 1e-13 * result.primal
+
+
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_a_run_ends_at_the_limit_of_double_precision(
     ridge: Problem, engine: Any, tmp_path: Path

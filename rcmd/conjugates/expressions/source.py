@@ -249,13 +249,15 @@ def _gap(core: AnyCore, gamma: float, reach: float) -> list[str]:
         if reach == math.inf:
             return [*lines, "    return total", plain]
         # Five points may miss what is narrow in l''; differences of values do not, but round, as
-        # do the terms of values that nearly vanish. What they may miss, certificates allow for.
+        # do the terms of values that nearly vanish. In doubt it is the larger one, up to the double.
         lines.append("    at_r, at_q = core_value(r§), core_value(q§)")
-        lines.append(f"    room = {ROOM!r} * (abs(at_r) + abs(at_q) + abs(w) * (abs(r) + abs(q)))")
-        largest = "min(5.0, max(core_curvature(r§), core_curvature(q§)))"
-        lines.append(f"    room += 1e-14 * {gamma if math.isfinite(gamma) else largest}")
-        lines.append("    if abs(at_r - at_q - w * (r - q) - total) <= room:")
+        lines.append("    size = abs(at_r) + abs(at_q) + abs(w) * (abs(r) + abs(q))")
+        lines.append("    apart = at_r - at_q - w * (r - q) - total")
+        lines.append(f"    if abs(apart) <= {ROOM!r} * size:")
         lines.append("        return total")
+        largest = gamma if math.isfinite(gamma) else "max(core_curvature(r§), core_curvature(q§))"
+        lines.append(f"    if abs(apart) <= 1e-12 * size + 1e-14 * {largest}:")
+        lines.append("        return total + min(max(apart, 0.0), total)")
     return [*lines, plain]
 
 
