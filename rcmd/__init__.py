@@ -45,6 +45,7 @@ __version__ = "0.2.0"
 
 LAZY = {
     "bounds": "rcmd.model.bounds",
+    "compare": "rcmd.lab.comparison:compare",
     "completion": "rcmd.applications.completion",
     "cur": "rcmd.applications.cur",
     "datasets": "rcmd.datasets",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from rcmd.applications import completion as completion
     from rcmd.applications import cur as cur
     from rcmd.applications import nonsmooth as nonsmooth
+    from rcmd.lab.comparison import compare as compare
     from rcmd.model import bounds as bounds
     from rcmd.model import truth as truth
     from rcmd.solver.checkpoint.resume import resume as resume

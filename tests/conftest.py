@@ -11,6 +11,7 @@ import signal
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: the processes have the cores already
 
 import data_files
+import guards
 import pytest
 
 gc.set_threshold(10_000, 20, 20)
@@ -34,7 +35,13 @@ def own_cache(tmp_path_factory, worker_id):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests of data sets that are not at hand; the summary says so in one line."""
+    """Leave out the tests of data sets that are not at hand; the summary says so in one line.
+
+    And ``all`` of no values is an error in test files, as in ``guards``.
+    """
+    for item in items:
+        if isinstance(item, pytest.Function):
+            vars(item.module).setdefault("all", guards.all_of_some)
     absent = [
         item
         for item in items

@@ -154,4 +154,5 @@ def the_printed_proof_line_by_line(side: Any) -> Finding:
     return Finding(
         True,
         f"60 problems, three points each; the first maximum is up to {float(loosest):.4f} of γM²",
+        loosest,
     )

@@ -73,4 +73,4 @@ def the_iterates_lie_in_the_box(side: Any) -> Finding:
     paths = list(levels(small, sublinear(Fraction(4)), 1, 3))[-1]
     far, bound = _distances(small, [w for path in paths for w in path.w])
     ratio = far / side(small.losses[0].gamma, bound)
-    return Finding(ratio <= 1, f"largest distance is {float(ratio):.4f} γM")
+    return Finding(ratio <= 1, f"largest distance is {float(ratio):.4f} γM", ratio)

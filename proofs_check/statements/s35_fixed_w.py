@@ -70,7 +70,7 @@ def bound_at_fixed_w(ceiling: Callable[..., Any]) -> Finding:
                 return Finding(False, f"N = {run.N}, k = {run.k}: {found}")
             largest = max(largest, left / right if right > 0 else Fraction(0))
             count += 1
-    return Finding(True, f"{count} pairs of a run and a w; largest ratio {float(largest):.4f}")
+    return Finding(True, f"{count} pairs of a run and a w", largest)
 
 
 def _columns(run: Energies) -> list[Vector]:

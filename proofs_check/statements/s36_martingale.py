@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -173,10 +174,13 @@ def with_less(place: int, share: Any) -> Callable[[Energies], list[Any]]:
 )
 def inequalities_in_fractions(chain: Callable[[Energies], list[Any]]) -> Finding:
     """E[G gap] and the right sides of F1, F2 and F4 must increase."""
-    runs = sample(equal=False)
+    runs, largest = sample(equal=False), [Fraction(0)] * 3
     for run in runs:
         found = chain(run)
         if found != sorted(found):
             shown = ", ".join(f"{float(x):.5f}" for x in found)
             return Finding(False, f"N = {run.N}, k = {run.k}: not increasing: {shown}")
-    return Finding(True, f"{len(runs)} expectations, E[G gap] ≤ F1 ≤ F2 ≤ F4 in each")
+        for place, (left, right) in enumerate(pairwise(found)):
+            largest[place] = max(largest[place], left / right if right else Fraction(0))
+    detail = f"{len(runs)} expectations, E[G gap] ≤ F1 ≤ F2 ≤ F4 in each"
+    return Finding(True, detail, min(largest))

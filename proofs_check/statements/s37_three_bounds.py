@@ -20,6 +20,7 @@ Tested: n ≤ 4, p ≤ 2, b ≤ n, k ≤ 4; squared and Huber-like losses, each 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -85,7 +86,7 @@ def spread_of(path: Path, w: Vector) -> Any:
 )
 def distance_to_the_optimum(ascent: Callable[[Energies], Any]) -> Finding:
     """E(1/n)Σ(w−w*)²/γ_j ≤ 2E D_h(w*, w^{k+1}), and c_k times the latter."""
-    runs = sample(equal=False)
+    runs, first, second = sample(equal=False), Fraction(0), Fraction(0)
     for run in runs:
         problem = run.fitted.problem
         best = problem.predictions(run.fitted.beta)
@@ -93,7 +94,10 @@ def distance_to_the_optimum(ascent: Callable[[Energies], Any]) -> Finding:
         spread = run.mean(partial(spread_of, w=run.fitted.w))
         if spread > 2 * distance or run.last * distance > ascent(run):
             return Finding(False, f"N = {run.N}, k = {run.k}: w^(k+1) is further from w*")
-    return Finding(True, f"{len(runs)} expectations of D_h(w*, w^(k+1))")
+        if distance:
+            first = max(first, spread / (2 * distance))
+            second = max(second, run.last * distance / ascent(run))
+    return Finding(True, f"{len(runs)} expectations of D_h(w*, w^(k+1))", first * second)
 
 
 def at_optimum(run: Energies) -> tuple[Any, Any, Any]:
@@ -123,10 +127,13 @@ def scaled(bound: Callable[[Energies], Any], share: Any) -> Callable[[Energies],
 )
 def second_and_third_bound(bounds: tuple[Callable[[Energies], Any], ...]) -> Finding:
     """(II) and (III)."""
-    runs = sample(equal=False)
+    runs, largest = sample(equal=False), {"II": 0.0, "III": 0.0}
     for run in runs:
-        for bound, name in zip(bounds, ("II", "III"), strict=True):
+        for bound, name in zip(bounds, largest, strict=True):
             plain, p, q = bound(run)
             if not at_most_with_roots(run.total * run.gap - plain + p + q, p, q):
                 return Finding(False, f"N = {run.N}, k = {run.k}: the gap is larger than ({name})")
-    return Finding(True, f"{len(runs)} expectations, none above (II) or (III)")
+            if right := float(plain) + 2 * math.sqrt(p * q):
+                largest[name] = max(largest[name], float(run.total * run.gap) / right)
+    detail = f"{len(runs)} expectations, none above (II) or (III)"
+    return Finding(True, detail, math.prod(largest.values()))

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import sympy as sp
@@ -144,12 +145,11 @@ class Printed:
         rest = self.U[i] - 1 - self.S[i]
         return bool(rest <= 0 or rest**2 <= 4 * (1 - self.untouched(i)) * self.S[i])
 
-    def holds(self) -> bool:
-        """Whether all of them do."""
+    def sides(self) -> list[Any]:
+        """Right minus left side of (E0), (E1), (E) and each cap without a root, at the worst i."""
         steps = range(self.k + 1)
-        sides = [self.zeroth(), self.first(), *(self.one_step(i) for i in steps)]
-        sides += [cap for i in steps for cap in self.caps(i)]
-        return min(sides) >= 0 and all(self.rooted(i) for i in steps)
+        caps = zip_longest(*map(self.caps, steps), fillvalue=1)
+        return [self.zeroth(), self.first(), min(map(self.one_step, steps)), *map(min, caps)]
 
 
 class TwiceTheEnd(Printed):
@@ -199,9 +199,10 @@ class WithoutStepSize(Printed):
     },
 )
 def inequalities_in_fractions(inequalities: Callable[[Energies], Printed]) -> Finding:
-    """All of them for every run."""
-    runs = sample(equal=False)
-    for run in runs:
-        if not inequalities(run).holds():
-            return Finding(False, f"N = {run.N}, k = {run.k}: one of them fails")
-    return Finding(True, f"{len(runs)} runs, E, E0, E1 and the four caps in each")
+    """All of them for every run, all but the last cap with equality in one."""
+    tried = [inequalities(run) for run in sample(equal=False)]
+    rooted = all(one.rooted(i) for one in tried for i in range(one.k + 1))
+    *least, early = map(min, zip(*(one.sides() for one in tried), strict=True))
+    detail = f"{len(tried)} runs, E, E0, E1 and the four caps in each; the last cap leaves"
+    attained = least == [0] * 5 and early > 0
+    return Finding(rooted and attained, f"{detail} {float(early):.4f}", 1 - early)

@@ -77,7 +77,8 @@ def norm_of_the_batch_subgradient(squared_norm: Callable[..., Any]) -> Finding:
         for path in run.paths:
             norm = sum(step(path, run.k)[j] ** 2 for j in path.batches[-1]) / n**2
             largest = max(largest, norm / squared_norm(n, run.b, M))
-    return Finding(largest <= 1, f"squared norms at most {float(largest):.4f} of the bound")
+    detail = f"squared norms at most {float(largest):.4f} of the bound"
+    return Finding(largest <= 1, detail, largest)
 
 
 @check(

@@ -51,7 +51,7 @@ def gap_of_every_run(ceiling: Callable[[Energies], Any]) -> Finding:
 )
 def gap_of_every_atom(coefficient: Fraction) -> Finding:
     """P(β̃^k) − D(w^k) = (1/n) Σ D_{l_j}(x_jᵀβ̃^k, s^k_j) ≤ (1/2n) Σ γ_j u_j² in every path."""
-    count = 0
+    largest, count = Fraction(0), 0
     for run in sample(equal=False):
         problem = run.fitted.problem
         for path in run.paths:
@@ -60,7 +60,9 @@ def gap_of_every_atom(coefficient: Fraction) -> Finding:
             if gap != problem.bregman(path.s[-2], predictions):
                 return Finding(False, f"N = {run.N}, k = {run.k}: the gap is not the distance")
             steps = zip(problem.losses, step(path, run.k), strict=True)
-            if gap > coefficient * sum(loss.gamma * u * u for loss, u in steps) / problem.n:
+            most = coefficient * sum(loss.gamma * u * u for loss, u in steps) / problem.n
+            if gap > most:
                 return Finding(False, f"N = {run.N}, k = {run.k}: an atom's gap is larger")
+            largest = max(largest, gap / most if most else Fraction(0))
             count += 1
-    return Finding(True, f"{count} atoms, gap equal to the distance and below it")
+    return Finding(True, f"{count} atoms, gap equal to the distance and below it", largest)

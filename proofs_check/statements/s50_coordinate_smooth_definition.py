@@ -85,4 +85,4 @@ def the_definition_is_a_monotone_slope(constant: Any) -> Finding:
             rise = min(b - a for a, b in itertools.pairwise(slopes))
             smallest = rise if smallest is None else min(smallest, rise)
     assert smallest is not None
-    return Finding(smallest >= 0, f"smallest increase {float(smallest):.3g}")
+    return Finding(smallest == 0, f"smallest increase {float(smallest):.3g}")

@@ -75,4 +75,5 @@ def the_sharper_form_holds_and_gives_its_factor(decrease: Any) -> Finding:
                 holds &= small <= decrease(k / T) < 1
             if k >= T:
                 factor = max(factor, 1 / (1 - small))
-    return Finding(holds and factor < Fraction(159, 100), f"largest factor {float(factor):.4f}")
+    ratio = factor / Fraction(159, 100)
+    return Finding(holds and ratio < 1, f"largest factor {float(factor):.4f}", ratio)

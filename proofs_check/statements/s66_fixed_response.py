@@ -94,13 +94,15 @@ def sides(one: Strong, k: int, paths: Any, share: Any) -> list[tuple[Any, Any]]:
 )
 def the_bound_holds_for_every_fixed_w(share: Any) -> Finding:
     """k ≤ 2; equality is met at n = 1."""
-    smallest = min(
-        right - left
+    found = [
+        (one.n, left, right)
         for one in zoo()
         for k, paths in one.levels(2)
         for left, right in sides(one, k, paths, share)
-    )
-    return Finding(smallest >= 0, f"smallest slack {float(smallest):.3g}")
+    ]
+    smallest = min(right - left for _, left, right in found)
+    ratio = max(left / right for n, left, right in found if n > 1 and right > 0)
+    return Finding(smallest == 0, f"smallest slack {float(smallest):.3g}", ratio)
 
 
 def missing_bound(one: Strong, growth: Any) -> Any:

@@ -167,7 +167,7 @@ def the_constant_is_enough_in_expectation(sigma: Any) -> Finding:
         )
         claimed = (ascent - sigma(one) * problem.bregman(full, zero)) / one.N
         smallest = min(smallest, one.dual_means(1)[1] - one.dual_start - claimed)
-    return Finding(smallest >= 0, f"smallest excess {float(smallest):.3g}")
+    return Finding(smallest == 0, f"smallest excess {float(smallest):.3g}")
 
 
 def decrease(T: Any, k: int) -> Any:

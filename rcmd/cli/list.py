@@ -98,9 +98,9 @@ def _compiled(makes: type[LinearMinOracle]) -> bool | None:
 
 
 MARKS = {True: "●", False: "", None: "○"}
-WIDTH = 100
-LOSS_WIDTHS = (29, 37, 11, 9, 6)
-ORACLE_WIDTHS = (28, 31, 20, 12, 1)
+WIDTH = 80
+LOSS_WIDTHS = (23, 25, 11, 7, 6)
+ORACLE_WIDTHS = (22, 24, 15, 10, 1)
 
 
 def _loss_table(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -15,8 +15,10 @@ from rcmd.cli.tasks import (
     generated,
     located,
     refuse,
+    refuse_label,
     sample_data,
 )
+from rcmd.datasets.tables import is_table
 from rcmd.distributed import world
 from rcmd.distributed.problem import ShardedProblem
 from rcmd.distributed.shards import read_shard, shard
@@ -58,6 +60,12 @@ def sharded_task(group: Group, options: argparse.Namespace) -> Task:
         loss = parse_loss(options.loss or "logistic", field_files(options))
         oracle = parse_oracle(options.oracle or "l1:5")
         path = None if options.file is None else located(options.file, options.data)
+        refuse_label(options)
+        if path is not None and is_table(path):
+            raise ValueError(
+                f"{path} is a table; expected LIBSVM text or a folder of rcmd convert on several "
+                "ranks: start one process for tables"
+            )
     remarks: list[str] = []
     if path is None:
         X, y = shard(group, *generated(loss, options.seed or 0))

@@ -2,9 +2,14 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
+from rcmd.methods import Method, method_named
+from rcmd.methods.corrected import Corrected
+from rcmd.methods.rcmd import RCMD
+from rcmd.model.specs import PROXES, SCHEDULES, parse_batch
+from rcmd.model.user_code import is_file, load
 from rcmd.plotting import check_plot
 from rcmd.reporting.tables import check_json
 from rcmd.solver.saved_results import check_replaceable
@@ -12,6 +17,9 @@ from rcmd.solver.solve import Options
 
 FLAGS = {option.name: option for option in fields(Options) if option.metadata}
 """The options of ``rcmd.solve`` that the command line has, too."""
+
+STEPS = "schedule", "prox"
+"""The options that change the steps of a method."""
 
 
 def add_command(
@@ -30,10 +38,13 @@ def add_command(
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """``FILE`` and ``--data``, for samples, and what each sample has beside its label."""
-    parser.add_argument("file", nargs="?", metavar="FILE|NAME", help="data (default: built-in)")
+    kinds = "LIBSVM text, .csv, .tsv, .parquet, .npy, or a data set (default: built-in)"
+    parser.add_argument("file", nargs="?", metavar="FILE|NAME", help=kinds)
     parser.add_argument(
         "--data", metavar="DIR", help="folder with the data set NAME (or set RCMD_DATA)"
     )
+    label = "of a table: its name or number (default: the last)"
+    parser.add_argument("--label", type=word, metavar="COLUMN", help=label)
     own = "a number for each sample, in a .npy or a text file"
     parser.add_argument("--offset", metavar="FILE", help=f"added to the predictions: {own}")
     parser.add_argument(
@@ -46,7 +57,7 @@ def add_problem_options(parser: argparse.ArgumentParser, oracle: str, **defaults
     add_data_options(parser)
     parser.add_argument("--loss", default="logistic", help="(default: %(default)s)")
     parser.add_argument("--oracle", default=oracle, help="(default: %(default)s)")
-    add_run_options(parser, {"batch": "1%", "seed": 0} | defaults)
+    add_run_options(parser, {"batch": None, "seed": 0} | defaults, {"batch": "1%"})
 
 
 def add_run_options(
@@ -66,6 +77,51 @@ def add_run_options(
             metavar=option.metadata["metavar"],
             help=text.replace("%", "%%"),
         )
+
+
+def add_method_options(parser: argparse.ArgumentParser, default: str) -> None:
+    """``--method``, ``--schedule`` and ``--prox``, for commands that run one method."""
+    add_run_options(parser, {"method": None}, {"method": default})
+    add_step_options(parser)
+
+
+def add_step_options(parser: argparse.ArgumentParser) -> None:
+    """``--schedule`` and ``--prox``, the parts of the steps of rcmd and corrected."""
+    add = parser.add_argument
+    names = ", ".join(SCHEDULES)
+    add("--schedule", type=word, metavar="NAME", help=f"steps: {names} (default: the theorem's)")
+    add("--prox", type=word, metavar="NAME", help=f"{', '.join(PROXES)} (default: conjugate)")
+
+
+def chosen_method(options: argparse.Namespace, default: str) -> Method:
+    """The method that the options name, with their schedule and prox."""
+    return with_steps(method_named(options.method or default), options)
+
+
+def chosen_batch(options: argparse.Namespace) -> int | float | None:
+    """``--batch`` as a number; ``None`` for the method's own rule."""
+    return None if options.batch is None else parse_batch(options.batch)
+
+
+def with_steps(method: Method, options: argparse.Namespace) -> Method:
+    """``method`` with the schedule and the prox of the options: names, or FILE.py:CLASS."""
+    parts: dict[str, Any] = given(options, STEPS)
+    if not parts:
+        return method
+    if isinstance(method, Corrected):
+        plain: Any = with_steps(method.plain, options)
+        return replace(method, plain=plain)
+    if not isinstance(method, RCMD):
+        raise ValueError(
+            f"--{next(iter(parts))} is given for {method!r}; expected --method rcmd or corrected, "
+            "whose steps it changes"
+        )
+    for name, text in parts.items():
+        if getattr(method, name) is not None:
+            raise ValueError(f"--{name} is given, and --method names one too; leave one out")
+        if is_file(text):
+            parts[name] = load(text, make=name == "prox")
+    return replace(method, **parts)
 
 
 def given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:

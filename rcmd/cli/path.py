@@ -15,26 +15,32 @@ from typing import Literal
 
 import numpy as np
 
-from rcmd.cli.options import add_plot_option, add_problem_options
+from rcmd.cli.options import (
+    add_method_options,
+    add_plot_option,
+    add_problem_options,
+    chosen_batch,
+    chosen_method,
+)
 from rcmd.cli.tasks import samples_problem
-from rcmd.model.specs import ORACLES, parse_batch
+from rcmd.model.specs import ORACLES
 from rcmd.reporting.progress import RunProgress, exit_status, tell_on_terminal
 from rcmd.reporting.tables import about_command, say, write_json
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import batch_size
 from rcmd.solver.path import SolutionPath, steps
 from rcmd.solver.result import Result
 from rcmd.solver.saved_results import as_data
-from rcmd.solver.solve import iterate
+from rcmd.solver.solve import TOL, iterate
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``rcmd path``."""
-    add_problem_options(parser, oracle="l1", tol=1e-3, max_seconds=None, max_gradients=None)
+    add_problem_options(parser, oracle="l1", tol=TOL, max_seconds=None, max_gradients=None)
     values = parser.add_mutually_exclusive_group(required=True)
     values.add_argument("--radii", metavar="VALUES", help="1:10:5, 0.1:10:5:log or 1,2,5")
     values.add_argument("--strengths", metavar="VALUES", help="the same for a strength")
     parser.add_argument("--intercept", type=float, metavar="B", help="an intercept within ±B")
+    add_method_options(parser, "corrected; rcmd is the other one that starts from a solution")
     add_plot_option(parser)
 
 
@@ -44,14 +50,14 @@ def run(options: argparse.Namespace) -> int:
     values = parse_values(options.strengths if options.radii is None else options.radii)
     oracle = completed(options.oracle, parameter, values[0])
     problem, remarks = samples_problem(options, options.loss, oracle)
-    size = batch_size(parse_batch(options.batch), problem.n)
     limits = ("tol", "seed", "max_seconds", "max_gradients")
-    chosen = {"batch": size} | {name: vars(options)[name] for name in limits}
+    chosen = {name: vars(options)[name] for name in limits}
+    chosen |= {"batch": chosen_batch(options), "method": chosen_method(options, "corrected")}
     checked = iterate(problem, **chosen)  # before any work
     progress = RunProgress(checked.tol, checked.budgets, tell_on_terminal)
     runs = steps(problem, values, parameter=parameter, callbacks=[progress], **chosen)
     header = f"{parameter:>12} {'P(β)':>14} {'certified gap':>14} {'nonzeros':>9} {'gradients':>12}"
-    formulas = problem.describe(size).splitlines()[:3]
+    formulas = problem.describe().splitlines()[:3]
     ground = f"ground of the gaps: {problem.ground_text}"
     say("\n".join([*remarks, *formulas, ground, "", header]), options.json)
     results = {}

@@ -14,10 +14,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rcmd.cli.options import FLAGS, add_result_options, add_run_options, given
+from rcmd.cli.options import (
+    FLAGS,
+    STEPS,
+    add_result_options,
+    add_run_options,
+    chosen_method,
+    given,
+)
 from rcmd.cli.solve import WORDS, finish
 from rcmd.cli.tasks import TASKS, Task
-from rcmd.methods import method_named
 from rcmd.model.user_code import is_file, only_trusted
 from rcmd.reporting.progress import launched_ranks
 from rcmd.rows.processes import Alone, Group, shared_errors
@@ -55,11 +61,11 @@ def _resume(path: Path, group: Group, options: argparse.Namespace) -> int:
     with shared_errors(group):
         _check(options.checkpoint, words, data=group.rank == 0)
     whole = argparse.Namespace(**vars(options) | {name: words[name] for name in WORDS})
-    changes, method = given(options, TYPED), words["method"]
+    changes = given(options, TYPED)
     with only_trusted(words["code"] if options.trust_user_code else {}):
         task = _task(group, whole, spread=words["spread"])
-        if method is not None and is_file(method):
-            changes["method"] = method_named(method)
+        if any(is_file(words[name] or "") for name in ("method", *STEPS)):
+            changes["method"] = chosen_method(whole, task.method)
     return finish(task, reopen(path, task.problem, **changes), whole)
 
 
@@ -98,7 +104,7 @@ def _check(checkpoint: str, words: Any, *, data: bool) -> None:
             "made; expected one that was: in Python, rcmd.resume(file, problem) continues it"
         )
     if data and words["file"] is not None and not Path(words["file"]).exists():
-        raise FileNotFoundError(
+        raise FileError(
             f"{words['file']}, the data of {checkpoint}, is not there; expected it as it was when "
             "the run began: restore it"
         )

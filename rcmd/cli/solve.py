@@ -8,12 +8,18 @@ of the algorithm and then corrections:
     rcmd solve a9a.bz2 --loss logistic --oracle l1:5 --batch 1% --tol 1e-2
     rcmd solve a9a --data ~/libsvm --tol 1e-6 --save a9a.rcmd --plot a9a.pdf
 
+A table has a column for each feature and one for the label, the last one unless
+--label names another; text of two classes is mapped to -1 and +1:
+
+    rcmd solve people.csv --label outcome --intercept 10
+
 A loss of your own is a class in a file, or a formula in s and y; so are a set
 and a method, or an object such as RCMD(schedule=…, prox=…) in the file:
 
     rcmd solve a9a --loss 'expression:log(1 + exp(-y*s))'
     rcmd solve a9a --loss mine.py:Tilted --oracle 'mine.py:Cone(2.0)'
     rcmd solve a9a --method mine.py:steps
+    rcmd solve a9a --method rcmd --schedule head-start --prox euclidean
 
 Numbers of each sample, such as the logarithm of its exposure, or those that a
 loss reads beside the label, are in files of their own:
@@ -44,18 +50,20 @@ from typing import Any
 
 from rcmd.cli.options import (
     FLAGS,
+    STEPS,
     add_data_options,
+    add_method_options,
     add_result_options,
     add_run_options,
+    chosen_batch,
+    chosen_method,
     given,
     word,
 )
 from rcmd.cli.tasks import TASKS, Task, field_files, located
-from rcmd.methods import method_named
 from rcmd.model import truth
 from rcmd.model.bounds import Bound
 from rcmd.model.problem import Problem
-from rcmd.model.specs import parse_batch
 from rcmd.model.user_code import code_run
 from rcmd.reporting.progress import RunProgress, exit_status, launched_ranks, tell_on_terminal
 from rcmd.reporting.sketch import sketch
@@ -64,25 +72,22 @@ from rcmd.solver.history import History, Record, State, StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.run import Run
 from rcmd.solver.saved_results import as_data
-from rcmd.solver.solve import iterate, solve
+from rcmd.solver.solve import TOL, iterate, solve
 
 WORDS: dict[str, type] = {
-    "rows": str, "file": str, "data": str, "loss": str, "oracle": str, "intercept": float,
-    "offset": str, "field": list, "batch": str, "seed": int, "held_out": float, "keep": str,
-    "method": str,
+    "rows": str, "file": str, "label": str, "data": str, "loss": str, "oracle": str,
+    "intercept": float, "offset": str, "field": list, "batch": str, "seed": int,
+    "held_out": float, "keep": str, "method": str, "schedule": str, "prox": str,
 }  # fmt: skip
 """The options that say what is solved, and by which steps; each may be ``None``."""
 
 DEFAULTS = {
     "method": "corrected, for built-in data and entries rcmd",
-    "batch": "1%, matrices: 100%",
-    "tol": "0.001, built-in 0.01, for matrices times the mean loss at β = 0",
+    "batch": "1%, or the method's own rule; matrices: 100%",
+    "tol": f"{TOL:g}; built-in data 0.01; matrices: 0.001 times the mean loss at β = 0",
     "max_gradients": "1000 passes, at least 10 million",
 }
 """Defaults in words, for the help; those of batch and tol depend on the task."""
-
-CORRECTED_TO = 1e-6
-"""The tolerance of the corrected method where it is shown beside the plain one."""
 
 RESOLVED = 1e-12
 """A gap below this share of 1 + |P| that does not fall is as small as rounding lets it be."""
@@ -109,6 +114,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     keep = "cur: columns and rows to keep (default: 90%% of the weight)"
     parser.add_argument("--keep", metavar="CxR", help=keep)
     own = {name: option.default for name, option in FLAGS.items()}
+    del own["method"]
+    add_method_options(parser, DEFAULTS["method"])
     add_run_options(parser, own | {"tol": None}, DEFAULTS)
     add_result_options(parser)
 
@@ -134,15 +141,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _start(task: Task, options: argparse.Namespace) -> int:
-    chosen: dict[str, Any] = {"batch": task.batch, "tol": task.tol, "method": task.method}
-    chosen |= given(options, FLAGS)
-    if options.method is not None:
-        chosen["method"] = method = method_named(options.method)
-        plain = getattr(method, "plain", method)
-        own = [getattr(plain, name, None) for name in ("batch", "sampler")]
-        if not method.any_batch or own != [None, None]:
-            chosen["batch"] = options.batch  # its own rule, unless one was given
-    chosen["batch"] = None if chosen["batch"] is None else parse_batch(chosen["batch"])
+    method = chosen_method(options, task.method)
+    plain = getattr(method, "plain", method)
+    own = any(getattr(plain, name, None) is not None for name in ("batch", "sampler"))
+    chosen: dict[str, Any] = {"tol": task.tol} | given(options, FLAGS) | {"method": method}
+    chosen["batch"] = chosen_batch(options)
+    if chosen["batch"] is None and method.any_batch and not own:
+        chosen["batch"] = task.batch
     steps = iterate(task.problem, **chosen)
     if steps.saver is not None:
         steps.saver.command = words_of(options, task.problem)
@@ -152,7 +157,7 @@ def _start(task: Task, options: argparse.Namespace) -> int:
 def words_of(options: argparse.Namespace, problem: Problem) -> dict[str, Any]:
     """The options that say what is solved, with the absolute path of the data."""
     words = {name: getattr(options, name) for name in WORDS}
-    named = f"{options.loss} {options.oracle} {options.method}"
+    named = " ".join(str(words[name]) for name in ("loss", "oracle", "method", *STEPS))
     code = {place: sha256 for place, sha256 in code_run.items() if place in named}
     words |= {"spread": problem.spread, "code": code}
     if options.file is not None:
@@ -184,7 +189,8 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
         result.save(options.save)
     said = list(task.summary(result))
     shown = [bound.described() for bound in rows.bounds.values()]
-    named = [f"bound {text}" for text in shown if text not in about]
+    known = " ".join(about.split())
+    named = [f"bound {text}" for text in shown if text not in known]
     told = [*picture(result.history, problem.n), "", *named, *ending(result), *said]
     say("\n".join(told), options.json)
     built_in = options.file is None and not problem.spread
@@ -192,7 +198,7 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
         said.append(_beside_the_truth(problem, result))  # CVXPY takes longer than the solve
         say(said[-1], options.json)
     if built_in and options.method is None:
-        said.append(_with_corrections(problem, task, options))
+        said.append(_with_corrections(problem, options))
         say(said[-1], options.json)
     if options.plot is not None:
         result.plot().savefig(options.plot)
@@ -255,7 +261,7 @@ def ending(result: Result) -> Iterator[str]:
     if result.stop in (StopReason.GRADIENTS, StopReason.SECONDS):
         yield "for a smaller gap raise --max-gradients or --max-seconds"
     if result.stop is StopReason.PRECISION:
-        yield f"doubles tell no gap below {float(pair.smallest_gap):.3e} beside such a P(β)"
+        yield f"doubles tell no gap below {float(pair.gap):.3e} beside such a P(β)"
     if result.stop is StopReason.STALLED:
         precise = float(pair.gap) <= RESOLVED * (1 + abs(float(pair.primal)))
         limit = "double precision shows no smaller gap" if precise else "another --method may do"
@@ -268,12 +274,11 @@ def ending(result: Result) -> Iterator[str]:
         yield result.note
 
 
-def _with_corrections(problem: Problem, task: Task, options: argparse.Namespace) -> str:
-    batch, seed = parse_batch(task.batch), options.seed or 0
-    result = solve(problem, batch=batch, tol=CORRECTED_TO, seed=seed)
+def _with_corrections(problem: Problem, options: argparse.Namespace) -> str:
+    result = solve(problem, seed=options.seed or 0)
     return (
         f"with corrections: a certified gap of {float(result.gap):.1e} after "
-        f"{result.history[-1].gradients:,} gradients, by --method corrected --tol {CORRECTED_TO:g}"
+        f"{result.history[-1].gradients:,} gradients, by --method corrected --tol {TOL:g}"
     )
 
 

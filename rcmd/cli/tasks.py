@@ -13,6 +13,8 @@ import numpy as np
 from rcmd import datasets
 from rcmd.applications import cur
 from rcmd.conjugates import SeparableConjugate
+from rcmd.conjugates.base import as_labels
+from rcmd.datasets.tables import is_table
 from rcmd.model.problem import Problem
 from rcmd.model.specs import for_columns, parse_loss, parse_oracle
 from rcmd.oracles import Counting, CurSet
@@ -22,6 +24,7 @@ from rcmd.rows.matrix_rows import MatrixEntries
 from rcmd.rows.processes import Group, shared_errors
 from rcmd.rows.validation import Array, FileError, check_seed
 from rcmd.solver.result import Result
+from rcmd.solver.solve import TOL
 
 SHOWN = 6
 """Singular values, columns and rows that are written out."""
@@ -39,12 +42,30 @@ def samples_problem(
     check_seed(options.seed)
     remarks: list[str] = []
     if options.file is None:
+        refuse_label(options)
         X, y = generated(conjugate, options.seed)
     else:
-        X, y = datasets.read(located(options.file, options.data))
-        y, remarks = fitting_labels(conjugate, y)
+        path = located(options.file, options.data)
+        if is_table(path):
+            X, y, remark = datasets.read_table(path, options.label)
+            y, remarks = fitting_labels(conjugate, y)
+            remarks.insert(0, remark)
+        else:
+            refuse_label(options)
+            X, y = datasets.read(path)
+            y, remarks = fitting_labels(conjugate, y)
     own = sample_data(options, len(y)) | {"intercept": vars(options).get("intercept")}
     return Problem(X, y, conjugate, regularizer, **own), remarks
+
+
+def refuse_label(options: argparse.Namespace) -> None:
+    """Refuse to say which column is the label of a file that has no columns."""
+    if options.label is not None:
+        what = f"for {options.file}, which is no table" if options.file else "without a FILE"
+        raise ValueError(
+            f"--label is given {what}; leave it out: it names a column of a .csv, .tsv, .parquet "
+            "or .npy file, and LIBSVM's lines begin with their label"
+        )
 
 
 def field_files(options: argparse.Namespace) -> dict[str, str]:
@@ -90,6 +111,10 @@ def fitting_labels(
     loss: SeparableConjugate, y: Array, group: Group = Problem.group
 ) -> tuple[Array, list[str]]:
     """Labels that suit the loss, mapped the same on all ranks, and what was done to them."""
+    if y.dtype.kind == "U" and len(classes := np.unique(y).tolist()) == 2:
+        said = "labels {!r} and {!r} were mapped to -1 and +1, in the order of the alphabet"
+        return as_labels(y, classes, loss), [said.format(*classes)]
+    as_labels(y, None, loss)  # which refuses text
     if not group.largest(np.array([int(loss.label_fault(y) is not None)]))[0]:
         return y, []
     distinct = np.unique(np.concatenate(group.gather(np.unique(y))))
@@ -119,9 +144,9 @@ class Task:
     problem: Problem
     remarks: list[str]
     summary: Callable[[Result], Iterator[str]]
-    batch: str = "1%"
-    tol: float = 1e-3
-    method: str | None = None
+    batch: float | None = None
+    tol: float = TOL
+    method: str = "corrected"
 
 
 def libsvm(options: argparse.Namespace) -> Task:
@@ -135,7 +160,7 @@ def libsvm(options: argparse.Namespace) -> Task:
 
 def entries(options: argparse.Namespace) -> Task:
     """Some entries of a matrix, which is to be completed."""
-    refuse(options, "keep", "intercept", "data", "offset", "field")
+    refuse(options, "keep", "intercept", "data", "offset", "field", "label")
     loss = parse_loss(options.loss or "least-squares")
     oracle = _required_oracle(options, "nuclear:SHAPE:RADIUS")
     found = read_entries(options.file)
@@ -158,12 +183,12 @@ def entries(options: argparse.Namespace) -> Task:
             yield f"{len(truth)} entries held out: relative error {error:.4f}"
 
     # Every step costs a singular pair, whatever the batch; corrections predict less well.
-    return Task(problem, remarks, summary, "100%", 1e-3 * _at_zero(problem), "rcmd")
+    return Task(problem, remarks, summary, 1.0, 1e-3 * _at_zero(problem), "rcmd")
 
 
 def columns_and_rows(options: argparse.Namespace) -> Task:
     """A matrix whose columns and rows are to be chosen."""
-    refuse(options, "held_out", "intercept", "loss", "data", "offset", "field")
+    refuse(options, "held_out", "intercept", "loss", "data", "offset", "field", "label")
     oracle = _required_oracle(options, "cur:SHAPE:RADIUS")
     M = read_numbers(options.file)
     regularizer = for_columns(oracle, M.size, M.T.shape)
@@ -175,7 +200,7 @@ def columns_and_rows(options: argparse.Namespace) -> Task:
         )
     problem = cur.problem(M, regularizer.radius)
     summary = partial(chosen_columns_and_rows, M, _counts(options.keep, M))
-    return Task(problem, [], summary, "100%", 1e-3 * _at_zero(problem))
+    return Task(problem, [], summary, 1.0, 1e-3 * _at_zero(problem))
 
 
 TASKS: dict[str, Callable[[argparse.Namespace], Task]] = {
@@ -187,7 +212,7 @@ TASKS: dict[str, Callable[[argparse.Namespace], Task]] = {
 
 
 def about_solution(problem: Any, result: Result) -> Iterator[str]:
-    """Calls of the oracle that were counted, the rank of a matrix β, the intercept."""
+    """Calls of the oracle, the rank of a matrix β, coefficients that have names, the intercept."""
     oracle = problem.regularizer
     if isinstance(oracle, Counting):
         counted = (f"{name} {oracle.calls[name]}" for name in Counting.counted)
@@ -202,6 +227,11 @@ def about_solution(problem: Any, result: Result) -> Iterator[str]:
             f"β is {matrix.shape[0]} × {matrix.shape[1]} of rank {rank} and nuclear norm "
             f"{values.sum():.6g}, with singular values {_first(f'{value:.4g}' for value in values)}"
         )
+    if problem.columns is not None:
+        features = result.beta[: len(problem.columns)]
+        order = [i for i in np.argsort(-abs(features), kind="stable") if features[i] != 0]
+        named = _first(f"{problem.columns[i]} {features[i]:.4g}" for i in order)
+        yield f"coefficients: {named or 'all zero'}"
     if problem.intercept is not None:
         inside = abs(result.beta[-1]) < problem.intercept
         yield f"intercept {result.beta[-1]:.6g}{'' if inside else ', its bound: give a larger one'}"

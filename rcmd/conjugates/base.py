@@ -6,12 +6,14 @@ import math
 import re
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 from weakref import WeakSet
 
 import numpy as np
 
 from rcmd.conjugates import numeric
+from rcmd.rows.validation import Array, as_array
 
 SIGNS, REAL = "±1", "real"
 COUNTS, POSITIVE, SHARES = "≥ 0", "> 0", "in [0, 1]"
@@ -271,9 +273,12 @@ class SeparableConjugate(ABC):
             told = (f"y holds {label:g}; the {who} expects labels {self.labels}" for label in wrong)
             return next(told, None)
         shown = ", ".join(f"{value:g}" for value in values[:5])
+        way = f"labels=({shown}) says which is which"
+        if len(values) != 2:
+            way = "keep the rows of two classes, and name them by labels=(first, second)"
         return (
             f"y holds the labels {shown}{', …' if len(values) > 5 else ''}; the {who} "
-            "expects -1 and +1: map two classes with numpy.where(y == y.max(), 1.0, -1.0)"
+            f"expects -1 and +1: {way}"
         )
 
     @with_fields
@@ -284,6 +289,58 @@ class SeparableConjugate(ABC):
             f"{type(self).__name__} has no CVXPY form; define cvxpy_form({at}) "
             "to compare it with ground truth"
         )
+
+
+def as_labels(y: Any, labels: Sequence[Any] | None, loss: SeparableConjugate) -> Any:
+    """``y`` with the first of ``labels`` as −1 and the second as +1, or as the loss expects them.
+
+    For losses of shares between 0 and 1 they are 0 and 1. Without ``labels`` it is ``y`` as it is,
+    and text is refused.
+
+    >>> from rcmd import CrossEntropy, Logistic
+    >>> as_labels(["spam", "ham"], ("ham", "spam"), Logistic())
+    array([ 1., -1.])
+    >>> as_labels([True, False], (False, True), CrossEntropy())
+    array([1., 0.])
+    """
+    array = as_array("y", y)
+    if labels is None:
+        if array.dtype.kind in "US" or (
+            array.dtype == object and any(isinstance(value, str) for value in array.flat)
+        ):
+            raise ValueError(f"y holds {_texts(array)}")
+        return y
+    classes = list(labels) if isinstance(labels, Sequence | np.ndarray) else []
+    if isinstance(labels, str) or len(classes) != 2 or classes[0] == classes[1]:
+        raise ValueError(
+            f"labels is {labels!r}; expected the two classes of y, such as ('ham', 'spam'), the "
+            "second of which is +1"
+        )
+    low, high = ENDS[SHARES] if loss.labels == SHARES else (-1.0, 1.0)
+    first, second = (
+        np.array([value == one for value in array.flat]).reshape(array.shape) for one in classes
+    )
+    if not (first | second).all():
+        odd = array[~(first | second)].tolist()[0]
+        raise ValueError(
+            f"y holds {odd!r}, which is neither of labels = {tuple(classes)!r}; expected one of "
+            "the two for each sample: keep the rows of two classes"
+        )
+    return np.where(second, high, low)
+
+
+def _texts(array: Array) -> str:
+    found = sorted({str(value) for value in array.flat})
+    shown = ", ".join(map(repr, found[:5])) + ", …" * (len(found) > 5)
+    if len(found) == 2:
+        return (
+            f"the labels {shown}; expected numbers: labels=({shown}) takes the first as -1 and the "
+            "second as +1"
+        )
+    return (
+        f"{len(found)} different texts ({shown}); expected numbers, or two classes, which "
+        "labels=(first, second) names"
+    )
 
 
 def has_curvature_bound(cls: type[SeparableConjugate]) -> bool:

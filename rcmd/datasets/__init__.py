@@ -1,19 +1,22 @@
 """Data sets as pairs (X, y).
 
-``libsvm`` reads text files, ``fetching`` finds or downloads published ones, ``folder`` writes rows
-to disk and opens them, ``generated`` makes problems. Begin with ``read(path)`` or ``load("a9a")``;
-bad files raise a ``rcmd.FileError``.
+``libsvm`` and ``tables`` read files, ``fetching`` finds or downloads published ones, ``folder``
+writes rows to disk and opens them, ``generated`` makes problems. Begin with ``read(path)``,
+``read_table(path)`` or ``load("a9a")``; bad files raise a ``rcmd.FileError``.
 """
 
 from rcmd.datasets.fetching import load, locate
 from rcmd.datasets.folder import RowsWriter, StoredData, convert_libsvm, open_rows, read
 from rcmd.datasets.generated import make_classification, make_regression
 from rcmd.datasets.libsvm import LibsvmData, map_labels, read_libsvm
+from rcmd.datasets.tables import Table, TableData, read_table
 
 __all__ = [
     "LibsvmData",
     "RowsWriter",
     "StoredData",
+    "Table",
+    "TableData",
     "convert_libsvm",
     "load",
     "locate",
@@ -23,4 +26,5 @@ __all__ = [
     "open_rows",
     "read",
     "read_libsvm",
+    "read_table",
 ]

@@ -244,12 +244,6 @@ class ShardedProblem(Problem):
         coupling = self.mean(w * self.rows.matvec(beta))
         return coupling - self.mean(self.losses.conjugate(w)) + self.oracle.value(beta)
 
-    def find_constant(self, name: str) -> Any:
-        """As all are found at once, without the first gap where no bound reads it: with μ = 0."""
-        if name == "start_gap" and not self.oracle.mu > 0:
-            return None
-        return super().find_constant(name)
-
     @property
     def spectral_energy(self) -> float:
         """‖diag(√γ) X‖₂² as ``Rows.spectral_energy`` finds it, on the side of the columns.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rcmd.methods.base import Method as Method
 from rcmd.methods.base import Progress as Progress
-from rcmd.model.prox import prox_named
+from rcmd.model.specs import parse_prox
 from rcmd.model.user_code import is_file, load_own
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def method_named(text: str) -> Method:
     module, kind = NAMED[name]
     make = getattr(import_module(f"rcmd.methods.{module}"), kind)
     if colon and "prox" in make.__dataclass_fields__:
-        return make(prox=prox_named(parameter))
+        return make(prox=parse_prox(parameter))
     if colon and "rule" not in make.__dataclass_fields__:
         raise ValueError(f"method {text!r} names a step rule; expected {name}, which has none")
     return make(rule=parameter) if colon else make()

@@ -12,7 +12,7 @@ from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import UniformSampler
 from rcmd.engine.state import Stateful
 from rcmd.jit.scalars import CannotCompile
-from rcmd.methods.base import Method, Progress, refuse_matrices
+from rcmd.methods.base import Method, Progress, refuse_matrices, rows_a_step
 from rcmd.methods.rcmd import EngineProgress, make_engine
 from rcmd.model.bounds import RunFacts, why_none
 from rcmd.model.certificate import BestPair
@@ -70,7 +70,7 @@ class Sdca(Method):
 
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
         refuse_weak_convexity(self, problem)
-        constants = problem.constants(batch or 1)
+        constants = problem.constants(rows_a_step(batch, problem.n))
         sampler = UniformSampler(problem.n, constants.batch, rng)
         prox = ExactProx().bind(constants)
         schedule = default_schedule(constants, unit_steps=True)
@@ -101,7 +101,7 @@ class Quartz(Method):
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
         refuse_weak_convexity(self, problem)
         refuse_matrices(self, problem)
-        return QuartzProgress(self, problem, batch or 1, rng)
+        return QuartzProgress(self, problem, rows_a_step(batch, problem.n), rng)
 
 
 class QuartzProgress(Progress):

@@ -18,7 +18,7 @@ from rcmd.engine.accounting import Accounting
 from rcmd.engine.base import EngineName
 from rcmd.engine.reference import ReferenceEngine
 from rcmd.engine.sampling import ImportanceSampler, Sampler, UniformSampler
-from rcmd.methods.base import Method, Progress
+from rcmd.methods.base import BATCH, Method, Progress
 from rcmd.model import bounds
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.constants import Constants
@@ -33,6 +33,7 @@ from rcmd.model.schedules import (
     UnitStepSchedule,
     default_schedule,
 )
+from rcmd.model.specs import parse_prox, schedule_class, schedule_for
 from rcmd.rows.processes import shared_errors
 from rcmd.rows.validation import Array, batch_size, check_kind, takes, warn_caller
 
@@ -70,13 +71,14 @@ class RCMD(Method):
     Parameters
     ----------
     batch
-        Rows per step: a whole number, or a fraction of n as a float in (0, 1]; 1 by default.
+        Rows per step: a whole number, or a fraction of n as a float in (0, 1]; 1 % by default.
     schedule
-        Step sizes and averaging weights; by default Theorem 3.2's where R is strongly convex,
-        Theorem 3.1's where it is not.
+        Step sizes and averaging weights: an object, or a class or a name that gets the problem's
+        numbers, ``"sublinear"``, ``"head-start"``, ``"linear"``, ``"unit"``, ``"short-step"``. By
+        default Theorem 3.2's (linear) where R is strongly convex, else Theorem 3.1's (sublinear).
     prox
-        Geometry of the dual step; by default the paper's, h = L*/n. ``ExactProx()`` has Theorem I,
-        where R is strongly convex.
+        Geometry of the dual step, or its name: ``"conjugate"``, the paper's h = L*/n and the
+        default, ``"euclidean"`` or ``"exact"``, which has Theorem I where R is strongly convex.
     sampler
         Where batches come from, instead of ``batch`` and the run's seed; see
         ``rcmd.engine.sampling``.
@@ -100,8 +102,8 @@ class RCMD(Method):
     """
 
     batch: int | float | None = None
-    schedule: Schedule | None = None
-    prox: BregmanProx | None = None
+    schedule: Schedule | type[Schedule] | str | None = None
+    prox: BregmanProx | str | None = None
     sampler: Sampler | None = None
     engine: EngineName = "auto"
     accounting: Sequence[Accounting] = ()
@@ -110,8 +112,14 @@ class RCMD(Method):
     warm_starts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_kind("schedule", self.schedule, Schedule | None, "a Schedule, or None")
-        check_kind("prox", self.prox, BregmanProx | None, "a BregmanProx, or None")
+        waits = isinstance(self.schedule, type) and issubclass(self.schedule, Schedule)
+        if isinstance(self.schedule, str):
+            schedule_class(self.schedule)  # which refuses other names
+        elif not waits:
+            check_kind("schedule", self.schedule, Schedule | None, "a Schedule, its name or None")
+        check_kind("prox", self.prox, BregmanProx | str | None, "a BregmanProx, its name or None")
+        if isinstance(self.prox, str):
+            object.__setattr__(self, "prox", parse_prox(self.prox))
         sampler = self.sampler
         if sampler is not None and not (hasattr(sampler, "draw") and hasattr(sampler, "batch")):
             raise TypeError(
@@ -138,10 +146,11 @@ class RCMD(Method):
         """A run, perhaps as the plain steps ``within`` another method."""
         size = self._size(problem, batch)
         constants = problem.constants(size)
-        prox = (self.prox or ConjugateProx()).bind(constants)
+        given: Any = self.prox or ConjugateProx()
+        prox = given.bind(constants)
         if type(self.sampler) is ImportanceSampler and type(prox) is ExactProx:
             constants = mean_constants(problem, constants)
-        schedule = self.schedule or _schedule_for(prox, constants)
+        schedule = self._schedule(prox, constants)
         theorem = _whose(schedule, constants)
         if schedule.sees_run and not takes(schedule.step, 2):
             raise TypeError(
@@ -159,9 +168,9 @@ class RCMD(Method):
         if warm_start is not None:
             start = checked_start(problem, warm_start)
             schedule = Resumed(schedule, round(COUNTED_PAST * warm_start.passes * problem.n / size))
-        given = self.sampler or UniformSampler(problem.n, size, rng)
-        own = own_sampler(given, theorem, problem)
-        sampler = own or given
+        source = self.sampler or UniformSampler(problem.n, size, rng)
+        own = own_sampler(source, theorem, problem)
+        sampler = own or source
         if problem.verify and (foreign(prox) or foreign(schedule)):
             from rcmd.model.vetting import vet_run
 
@@ -178,8 +187,15 @@ class RCMD(Method):
             parts=tuple(type(part) for part in (schedule, prox, sampler) if not patched(part)),
         )
         engine = make_engine(self.engine, problem, schedule, sampler, prox, start, self.accounting)
-        lent = None if own is None else given.rng  # type: ignore[attr-defined]
+        lent = None if own is None else source.rng  # type: ignore[attr-defined]
         return RCMDProgress(problem, engine, facts, prox.note, lent, memory)
+
+    def _schedule(self, prox: BregmanProx, constants: Constants) -> Schedule:
+        given = self.schedule
+        makes = schedule_class(given) if isinstance(given, str) else given
+        if isinstance(makes, type):
+            return schedule_for(makes, constants)
+        return makes or _schedule_for(prox, constants)
 
     def _size(self, problem: Problem, batch: int | None) -> int:
         """Rows per step, from ``solve``, from this method or from its sampler."""
@@ -197,7 +213,7 @@ class RCMD(Method):
             raise ValueError(
                 f"batch is given by {' and by '.join(named)}; expected only one of them"
             )
-        return batch_size(next(filter(None, given.values()), 1), problem.n)
+        return batch_size(next(filter(None, given.values()), BATCH), problem.n)
 
 
 class EngineProgress(Progress):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.methods.base import Method, Progress, refuse_matrices
+from rcmd.methods.base import BATCH, Method, Progress, refuse_matrices
 from rcmd.model.problem import Problem
 from rcmd.rows.validation import Array, batch_size
 
@@ -111,7 +111,7 @@ class SFW(Capped):
 
 
 class _SCGM(Sampled):
-    default_share = 0.01
+    default_share = BATCH
 
     def step(self) -> None:
         method, t = self.method, self.iteration + 1
@@ -176,7 +176,7 @@ def steepness(problem: Problem) -> float:
 
 
 class _OnlineFrankWolfe(Sampled):
-    default_share = 0.01
+    default_share = BATCH
 
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from rcmd.methods.base import BATCH
 from rcmd.methods.stochastic import Capped, Sampled, Stochastic
 from rcmd.rows.validation import Array
 
 
 class _SagFrankWolfe(Sampled):
-    default_share = 0.01
+    default_share = BATCH
 
     def __init__(self, *run: Any) -> None:
         super().__init__(*run)

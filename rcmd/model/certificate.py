@@ -20,6 +20,9 @@ RESOLVED = 1e-13
 UNIT = 2.0**-53
 """What rounding a number to a double may change in it, relatively."""
 
+OF_TERMS = 2.0**-48
+"""What rounding may change in a Fenchel–Young term, relative to |l_j|, |l_j*| and itself."""
+
 SMALL_BY_FAR = 10.0
 """How much larger than one atom others are assumed to be, where M_j is not known."""
 
@@ -47,10 +50,12 @@ class Certificate:
         What it rests on, in a line that begins with ``ground``; see ``Problem.ground``.
 
     Where the rounding of Xβ + o, Xᵀw or oᵀw may change P or D by more than 1e-13, a bound of that
-    is added to P, to −D and to these two, so that the gap holds up to 1e-13 for the numbers
-    returned. A sum is taken to be accurate to 2⁻⁵⁰ of its terms, and |x_j|ᵀ|β| to be at most M_j on
-    dom R. With weights, it is the gap at ω_j times the double w_j/ω_j, which is within 2⁻⁵³|w_j| of
-    w_j: l_j* may be so steep there that its value at w_j is another, but P(β) − P* is no larger.
+    is added to P, to −D and to these two; where that of the terms in ``loss_gap`` may, a bound of
+    it to ``loss_gap``. So the gap holds up to 1e-13 for the numbers returned. A sum is taken to be
+    accurate to 2⁻⁵⁰ of its terms, l_j(s) + l_j*(w) − ws to 2⁻⁴⁸ of |l_j|, |l_j*| and itself, and
+    |x_j|ᵀ|β| to be at most M_j on dom R. With weights, it is the gap at ω_j times the double
+    w_j/ω_j, which is within 2⁻⁵³|w_j| of w_j: l_j* may be so steep there that its value at w_j is
+    another, but P(β) − P* is no larger.
     The gap is never below ``smallest_gap``.
     """
 
@@ -272,6 +277,12 @@ def _dual_doubt(problem: Problem, w: Array) -> Any:
     return doubt if doubt > RESOLVED else 0
 
 
+def _doubt_of_terms(problem: Problem, primal: PrimalPoint, dual: DualPoint, gap: Any) -> Any:
+    """What rounding may change in the mean Fenchel–Young term ``gap``; 0 if that is small."""
+    doubt = 0 if problem.exact else OF_TERMS * (primal.loss_size + dual.conjugate_size + gap)
+    return doubt if doubt > RESOLVED else 0
+
+
 def _certified(
     problem: Problem, primal: PrimalPoint, dual: DualPoint, loss_gap: Any
 ) -> Certificate:
@@ -283,7 +294,7 @@ def _certified(
         w=dual.w,
         primal=primal.value,
         dual=dual.value,
-        loss_gap=loss_gap + primal.doubt,
+        loss_gap=loss_gap + _doubt_of_terms(problem, primal, dual, loss_gap) + primal.doubt,
         regularizer_gap=max(apart, 0) + dual.doubt,
         ground_text=problem.ground_text,
     )
@@ -351,6 +362,13 @@ class BestPair:
         if self.problem.exact or self._primal is None or self._dual is None:
             return 0
         return ROUNDING * (self._primal.size + self._dual.size)
+
+    def limit(self) -> Any:
+        """The gap from which on further steps show rounding alone."""
+        smallest, primal, dual = self.certificate().smallest_gap, self._primal, self._dual
+        if primal is None or dual is None:  # there is a certificate, and so there are points
+            return smallest
+        return max(smallest, 2 * _doubt_of_terms(self.problem, primal, dual, 0))
 
     def certificate(self) -> Certificate:
         """The certificate of the best pair."""

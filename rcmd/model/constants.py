@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +162,17 @@ def refuse_overflow(problem: Problem) -> None:
         )
 
 
+def coefficient_names(p: int, columns: tuple[str, ...] | None, intercept: bool) -> tuple[str, ...]:
+    """A name for each entry of β: its column's, else β1, β2, …; the intercept's is its own.
+
+    >>> coefficient_names(3, None, True), coefficient_names(2, ("age", "bmi"), False)
+    (('β1', 'β2', 'intercept'), ('age', 'bmi'))
+    """
+    features = p - intercept
+    names = tuple(f"β{i + 1}" for i in range(features)) if columns is None else columns
+    return (*names, "intercept") if intercept else names
+
+
 @dataclass(frozen=True)
 class Summary:
     """What a problem is, in words and numbers, without its data.
@@ -175,6 +187,10 @@ class Summary:
         The formulas of l and R.
     constants
         Letter, meaning and value of each.
+    columns, intercept
+        The names of the features, where a data frame had them; whether there is an intercept.
+    fields
+        The names of what the loss reads of each sample beside its label.
     """
 
     n: int
@@ -185,16 +201,25 @@ class Summary:
     regularizer: str
     constants: tuple[tuple[str, str, float], ...]
     shifted: bool = False
+    columns: tuple[str, ...] | None = None
+    intercept: bool = False
+    fields: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each entry of β."""
+        return coefficient_names(self.p, self.columns, self.intercept)
 
     def formulas(self) -> tuple[str, ...]:
         """(P), (D), l and R, a line each."""
         weight, offset = "ω_j " * self.weighted, " + o_j" * self.shifted
-        terms = f"{weight}l(x_jᵀβ{offset}; y_j)"
+        known = ("y", *self.fields)
+        terms = f"{weight}l(x_jᵀβ{offset}; {', '.join(f'{name}_j' for name in known)})"
         conjugates = "[l_j*(w_j) − o_j w_j]" if self.shifted else "l_j*(w_j)"
         return (
             f"(P)  min over β ∈ R^{self.p} of  1/n Σ_j {terms} + R(β),  n = {self.n}",
             f"(D)  max over w ∈ R^n of  −R*(−Xᵀw/n) − 1/n Σ_j {conjugates}",
-            f"     l(s; y) = {self.loss}",
+            f"     l(s; {', '.join(known)}) = {self.loss}",
             f"     R(β)    = {self.regularizer}",
         )
 
@@ -221,6 +246,9 @@ def summarize(problem: Problem, batch: int) -> Summary:
         regularizer=problem.oracle.describe(),
         constants=tuple((name, meaning, float(value)) for name, meaning, value in rows),
         shifted=problem.losses.offset is not None,
+        columns=problem.columns,
+        intercept=problem.intercept is not None,
+        fields=tuple(problem.loss.reads),
     )
 
 
@@ -282,14 +310,17 @@ def _theorems(problem: Problem, constants: Constants, kind: bounds.Kind) -> tupl
     for passes in (1, 10, 100, 1000):
         steps = math.ceil(passes * constants.blocks)
         bound, value = bounds.best(constants, steps, kind)
-        after = f"after {passes} pass{'es' if passes > 1 else ''} over the data"
+        after = f"after {passes} pass{'es' if passes > 1 else ''}"
         lines.append(_line(f"{after}, {bound.what} ≤", f"{max(value, floor):.4g}  ({bound.name})"))
         shown[bound.name] = bound
-    return (*lines, *(f"  {bound.described()}" for bound in shown.values()))
+    words = (
+        textwrap.wrap(bound.described(), 76, break_on_hyphens=False) for bound in shown.values()
+    )
+    return (*lines, *("\n    ".join([f"  {first}", *more]) for first, *more in words))
 
 
 def _line(left: str, right: str) -> str:
-    return f"  {left + ' ':.<62} {right}"
+    return f"  {left + ' ':.<52} {right}"
 
 
 def _show(value: Any) -> str:

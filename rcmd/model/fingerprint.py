@@ -14,6 +14,7 @@ from rcmd.conjugates.base import SeparableConjugate
 from rcmd.jit.caching import fingerprint as code_fingerprint
 from rcmd.rows.disk import ArrayFile
 from rcmd.rows.operator import OperatorRows
+from rcmd.rows.validation import of_rcmd, unwrapped
 
 BLOCK_BYTES = 2**26
 
@@ -106,10 +107,13 @@ def _add_object(digest: Any, value: Any, inside: tuple[int, ...]) -> None:
     for base in kind.__mro__:
         members = vars(base)
         hidden |= {name for name, held in members.items() if isinstance(held, cached_property)}
-        if base not in own and base.__module__ not in ("builtins", "abc", "typing"):
-            told = [(name, _unwrapped(members[name])) for name in sorted(members.keys() - hidden)]
+        if base.__module__ not in ("builtins", "abc", "typing"):
+            told = [(name, unwrapped(members[name])) for name in sorted(members.keys() - hidden)]
             told = [(n, m) for n, m in told if n[:2] != "__" or isinstance(m, FunctionType)]
-            digest.update(code_fingerprint(told).encode())
+            if base in own:  # what was put into it later
+                told = [(n, m) for n, m in told if n[:2] != "__" and not of_rcmd(m)]
+            if told or base not in own:
+                digest.update(code_fingerprint(told).encode())
     shown = any("__repr__" in vars(base) for base in kind.__mro__[:-1])  # not by its address
     if shown and isinstance(value, SeparableConjugate):  # from an expression: its formula is there
         digest.update(repr(value).encode())
@@ -117,10 +121,3 @@ def _add_object(digest: Any, value: Any, inside: tuple[int, ...]) -> None:
         if name[0] != "_" or kind not in own:
             digest.update(name.encode())
             _add(digest, vars(value)[name], inside)
-
-
-def _unwrapped(member: Any) -> Any:
-    """The function of a property, a static or a class method; else the member itself."""
-    for name in ("fget", "func", "__func__"):
-        member = getattr(member, name, member)
-    return member

@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
-from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.conjugates.base import SeparableConjugate
+from rcmd.conjugates.base import SeparableConjugate, as_labels
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.bounds import Kind
-from rcmd.model.constants import Constants, describe, refuse_huge_labels, refuse_overflow, summarize
+from rcmd.model.constants import (
+    Constants,
+    coefficient_names,
+    describe,
+    refuse_huge_labels,
+    refuse_overflow,
+    summarize,
+)
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.specs import Waiting, as_loss, as_oracle, for_columns
 from rcmd.oracles.base import LinearMinOracle
@@ -27,7 +33,7 @@ from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.product import Product
 from rcmd.rows import as_rows
 from rcmd.rows.base import DenseRows, Rows
-from rcmd.rows.layouts import with_ones
+from rcmd.rows.layouts import columns_of, numbers_of, with_ones
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.processes import Alone, Cancelled, Group, cancellable, counted, shared_errors
 from rcmd.rows.validation import (
@@ -37,17 +43,22 @@ from rcmd.rows.validation import (
     batch_size,
     checked_numbers,
     in_number_type,
+    of_rcmd,
     positive,
+    unwrapped,
 )
 
 FIXED = (
     "X", "y", "weights", "offset", "fields", "loss", "rows", "n", "p", "losses", "intercept",
-    "regularizer", "oracle",
+    "columns", "regularizer", "oracle",
 )  # fmt: skip
 """What a problem is, checked once."""
 
 FOUND = "prediction_bounds", "range_calls", "range_seconds", "_first"
 """What depends on R and is kept once it was found."""
+
+OF_LOSSES = "spectral_energy", "_start_slope", "_first_slope"
+"""What depends on the losses, too."""
 
 
 class Problem:
@@ -58,7 +69,8 @@ class Problem:
     X
         n × p data: a dense array (float64 and float32 are used as they are), a SciPy
         sparse matrix, rows on disk (``rcmd.datasets.open_rows``), or an array of
-        ``fractions.Fraction`` for exact runs. It is not copied and must not change.
+        ``fractions.Fraction`` for exact runs. It is not copied and must not change. A data frame
+        of pandas or polars is read once, and its columns name the coefficients.
     y
         n labels, as the loss expects them.
     loss
@@ -71,6 +83,9 @@ class Problem:
         Optional o_j, which is added to the prediction x_jᵀβ, such as the logarithm of an exposure.
     fields
         Further numbers of each sample, by name, that the loss ``reads``: ``{"tau": levels}``.
+    labels
+        The two classes that y holds, text or numbers: the first is taken as −1, the second as +1
+        (as 0 and 1 by losses of shares).
     intercept
         A bound B > 0 adds an intercept in [−B, B], outside the regularizer: ``X`` is copied once
         with a column of ones appended, ``p`` counts it, and the last entry of β is the
@@ -81,6 +96,8 @@ class Problem:
 
     Attributes
     ----------
+    names
+        A name for each entry of β: its column's, else β1, β2, …; ``"intercept"`` is the last.
     grounds, ground_text
         What certificates rest on, for ``"loss"``, ``"oracle"`` and ``"rows"``, and in one line that
         begins with ``ground``.
@@ -113,6 +130,7 @@ class Problem:
     p: int
     losses: SampleLosses
     intercept: Any
+    columns: tuple[str, ...] | None
     regularizer: Any
     oracle: Any
 
@@ -136,15 +154,17 @@ class Problem:
         weights: Any = None,
         offset: Any = None,
         fields: Any = None,
+        labels: Sequence[Any] | None = None,
         intercept: Any = None,
         verify: bool = True,
     ) -> None:
         loss, oracle = as_loss(loss), as_oracle(oracle)
         self.verify = verify
-        rows = as_rows(X)
-        vars(self).update(rows=rows, n=rows.n, p=rows.p, intercept=intercept)
-        labels = self._vector("y", y)
-        fault = loss.label_fault(labels)
+        columns = columns_of(X)
+        rows = as_rows(X if columns is None else numbers_of(X, columns))
+        vars(self).update(rows=rows, n=rows.n, p=rows.p, intercept=intercept, columns=columns)
+        y = self._vector("y", as_labels(y, labels, loss))
+        fault = loss.label_fault(y)
         if fault:
             raise ValueError(fault)
         sample_weights = None if weights is None else self._vector("weights", weights)
@@ -154,8 +174,8 @@ class Problem:
                 "samples whose weight is 0"
             )
         own = self._fields(loss, {} if fields is None else fields)
-        start = (labels[0], *(part[0] for part in own))
-        if self.exact and not isinstance(loss.derivative(0 * labels[0], *start), Rational):
+        start = (y[0], *(part[0] for part in own))
+        if self.exact and not isinstance(loss.derivative(0 * y[0], *start), Rational):
             raise ValueError(
                 f"loss {loss!r} computes with floats while X holds fractions; expected a loss of "
                 "rational functions, such as LeastSquares()"
@@ -163,7 +183,7 @@ class Problem:
         vars(self).update(
             losses=SampleLosses(
                 in_number_type(loss, self.exact),
-                labels,
+                y,
                 sample_weights,
                 offset=None if offset is None else self._vector("offset", offset),
                 fields=own,
@@ -209,7 +229,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in (*FOUND, "row_sizes", "spectral_energy", "_start_slope", "_first_slope"):
+        for name in (*FOUND, *OF_LOSSES, "row_sizes"):
             vars(other).pop(name, None)
         losses = self.losses.some(places)
         vars(other).update(rows=rows, n=rows.n, losses=losses)
@@ -247,9 +267,8 @@ class Problem:
                 "takes one too: an optimum inside it is the same), a stronger penalty, or X "
                 "divided by a power of ten"
             )
-        vars(self).update(losses=copy(self.losses))
+        vars(self).update(losses=copy(self.losses))  # without what is compiled, which may read γ
         self.losses.loss, self.losses.unit_gammas = copy(self.loss), gammas
-        self.losses._scalars = {}  # which may read γ
         vars(self.losses.loss)["_gamma"] = largest
 
     def _vet(self) -> None:
@@ -286,12 +305,11 @@ class Problem:
             altered = self._marks() != self._checked
         if not self.group.largest(np.array([float(altered)]))[0]:
             return
-        for name in (*FOUND, "spectral_energy", "_start_slope"):
+        for name in (*FOUND, *OF_LOSSES):
             vars(self).pop(name, None)
-        losses = copy(self.losses)
-        for name in ("_record", "domain"):
-            vars(losses).pop(name, None)
-        losses._scalars, losses.unit_gammas = {}, None
+        losses = copy(self.losses)  # without what is compiled
+        vars(losses).pop("_unit_domain", None)
+        losses.unit_gammas = None
         vars(self).update(losses=losses)
         self._regularize(self.regularizer)
         self._vet()
@@ -340,6 +358,11 @@ class Problem:
     def exact(self) -> bool:
         """Whether the data are fractions, so that runs on the reference engine are exact."""
         return self.rows.exact
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each entry of β."""
+        return coefficient_names(self.p, self.columns, self.intercept is not None)
 
     def primal(self, beta: Array) -> Any:
         """P(β); infinite outside dom R."""
@@ -624,9 +647,8 @@ def unaltered(part: Any) -> bool:
     >>> unaltered(L1Ball(1.0)), unaltered(ball)
     (True, False)
     """
-    methods = (getattr(a, "fget", a) for name, a in _members(part).items() if name[:2] != "__")
-    origins = {a.__module__ for a in methods if isinstance(a, FunctionType)}
-    return not patched(part) and all(origin.partition(".")[0] == "rcmd" for origin in origins)
+    methods = (unwrapped(a) for name, a in _members(part).items() if name[:2] != "__")
+    return not patched(part) and all(map(of_rcmd, methods))
 
 
 def patched(part: Any) -> bool:

@@ -298,19 +298,3 @@ class ExactProx(BregmanProx):
     def divergence(self, loss: Loss, w: Any, s: Any, y: Any, weight: Any) -> Any:
         gap = w - weight * loss.derivative(s, y)
         return weight * loss.fenchel_young(s, w / weight, y) + self.kappa * gap * gap / 2
-
-
-NAMED = {"conjugate": ConjugateProx, "euclidean": EuclideanProx, "exact": ExactProx}
-
-
-def prox_named(name: str) -> BregmanProx:
-    """The prox of that name, as in the method ``"rcmd:exact"``.
-
-    Examples
-    --------
-    >>> prox_named("conjugate")
-    ConjugateProx()
-    """
-    if name not in NAMED:
-        raise ValueError(f"prox {name!r} is unknown; expected one of {', '.join(NAMED)}")
-    return NAMED[name]()

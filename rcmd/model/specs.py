@@ -1,4 +1,4 @@
-"""Losses, oracles and batches from text: ``huber:0.5``, ``l1:5``, ``1%``.
+"""Parts from text: ``huber:0.5``, ``l1:5``, ``head-start``, ``exact``; and batches, ``1%``.
 
 The ``spec`` of a class that ``rcmd.conjugates`` or ``rcmd.oracles`` exports says how it is written;
 the types of its fields say what each word may be: a number, a shape, a file. Classes in the user's
@@ -18,6 +18,17 @@ import numpy as np
 
 from rcmd import conjugates, oracles
 from rcmd.conjugates.base import SeparableConjugate
+from rcmd.model.constants import Constants
+from rcmd.model.prox import BregmanProx, ConjugateProx, EuclideanProx, ExactProx
+from rcmd.model.schedules import (
+    HeadStart,
+    LinearSchedule,
+    Schedule,
+    ShortStep,
+    SublinearSchedule,
+    UnitStepSchedule,
+    default_schedule,
+)
 from rcmd.model.user_code import is_file, load, load_own
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
@@ -181,6 +192,48 @@ def as_oracle(oracle: Any) -> LinearMinOracle | Waiting:
     return oracle
 
 
+def parse_prox(name: str) -> BregmanProx:
+    """The prox of that name.
+
+    >>> parse_prox("conjugate")
+    ConjugateProx()
+    """
+    return _known("prox", name, PROXES)()
+
+
+def schedule_class(name: str) -> type[Schedule]:
+    """The schedule of that name, which waits for the numbers of a problem."""
+    return _known("schedule", name, SCHEDULES)
+
+
+def schedule_for(makes: type[Schedule], constants: Constants) -> Schedule:
+    """A schedule with the ``blocks`` and ``sigma`` of a problem, where it has these parameters.
+
+    Its ``averages`` are those of the theorem's own schedule.
+
+    >>> from rcmd import Box, LeastSquares, Problem
+    >>> constants = Problem([[1.0], [2.0]], [1.0, 0.0], LeastSquares(), Box(-1.0, 1.0)).constants()
+    >>> schedule_for(schedule_class("head-start"), constants) == HeadStart(blocks=2.0)
+    True
+    """
+    numbers: dict[str, Any] = {"blocks": constants.blocks, "averages": default_schedule(constants)}
+    if constants.mu > 0:
+        numbers["sigma"] = constants.sigma
+    wanted = [
+        name
+        for name, one in inspect.signature(makes).parameters.items()
+        if name in (*numbers, "sigma") or one.default is one.empty
+    ]
+    for name in wanted:
+        if name not in numbers:
+            why = "R has μ = 0" if name == "sigma" else "a problem has no such number"
+            raise ValueError(
+                f"schedule {makes.__name__} needs {name}, while {why}; expected a strongly convex "
+                f"R for one that needs sigma, or an object with its numbers, {makes.__name__}(…)"
+            )
+    return makes(**{name: numbers[name] for name in wanted})
+
+
 def parse_batch(text: str) -> int | float:
     """Rows per step: ``32``, or a share of all rows, ``1%``.
 
@@ -206,11 +259,21 @@ def _named(what: str, text: str, known: Mapping[str, Spec]) -> Any:
     """The object that ``text`` describes; ``what`` is its kind in messages."""
     name, owner = text.partition(":")[0], f"{what} {text!r}"
     if name not in known:
-        near = get_close_matches(name, known, n=3, cutoff=0.5)
+        near = OTHER_NAMES.get(name) or get_close_matches(name, known, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(known[n].text for n in near)}? " if near else ""
         plural = "losses" if what == "loss" else f"{what}s"
         raise ValueError(f"{owner} is unknown; {meant}`rcmd list {plural}` shows all of them")
     return known[name].parse(text, owner)
+
+
+def _known(what: str, name: str, known: Mapping[str, Any]) -> Any:
+    """What ``known`` has under that name."""
+    if name not in known:
+        raise ValueError(
+            f"{what} {name!r} is unknown; expected {', '.join(known)}, or one of your own: an "
+            "object, on the command line FILE.py:CLASS"
+        )
+    return known[name]
 
 
 def _word(name: str, kind: Kind) -> str:
@@ -364,6 +427,24 @@ def _exported(package: Any, base: type) -> list[Any]:
 
 
 EXPRESSION = "expression:"
+
+OTHER_NAMES = {
+    "lasso": ("l1", "l1-penalty"), "l2-penalty": ("ridge",), "tikhonov": ("ridge",),
+    "trace-norm": ("nuclear", "nuclear-penalty"), "permutahedron": ("birkhoff", "owl"),
+    "mse": ("least-squares",), "squared": ("least-squares",), "ols": ("least-squares",),
+    "logit": ("logistic",), "svm": ("smoothed-hinge", "squared-hinge"), "pinball": ("quantile",),
+}  # fmt: skip
+"""What others call some of these losses and oracles."""
+
+PROXES = {"conjugate": ConjugateProx, "euclidean": EuclideanProx, "exact": ExactProx}
+
+SCHEDULES: dict[str, Any] = {
+    "sublinear": SublinearSchedule,
+    "head-start": HeadStart,
+    "linear": LinearSchedule,
+    "unit": UnitStepSchedule,
+    "short-step": ShortStep,
+}
 
 ORACLES = {spec.name: spec for spec in map(Spec, _exported(oracles, LinearMinOracle))}
 LOSSES = {spec.name: spec for spec in map(Spec, _exported(conjugates, SeparableConjugate))}

@@ -42,15 +42,17 @@ def is_file(target: str) -> bool:
 
 
 def load_own(word: str, target: str, kind: type[T]) -> T:
-    """The loss, oracle or method that ``target`` names."""
+    """The loss, oracle or other part that ``target`` names."""
     part = load(target)
     if not isinstance(part, kind):
         raise ValueError(f"{word} {target!r} is {part!r}; expected a {kind.__name__}")
     return part
 
 
-def load(target: str) -> Any:
+def load(target: str, *, make: bool = True) -> Any:
     """The object that ``target`` names; a class is called with the numbers in parentheses.
+
+    Without parentheses it stays a class, if it is not to ``make`` an object.
 
     Examples
     --------
@@ -70,9 +72,15 @@ def load(target: str) -> Any:
     name, arguments, keywords = _parsed(target, words)
     module = _module(place)
     if not hasattr(module, name):
+        files = [file for file in (f"{place}.py", f"{place}/{place}.py") if Path(file).is_file()]
+        if not place.endswith(".py") and Path(place).is_dir() and files:
+            raise ValueError(
+                f"{place} is the folder {place}, which has no {name}; expected a file: write "
+                f"{files[0]}:{words}"
+            )
         raise ValueError(f"{place} has no {name}; it has {_parts_of(module)}")
     part = getattr(module, name)
-    if not isinstance(part, type):
+    if not isinstance(part, type) or not (make or words.endswith(")")):
         return part
     try:
         return part(*arguments, **keywords)

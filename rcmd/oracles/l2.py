@@ -174,7 +174,7 @@ class Ridge(OnRidge):
     --------
     >>> ridge = Ridge(0.5, radius=2.0)
     >>> ridge.mu, ridge.argmin(np.array([0.25, 0.0])).dense(np.zeros(2))
-    (0.5, array([-0.5,  0. ]))
+    (0.5, array([-0.5, -0. ]))
     """
 
     strength: Any

@@ -55,18 +55,25 @@ def result_html(result: Result) -> str:
     return _div(BOX, page)
 
 
+def text_html(text: str) -> str:
+    """A table in letters of one width."""
+    return _div(BOX, f"<pre style='margin:0;background:none'>{escape(text)}</pre>")
+
+
 def _formulas(summary: Summary) -> str:
     weight = "ω<sub>j</sub> " if summary.weighted else ""
     offset = " + o<sub>j</sub>" if summary.shifted else ""
     linear = " − o<sub>j</sub> w<sub>j</sub>" if summary.shifted else ""
     conjugate = f"<i>l</i><sub>j</sub>*(w<sub>j</sub>){linear}"
+    known = [escape(name) for name in ("y", *summary.fields)]
+    labels = ", ".join(f"{name}<sub>j</sub>" for name in known)
     lines = (
         f"(P)&emsp;min<sub>β ∈ ℝ<sup>{summary.p}</sup></sub>&ensp;<sup>1</sup>⁄<sub>n</sub> "
-        f"Σ<sub>j</sub> {weight}<i>l</i>(x<sub>j</sub><sup>T</sup>β{offset}; y<sub>j</sub>) + "
+        f"Σ<sub>j</sub> {weight}<i>l</i>(x<sub>j</sub><sup>T</sup>β{offset}; {labels}) + "
         f"<i>R</i>(β)",
         "(D)&emsp;max<sub>w ∈ ℝ<sup>n</sup></sub>&ensp;−<i>R</i>*(−X<sup>T</sup>w/n) − "
         f"<sup>1</sup>⁄<sub>n</sub> Σ<sub>j</sub> {f'[{conjugate}]' if linear else conjugate}",
-        f"<i>l</i>(s; y) = {_indexed(summary.loss)}",
+        f"<i>l</i>(s; {', '.join(known)}) = {_indexed(summary.loss)}",
         f"<i>R</i>(β) = {_indexed(summary.regularizer)}",
     )
     return "".join(_div(FORMULA, line) for line in lines)

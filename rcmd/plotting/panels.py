@@ -101,6 +101,8 @@ class Panel:
         A grey strip from x = start to x = end, with its name at the top: (start, end, name).
     note
         A few words above the axes, at the left.
+    limits
+        The ends of the y axis, where they are not those of the curves.
     """
 
     title: str
@@ -111,6 +113,7 @@ class Panel:
     log: str = "xy"
     band: tuple[float, float, str] | None = None
     note: str = ""
+    limits: tuple[float, float] | None = None
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
@@ -209,6 +212,8 @@ def draw(axes: Any, panel: Panel, chosen: dict[str, dict[str, Any]]) -> dict[str
         _write_above(axes, name, 1.0, "right")
     if panel.note:
         _write_above(axes, panel.note, 0.0, "left")
+    if panel.limits is not None:
+        axes.set_ylim(*panel.limits)
     for axis in (axes.xaxis, axes.yaxis):
         set_ticks(axis, axis.axis_name in panel.log)
     return handles

@@ -19,7 +19,12 @@ import numpy as np
 from rcmd.rows.validation import visible
 from rcmd.solver.saved_results import check_folder, versions
 
-WIDTH = 100
+WIDTH = 80
+"""Columns of a terminal."""
+
+APART = 2
+"""Spaces between two columns of a table."""
+
 STANDARD_OUTPUT = "-"
 
 
@@ -86,9 +91,18 @@ class Target:
 
         >>> Target(1.3).shown(1.1), Target(12, at_least=True).shown(7.0)
         ('≤ 1.3 met', '≥ 12 MISSED')
+
+        A number that looks like its limit is told with the digits that tell them apart:
+
+        >>> Target(12).shown(12.04)
+        '≤ 12 MISSED: 12.04'
         """
         sign = "≥" if self.at_least else "≤"
-        return f"{sign} {self.limit:g} {'met' if self.met(value) else 'MISSED'}"
+        if self.met(value):
+            return f"{sign} {self.limit:g} met"
+        digits = next(d for d in range(3, 18) if float(f"{value:.{d}g}") != self.limit)
+        said = f": {value:.{digits}g}" if digits > 3 else ""
+        return f"{sign} {self.limit:g} MISSED{said}"
 
     def as_dict(self, value: float) -> dict[str, Any]:
         """For JSON."""
@@ -125,14 +139,20 @@ class Section:
         self.rows.append(row)
 
     def text(self) -> str:
-        """The table, aligned: the first column to the left, the others to the right."""
-        lines = [self.title, "-" * len(self.title)]
+        """The table, aligned: the first column to the left, the others to the right.
+
+        A table that is wider than a terminal continues below, beside its first column.
+        """
+        lines = textwrap.wrap(self.title, WIDTH)
+        lines.append("-" * max(map(len, lines)))
         if self.cells:
             table = [self.header, *self.cells]
-            width, *widths = (max(map(len, column)) for column in zip(*table, strict=True))
-            for first, *others in table:
-                words = [first.ljust(width), *map(str.rjust, others, widths)]
-                lines.append("  ".join(words).rstrip())
+            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+            for place, block in enumerate(_blocks(widths)):
+                lines += [""] * (place > 0)
+                for row in table:
+                    words = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in block)]
+                    lines.append((APART * " ").join(words).rstrip())
         for note in self.notes:
             lines += textwrap.wrap(f"({note})", WIDTH)
         return "\n".join(lines)
@@ -140,6 +160,20 @@ class Section:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"name": self.name, "title": self.title, "rows": self.rows, "notes": self.notes}
+
+
+def _blocks(widths: Sequence[int]) -> list[list[int]]:
+    """The columns that stand side by side, beside the first one, in tables of ``WIDTH``.
+
+    >>> _blocks([10, 30, 30, 30])
+    [[1, 2], [3]]
+    """
+    blocks: list[list[int]] = [[]]
+    for i in range(1, len(widths)):
+        if blocks[-1] and sum(widths[j] + APART for j in [*blocks[-1], i]) + widths[0] > WIDTH:
+            blocks.append([])
+        blocks[-1].append(i)
+    return blocks
 
 
 @dataclass

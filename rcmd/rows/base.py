@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -196,14 +197,18 @@ class DenseRows(Rows):
         top = eigvalsh(dense_gram(self.array, roots), subset_by_index=[self.p - 1, self.p - 1])
         return float(top[0]) * (1 + 1e-9)
 
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """Where the least and the greatest entry stand among all; NaN is both."""
+        return int(self.array.argmin()), int(self.array.argmax())
+
     @property
     def peak(self) -> float:
-        entries = self.array
-        return float(max(entries.max(), -entries.min())) if entries.size else 0.0
+        return float(abs(self.array.flat[peak_of(self.array, self.ends)]))
 
     @property
     def peak_row(self) -> int:
-        return peak_place(self.array) // self.p
+        return peak_of(self.array, self.ends) // self.p
 
     def entry_range(self) -> tuple[Array, Array]:
         low, high = self.array.min(axis=1), self.array.max(axis=1)
@@ -233,9 +238,9 @@ class DenseRows(Rows):
         return np.asarray(self.array[j], dtype=self.number_type)
 
 
-def peak_place(entries: Array) -> int:
-    """Where the largest |entry| stands among all, in two quick passes."""
-    low, high = int(entries.argmin()), int(entries.argmax())
+def peak_of(entries: Array, ends: tuple[int, int]) -> int:
+    """Which of the places of the least and the greatest entry has the larger |entry|."""
+    low, high = ends
     return high if entries.flat[high] >= -entries.flat[low] else low
 
 

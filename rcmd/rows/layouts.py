@@ -1,6 +1,7 @@
 """The layout that fits what a user brings, checked once; and rows made of other rows."""
 
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def as_rows(X: Any) -> Rows:
         return X
     if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
         return OperatorRows(X)
-    rows = _checked_sparse(X) if sp.issparse(X) else DenseRows(_checked_dense(X))
+    rows = _checked_sparse(X) if sp.issparse(X) else _checked_dense(X)
     if rows.n == 0 or rows.p == 0:
         raise ValueError(
             f"X has shape ({rows.n}, {rows.p}); expected at least one row and one column"
@@ -34,7 +35,30 @@ def as_rows(X: Any) -> Rows:
     return rows
 
 
-def _checked_dense(X: Any) -> Array:
+def columns_of(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a data frame, from pandas, polars or Arrow; else ``None``."""
+    named = next((a for a in ("column_names", "columns") if hasattr(X, a)), None)
+    if named is None or isinstance(X, Rows) or not hasattr(X, "__array__"):
+        return None
+    return tuple(map(str, getattr(X, named)))
+
+
+def numbers_of(X: Any, columns: tuple[str, ...]) -> Array:
+    """The numbers of a data frame; an entry that is none is told by its column."""
+    array = as_array("X", X)
+    if array.dtype.kind in "biuf":
+        return array
+    for name, column in zip(columns, array.T, strict=True):
+        odd = next((entry for entry in column if not isinstance(entry, Real)), None)
+        if odd is not None or any(entry is None for entry in column):
+            raise ValueError(
+                f"X holds {odd!r} in its column {name!r}; expected numbers: drop the column or the "
+                "rows, or encode it, with a column of 0 and 1 for each of its values"
+            )
+    return array.astype(float)
+
+
+def _checked_dense(X: Any) -> DenseRows:
     array = as_array("X", X)
     if array.ndim == 0:
         shown = f"{X!r} " if isinstance(X, str) else ""
@@ -50,10 +74,15 @@ def _checked_dense(X: Any) -> Array:
             f"X has {array.ndim} dimension(s), shape {array.shape}; expected a matrix with one "
             f"row per sample: use {way}"
         )
+    if array.dtype in (np.float32, np.float64) and array.size:
+        rows = DenseRows(np.ascontiguousarray(array))
+        # The ends show NaN and infinity alike, and are needed again later.
+        if np.isfinite(rows.array.flat[list(rows.ends)]).all():
+            return rows
     array = checked_numbers("X", array)
     if array.dtype not in (np.float32, np.float64, object):
         array = as_doubles("X", array)
-    return np.ascontiguousarray(array)
+    return DenseRows(np.ascontiguousarray(array))
 
 
 def _checked_sparse(X: Any) -> SparseRows:

@@ -63,6 +63,10 @@ class MatrixEntries(Rows):
 
     def matvec(self, beta: Any) -> Array:
         if isinstance(beta, LowRank):
+            if beta.shape != self.shape:
+                raise ValueError(
+                    f"β has shape {beta.shape}; expected {self.shape}, the shape of these entries"
+                )
             return beta.entries(self.rows, self.columns)
         return np.asarray(beta)[self._flat]
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import BLOCK_ENTRIES, Rows, peak_place
+from rcmd.rows.base import BLOCK_ENTRIES, Rows, peak_of
 from rcmd.rows.validation import Array
 
 COMPILED_FROM = 2**17
@@ -92,7 +92,8 @@ class SparseRows(Rows):
     def peak_row(self) -> int:
         if not self.matrix.nnz:
             return 0
-        place = peak_place(self.matrix.data[: self.matrix.nnz])
+        entries = self.matrix.data[: self.matrix.nnz]
+        place = peak_of(entries, (int(entries.argmin()), int(entries.argmax())))
         return int(np.searchsorted(self.matrix.indptr, place, "right")) - 1
 
     @cached_property

@@ -20,13 +20,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rcmd.methods.base import BATCH
 from rcmd.model.problem import Problem
 from rcmd.model.specs import Waiting, for_columns, parse_loss, parse_oracle
 from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import Array, as_array, checked_numbers, in_number_type
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
-from rcmd.solver.solve import check_amount, solve
+from rcmd.solver.solve import TOL, check_amount, solve
 
 READERS: dict[str, Callable[[str], Any]] = {"loss": parse_loss, "oracle": parse_oracle}
 
@@ -125,8 +126,8 @@ class LinearModel(BaseEstimator, ABC):
     oracle: Any = "ridge:0.01"
     _: KW_ONLY
     fit_intercept: bool = True
-    batch: int | float = 0.01
-    tol: float = 1e-10
+    batch: int | float = BATCH
+    tol: float = TOL
     max_iter: int = 1000
     random_state: Any = None
 

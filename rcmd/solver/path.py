@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rcmd.model.problem import Problem, check_problem
+from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
@@ -55,12 +56,14 @@ class SolutionPath(tuple[Result, ...]):
     def plot(self, names: Sequence[str] | None = None, axes: Any = None) -> Any:
         """Coefficients against the radius or strength, and how many of them are not zero.
 
-        ``names`` are those of the coefficients; ``axes`` are for the coefficients alone. Returns
-        the matplotlib figure.
+        ``names`` are those of the coefficients, where they are not the columns of a data frame;
+        ``axes`` are for the coefficients alone. Returns the matplotlib figure.
         """
         from rcmd.plotting.figures import coefficients
 
         betas = [result.beta for result in self]
+        if names is None and self and not isinstance(betas[0], LowRank):
+            names = self[0].names
         return coefficients(self.values, betas, x_label=self.parameter, names=names, axes=axes)
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from rcmd.model.certificate import Certificate
-from rcmd.model.constants import Summary
+from rcmd.model.constants import Summary, coefficient_names
 from rcmd.rows.validation import Array
 from rcmd.solver.history import History, StopReason
 
@@ -58,6 +58,13 @@ class Result:
     gap = property(attrgetter("certificate.gap"), doc="The certified gap, at least P(β) − P*.")
     ground = property(attrgetter("certificate.ground"), doc="What the gap rests on, in a word.")
     x, fun = beta, primal  # SciPy's names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each entry of β: the column's in a data frame, else β1, β2, …."""
+        if self.about is None:
+            return coefficient_names(len(self.beta), None, False)
+        return self.about.names
 
     @property
     def w(self) -> Array:

@@ -30,7 +30,13 @@ FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save")
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write ``result`` to ``path``, replacing any file there; see ``Result.save``."""
     check_replaceable(path)
-    write_file(Path(path), {"versions": versions(), **parts(result)}, FORMAT)
+    try:
+        write_file(Path(path), {"versions": versions(), **parts(result)}, FORMAT)
+    except OSError as fault:  # a full disk, or a folder such as /proc
+        raise OSError(
+            f"{str(path)!r} cannot be written, {fault.strerror or fault}; expected a place in a "
+            "folder that takes files"
+        ) from None
 
 
 def parts(result: Result) -> dict[str, Any]:
@@ -156,7 +162,12 @@ def from_parts(held: dict[str, Any]) -> Result:
     about = held["about"]
     if about is not None:
         letters = tuple((str(a), str(b), float(value)) for a, b, value in about["constants"])
+        # Files from before there were fields name none.
+        reads, columns = tuple(map(str, about.get("fields", ()))), about.get("columns")
+        about |= {"fields": reads, "columns": columns and tuple(map(str, columns))}
         about = of_kinds(Summary, about | {"constants": letters})
+        if columns and len(columns) != about.p - about.intercept:
+            raise ValueError(f"it names {len(columns)} columns of {about.p}; expected all or none")
     numbers = {name: held[name] for name in NUMBERS}
     if not all(isinstance(value, Number) for value in numbers.values()):
         raise ValueError(f"its values are {numbers}; expected numbers")

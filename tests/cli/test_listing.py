@@ -179,7 +179,7 @@ def test_marks_that_depend_on_parameters_are_explained():
 def test_tables_fit_and_hold_every_form(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    assert max(map(len, out.splitlines())) <= 100
+    assert max(map(len, out.splitlines())) <= 80
     assert not any(line != line.rstrip() for line in out.splitlines())
     for spec in (*LOSSES.values(), *ORACLES.values()):
         first = spec.text.partition(":")[0].rstrip("[")

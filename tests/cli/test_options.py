@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import warnings
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,6 +42,8 @@ def told(tmp_path_factory):
     np.savetxt(given / "entries", np.c_[places, rng.standard_normal(30)], fmt=["%d", "%d", "%.3f"])
     np.savetxt(given / "matrix", rng.standard_normal((4, 3)))
     np.savetxt(given / "each", rng.standard_normal(40))
+    signs = np.where(rng.random(40) < 0.3, -y, y)
+    np.save(given / "table.npy", np.c_[signs, rng.standard_normal((40, 2)), y])
     (given / "mine.py").write_text("from rcmd import Logistic\nmine = Logistic()\n")
 
     @cache
@@ -68,6 +71,7 @@ def told(tmp_path_factory):
         "solve rows --loss mine.py:mine --tol 0 --max-iterations 5 --checkpoint mine.ckpt",
         "solve rows --tol 0.1 --save kept.rcmd",
         f"{ENTRIES} --seed 3 --save part.rcmd",
+        "solve table.npy --save table.rcmd",
     ):
         for name, content in run(line).files.items():
             (given / name).write_bytes(content)
@@ -107,6 +111,10 @@ def table(column):
     return lambda told: [row[column] for row in told.data["sections"][0]["rows"]]
 
 
+def titles(told):
+    return [section["title"].partition(":")[0] for section in told.data["sections"]]
+
+
 def first(column):
     return lambda told: table(column)(told)[0]
 
@@ -133,6 +141,11 @@ REPLICATE = "replicate rows --batch 4 --passes 3 --seeds 2"
 DEMO = "demo mini-batch --no-open"
 CHANGES = [
     ("solve other", "--data more", status, 0),
+    ("solve table.npy --intercept 1", "--label 1", said("^coefficients: x4 "), True),
+    ("path table.npy --radii 1", "--label 1", along("primal"), DIFFERENT),
+    ("compare table.npy --methods rcmd --passes 3", "--label 1", table("primal"), DIFFERENT),
+    ("replicate table.npy --passes 3 --seeds 2", "--label 1", table("mean"), DIFFERENT),
+    ("verify table.rcmd table.npy", "--label 1", status, 1),
     ("solve entries --oracle nuclear:auto:2", "--rows entries", status, 0),
     (SOLVE, "--loss least-squares", lambda t: t.data["problem"]["loss"], "½(s − y)²"),
     (SOLVE, "--oracle l1:0.5", lambda t: sum(map(abs, t.data["beta"]["values"])) <= 0.5001, True),
@@ -144,6 +157,16 @@ CHANGES = [
      True),
     (SOLVE.replace("--batch 4 ", ""), "--method fw", per_step, 40),
     (SOLVE, "--batch 5", per_step, 5),
+    (SOLVE, "--schedule head-start", records, DIFFERENT),
+    (SOLVE, "--prox euclidean", records, DIFFERENT),
+    (PATH, "--method rcmd", along("primal"), DIFFERENT),
+    (PATH, "--schedule head-start", along("primal"), DIFFERENT),
+    (PATH, "--prox euclidean", along("primal"), DIFFERENT),
+    (REPLICATE, "--method scgm", table("best_gap_quantiles"), DIFFERENT),
+    (REPLICATE, "--schedule head-start", table("mean"), DIFFERENT),
+    (REPLICATE, "--prox euclidean", table("best_gap_quantiles"), DIFFERENT),
+    (COMPARE, "--schedule head-start", table("primal"), DIFFERENT),
+    (COMPARE, "--prox euclidean", table("primal"), DIFFERENT),
     (SOLVE, "--tol 0.01", lambda t: (t.status, t.data["gap"] <= 0.01), (0, True)),
     (SOLVE, "--max-iterations 3", lambda t: (t.status, *end(t)), (1, "ITERATIONS", 3, 12)),
     (SOLVE, "--max-gradients 12", lambda t: (t.status, *end(t)), (1, "GRADIENTS", 3, 12)),
@@ -199,6 +222,8 @@ CHANGES = [
     (REPLICATE, "--oracle l1:0.5", table("mean"), DIFFERENT),
     (REPLICATE, "--batch 5", lambda t: table("passes")(t)[-1] / table("iteration")(t)[-1], 1 / 8),
     (REPLICATE, "--seed 1", table("mean"), DIFFERENT),
+    (REPLICATE.replace("--batch 4 ", ""), "--batch 4,10", titles, ["batch 4", "batch 10"]),
+    (REPLICATE, "--schedule sublinear,head-start", titles, ["sublinear", "head-start"]),
     (REPLICATE, "--passes 2", lambda t: table("passes")(t)[-1], 2),
     (REPLICATE, "--seeds 3", lambda t: len(first("gaps")(t)), 3),
     (REPLICATE, "--confidence 0.5", table("interval"), DIFFERENT),
@@ -244,7 +269,7 @@ def test_an_option_changes_what_it_says(told, line, added, view, then):
 
 
 HANDED = {
-    ("replicate rows", "rcmd.cli.replicate.replicate"): ["--jobs 2: n_jobs 2"],
+    ("replicate rows", "rcmd.cli.replicate.sweep"): ["--jobs 2: n_jobs 2"],
     ("fuzz", "rcmd.cli.fuzz.search"): [
         "--seconds 7: seconds 7.0", "--seed 3: seed 3", "--planted: planted True",
     ],
@@ -333,3 +358,42 @@ def test_an_optimum_that_the_gap_does_not_reach_is_told(told, missed, word, monk
     monkeypatch.chdir(told.given)
     assert main([*SOLVE.split(), "--truth"]) == 0
     assert f", {word} the certified gap\n" in capsys.readouterr().out
+
+
+STEPS = """from dataclasses import dataclass
+from rcmd import ConjugateProx
+from rcmd.model.schedules import SublinearSchedule
+
+@dataclass(frozen=True)
+class Half(SublinearSchedule):
+    by: float = 2.0
+    def step(self, i): return super().step(i) / self.by
+
+class Mine(ConjugateProx):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "method"),
+    [
+        ("--schedule steps.py:Half", "RCMD(schedule=Half)"),
+        ("--schedule steps.py:Half(20.0,by=4.0)", "RCMD(schedule=Half(blocks=20.0, by=4.0))"),
+        ("--schedule linear --oracle ridge:1", "RCMD(schedule='linear')"),
+        ("--prox steps.py:Mine", "RCMD(prox=Mine())"),
+        ("--method corrected --prox euclidean",
+         "Corrected(plain=RCMD(prox=EuclideanProx()))"),
+    ],
+)  # fmt: skip
+def test_steps_of_ones_own_get_the_numbers_of_the_problem(
+    told, tmp_path, monkeypatch, words, method
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steps.py").write_text(STEPS)
+    (tmp_path / "rows").write_bytes((told.given / "rows").read_bytes())
+    line = f"solve rows --method rcmd --batch 4 --tol 0 --max-iterations 5 {words} --json t.json"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a prox of one's own is vetted
+        assert main(line.split()) == 1
+    found = json.loads((tmp_path / "t.json").read_text())["options"]["method"]
+    assert re.sub(r"<class '.*\.(\w+)'>", r"\1", found) == method

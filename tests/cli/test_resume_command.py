@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from guards import some
 from small_problems import as_text
 
 from rcmd import L1Ball, LeastSquares, Problem, solve
@@ -248,7 +249,7 @@ def test_a_command_that_is_none_is_refused(samples: Path, tmp_path: Path, capsys
     path = tmp_path / "run.ckpt"
     main(["solve", str(samples), "--tol", "1", "--checkpoint", str(path)])
     whole = read_file(path)
-    for word in whole["command"]:
+    for word in some(whole["command"]):
         for lie in (True, -1, [], {}, "\x1b[31m", ()):
             write_file(path, whole | {"command": whole["command"] | {word: lie}})
             if main(["resume", str(path)]) == 2:  # some are no lie: 2 is a number of a seed

@@ -47,8 +47,9 @@ def by_hand() -> Problem:
 
 
 def options(**given: Any) -> Namespace:
-    known = {"file": "samples", "data": None, "rows": "libsvm", "seed": 0, "intercept": None,
-             "held_out": None, "keep": None, "loss": f"expression:{FORMULA}", "oracle": "l1:1",
+    known = {"file": "samples", "label": None, "data": None, "rows": "libsvm", "seed": 0,
+             "intercept": None, "held_out": None, "keep": None, "oracle": "l1:1",
+             "loss": f"expression:{FORMULA}",
              "offset": "offset.npy", "field": ["tau=tau.txt"]}  # fmt: skip
     return Namespace(**known | given)
 

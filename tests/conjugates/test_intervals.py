@@ -12,6 +12,7 @@ from rcmd.conjugates.expressions import ExpressionError, curvature, intervals, l
 from rcmd.conjugates.expressions.algebra import Piece
 from rcmd.conjugates.expressions.intervals import CurvatureFault, Interval
 from rcmd.conjugates.expressions.symbolic import R, in_many_digits, interval_text
+from rcmd.conjugates.samples import SampleLosses
 
 FUNCTIONS = [sp.exp, sp.sinh, sp.cosh, sp.tanh, sp.atan, sp.asinh]
 LINE = (-math.inf, math.inf)
@@ -132,6 +133,26 @@ def test_proved_on_the_range_of_predictions() -> None:
     assert not loss.proved_on(np.array([-3.0, -math.inf]), np.array([70.0, math.inf]), y)
     assert not loss.proved_on(np.array([math.nan, 0.0]), np.array([70.0, 1.0]), y)
     assert loss_from_expression("(s - y)**2/2").proved_on(y, y, y)
+
+
+@pytest.mark.parametrize("most", [8, 512])
+def test_samples_of_near_fields_are_proved_together(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """l'' = 1 + τ·2κ²(1 − κ²r²)/(1 + κ²r²)² ≥ 1 − τκ²/4, which no bin of τ and κ shows."""
+    loss = loss_from_expression(
+        "(s - y)**2/2 + tau*log(1 + (kappa*(s - y))**2)", fields=("tau", "kappa")
+    )
+    monkeypatch.setattr(intervals, "_GROUPS", most)
+    kappa = np.random.default_rng(0).uniform(0.5, 3.0, 24)
+    y = np.linspace(-1.0, 1.0, 24)
+    groups = intervals._groups((3.9 / kappa**2, kappa), 24)
+    assert (groups.max() < 23) == (most < 24), "the patch has no effect"
+    assert loss.proved_on(y - 3, y + 3, y, 3.9 / kappa**2, kappa)
+    samples = SampleLosses(loss, y, fields=(3.9 / kappa**2, kappa))
+    assert samples.local_gammas(y - 3, y + 3) == pytest.approx(np.full(24, 8.8), rel=1e-3)
+    with pytest.raises(CurvatureFault, match="not convex"):
+        loss.proved_on(y - 3, y + 3, y, 4.04 / kappa**2, kappa)
 
 
 def test_labels_move_the_range(monkeypatch: pytest.MonkeyPatch) -> None:

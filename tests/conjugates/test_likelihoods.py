@@ -17,11 +17,11 @@ from rcmd import (
     NegativeBinomial,
     Poisson,
     Problem,
+    SampleLosses,
     SeparableConjugate,
     solve,
     truth,
 )
-from rcmd.conjugates import SampleLosses
 from rcmd.testing import check_conjugate, check_prox, inspect_conjugate
 
 LABELS: dict[SeparableConjugate, list[float]] = {

@@ -271,7 +271,7 @@ def careful(text):
         if label is None:
             continue
         matches = [re.fullmatch(rf"([0-9]+):({number})", pair) for pair in pairs]
-        if not re.fullmatch(number, label) or not all(matches):
+        if not re.fullmatch(number, label) or None in matches:
             return line
         row = {int(match[1]): float(match[2]) for match in matches}
         finite = all(map(math.isfinite, [float(label), *row.values()]))

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from guards import some
 from small_problems import data
 
 from rcmd import RCMD, L1Ball, Logistic, Problem, StopReason, iterate, resume, solve
@@ -55,7 +56,7 @@ def test_a_run_goes_on_bit_for_bit_on_other_ranks(file, steps, whole):
     assert (more.beta == whole.beta).all()
     assert (more.w == whole.w).all()
     # A run that ends by its budget certifies once more where it ends.
-    marks = [k for k, line in enumerate(more.history) if line.iteration != steps]
+    marks = some(k for k, line in enumerate(more.history) if line.iteration != steps)
     for name in HISTORY:
         column, iterations = whole.history.column(name), whole.history.column("iteration").tolist()
         for k in marks:

@@ -11,7 +11,8 @@ from rcmd import methods, truth
 from rcmd.cli.compare import __doc__ as COMPARE_HELP
 from rcmd.cli.main import main
 from rcmd.lab import racing
-from rcmd.lab.racing import PLAIN, compare, excess, fit_slope, fitting, parse_entrants, trace
+from rcmd.lab.comparison import compare, excess, fit_slope
+from rcmd.lab.racing import PLAIN, entrants_of, fitting, trace
 
 
 def small(oracle="l1-ball", n=40):
@@ -22,28 +23,28 @@ def test_every_method_has_a_name():
     others = {"Method", "Progress", "NAMED", "method_named"}
     named = {type(methods.method_named(name)).__name__ for name in methods.NAMED}
     assert named == set(methods.__all__) - others
-    (entrant,) = parse_entrants("fw:exact")
+    (entrant,) = entrants_of(["fw:exact"])
     assert entrant.method == methods.FrankWolfe("exact")
 
 
 def test_unknown_and_repeated_methods_are_refused_in_a_sentence():
     with pytest.raises(ValueError, match=r"'sfv' is unknown; expected one of .*; did you mean sfw"):
-        parse_entrants("sfv")
-    with pytest.raises(ValueError, match="name fw more than once"):
-        parse_entrants("fw,rcmd,fw")
+        entrants_of(["sfv"])
+    with pytest.raises(ValueError, match=r"methods is \[.*each once"):
+        entrants_of(["fw", "rcmd", "fw"])
 
 
 def test_methods_that_do_not_fit_are_told_apart():
-    fit, refused = fitting(small(), parse_entrants(",".join(methods.NAMED)), 4, 1000)
+    fit, refused = fitting(small(), entrants_of(list(methods.NAMED)), 4, 1000)
     assert set(refused) == {"sdca", "quartz", "apcg"}
     assert len(fit) == len(methods.NAMED) - 3
     assert "strongly convex" in refused["sdca"]
-    _, refused = fitting(small(), parse_entrants("rcmd,svrf"), 4, 50)
+    _, refused = fitting(small(), entrants_of(["rcmd", "svrf"]), 4, 50)
     assert list(refused) == ["svrf"]
 
 
 def test_curve_of_frank_wolfe_is_that_of_five_lines():
-    task, (entrant,) = small(), parse_entrants("fw")
+    task, (entrant,) = small(), entrants_of(["fw"])
     limits = {"max_gradients": 20 * task.n, "record_at": range(1, 100)}
     points = trace(task, entrant, 1, 0, tol=0.0, **limits)
     beta, X, y = np.zeros(task.p), task.rows.as_matrix(), task.losses.y
@@ -97,8 +98,12 @@ def test_no_slope_without_points():
 
 def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
     task = small()
-    entrants = parse_entrants("rcmd,fw,away,sfw,svrf,storc,scgm,scgs,sag,sarah,online")
-    result = compare(task, entrants, batch=4, budget=2000, seeds=[5, 6], tol=1e-10)
+    entrants = entrants_of(
+        ["rcmd", "fw", "away", "sfw", "svrf", "storc", "scgm", "scgs", "sag", "sarah", "online"]
+    )
+    result = compare(
+        task, {e.name: e.method for e in entrants}, batch=4, passes=50, seeds=[5, 6], tol=1e-10
+    )
     assert result.best == pytest.approx(truth.solve(task).primal, abs=1e-8)
     assert result.noise <= 1e-10
     for standing in result.standings:
@@ -113,10 +118,7 @@ def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
 
 def test_best_known_value_is_the_least_of_all(monkeypatch):
     task = small()
-    found = [
-        compare(task, parse_entrants("fw"), batch=4, budget=400, seeds=[0], tol=tol)
-        for tol in (0.5, 1e-3)
-    ]
+    found = [compare(task, ["fw"], batch=4, passes=10, seeds=[0], tol=tol) for tol in (0.5, 1e-3)]
     points = [[p.primal for s in r.standings for c in s.curves for p in c] for r in found]
     assert found[0].best <= min(points[0])
     assert found[1].best < min(points[1])  # the run for the best known value beats fw
@@ -127,7 +129,7 @@ def test_best_known_value_is_the_least_of_all(monkeypatch):
         return replace(result, certificate=replace(result.certificate, primal=9.0))
 
     monkeypatch.setattr(racing, "solve", poor)
-    result = compare(task, parse_entrants("fw"), batch=4, budget=400, seeds=[0], tol=1e-3)
+    result = compare(task, ["fw"], batch=4, passes=10, seeds=[0], tol=1e-3)
     assert result.best == min(points[1])
 
 
@@ -152,7 +154,9 @@ def test_command_prints_and_writes(capsys, tmp_path, file):
     status, out, err = run(capsys, file, *options, "--json", stored)
     assert (status, err) == (0, "")
     assert "labels 1 and 2 were mapped" in out
-    assert "n = 40, p = 3, logistic, l1:5; at most 1,200 gradients" in out
+    problem = "n = 40, p = 3, Logistic(), L1Ball(radius=5.0); at most 1,200 gradients"
+    assert problem in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
     data = json.loads(stored.read_text())
     assert data["seed"] == 0
     assert data["versions"]["numpy"] == np.__version__
@@ -173,7 +177,7 @@ def test_all_methods_by_default_and_why_some_are_left_out(capsys, file):
     assert status == 0
     assert "\nsdca " in out
     assert "\napcg " in out
-    assert "(left out, away: " in out
+    assert "(left out, away:exact: " in out
 
 
 def test_help_names_every_method():
@@ -187,3 +191,59 @@ def test_an_interrupted_run_is_no_curve():
 
     with pytest.raises(KeyboardInterrupt):
         trace(small(), PLAIN, 4, 0, press, tol=0.0, max_gradients=4000)
+
+
+def test_what_the_command_draws_is_there_in_python():
+    pytest.importorskip("matplotlib")
+    few = compare(small(), {"mine": methods.RCMD(schedule="head-start"), "fw": "fw:exact"},
+                  batch=4, passes=10, seeds=[0, 1])  # fmt: skip
+    assert list(few) == ["mine", "fw"]
+    assert repr(few).startswith("Comparison(mine, fw; best known P ")
+    assert "<pre" in few._repr_html_()
+    assert all(name in str(few) for name in ("mine", "fw", "n = 40"))
+    axes = few.plot().axes
+    assert [one.get_xlabel() for one in axes] == ["gradients", "oracle calls", "seconds"]
+    drawn = axes[0].get_lines()[0].get_ydata()
+    shown = [point.primal - few.best for point in few["mine"].curves[0]]
+    assert drawn.tolist() == pytest.approx(
+        [max(value, axes[0].get_ylim()[0] / 10) for value in shown]
+    )
+    ahead = compare(small(), ["corrected", "fw"], batch=4, passes=60, seeds=[0])
+    assert ahead["corrected"].end("primal") == ahead.best
+    axes = ahead.plot("gradients").axes[0]
+    assert axes.get_lines()[0].get_ydata()[-1] < axes.get_ylim()[0]  # it leaves at the bottom
+    assert [one.get_xlabel() for one in few.plot("seconds").axes] == ["seconds"]
+    with pytest.raises(ValueError, match="x is 'steps'; expected one of 'gradients'"):
+        few.plot("steps")
+
+
+def test_many_methods_have_a_panel_each_and_one_far_ahead_does_not_flatten_them():
+    pytest.importorskip("matplotlib")
+    many = compare(small(), batch=4, passes=20, seeds=[0])
+    assert set(many.left_out) == {"sdca", "quartz", "apcg"}
+    assert {"fw:exact", "away:exact", "pairwise:exact", "bpcg:exact"} < set(many)
+    axes = [one for one in many.plot().axes if one.get_visible()]
+    assert [one.get_title() for one in axes] == list(many)
+    for one in axes:
+        assert one.get_legend() is None
+        colours = [line.get_color() for line in one.get_lines()]
+        assert colours.count("#0072B2") == 1
+        low, high = one.get_ylim()
+        assert low >= many.noise
+        ends = sorted(standing.end("primal") - many.best for standing in many.values())
+        assert low <= ends[len(ends) // 2] < high < 1e6 * low
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"methods": "rcmd"}, "methods is 'rcmd'; expected names or methods"),
+        ({"methods": [3]}, "methods holds 3; expected names or methods"),
+        ({"methods": ["sdca"]}, "sdca: .*strongly convex"),
+        ({"passes": 0}, "passes is 0; expected a number above 0"),
+        ({"seeds": []}, "seeds is empty"),
+    ],
+)
+def test_bad_comparisons_are_refused(given, told):
+    with pytest.raises((TypeError, ValueError), match=told):
+        compare(small(), **{"methods": ["rcmd"]} | given)

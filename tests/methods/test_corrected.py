@@ -493,7 +493,7 @@ def test_columns_of_single_entries_are_predictions_at_atoms() -> None:
     np.testing.assert_allclose(taken.gram(rows, c), predicted.gram(rows, c), rtol=1e-13, atol=1e-13)
     expected = predicted.own_slopes(rows, w)
     np.testing.assert_allclose(taken.own_slopes(rows, w), expected, rtol=1e-13, atol=1e-14)
-    np.testing.assert_allclose(taken.slopes(X.T @ w / 200), expected, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(taken.slopes(X.T @ w), expected, rtol=1e-13, atol=1e-14)
     beta = taken.point(np.zeros(7), weights)
     np.testing.assert_allclose(beta, predicted.point(np.zeros(7), weights), rtol=1e-14)
     # To the bit: certificates take it for Xβ.

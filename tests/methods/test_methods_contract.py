@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -19,14 +19,18 @@ from rcmd import (
     NuclearBall,
     Problem,
     Ridge,
+    SeparableConjugate,
     Simplex,
     Spectrahedron,
     iterate,
     solve,
 )
+from rcmd.conjugates.scalars import entropy_gap, expit, margin_of_share, negative_entropy, softplus
 from rcmd.engine.kernels.accelerated import LASTING
-from rcmd.methods import SCGM, Apcg, FrankWolfe, Method, Progress, Quartz, Sdca, method_named
+from rcmd.methods import NAMED, SCGM, Apcg, FrankWolfe, Method, Progress, Quartz, Sdca, method_named
 from rcmd.methods.base import Batches
+from rcmd.methods.step_rules import StepRule
+from rcmd.model.specs import PROXES
 from rcmd.rows import DenseRows
 
 SAMPLED = [*map(method_named, ["scgm", "sfw", "svrf", "sag", "scgs", "storc", "online", "sarah"])]
@@ -209,6 +213,72 @@ def test_every_kind_of_problem_runs_or_is_refused_in_a_sentence(method: Method, 
     with pytest.raises(ValueError, match="; expected ") as caught:
         iterate(instance, method=method)
     assert type(method).__name__ in str(caught.value)
+
+
+# A weighted twin of every method, step rule and prox
+
+
+@dataclass(frozen=True)
+class Heavier(SeparableConjugate):
+    """The logistic loss times ω_j, which is a field of the sample and no weight."""
+
+    reads = ("omega",)
+
+    def curvature_bound(self, low: Any, high: Any, y: Any, omega: Any) -> Any:
+        return omega / 4
+
+    def value(self, s: Any, y: Any, omega: Any) -> Any:
+        return omega * softplus(-y * s)
+
+    def derivative(self, s: Any, y: Any, omega: Any) -> Any:
+        return -y * omega * expit(-y * s)
+
+    def second_derivative(self, s: Any, y: Any, omega: Any) -> Any:
+        return omega * expit(s) * expit(-s)
+
+    def conjugate(self, w: Any, y: Any, omega: Any) -> Any:
+        v = -y * w / omega
+        return math.inf if v < 0.0 or v > 1.0 else omega * negative_entropy(v)
+
+    def conjugate_derivative(self, w: Any, y: Any, omega: Any) -> Any:
+        return y * margin_of_share(-y * w / omega)
+
+    def conjugate_domain(self, y: Any, omega: Any) -> tuple[Any, Any]:
+        return (-omega, 0.0) if y > 0 else (0.0, omega)
+
+    def fenchel_young(self, s: Any, w: Any, y: Any, omega: Any) -> Any:
+        v = -y * w / omega
+        return math.inf if v < 0.0 or v > 1.0 else omega * entropy_gap(-y * s, v, 1.0 - v)
+
+
+TWINS = [*NAMED, *(f"fw:{rule}" for rule in get_args(StepRule)), *map("rcmd:{}".format, PROXES)]
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_weights_are_factors_of_the_losses(name: str) -> None:
+    """The same run, step by step, with weights ω_j and with losses ω_j l_j that have none."""
+    rng, method = np.random.default_rng(0), method_named(name)
+    X, y, omega = (
+        rng.standard_normal((24, 4)),
+        np.sign(rng.standard_normal(24)),
+        0.5 + rng.random(24),
+    )
+    offset = rng.standard_normal(24)  # with one, both classes have the same bound for open radii
+    oracles = [] if method in DUAL or name == "rcmd:exact" else [L1Ball(3.0)]
+    oracles += [] if method in ACTIVE_SET else [Ridge(0.05)]
+    for oracle in oracles:
+        one, other = (
+            solve(instance, method=method, tol=0.0, max_iterations=12, seed=1)
+            for instance in (
+                Problem(X, y, Logistic(), oracle, weights=omega, offset=offset),
+                Problem(X, y, Heavier(), oracle, fields={"omega": omega}, offset=offset),
+            )
+        )
+        for mine, its in ((one.beta, other.beta), (one.w, other.w)):
+            np.testing.assert_allclose(mine, its, rtol=1e-9, atol=1e-12)
+        for column in ("gap", "bound", "gradients"):
+            mine, its = (run.history.column(column) for run in (one, other))
+            np.testing.assert_allclose(mine, its, rtol=1e-8, atol=1e-12)
 
 
 # Runs

@@ -400,10 +400,13 @@ def a9a(strength=1e-4):
 
 
 @data_files.needs("a9a")
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    "name",  # Quartz steps in Python
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == "quartz")) for name in METHODS],
+)
 def test_scikit_learn_agrees_on_a9a(name):
     problem, beta = a9a()
-    result = solve(problem, method=METHODS[name], tol=1e-10)
+    result = solve(problem, method=METHODS[name], batch=1, tol=1e-10)
     assert result.success
     assert abs(result.primal - problem.primal(beta)) <= 1e-9
     assert_allclose(result.beta, beta, atol=1e-4)

@@ -3,7 +3,20 @@ import re
 import numpy as np
 import pytest
 
-from rcmd import RCMD, Box, ExactProx, L1Ball, LeastSquares, Logistic, Problem, Ridge, Simplex
+from rcmd import (
+    RCMD,
+    Box,
+    ExactProx,
+    L1Ball,
+    LeastSquares,
+    Logistic,
+    Problem,
+    Ridge,
+    SeparableConjugate,
+    Simplex,
+    load_result,
+    solve,
+)
 from rcmd.methods import Quartz
 from rcmd.model import bounds
 
@@ -56,9 +69,25 @@ def test_the_bounds_are_those_of_the_run(method, theorem, words):
     run.advance(15)  # ten passes
     bound, value = run.best_bound
     assert re.search(
-        rf"{words}.*after 10 passes [^\n]* {value:.4g}  \({bound.name}\)", text, re.DOTALL
+        rf"{words}.*after 10 passes, [^\n]* {value:.4g}  \({bound.name}\)", text, re.DOTALL
     )
     assert "Theorem 3.2" not in text
+
+
+def test_fields_show_in_the_formulas(tmp_path):
+    loss = SeparableConjugate.from_expression("k*(s - y - tau)**2/2", fields=["tau", "k"])
+    fields = {"k": [1.0, 2.0, 3.0], "tau": [0.0, 1.0, 2.0]}
+    problem = Problem(X, Y, loss, L1Ball(1.0), fields=fields, offset=[1.0, 0.0, 0.0])
+    text = problem.describe()
+    assert "1/n Σ_j l(x_jᵀβ + o_j; y_j, tau_j, k_j) + R(β)" in text
+    assert "\n     l(s; y, tau, k) = k*(s - y - tau)**2/2\n" in text
+    page = problem._repr_html_()
+    assert "; y<sub>j</sub>, tau<sub>j</sub>, k<sub>j</sub>)" in page
+    assert "<i>l</i>(s; y, tau, k) = " in page
+    result = solve(problem, tol=1e-6)
+    result.save(tmp_path / "run.rcmd")
+    assert load_result(tmp_path / "run.rcmd").about == result.about
+    assert result.about.fields == ("tau", "k")
 
 
 def test_weights_show_in_the_formula():

@@ -21,6 +21,7 @@ from rcmd import (
     Logistic,
     Problem,
     Ridge,
+    SampleLosses,
     SeparableConjugate,
     methods,
     resume,
@@ -28,7 +29,6 @@ from rcmd import (
     truth,
     verify,
 )
-from rcmd.conjugates import SampleLosses
 from rcmd.conjugates.scalars import clipped_gap, clipped_slope, clipped_value, outside
 from rcmd.distributed import ShardedProblem, rehearse
 from rcmd.engine.compiled import CompiledEngine
@@ -78,6 +78,7 @@ class Pinball(SeparableConjugate):
     def cvxpy_form(self, predictions: Any, y: Any, tau: Any, width: Any) -> Any:
         import cvxpy as cp
 
+        assert np.shape(tau) == np.shape(width) == np.shape(y)  # all samples at once
         near = cp.Variable(len(y))
         far = predictions - y - near
         kinks = cp.multiply(1 - tau, cp.pos(far)) + cp.multiply(tau, cp.neg(far))
@@ -136,7 +137,7 @@ def test_a_fault_at_some_fields_only_is_seen() -> None:
 
 
 def test_the_description_has_the_offset() -> None:
-    assert "ω_j l(x_jᵀβ + o_j; y_j) + R(β)" in pinball().describe()
+    assert "ω_j l(x_jᵀβ + o_j; y_j, tau_j, width_j) + R(β)" in pinball().describe()
     assert "l_j*(w_j) − o_j w_j" in pinball().describe()
     assert "o<sub>j</sub>" in pinball()._repr_html_()
     assert "o_j" not in Problem(X, y, LeastSquares(), L1Ball(1.0)).describe()

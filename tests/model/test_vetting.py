@@ -19,6 +19,7 @@ from rcmd import (
     Box,
     ConjugateProx,
     Counting,
+    DenseAtom,
     L1Ball,
     L2Ball,
     LeastSquares,
@@ -28,6 +29,8 @@ from rcmd import (
     Product,
     Ridge,
     SeparableConjugate,
+    SparseAtom,
+    Translated,
     certify,
     load_result,
     solve,
@@ -36,7 +39,6 @@ from rcmd.distributed import ShardedProblem, SharedError, rehearse
 from rcmd.model import vetting
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.schedules import SublinearSchedule
-from rcmd.oracles import DenseAtom, SparseAtom, Translated
 from rcmd.oracles.base import Block, CoordinateRule, VertexRule
 from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.rows import DenseRows
@@ -236,6 +238,17 @@ def test_methods_put_in_later_are_not_rcmds(monkeypatch, where, kind):
     assert Problem(X, Y, loss, oracle, verify=False).ground == "unchecked"
     with pytest.raises(ValueError, match=f"fenchel_young of {kind.__name__}"):
         Problem(X, Y, loss, oracle)
+
+
+@pytest.mark.parametrize(("share", "right"), [(1e-13, True), (1e-10, False)])
+def test_a_conjugate_is_right_to_what_certificates_promise(share, right):
+    """Gaps of small size would be those of another problem; it was allowed 1e-9."""
+    low = {"conjugate": lambda self, w, y: (1 - share) * ArcTan.conjugate(self, w, y)}
+    if right:
+        assert Problem(X, Y, made(ArcTan, low)(), L1Ball(2.0)).ground == "sampled"
+        return
+    with pytest.raises(ValueError, match="conjugate of Mine"):
+        Problem(X, Y, made(ArcTan, low)(), L1Ball(2.0))
 
 
 def test_every_label_of_a_few_is_looked_at():
@@ -524,9 +537,11 @@ def write(c, share, out):
         out[k] = -c[k] * (share * 2.0 / size)
 
 
+@pytest.mark.parametrize("large", [vetting.LARGE, 5], ids=["few variables", "many"])
 @pytest.mark.parametrize("kind", read_by_loops(1.0))
-def test_what_loops_read_is_compared_with_argmin(kind):
+def test_what_loops_read_is_compared_with_argmin(kind, large, monkeypatch):
     """A set with another ``shape`` was given a bound of 0.032 at a gap of 3.98."""
+    monkeypatch.setattr(vetting, "LARGE", large)
     base, arguments, members = read_by_loops(1.0)[kind]
     right = made(base, members)(*arguments)
     assert Problem(X, Y, LeastSquares(), right).ground == "sampled"

@@ -14,6 +14,7 @@ from oracle_cases import CASES, ENDS, FULL, GROUPS, SHIFT, VECTORS, P, bound, me
 from planted import planted
 from small_problems import regression
 
+import rcmd.oracles
 from rcmd import LeastSquares, Logistic, Problem, certify, solve, truth
 from rcmd.oracles import *
 from rcmd.oracles.vectors import norm
@@ -97,6 +98,8 @@ STATEFUL: dict[str, Callable[[], Any]] = {
     "polytope": lambda: polytope(6),
     "cur": lambda: CurSet((2, 3), 1.5),
     "nuclear": lambda: NuclearBall((2, 3), 2.0),
+    "nuclear penalty": lambda: NuclearPenalty(0.7, (2, 3), 2.0),
+    "spectrahedron": lambda: Spectrahedron(3, 2.0),
     "scaled": lambda: Scaled(Translated(Counting(Ridge(0.4, 2.0)), np.ones(6)), 2.0),
     "product": lambda: Product((Counting(L1Ball(2.0)), polytope(3)), (3, 3)),
     "lazy product": lambda: Caching(
@@ -119,12 +122,20 @@ def plain(state: Any) -> Any:
 
 def ask(oracle: Any, seed: int, asked: tuple[str, ...] = ASKED[-1]) -> list[Any]:
     """What an oracle answers to some costs, each near the one before, and its state then."""
-    rng, answers, beta = np.random.default_rng(seed), [], np.full(6, 0.1)
-    for c in np.cumsum(rng.standard_normal((20, 6)), axis=0):
+    p = oracle.declared_size() or 6
+    rng, answers, beta = np.random.default_rng(seed), [], np.full(p, 0.1)
+    for c in np.cumsum(rng.standard_normal((20, p)), axis=0):
         for name in asked:
             found = getattr(oracle, name)(*([beta, c] if name == "fenchel_young" else [c]))
             answers.append(found.dense(c).tolist() if name == "argmin" else found)
     return [*answers, plain(oracle.state())]
+
+
+def test_every_oracle_that_remembers_is_among_them() -> None:
+    held = " ".join(repr(make()) for make in STATEFUL.values())
+    for name, kind in vars(rcmd.oracles).items():
+        if getattr(kind, "load_state", None) not in (None, LinearMinOracle.load_state):
+            assert f"{name}(" in held
 
 
 @pytest.mark.parametrize("name", STATEFUL)

@@ -30,7 +30,7 @@ from proofs_check.statements.s55_strong_second import attained, worst_ratio
 from proofs_check.statements.s79_rcmd_linear_bounds import cases, constants
 from rcmd import LeastSquares, Logistic, Problem, Ridge, Translated
 from rcmd.model.bounds import all_bounds
-from rcmd.theory.worst_cases.strong_tree import printed_sigma
+from rcmd.theory.worst_cases import printed_sigma
 
 F = Fraction
 

@@ -120,7 +120,7 @@ def test_the_description_of_a_matrix_problem() -> None:
     text = problem.describe(batch=1.0)
     assert "indicator of ‖β‖_* ≤ 3 for matrices of shape (6, 5)" in text
     assert "|x_jᵀβ| ≤ 3" in text
-    assert "(3) 0 ∈ dom R ................................................ holds" in text
+    assert "(3) 0 ∈ dom R ...................................... holds" in text
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,10 @@
 """Sums of rank-one matrices against plain arrays."""
 
-from unittest.mock import Mock
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rcmd import LowRank, RankOneAtom, SparseAtom
+from rcmd import LowRank, MatrixEntries, RankOneAtom, SparseAtom
 from rcmd.rows import lowrank
 
 SHAPE = (9, 7)
@@ -106,17 +104,6 @@ def test_reading_an_average_does_not_change_it() -> None:
     assert np.array_equal(first.to_array(), second.to_array())
 
 
-def test_entries_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    total, array = built(6)
-    monkeypatch.setattr(lowrank, "BLOCK_ENTRIES", 13)
-    products = Mock(wraps=np.einsum)
-    monkeypatch.setattr(np, "einsum", products)
-    i, k = np.divmod(np.random.default_rng(0).integers(0, 63, 50), 7)
-    assert np.allclose(total.at(i, k), array[i, k], atol=1e-12)
-    assert total.terms == 6
-    assert products.call_count == 25, "two entries at a time"
-
-
 def test_inner_products_with_a_matrix() -> None:
     total, array = built(12)
     c = np.random.default_rng(3).standard_normal(SHAPE)
@@ -124,6 +111,12 @@ def test_inner_products_with_a_matrix() -> None:
     assert total.weights @ total.inner(c) == expected
     for form in (c, c.ravel(), sp.csr_array(c)):
         assert form @ total == expected
+
+
+def test_entries_of_matrices_of_another_shape_are_refused() -> None:
+    rows = MatrixEntries([8], [6], shape=SHAPE)
+    with pytest.raises(ValueError, match=r"β has shape \(9, 6\); expected \(9, 7\)"):
+        rows.matvec(LowRank((9, 6)))
 
 
 def test_atoms_are_added() -> None:

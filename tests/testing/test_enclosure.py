@@ -21,6 +21,7 @@ from rcmd import (
     Box,
     Corrected,
     CurSet,
+    Expectile,
     Huber,
     L1Ball,
     LeastSquares,
@@ -41,11 +42,12 @@ from rcmd import (
 from rcmd.cli.main import main
 from rcmd.conjugates.base import has_curvature_bound
 from rcmd.conjugates.expressions.language import NAMES
-from rcmd.datasets import make_classification
+from rcmd.datasets import make_classification, make_regression
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.testing.enclosure import expressions, losses, oracles
 from rcmd.testing.enclosure.balls import balls, inner, outward
-from rcmd.testing.fuzzing.cases import Case, Draw, _features, _labels, _tamed
+from rcmd.testing.fuzzing import Case
+from rcmd.testing.fuzzing.cases import Draw, _features, _labels, _tamed
 
 NO_FORMULAS = {"polytope", "cvxpy"}
 REFERENCE = RCMD(engine="reference")  # nothing is compiled, and no proof knows the engine
@@ -210,6 +212,30 @@ def test_an_expression_is_enclosed_as_the_shipped_loss_is(text, shipped):
     assert "proved if l is convex in s" in str(found)
 
 
+COMPARED = (
+    "where(s < y, 0.3, 0.7)*(s - y)**2/2",
+    "where(y > s, 0.3*(s - y)**2/2, 0.7*(s - y)**2/2)",
+    "(0.3*(s < y) + 0.7*(s >= y))*(s - y)**2/2",
+    "where(-50 < s - y < 0, 0.3*(s - y)**2/2, where(s > y, 0.7*(s - y)**2/2, 0.15*(s - y)**2))",
+)
+"""The expectile loss of level 0.3, and what is the same on the data below."""
+
+
+@pytest.mark.parametrize("text", COMPARED)
+def test_strict_comparisons_are_read(text):
+    X, y = make_regression(n=20, p=3, rng=1)
+    y = y / abs(y).max()
+    shipped = Problem(X, y, Expectile(0.3), L1Ball(1.0))
+    result = solve(shipped, tol=1e-6, method=CORRECTED)
+    loss = SeparableConjugate.from_expression(text)
+    found = verify(replace(result, about=None), Problem(X, y, loss, L1Ball(1.0)))
+    known = verify(result, shipped)
+    assert found.holds
+    assert 0 < found.gap[0] <= found.gap[1] <= 1e-6
+    for part in ("primal", "dual", "gap"):
+        assert getattr(found, part) == pytest.approx(getattr(known, part), rel=1e-12, abs=1e-17)
+
+
 def test_an_end_of_the_domain_is_approached_where_no_prediction_attains_it():
     problem = Problem(
         [[1.0]], [1.0], SeparableConjugate.from_expression(next(iter(EXPRESSIONS))), Box(-1.0, 1.0)
@@ -281,7 +307,9 @@ def test_what_was_changed_is_caught(small):
 
 
 def test_a_wrong_formula_in_rcmd_is_caught(monkeypatch):
-    problem = Problem([[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0], LeastSquares(), L1Ball(0.5))
+    # With verify=True the problem itself would refuse the method that is put into the class below.
+    data = [[1.0, 2.0], [0.0, 1.0]], [1.0, -1.0]
+    problem = Problem(*data, LeastSquares(), L1Ball(0.5), verify=False)
     pair, conjugate = (np.array([0.25, 0.0]), np.array([-0.5, 0.5])), LeastSquares.conjugate
     result = replace(
         solve(problem, tol=1e-3, method=CORRECTED), certificate=certify(problem, *pair)

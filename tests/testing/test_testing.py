@@ -217,12 +217,6 @@ def test_classes_are_not_objects(check: Any, cls: Any, base: str) -> None:
         check(3)
 
 
-def failing(loss: Any) -> str:
-    """The identities that fail, in a line."""
-    identities = testing.inspect_conjugate(loss).identities
-    return "; ".join(name for name, failures in identities.items() if failures)
-
-
 def cases() -> Iterator[tuple[Any, dict[str, float]]]:
     """Shipped losses at several widths."""
     for kind, width in itertools.product((type(loss) for loss in SHIPPED), (1.0, 0.03, 30.0)):
@@ -240,30 +234,6 @@ def test_gamma_one_per_cent_too_small_is_seen(kind: Any, given: dict[str, float]
     assert 0.999 * gamma <= steepest <= gamma * (1 + 1e-9)
     assert cause == "γ too small"
     assert "would do" in remedy
-
-
-class SlightlyOff(Logistic.arrays):  # type: ignore[misc, name-defined]
-    @staticmethod
-    def value(s: Any, y: Any) -> Any:
-        return Logistic.arrays.value(s, y) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "identity"),
-    [
-        (times(1 + 1e-6, "derivative"), "derivative is the slope of value"),
-        (times(1 + 1e-6, "conjugate"), "conjugate is the supremum"),
-        (times(1 + 1e-6, "conjugate_derivative"), "conjugate_derivative inverts"),
-        (times(1 + 1e-6, "fenchel_young", Logistic), "fenchel_young is value"),
-        (times(0.995, "bregman_radius"), "bregman_radius bounds"),
-        (times(0.995, "descent_bound"), "descent_bound bounds"),
-        (planted(Huber, conjugate_domain=lambda *_: (-1.01, 1.01)), "conjugate_domain holds"),
-        (planted(Logistic, conjugate=lambda *_: math.nan), "conjugate is the supremum"),
-        (planted(Logistic, arrays=SlightlyOff), "array forms"),
-    ],
-)
-def test_near_misses_are_seen(wrong: Any, identity: str) -> None:
-    assert identity in failing(wrong)
 
 
 def test_loose_gamma_is_a_note() -> None:
@@ -388,11 +358,6 @@ def test_shipped_oracles_keep_their_contract(oracle: LinearMinOracle) -> None:
     assert not report.notes
 
 
-class LyingAtom(SparseAtom):
-    def gather(self, indices: Any) -> Any:
-        return 1.01 * super().gather(indices)
-
-
 class RandomTies(Box):
     coin = np.random.default_rng(0)
 
@@ -436,11 +401,6 @@ PLANTED_ORACLES: list[tuple[Any, str | None, str]] = [
     ),
     (Euclidean(1.0), "wrong domain", "violation misses it"),
     (
-        ball(violation=lambda self, beta: L1Ball.violation(L1Ball(1.019), beta)),
-        "wrong domain",
-        "violation misses it",
-    ),
-    (
         ball(violation=lambda self, beta: 0.0 if np.count_nonzero(beta) <= 1 else 1.0),
         "not convex",
         "middle of two points",
@@ -465,11 +425,6 @@ PLANTED_ORACLES: list[tuple[Any, str | None, str]] = [
     (planted(Ridge, 0.5, indicator=True), "wrong flag", "set indicator = False"),
     (RandomTies(-1.0, 1.0), "a different function", "break ties by position"),
     (planted(Ridge, 0.5, penalty=lambda self, beta: -Ridge.penalty(self, beta)), None, ""),
-    (
-        ball_with_argmin(lambda c, atom: LyingAtom(atom.indices, atom.values)),
-        "a different function",
-        "gather and predict",
-    ),
 ]
 
 
@@ -485,11 +440,6 @@ def test_wide_range_is_a_note() -> None:
 # ---- proxes ------------------------------------------------------------------------------------
 
 
-class LongStep(ConjugateProx):
-    def step(self, losses: Any, bounds: Any, batch: Any, s: Any, gap: Any, eta: Any) -> Any:
-        return super().step(losses, bounds, batch, s, gap, 1.01 * eta)
-
-
 def forgotten_weight(self: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
     return loss.fenchel_young(s, w / weight, y)
 
@@ -502,19 +452,12 @@ def swapped(self: Any, loss: Any, w: Any, s: Any, y: Any, weight: Any) -> Any:
 
 PLANTED_PROXES: list[tuple[Any, str | None, str]] = [
     (planted(ConjugateProx, mirror=lambda self, loss, s, *_: -s), "wrong sign", "mirror grows"),
-    (planted(ConjugateProx, inverse=lambda _, loss, m, *rest: 1.01 * m), None, "inverse leads"),
     (
         planted(EuclideanProx, divergence=lambda *args: EuclideanProx.divergence(*args) * 1.01),
         "missing factor",
         "it is 1.01",
     ),
     (planted(ConjugateProx, divergence=forgotten_weight), "missing factor", "ω is forgotten"),
-    (
-        planted(ConjugateProx, centre=lambda self, losses, bounds: 0 * losses.y + 0.01),
-        "a different function",
-        "centre minimizes h",
-    ),
-    (LongStep(), "a different function", "step minimizes"),
     (planted(ConjugateProx, divergence=swapped), "a different function", "divergence is D_h"),
 ]
 

@@ -125,6 +125,31 @@ def test_a_figure_has_every_run_their_mean_and_the_bound(problem):
     assert repr(others) == f"Replicates({others})"
 
 
+def test_a_figure_has_the_bounds_of_the_user(problem):
+    """A dashed curve for each, named, beside the theorem's, or alone where no theorem holds."""
+    mine = Bound("mine $", value=lambda c, k: 3.0 / (k + 1))
+    apart = Bound("not of these", value=lambda c, k: 1.0, schedule="linear")
+    runs = replicate(problem, range(3), tell=quiet, bounds=[mine, apart], **FIXED)
+    figure = runs.plot()
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["mean", "10 % and 90 %", "bound on the mean", r"mine \$, claimed"]
+    *_, theorem, own = figure.axes[0].get_lines()
+    passes = runs.column("gradients")[0] / problem.n
+    assert theorem.get_ydata() == pytest.approx(runs.column("bound")[0])
+    assert own.get_xydata() == pytest.approx(
+        np.column_stack([passes, 3.0 / runs.iterations]), rel=1e-12
+    )
+    assert own.get_linestyle() == theorem.get_linestyle() == "--"
+    walk = Bound("walk", value=lambda c, k: 1.0 / k, schedule=FrankWolfe)
+    others = replicate(
+        problem, range(2), tell=quiet, max_iterations=30, method=FrankWolfe(), bounds=[walk]
+    )
+    figure = others.plot()
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["mean", "10 % and 90 %", "walk, claimed"]
+    assert figure.axes[0].get_lines()[-1].get_ydata() == pytest.approx(1.0 / others.iterations)
+
+
 # ---- the theorem's bound ------------------------------------------------------------------------
 
 
@@ -448,3 +473,22 @@ def test_the_watch_is_what_ends_the_others(monkeypatch):
     monkeypatch.setattr("os.getppid", lambda: 1)
     parallel._end_with_parent(7)
     assert ended.get(timeout=30) == 1
+
+
+def test_a_sweep_draws_every_case_and_its_bound_where_all_have_one():
+    pytest.importorskip("matplotlib")
+    task = Problem(*make_classification(40, 5, rng=0), Logistic(), L1Ball(4.0))
+    cases = {"batch 1": (task, {"batch": 1}), "full": (task, {"batch": 1.0})}
+    found = sweep(cases, range(3), tol=0.0, max_gradients=400)
+    assert repr(found) == "Sweep('batch 1', 'full')"
+    assert "<pre" in found._repr_html_()
+    assert "<pre" in found["full"]._repr_html_()
+    (axes,) = found.plot().axes
+    curves = axes.get_lines()
+    assert [line.get_linestyle() for line in curves] == ["-", "--"] * 2
+    for runs, (mean, bound) in zip(found.values(), (curves[:2], curves[2:]), strict=True):
+        assert mean.get_ydata() == pytest.approx(runs.mean("pair_gap").astype(float))
+        assert bound.get_ydata() == pytest.approx(runs.mean("bound").astype(float))
+        assert mean.get_color() == bound.get_color()
+    unbounded = sweep(cases | {"fw": (task, {"method": "fw"})}, range(2), max_gradients=400)
+    assert [line.get_linestyle() for line in unbounded.plot().axes[0].get_lines()] == ["-"] * 3

@@ -38,6 +38,10 @@ _MARGIN = 1e-9
 _UNBOUNDED = 1e30
 # Doubles end there.
 _BEYOND = 1e300
+# Of what is finite at a point, none is larger at a distance of 10⁻³⁰.
+_POLE = 1e20
+# Up to there, ``_MOST_DIGITS`` leave no doubt of a sign.
+_NEAR = 50
 # How often intervals may show a place that was overlooked.
 _TRIES = 8
 Function = Callable[..., Any]
@@ -183,13 +187,17 @@ def finite(expression: Any, what: str) -> Function:
 
 def _remedy(function: Any, expression: Any, at: Any) -> str:
     """What to do about a function that is no number at a point."""
-    beside = [mpmath.mpf(at) + side for side in (-(mpmath.mpf(10) ** -30), mpmath.mpf(10) ** -30)]
     try:
-        values = [function(point) for point in beside]
+        with mpmath.workdps(_MOST_DIGITS):
+            values = [function(mpmath.mpf(at) + side * mpmath.mpf(10) ** -30) for side in (-1, 1)]
     except (ArithmeticError, ValueError):
         values = [mpmath.nan]
     if all(isinstance(value, mpmath.mpf) and mpmath.isfinite(value) for value in values):
+        if max(map(abs, values)) > _POLE:
+            return "there it has a pole"
         return "formulas take no limits, so that a gap such as 0/0 needs a class that fills it"
+    if abs(at) <= _NEAR and any(isinstance(value, mpmath.mpc) for value in values):
+        return "a logarithm or a root of a number below 0 needs where(…), or a class"
     if expression.has(normcdf):
         return "of differences of normcdf no digits are left far out: write a class that keeps them"
     return "where terms cancel far out, write it in words such as softplus, log1p or expm1"

@@ -81,7 +81,8 @@ def frames_of(expression: Any, labels: str | None) -> tuple[list[Frame], str]:
     best = min(frames, key=lambda frame: (Y in frame.parameters, len(frame.parameters)))
     if Y not in best.parameters:
         return [best], labels or REAL
-    if labels != REAL:
+    # A label that only tilts the loss may be any number.
+    if labels == SIGNS or (labels is None and Y in sp.expand(expression.diff(S, 2)).free_symbols):
         positive = expression.subs({S: R, Y: 1}, simultaneous=True)
         mirrored = expression.subs({S: -R, Y: -1}, simultaneous=True)
         if positive == mirrored or sp.expand(positive - mirrored) == 0:
@@ -265,12 +266,14 @@ def _derive_open(frame: Frame) -> OpenCore:
                 break
     far, farthest = max(faults, key=itemgetter(0), default=(0.0, ""))
     if not good or far == math.inf:
-        raise ExpressionError(next((each for _, each in faults if "not convex" in each), farthest))
+        shown = (each for _, each in faults if "not convex" in each or "not smooth" in each)
+        raise ExpressionError(next(shown, farthest))
     return OpenCore(frame, mapped(tree_of(frame.core), stabilised), good)
 
 
 def _is_real(constant: Any) -> bool:
-    value = number(constant) if constant.is_finite is not False else mpmath.inf
+    broken = constant.is_finite is False or constant is sp.nan
+    value = mpmath.inf if broken else number(constant)
     return isinstance(value, mpmath.mpf) and bool(mpmath.isfinite(value))
 
 

@@ -36,6 +36,7 @@ from rcmd.conjugates.expressions.symbolic import (
     field_symbols,
     in_many_digits,
     number,
+    scales,
 )
 
 # Distances up to which l'' is integrated for the Fenchel–Young gap, tried in turn.
@@ -43,6 +44,8 @@ _REACHES = (1.0, 1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 4096)
 DIGITS = 500
 TOLERANCE = 1e-11
 _EPS = 2.0**-52
+# What differences miss of l' where two pieces meet, in units of l''.
+_MISSED = 1e-38
 # Beyond, rounding of other sizes than l's own may leave the doubles.
 _LARGEST = 1e200
 # Where exp(s) is far from the largest double.
@@ -59,19 +62,28 @@ def generate(
 ) -> str:
     """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
     attempt = partial(_generate, text, tree, numbers, labels, cache(derive))
-    symbols = field_symbols(fields, positive=False)
+    plain = field_symbols(fields)
     try:
-        return attempt(symbols, _PLACES[-1])
+        return attempt(plain, _PLACES[-1], False)
     except Unverified as fault:
-        if not fault.kept:
-            raise
         refusal = fault
-    # More can be rewritten where fields are positive; far out, 0·exp(s) is not a number.
-    if fields:
-        with suppress(Unverified):
-            return attempt(field_symbols(fields, positive=True), _PLACES[-1])
-    with suppress(Unverified):
-        return attempt(symbols, _NEAR)
+    if not refusal.kept:
+        raise refusal
+    # More can be rewritten where fields are positive; far out, 0·exp(s) is not a number; and terms
+    # may be numbers where a square overflows.
+    written = expression_of(text, tree, numbers, plain)
+    positive = field_symbols(fields, positive=scales(written))
+    attempts = [
+        (symbols, farthest, expand)
+        for expand in (False, True)
+        for farthest in (_PLACES[-1], _NEAR)
+        for symbols in (plain, positive)
+        if (symbols is plain or positive != plain)
+        and not (expand and sp.expand(written) == written)
+    ]
+    for symbols, farthest, expand in attempts[1:]:
+        with suppress(ExpressionError):
+            return attempt(symbols, farthest, expand)
     raise refusal
 
 
@@ -83,10 +95,11 @@ def _generate(
     derived: Callable[[Frame], AnyCore],
     fields: Mapping[str, Any],
     farthest: float,
+    expand: bool,
 ) -> str:
     try:
         expression = expression_of(text, tree, numbers, fields)
-        frames, kind = frames_of(expression, labels)
+        frames, kind = frames_of(sp.expand(expression) if expand else expression, labels)
         cores = [derived(frame) for frame in frames]
         curves = [(core.frame.side, *curve) for core in cores for curve in core.curves]
         meetings = [joints(core.tree) for core in cores if isinstance(core, OpenCore)]
@@ -261,7 +274,7 @@ class Verification:
         if max(abs(value), abs(slope), bend) > _LARGEST:
             return
         spread = 8 * _EPS * (abs(s) + abs(at[0]))
-        w = self._compare("derivative", slope, (s, *at), bend * spread)
+        w = self._compare("derivative", slope, (s, *at), bend * spread, missed=bend * _MISSED)
         self._compare("value", value, (s, *at), abs(float(slope)) * spread)
         # At w = l'(s) up to rounding, ws − l(s) is l*(w) up to the square of the rounding.
         with mpmath.workdps(DIGITS):
@@ -296,13 +309,23 @@ class Verification:
                 raise Unusable(f"conjugate jumps from {found!r} to {last!r} at {end!r}")
 
     def _compare(
-        self, name: str, wanted: Any, at: Sample, slack: float, strict: bool = True
+        self,
+        name: str,
+        wanted: Any,
+        at: Sample,
+        slack: float,
+        strict: bool = True,
+        missed: float = 0.0,
     ) -> float:
         found = self._call(name, at)
         error = abs(found - wanted)
         if not error <= TOLERANCE * max(1.0, abs(wanted)) + slack:
             raise Unusable(f"{name}{at!r} is {found!r}, and {float(wanted)!r} is expected")
-        if strict and not error <= 1e-10 * abs(wanted) + slack / 4 + 1e-200 and not self.lost:
+        if (
+            strict
+            and not error <= 1e-10 * abs(wanted) + slack / 4 + missed + 1e-200
+            and not self.lost
+        ):
             self.lost = f"{name}{at!r} keeps few digits of {float(wanted):.6g}"
         return float(found)
 

@@ -21,6 +21,10 @@ from rcmd.conjugates.expressions.language import FUNCTIONS
 from rcmd.conjugates.expressions.loss import SUFFIXES
 from rcmd.conjugates.expressions.symbolic import R, W, Y, stabilised
 
+ROOM = 2.0**-50
+"""By what an integral of l'' may miss the difference of values that it stands for, of their sizes:
+no more than certificates take differences to round."""
+
 # ---- expressions as code -----------------------------------------------------------------------
 
 
@@ -245,10 +249,10 @@ def _gap(core: AnyCore, gamma: float, reach: float) -> list[str]:
         if reach == math.inf:
             return [*lines, "    return total", plain]
         # Five points may miss what is narrow in l''; differences of values do not, but round, as
-        # do the terms of values that nearly vanish.
+        # do the terms of values that nearly vanish. What they may miss, certificates allow for.
         lines.append("    at_r, at_q = core_value(r§), core_value(q§)")
-        lines.append("    room = 1e-12 * (abs(at_r) + abs(at_q) + abs(w) * (abs(r) + abs(q)))")
-        largest = "max(core_curvature(r§), core_curvature(q§))"
+        lines.append(f"    room = {ROOM!r} * (abs(at_r) + abs(at_q) + abs(w) * (abs(r) + abs(q)))")
+        largest = "min(5.0, max(core_curvature(r§), core_curvature(q§)))"
         lines.append(f"    room += 1e-14 * {gamma if math.isfinite(gamma) else largest}")
         lines.append("    if abs(at_r - at_q - w * (r - q) - total) <= room:")
         lines.append("        return total")

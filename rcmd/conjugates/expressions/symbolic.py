@@ -2,7 +2,7 @@
 
 import ast
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -23,14 +23,27 @@ W = sp.Symbol("w", real=True)
 _FIELD = "field_"
 
 
-def field_symbols(names: Sequence[str], positive: bool) -> dict[str, Any]:
+def field_symbols(names: Sequence[str], positive: Container[str] = ()) -> dict[str, Any]:
     """The symbols of fields, whose names no other variable of generated code has."""
-    return {name: sp.Symbol(_FIELD + name, real=True, positive=positive or None) for name in names}
+    assumed = {name: True if name in positive else None for name in names}
+    return {name: sp.Symbol(_FIELD + name, real=True, positive=assumed[name]) for name in names}
 
 
 def name_of(symbol: Any) -> str:
     """A symbol as it is written in the formula."""
     return str(symbol.name.removeprefix(_FIELD))
+
+
+def scales(expression: Any) -> set[str]:
+    """The fields in arguments of logarithms that do not merely shift an exponent there."""
+
+    def unshifted(exponent: Any) -> Any:
+        parts = sp.Add.make_args(sp.expand(exponent))
+        return sp.exp(sp.Add(*(part for part in parts if S in part.free_symbols)))
+
+    inside = (part.args[0].replace(sp.exp, unshifted) for part in expression.atoms(sp.log))
+    found = set().union(*(part.free_symbols for part in inside)) - {S, Y}
+    return {name_of(symbol) for symbol in found}
 
 
 SWITCHES = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Piecewise)
@@ -252,13 +265,22 @@ def in_many_digits(arguments: Any, expression: Any) -> Any:
 
 def _is_power_gap(part: Any) -> bool:
     constant, rest = part.as_coeff_Add() if part.is_Add else (0, part)
-    return constant != 0 and isinstance(-rest / constant, sp.exp)
+    return constant != 0 and _exponent(-rest / constant) is not None
+
+
+def _exponent(power: Any) -> Any:
+    """The x of exp x, also where it is a power of 1 + exp z; or None."""
+    if isinstance(power, sp.exp):
+        return power.args[0]
+    if power.is_Pow and isinstance(power.base - 1, sp.exp):
+        return power.exp * sp.log(power.base)
+    return None
 
 
 def _power_gap(part: Any) -> Any:
     """c − c·exp(x) = −c·expm1(x), where no number of digits would be enough."""
     constant, rest = part.as_coeff_Add()
-    return -constant * sp.Function("expm1")((-rest / constant).args[0])
+    return -constant * sp.Function("expm1")(_exponent(-rest / constant))
 
 
 def _log1p(x: Any) -> Any:
@@ -335,10 +357,10 @@ def _log(argument: Any, original: Any) -> Any:
         return sp.log(factor) + stable.log_normcdf(stabilised(rest.args[0]))
     if _is_power_gap(original) and original.as_coeff_Add()[0].is_positive:
         factor, power = original.as_coeff_Add()
-        size, inner = (-power / factor).args[0].as_coeff_Mul()
-        if isinstance(inner, sp.exp) and size.is_negative:
-            x = stabilised(inner.args[0]) + sp.log(-size)
-            return sp.log(factor) + stable.cloglog(x)
+        size = -_exponent(-power / factor)
+        if size.is_positive:
+            logs = (sp.log(part) for part in sp.Mul.make_args(size))
+            return sp.log(factor) + stable.cloglog(sp.Add(*map(stabilised, logs)))
     terms = _exponential_terms(original)
     if terms is not None:
         return _log_sum_exp(terms)

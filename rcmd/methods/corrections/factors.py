@@ -51,7 +51,7 @@ class FactorCorrection(Correction):
         self._reach = 1.0
         self._squares = problem.rows.square_norms()
         self._in_factors = isinstance(problem.rows.zero(), LowRank)
-        self.here = self._point_at(oracle.decomposed(beta))
+        self.here = self._point_at(oracle.decomposed(beta).copy())  # as it may be scaled
 
     def round(self, passes: float, enough: float) -> None:
         """Steps until the gap seems to be ``enough``, by an estimate of σ₁(∇f)."""

@@ -58,7 +58,7 @@ def vet(problem: Problem, found: dict[str, list[Any]]) -> dict[str, str]:
             costs = costs_for(problem.oracle, sample.rows, seeds, few)
             subject = Subject(names(found["oracle"]), "rcmd.testing.check_oracle")
             check = OracleCheck(subject, problem.oracle, sample, costs)
-            check.run(2 if few else 8)
+            check.run(few)
             _remember(key, f"sampled at {len(costs)} costs by {check.calls} oracle calls")
         grounds["oracle"] = _passed[key]
     return grounds

@@ -11,6 +11,9 @@ from rcmd.conjugates.numeric import around, spread_points
 from rcmd.model.vetting.subject import RELATIVE, Subject
 from rcmd.rows.validation import Array
 
+OF_PAIRS = 1e-12
+"""Rounding allowed in l(s) + l*(w) − ws, relative to its terms, beside that of l itself."""
+
 PAIRS = 8
 """Dual points per sample at which conjugates are checked."""
 
@@ -91,7 +94,7 @@ class LossCheck:
             for method in ("value", "derivative")
         )
         first, second = (float(np.sort(change)[-2:][0]) for change in differences)
-        return 8 * first, 8 * second
+        return 8 * first + 1e-15, 8 * second  # cosh(s) − 1 rounds by that near 0
 
     def _curve(self, s: Array) -> tuple[Array, Array]:
         """l'(a)(b − a) ≤ l(b) − l(a) ≤ l'(b)(b − a) and 0 ≤ l'(b) − l'(a) ≤ γ(b − a)."""
@@ -163,7 +166,7 @@ class LossCheck:
             dual = number("conjugate", place, loss.conjugate, w, y)
             terms = abs(values) + abs(dual) + abs(w * s)
             gaps = values + dual - w * s
-            room = RELATIVE * terms + 8 * self.value_noise + abs(s) * self.slope_noise
+            room = OF_PAIRS * terms + 8 * self.value_noise + abs(s) * self.slope_noise
             least = int((gaps + room).argmin())
             if gaps[least] < -room[least] or not abs(gaps[k]) <= room[k]:
                 right = float((w * s - values).max())
