@@ -107,33 +107,40 @@ class OnGroupBall(NormBall):
         """v_g of every group."""
         return np.ones(len(self.bounds) - 1) if self.weights is None else self.weights
 
+    @cached_property
+    def shares(self) -> Array:
+        """1/v_g² of every group."""
+        return 1 / self.scales**2
+
     def steepest(self, ordered: Any) -> Any:
-        """The first group g with the largest ‖c_g‖/v_g, that number, and the largest ‖c_g‖².
+        """The first group g with the largest (‖c_g‖/v_g)², that number, and the largest ‖c_g‖².
 
         ``ordered`` is c group by group.
         """
         best, largest, most = 0, -1.0, 0.0
-        for g in range(len(self.scales)):
+        for g in range(len(self.shares)):
             square = 0.0
             for i in range(self.bounds[g], self.bounds[g + 1]):
                 square += ordered[i] * ordered[i]
-            size = math.sqrt(square) / self.scales[g]
+            size = square * self.shares[g]
             best = g if size > largest else best
             largest, most = max(size, largest), max(square, most)
         return best, largest, most
 
     def write_entries(self, c: Any, indices: Any, values: Any) -> int:
         """−(radius/v_g)·c_g/‖c_g‖ on the first steepest group; 0 where a penalty is steeper."""
-        factor = 1.0
-        for i in range(len(c)):
-            values[i] = c[i if self.in_order else self.members[i]]
-        group, size, square = self.steepest(values)
+        factor, ordered = 1.0, c
+        if not self.in_order:
+            ordered = values
+            for i in range(len(c)):
+                values[i] = c[self.members[i]]
+        group, size, square = self.steepest(ordered)
         if not SMALL < square < LARGE:
             factor = 1 / max(largest_size(c), 1e-300)
             for i in range(len(c)):
-                values[i] *= factor
+                values[i] = ordered[i] * factor
             group, size, square = self.steepest(values)
-        if not (self.indicator or size / factor > self.threshold):
+        if not (self.indicator or math.sqrt(size) / factor > self.threshold):
             return 0
         start, count = self.bounds[group], self.bounds[group + 1] - self.bounds[group]
         for e in range(count):

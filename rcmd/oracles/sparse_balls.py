@@ -15,7 +15,6 @@ from rcmd.oracles.vectors import (
     reaching,
     row_norms,
     write_direction,
-    write_keys,
     write_largest,
     write_reaching,
 )
@@ -221,7 +220,8 @@ class OWLBall(NormBall):
         return self.weights.cumsum()
 
     def write_entries(self, c: Any, indices: Any, values: Any) -> int:
-        write_keys(c, True, values)
+        for k in range(len(c)):
+            indices[k], values[k] = k, abs(c[k])
         values.sort()
         total, steepest, best, p = 0 * c[0], -1.0, 0, len(c)
         for k in range(p):

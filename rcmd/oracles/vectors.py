@@ -197,22 +197,22 @@ def put_last(keys: Any, count: int) -> None:
             break
 
 
-def write_keys(c: Any, both_signs: bool, keys: Any) -> None:
-    """The keys |c_k|, or −c_k."""
-    for k in range(len(c)):
-        keys[k] = abs(c[k]) if both_signs else -c[k]
+def key_of(cost: Any, both_signs: bool) -> Any:
+    """The key |c_k| or −c_k of c_k."""
+    return abs(cost) if both_signs else -cost
 
 
 def write_reaching(c: Any, both_signs: bool, keys: Any, count: int, indices: Any) -> int:
-    """``reaching`` for such keys, the ``count`` largest of which stand last, least first.
+    """``reaching`` of the places that stand in ``indices``, as many as ``keys``.
 
-    Returns how many places were written.
+    The ``count`` largest keys stand last, least first. Returns how many places were written.
     """
     level, equal, found = keys[len(keys) - count], 0, 0
     for e in range(len(keys) - count, len(keys)):
         equal += 1 if keys[e] == level else 0
-    for k in range(len(c)):
-        key = abs(c[k]) if both_signs else -c[k]
+    for e in range(len(keys)):
+        k = indices[e]
+        key = key_of(c[k], both_signs)
         if key >= level and (key > level or equal > 0):
             indices[found] = k
             found += 1
@@ -223,25 +223,44 @@ def write_reaching(c: Any, both_signs: bool, keys: Any, count: int, indices: Any
 def write_largest(c: Any, both_signs: bool, count: int, indices: Any, keys: Any) -> int:
     """``largest`` for such keys, with ``keys`` as scratch.
 
-    A level with as many keys above it is found by bisection, whose counts have no branches to
-    guess wrong; where some keys are too close to each other, by a selection.
+    Where ``indices`` hold the answer for costs nearby, as from one step to the next, few others
+    reach the least key there, and only these are searched; whatever else they hold costs time. A
+    level with as many keys above it is found by bisection, whose counts have no branches to guess
+    wrong; where some keys are too close to each other, by a selection.
     """
-    write_keys(c, both_signs, keys)
     count = min(count, len(c))
-    high = largest_size(c)
-    low = 0.0 if both_signs else -high
+    low, high, before, found = math.inf, -math.inf, -1, 0
+    for e in range(count):
+        k = indices[e]
+        if not before < k < len(c):
+            high = largest_size(c)
+            low = -high
+            break
+        key = key_of(c[k], both_signs)
+        low, high, before = min(low, key), max(high, key), k
+    for k in range(len(c)):
+        found += 1 if key_of(c[k], both_signs) >= low else 0
+    if found == count < len(c):
+        return count
+    found = 0
+    for k in range(len(c)):
+        key = key_of(c[k], both_signs)
+        indices[found], keys[found] = k, key
+        found += 1 if key >= low else 0
+    if found == count:
+        return count
     for _ in range(BISECTIONS):
-        level, above, found = (low + high) / 2, 0, 0
-        for k in range(len(keys)):
-            above += 1 if keys[k] > level else 0
+        level, above, kept = (low + high) / 2, 0, 0
+        for e in range(found):
+            above += 1 if keys[e] > level else 0
         if above == count:
-            for k in range(len(keys)):
-                indices[found] = k
-                found += 1 if keys[k] > level else 0
-            return found
+            for e in range(found):
+                indices[kept] = indices[e]
+                kept += 1 if keys[e] > level else 0
+            return count
         low, high = (level, high) if above > count else (low, level)
-    put_last(keys, count)
-    return write_reaching(c, both_signs, keys, count, indices)
+    put_last(keys[:found], count)
+    return write_reaching(c, both_signs, keys[:found], count, indices)
 
 
 def leading(key: Any) -> Any:

@@ -11,6 +11,7 @@ from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay
 from rcmd.lab.bench import plugins
 from rcmd.lab.bench.contenders import Settings
+from rcmd.lab.bench.timing import race
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.model.specs import ORACLES
 from rcmd.oracles.writing import FORMS, written_atom
@@ -56,6 +57,18 @@ def test_goals_are_three_l1_steps_or_half_more_than_the_atom():
     assert plugins._targets(found) == {"step/l1": Target(3)}
     assert plugins._targets(found | {"step": 301.0}) == {"step/atom": Target(1.5)}
     assert plugins._targets({"l1": 1.0, "step": 4.0}) == {"step/l1": Target(3)}
+
+
+def test_atoms_alone_are_written_where_the_run_is(monkeypatch):
+    data = plugins.layouts(30, np.random.default_rng(0))["CSR"]
+    run, written = plugins.engine(data, plugins.OrderedBox(), 0), []
+    monkeypatch.setattr(plugins, "DIFFERENT", 3)
+    monkeypatch.setattr(plugins, "write_often", lambda *given: written.append(given[2].copy()))
+    (alone,) = plugins.writing(run)
+    race([alone], repeats=2, seconds=0.0)
+    assert run.iteration == 9  # once to find out how much work is to be done, then each turn
+    np.testing.assert_array_equal(written[-1][-1], run.d)
+    assert not np.array_equal(written[-1], written[0])
 
 
 def test_the_table_has_what_is_compiled():

@@ -24,7 +24,7 @@ from rcmd.engine.kernels.layout import (
 )
 from rcmd.engine.kernels.vertex import find_vertex, raise_bounds
 from rcmd.jit.caching import kernel
-from rcmd.jit.instructions import call_writer, masked
+from rcmd.jit.instructions import call_writer, masked, part
 
 FEW = 4
 """Entries up to which a row is searched for each; a product with the row is about as dear."""
@@ -54,19 +54,20 @@ def accumulate(total, weight, vector):
 
 
 @njit(error_model="numpy")
-def gather(start, size, found, count, indices, values, factor):
-    """Append a block's entries, which stand from ``start`` on, to the ``count`` before them.
+def gather(start, stop, found, count, indices, values, factor, weight, beta_sum, atom):
+    """Append the entries of a block, which stand from ``start`` on, to the ``count`` before them.
 
-    Returns how many there are now, or -1 where they are none of a vector of length ``size``.
+    The atom and β's sum gain them, times ``factor``. Returns how many there are now, or -1 where
+    they are none of a vector on the variables from ``start`` to ``stop``.
     """
-    if found < 0 or found > size:
+    if found < 0 or found > stop - start:
         return -1
     for e in range(found):
-        k = indices[start + e]
-        if k < 0 or k >= size:
+        k, v = start + indices[start + e], factor * values[start + e]
+        if k < start or k >= stop:
             return -1
-        indices[count + e] = start + k
-        values[count + e] = factor * values[start + e]
+        indices[count + e], values[count + e], atom[k] = k, v, v
+        beta_sum[k] += weight * v
     return count + found
 
 
@@ -89,7 +90,8 @@ def run_blocks(
         x_jᵀshift at ``moved[0][j & moved[1]]``.
     work
         Vectors of length p: the atom, which is 0 outside dense blocks between steps, the scaled
-        costs, and the entries' indices and values.
+        costs, and the entries' indices and values, where the next step finds the last (see
+        ``rcmd.oracles.vectors.write_largest``).
     running
         The sum of all c_i, and the number of the block that wrote wrong entries, plus one.
     """
@@ -107,36 +109,31 @@ def run_blocks(
         count = 0
         for b in range(ends.shape[0]):
             start, stop, factor = ends[b, 0], ends[b, 1], factors[b]
-            c = d[start:stop]
+            c, places = part(d, start, stop), part(indices, start, stop)
             if calls[b, 0] == 0:
-                own = bounds if b == searched else bounds[:0]
+                own = part(bounds, 0, bounds.size if b == searched else 0)
                 size, threshold = rules[b, 0], rules[b, 1]
                 k, v = find_vertex(c, size, masks[b, 0], masks[b, 1], threshold, own, offsets)
-                indices[count], values[count] = start + np.int64(k), v
-                count += 1
-                continue
-            if factor != 1.0:
-                c = costs[start:stop]
-                scale(d[start:stop], factor, c)
-            places = indices[start:stop]
-            if calls[b, 2]:
-                part = atom[start:stop]
-                call_writer(calls[b, 0], calls[b, 1], c, places, part)
-                if factor != 1.0:
-                    scale(part, factor, part)
-                accumulate(beta_sum[start:stop], weights[i], part)
+                indices[start], values[start], found, factor = k, v, 1, 1.0
             else:
-                found = call_writer(calls[b, 0], calls[b, 1], c, places, values[start:stop])
-                count = gather(start, stop - start, found, count, indices, values, factor)
-                if count < 0:
-                    running[1] = b + 1
-                    return health
+                if factor != 1.0:
+                    c = part(costs, start, stop)
+                    scale(part(d, start, stop), factor, c)
+                own = part(atom if calls[b, 2] else values, start, stop)
+                found = call_writer(calls[b, 0], calls[b, 1], c, places, own)
+                if calls[b, 2]:
+                    if factor != 1.0:
+                        scale(own, factor, own)
+                    accumulate(part(beta_sum, start, stop), weights[i], own)
+                    continue
+            count = gather(
+                start, stop, found, count, indices, values, factor, weights[i], beta_sum, atom
+            )
+            if count < 0:
+                running[1] = b + 1
+                return health
         running[0] += weights[i]
         spread = dense or count > FEW
-        for e in range(count):
-            beta_sum[indices[e]] += weights[i] * values[e]
-            if spread:
-                atom[indices[e]] = values[e]
         for _ in range(batches.shape[1]):
             j = np.uint64(order[position])
             look_ahead(rows, samples, functions, order, position)
@@ -159,7 +156,6 @@ def run_blocks(
                         raise_bounds(bounds, offsets, k - first, masked(d[k], keep, flip))
             else:
                 scatter(rows, j, pull, d)
-        if spread:
-            for e in range(count):
-                atom[indices[e]] = 0.0
+        for e in range(count):
+            atom[indices[e]] = 0.0
     return health

@@ -16,21 +16,30 @@ class Absent(RuntimeError):
     """A package, a compiler or data that are not there; the text says why."""
 
 
+UNLIMITED = 2**40
+
+
 @dataclass(frozen=True)
 class Contender:
     """Something to be timed.
 
     ``work`` does an amount of work, in a unit of its own, and returns how many stochastic
-    gradients that was; ``limit`` is the largest amount it accepts.
+    gradients that was; ``limit`` is the largest amount it accepts. ``prepare`` is called before
+    each turn, off the clock.
     """
 
     name: str
     work: Callable[[int], int]
-    limit: int = 2**40
+    limit: int = UNLIMITED
+    prepare: Callable[[], None] = lambda: None
 
 
 def calling(
-    name: str, function: Callable[..., Any], *arguments: Any, gradients: int = 1, **limit: int
+    name: str,
+    function: Callable[..., Any],
+    *arguments: Any,
+    gradients: int = 1,
+    limit: int = UNLIMITED,
 ) -> Contender:
     """A contender whose unit of work is one call, which counts as so many gradients."""
 
@@ -39,7 +48,7 @@ def calling(
             function(*arguments)
         return calls * gradients
 
-    return Contender(name, work, **limit)
+    return Contender(name, work, limit)
 
 
 def clocked(work: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
@@ -75,6 +84,7 @@ def race(
     for turn in range(repeats):
         for contender, amount in zip(contenders, amounts, strict=True):
             if turn < 2 or spent[contender.name] < budget:
+                contender.prepare()
                 gradients, elapsed = clocked(contender.work, amount)
                 times[contender.name].append(elapsed / gradients * 1e9)
                 spent[contender.name] += elapsed
@@ -84,6 +94,7 @@ def race(
 def _amount(contender: Contender, seconds: float) -> int:
     """How much work takes about ``seconds``; finding out also warms up."""
     amount = 1
+    contender.prepare()
     contender.work(amount)
     while True:
         # Twice, so that one hiccup of the machine does not pass for much work.
