@@ -259,7 +259,7 @@ def _named(what: str, text: str, known: Mapping[str, Spec]) -> Any:
     """The object that ``text`` describes; ``what`` is its kind in messages."""
     name, owner = text.partition(":")[0], f"{what} {text!r}"
     if name not in known:
-        near = get_close_matches(name, known, n=3, cutoff=0.5)
+        near = OTHER_NAMES.get(name) or get_close_matches(name, known, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(known[n].text for n in near)}? " if near else ""
         plural = "losses" if what == "loss" else f"{what}s"
         raise ValueError(f"{owner} is unknown; {meant}`rcmd list {plural}` shows all of them")
@@ -427,6 +427,14 @@ def _exported(package: Any, base: type) -> list[Any]:
 
 
 EXPRESSION = "expression:"
+
+OTHER_NAMES = {
+    "lasso": ("l1", "l1-penalty"), "l2-penalty": ("ridge",), "tikhonov": ("ridge",),
+    "trace-norm": ("nuclear", "nuclear-penalty"), "permutahedron": ("birkhoff", "owl"),
+    "mse": ("least-squares",), "squared": ("least-squares",), "ols": ("least-squares",),
+    "logit": ("logistic",), "svm": ("smoothed-hinge", "squared-hinge"), "pinball": ("quantile",),
+}  # fmt: skip
+"""What others call some of these losses and oracles."""
 
 PROXES = {"conjugate": ConjugateProx, "euclidean": EuclideanProx, "exact": ExactProx}
 

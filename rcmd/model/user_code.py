@@ -72,6 +72,12 @@ def load(target: str, *, make: bool = True) -> Any:
     name, arguments, keywords = _parsed(target, words)
     module = _module(place)
     if not hasattr(module, name):
+        files = [file for file in (f"{place}.py", f"{place}/{place}.py") if Path(file).is_file()]
+        if not place.endswith(".py") and Path(place).is_dir() and files:
+            raise ValueError(
+                f"{place} is the folder {place}, which has no {name}; expected a file: write "
+                f"{files[0]}:{words}"
+            )
         raise ValueError(f"{place} has no {name}; it has {_parts_of(module)}")
     part = getattr(module, name)
     if not isinstance(part, type) or not (make or words.endswith(")")):

@@ -91,9 +91,18 @@ class Target:
 
         >>> Target(1.3).shown(1.1), Target(12, at_least=True).shown(7.0)
         ('≤ 1.3 met', '≥ 12 MISSED')
+
+        A number that looks like its limit is told with the digits that tell them apart:
+
+        >>> Target(12).shown(12.04)
+        '≤ 12 MISSED: 12.04'
         """
         sign = "≥" if self.at_least else "≤"
-        return f"{sign} {self.limit:g} {'met' if self.met(value) else 'MISSED'}"
+        if self.met(value):
+            return f"{sign} {self.limit:g} met"
+        digits = next(d for d in range(3, 18) if float(f"{value:.{d}g}") != self.limit)
+        said = f": {value:.{digits}g}" if digits > 3 else ""
+        return f"{sign} {self.limit:g} MISSED{said}"
 
     def as_dict(self, value: float) -> dict[str, Any]:
         """For JSON."""

@@ -84,6 +84,11 @@ class Evidence(Inspection):
         if not self.derivative_is_right:
             raise Skip("derivative is wrong")
 
+    def need_origin(self, name: str) -> None:
+        """A method that is found from a wrong derivative is wrong with it: one fault, told once."""
+        if getattr(type(self.loss), name) is getattr(SeparableConjugate, name):
+            self.need_derivative()
+
     @property
     def derivative_is_right(self) -> bool:
         """Whether the user's derivative is the slope of value."""

@@ -103,7 +103,8 @@ def with_fixed_fields(loss: SeparableConjugate, fields: Mapping[str, float]) -> 
         example = ", ".join(f"{name!r}: 0.5" for name in loss.reads)
         raise ValueError(
             f"fields holds {', '.join(fields) or 'none'} and {loss!r} reads "
-            f"{', '.join(loss.reads) or 'none'}; expected a number for each: fields={{{example}}}"
+            f"{', '.join(loss.reads) or 'none'}; expected a number for each: fields={{{example}}}, "
+            "or --field on the command line"
         )
     if not loss.reads:
         return loss
@@ -260,6 +261,7 @@ class LossInspection(Evidence):
 
     @identity("conjugate is the supremum of ws − value(s)")
     def conjugate_values(self) -> Faults:
+        self.need_origin("conjugate")
         samples = []
         for s, w, y, expected in self.pairs:
             scale = abs(w * s) + abs(expected) + 1e-6
@@ -277,6 +279,7 @@ class LossInspection(Evidence):
     @identity("conjugate_derivative inverts derivative")
     def conjugate_slopes(self) -> Faults:
         """Where l' is steep enough to have an inverse."""
+        self.need_origin("conjugate_derivative")
         samples, flat = [], []
         for s, w, y, _ in self.pairs:
             step = 0.01 * max(min(abs(s - y), abs(s)), 1e-3)
@@ -303,6 +306,7 @@ class LossInspection(Evidence):
 
     @identity("value + conjugate − ws ≥ 0, and = 0 at w = derivative(s)")
     def fenchel_young_pairs(self) -> Faults:
+        self.need_derivative()
         for y in self.labels:
             states = self.states(y)
             slopes = sorted({attempt(self.loss.derivative, s, y).number for s in states})
@@ -385,6 +389,7 @@ class LossInspection(Evidence):
 
     @identity("conjugate is 1/γ-strongly convex")
     def strong_convexity(self) -> Faults:
+        self.need_origin("conjugate")
         gamma = attempt(lambda: self.loss.gamma).number
         for y in self.labels:
             slopes = sorted(w for _, w, label, _ in self.pairs if label == y)

@@ -449,6 +449,11 @@ def test_a_method_of_ones_own_may_say_its_batch(capsys, own, tmp_path):
         main(["solve", *map(str, data), *words])
         told = json.loads(capsys.readouterr().out)
         assert told["gradients"] == batch * told["iterations"]
+    matrix = tmp_path / "matrix.csv"  # a task that says a batch, too
+    np.savetxt(matrix, np.random.default_rng(0).normal(size=(3, 4)), delimiter=",")
+    words = [str(matrix), "--rows", "cur", "--oracle", "cur:auto:1", "--max-iterations", "5"]
+    assert main(["solve", *words, "--method", f"{own}:four"]) in (0, 1)
+    capsys.readouterr()
     assert "given by solve and by RCMD" in refusal(
         capsys, "solve", "--method", f"{own}:four", "--batch", "2"
     )

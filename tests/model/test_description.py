@@ -69,7 +69,7 @@ def test_the_bounds_are_those_of_the_run(method, theorem, words):
     run.advance(15)  # ten passes
     bound, value = run.best_bound
     assert re.search(
-        rf"{words}.*after 10 passes [^\n]* {value:.4g}  \({bound.name}\)", text, re.DOTALL
+        rf"{words}.*after 10 passes, [^\n]* {value:.4g}  \({bound.name}\)", text, re.DOTALL
     )
     assert "Theorem 3.2" not in text
 

@@ -17,7 +17,7 @@ def test_sections_align_and_wrap():
     section.add(["longer", "12.5"], a=2)
     lines = section.text().splitlines()
     assert lines[2:5] == ["name    time", "a          1", "longer  12.5"]
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
     assert nanoseconds(999.4) == "999 ns"
 
 
@@ -28,6 +28,8 @@ def test_a_target_is_met_up_to_its_limit_and_not_beyond(at_least):
     for value, met in ((2.0, True), (better, True), (worse, False), (math.nan, False)):
         assert target.met(value) is met
         assert target.shown(value).endswith("met" if met else "MISSED")
+    assert Target(12).shown(12.04) == "≤ 12 MISSED: 12.04"
+    assert Target(12, at_least=True).shown(11.9999) == "≥ 12 MISSED: 11.9999"
     assert target.as_dict(better) == {side: 2.0, "value": better, "met": True}
 
 

@@ -188,10 +188,19 @@ def paragraph(text: str) -> str:
     return formula(displayed[1], "block") if displayed else f"<p>{typeset(text)}</p>"
 
 
+LETTER, PRIME = r"<m[in]>[^<]*</m[in]>", "<mi>(&#x0203[234];)</mi>"
+
+
 def formula(tex: str, display: str) -> str:
-    """MathML for TeX, where an accent lifts no superscript; a "block" scrolls if it is wide."""
+    """MathML for TeX, where an accent lifts no superscript; a "block" scrolls if it is wide.
+
+    Primes are letters of their own: a browser sets them small and high as superscripts.
+    """
     mathml: str = import_module("latex2mathml.converter").convert(tex, display=display)
     lowered = re.sub(r"<msup>(<mover>.*?</mover>)", LOWERED, mathml)
+    lowered = re.sub(rf"<msup>({LETTER}){PRIME}</msup>", r"<mrow>\1<mo>\2</mo></mrow>", lowered)
+    primed = r"<mrow><msub>\1</msub><mo>\2</mo></mrow>"
+    lowered = re.sub(rf"<msubsup>({LETTER}{LETTER}){PRIME}</msubsup>", primed, lowered)
     return f'<div class="formula">{lowered}</div>' if display == "block" else lowered
 
 
