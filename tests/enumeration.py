@@ -138,11 +138,3 @@ class TiltedHuber(SeparableConjugate):
         """a l'(a) − l(a) at a = ±bound."""
         inner = min(bound, self.width)
         return inner * inner / 2 + self.curvature * bound * bound / 2
-
-
-class ColdStart(ReferenceEngine):
-    """A planted bug: starts from d⁰ = 0 instead of Xᵀ∇L(0)/n, and never recovers."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.d = 0 * self.d

@@ -439,9 +439,14 @@ def test_a_method_of_ones_own_may_say_its_batch(capsys, own, tmp_path):
         "four, corrected = RCMD(batch=4), Corrected(RCMD(batch=4))\n"
         "drawn = RCMD(sampler=CyclicSampler(400, 3))\n"
     )
-    for name, batch in (("four", 4), ("corrected", 4), ("drawn", 3)):
+    entries = tmp_path / "entries"  # which are solved by all of them at once otherwise
+    entries.write_text("".join(f"{k % 3} {k // 3} {k}\n" for k in range(9)))
+    matrix = ["--rows", "entries", "--oracle", "nuclear:auto:2"]
+    for name, batch, data in (
+        ("four", 4, []), ("corrected", 4, []), ("drawn", 3, []), ("four", 4, [entries, *matrix])
+    ):  # fmt: skip
         words = ["--method", f"{own}:{name}", "--tol", "0", "--max-iterations", "5", "--json", "-"]
-        main(["solve", *words])
+        main(["solve", *map(str, data), *words])
         told = json.loads(capsys.readouterr().out)
         assert told["gradients"] == batch * told["iterations"]
     matrix = tmp_path / "matrix.csv"  # a task that says a batch, too

@@ -147,23 +147,8 @@ def test_value_agrees_with_its_fraction(name):
     agrees(named(name), name)
 
 
-@pytest.mark.parametrize("shift", [-1, 1])
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in FLAT])
-def test_a_shifted_index_is_caught(name, shift):
-    bound = named(name)
-    with pytest.raises(AssertionError):
-        agrees(lambda c, t: bound(c, max(1, t + shift)), name)
-
-
 SINGLE = ["theorem-3.2-first", "theorem-3.2-second", "corollary-3.2", "sublinear-pathwise"]
 SINGLE += ["head-start-pathwise", "exact-uniform"]
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in SINGLE])
-def test_n_in_the_place_of_n_over_b_is_caught(name):
-    bound = named(name)
-    with pytest.raises(AssertionError):
-        agrees(lambda c, t: bound.value(replace(c, batch=1), bound._index(c, t)), name)
 
 
 # ---- the published digits ----------------------------------------------------------------------

@@ -4,7 +4,6 @@ Certificates are recomputed in ball arithmetic from nothing but the data and the
 """
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -85,19 +84,6 @@ def check_pair(problem: Problem, result: Result) -> None:
     for name in ("primal", "dual", "gap"):
         low, high = getattr(found, name)
         assert low - rounding <= getattr(result, name) <= high + rounding, name
-
-
-@pytest.mark.parametrize("change", ["primal", "dual", "loss_gap", "beta", "w"])
-@pytest.mark.parametrize("scale", [1.0, 1e150])
-def test_the_check_of_pairs_fails_on_a_changed_number(change: str, scale: float) -> None:
-    X, y = numbers()
-    problem = Problem(scale * X, y, LeastSquares(), L1Ball(2.0))
-    right = solve(problem, tol=0.0, max_iterations=5)
-    check_pair(problem, right)
-    for factor in (1 + 1e-9, math.nan):
-        wrong = {change: factor * np.asarray(getattr(right.certificate, change))}
-        with pytest.raises((AssertionError, ValueError)):
-            check_pair(problem, replace(right, certificate=replace(right.certificate, **wrong)))
 
 
 # ---- columns and rows of any size --------------------------------------------------------------

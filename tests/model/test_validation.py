@@ -333,20 +333,6 @@ def test_not_positive(
 
 
 @pytest.mark.parametrize(
-    ("act", "kind", "words"),
-    [
-        (problem, ValueError, ()),
-        (lambda: problem(y=Y[:2]), TypeError, ("y",)),
-        (lambda: problem(y=Y[:2]), ValueError, ("weights",)),
-        (lambda: run(tol=0.0), ValueError, ("tol",)),  # runs, and so touches the oracle
-    ],
-)
-def test_refusal_check_fails_on(act: Any, kind: type[Exception], words: tuple[str, ...]) -> None:
-    with pytest.raises(AssertionError):
-        check_refusal(act, kind, words)
-
-
-@pytest.mark.parametrize(
     "act",
     [
         lambda: run(tolerance=1e-3),

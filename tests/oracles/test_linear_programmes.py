@@ -1,14 +1,13 @@
 """Linear programmes on HiGHS: warm calls against cold ones, and what a call leaves behind."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 from rcmd import CurSet, Polytope
 from rcmd.oracles.cur import Splitting, bound
-from rcmd.oracles.linear_programmes import HighsModel, OnProgramme, Programme
+from rcmd.oracles.linear_programmes import OnProgramme, Programme
 
 KINDS = ["dense", "whole", "scaled", "redundant", "sparse"]
 
@@ -92,20 +91,6 @@ def test_warm_programmes_are_those_from_no_start(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_warm_splittings_are_those_from_no_start(kind: str, seed: int) -> None:
     assert splitting_faults(kind, seed) == []
-
-
-@pytest.mark.parametrize("faults", [programme_faults, splitting_faults])
-def test_a_start_that_is_forgotten_shows(faults: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = HighsModel._run
-    monkeypatch.setattr(HighsModel, "_run", lambda self, start: run(self, None))
-    assert faults("dense", 0) == ["not warm"]
-
-
-@pytest.mark.parametrize("faults", [programme_faults, splitting_faults])
-def test_ties_that_are_not_seen_show(faults: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (Programme, Splitting):
-        monkeypatch.setattr(kind, "_tied", lambda self: False)
-    assert set(faults("whole", 0)) == {"tie"}
 
 
 # Each point of an edge is best for the first cost. The equation β₃ = 0 is there twice.

@@ -1,7 +1,6 @@
 """Matrix oracles against dense decompositions, CVXPY, exact squares and planted bugs."""
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -321,15 +320,6 @@ def test_runs_repeat_and_certificates_do_not_disturb_them(batch: int | float) ->
     for other in (again, certified):
         assert np.array_equal(first.w, other.w)
         assert np.array_equal(first.beta_average.to_array(), other.beta_average.to_array())
-    spoilt = Problem(rows, y, LeastSquares(), Remembering((100, 80), 100.0), verify=False)
-    spoilt.oracle.argmin(large(1, (100, 80)))
-    assert not np.array_equal(first.w, ending(spoilt, [12], batch=batch).w)
-
-
-@dataclass(frozen=True)
-class Remembering(NuclearBall):
-    def reset(self) -> None:
-        """Keeps its warm start, which spoils repetition."""
 
 
 def test_problems_do_not_share_a_warm_start() -> None:

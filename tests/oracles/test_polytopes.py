@@ -178,16 +178,6 @@ def test_a_careless_solver_makes_no_certificate_wrong(
         assert problem.oracle.minimum(slope) <= lowest + 1e-9
 
 
-def test_a_bound_without_its_residual_would_be_wrong() -> None:
-    programme, c = random_programme(0)
-    _, y = programme.solve(c)
-    wrong = signed(programme, y - 0.5 * np.sign(y))
-    rows = np.where(wrong > 0, programme.row_lower, programme.row_upper)
-    trusting = float(wrong[wrong != 0] @ rows[wrong != 0])
-    assert trusting > lowest(programme, c) + 1e-3
-    assert programme.bound(c, wrong) <= lowest(programme, c) + 1e-7
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_open_polytopes_get_their_bounding_box(seed: int) -> None:
     rng = np.random.default_rng(seed)

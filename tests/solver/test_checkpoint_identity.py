@@ -43,9 +43,6 @@ from rcmd import (
 )
 from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.engine import sampling
-from rcmd.engine.accounting import DualAverage, PrimalAverage
-from rcmd.engine.compiled import CompiledEngine
-from rcmd.engine.kernels.coordinatewise import CoordinateLoop
 from rcmd.engine.sampling import (
     CyclicSampler,
     ImportanceSampler,
@@ -54,11 +51,8 @@ from rcmd.engine.sampling import (
     UniformSampler,
 )
 from rcmd.methods import Method, Progress
-from rcmd.methods.corrected import CorrectedProgress
-from rcmd.methods.dual_ascent import ApcgProgress
 from rcmd.methods.step_rules import StepRule
 from rcmd.model import schedules
-from rcmd.model.certificate import BestPair
 from rcmd.model.schedules import HeadStart, LinearSchedule, Schedule, ShortStep, SublinearSchedule
 from rcmd.model.specs import PROXES
 from rcmd.solver import run as running
@@ -167,6 +161,10 @@ CASES = {
     "warm": Case(classes(L1Ball(5.0)), PLAIN, warm=classes(L1Ball(2.0))),
     "warm-ridge": Case(
         classes(Ridge(0.01)), {**PLAIN, "method": REFERENCE}, warm=classes(L1Ball(2.0))
+    ),
+    "warm-geometric": Case(
+        classes(Ridge(20.0), n=12), {**PLAIN, "max_iterations": 366, "batch": 6},
+        warm=classes(Ridge(20.0), n=12),
     ),
     "marks": Case(classes(L1Ball(5.0)), {**PLAIN, "record_at": [10, 11, 50]}),
     "stream": Case(
@@ -321,59 +319,6 @@ def test_neither_a_checkpoint_nor_an_earlier_run_changes_anything(tmp_path: Path
         made, (states, *_) = case.make(), recorded(case, tmp_path)
         for _ in range(2):
             assert [told(state) for state in iterate(made, **case.options)] == states
-
-
-def without(*names: str) -> Any:
-    return tuple(name for name in CompiledEngine.changing if name not in names)
-
-
-PLANTED: list[tuple[str, Any, str, Any]] = [
-    ("l1", CompiledEngine, "changing", without("sampler")),
-    ("l1", CompiledEngine, "changing", without("_samples")),
-    ("l1", CompiledEngine, "changing", without("_loop")),
-    ("l1", CompiledEngine, "changing", without("_total")),
-    ("ridge-geometric", CompiledEngine, "changing", without("_base")),
-    ("warm-compiled", CompiledEngine, "changing", without("_past")),
-    ("ridge", CoordinateLoop, "changing", ("columns",)),
-    ("l1-reference", DualAverage, "changing", ("last",)),
-    ("l1-reference", PrimalAverage, "changing", ("total", "base")),
-    ("Apcg", ApcgProgress, "changing", ("iteration", "_records", "_columns", "_power")),
-    ("hull", BestPair, "load_state", lambda self, state: None),
-    (
-        "hull",
-        CorrectedProgress,
-        "not_kept",
-        (*CorrectedProgress.not_kept, "record_due", "_start", "_last"),
-    ),
-    ("caching", Caching, "load_state", lambda self, state: None),
-    ("dense-nuclear", NuclearBall, "load_state", lambda self, state: None),
-]
-CASES_TO_BREAK = {
-    **CASES,
-    "warm-compiled": Case(
-        classes(Ridge(20.0), n=12),
-        {**PLAIN, "max_iterations": 366, "batch": 6},
-        warm=classes(Ridge(20.0), n=12),
-    ),
-}
-
-
-@pytest.mark.parametrize(("name", "owner", "attribute", "value"), PLANTED)
-def test_what_is_forgotten_is_missed(
-    name: str, owner: Any, attribute: str, value: Any, tmp_path: Path, monkeypatch: Any
-) -> None:
-    case = CASES_TO_BREAK[name]
-    monkeypatch.setattr(owner, attribute, value, raising=False)
-    states, files, _ = recorded(case, tmp_path)
-
-    def missed(file: Any) -> bool:
-        try:
-            before, rest, _ = continued(case, file, tmp_path / "copy.ckpt")
-        except (AttributeError, TypeError, ValueError):
-            return True
-        return rest != states[before:]
-
-    assert any(missed(file) for file in reversed(some(files)))
 
 
 def test_rows_on_disk(tmp_path: Path) -> None:

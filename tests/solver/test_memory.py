@@ -1,6 +1,5 @@
 """What a compiled run costs the machine: memory, the keyboard, other threads."""
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -158,13 +157,3 @@ def test_other_threads_run_while_a_kernel_does(oracle: Any) -> None:
         while not seconds or seconds[-1] < 0.2:
             engine.advance(2 * engine.iteration)
     assert counted[-1] > 10
-
-
-def test_a_thread_that_keeps_the_lock_is_seen() -> None:
-    """The planted fault: a call into C that does not release the lock."""
-    if not hasattr(ctypes.PyDLL(None), "usleep"):
-        pytest.skip("no usleep in this C library")
-    with ticking() as ticks:
-        before = ticks[0]
-        ctypes.PyDLL(None).usleep(200_000)
-        assert ticks[0] - before <= 10
