@@ -104,7 +104,7 @@ def _check(checkpoint: str, words: Any, *, data: bool) -> None:
             "made; expected one that was: in Python, rcmd.resume(file, problem) continues it"
         )
     if data and words["file"] is not None and not Path(words["file"]).exists():
-        raise FileNotFoundError(
+        raise FileError(
             f"{words['file']}, the data of {checkpoint}, is not there; expected it as it was when "
             "the run began: restore it"
         )

@@ -28,7 +28,7 @@ from rcmd.rows.base import DenseRows
 from rcmd.rows.disk import ArrayFile, DenseFiles, DiskRows, RowFiles, SparseFiles
 from rcmd.rows.layouts import as_rows
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import Array, FileError, as_array, checked_numbers, one_line
+from rcmd.rows.validation import Array, FileError, as_array, checked_numbers, one_line, visible
 
 FORMAT, VERSION = "rcmd rows", 1
 META = "meta.json"
@@ -73,10 +73,10 @@ def read_meta(folder: Path) -> Meta:
     except (FileNotFoundError, NotADirectoryError):
         what = f"has no {META}" if folder.is_dir() else "is not there, or is no folder"
         raise FileError(
-            f"{folder} {what}; expected a folder made by rcmd convert or by RowsWriter"
+            f"{visible(folder)} {what}; expected a folder made by rcmd convert or by RowsWriter"
         ) from None
-    except (OSError, UnicodeDecodeError) as fault:
-        raise FileError(f"{folder / META} cannot be read: {fault}") from fault
+    except (OSError, ValueError) as fault:  # no name of a file, or no text
+        raise FileError(f"{visible(folder / META)} cannot be read: {fault}") from fault
     try:
         body = json.loads(text)
     except json.JSONDecodeError:

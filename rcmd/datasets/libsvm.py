@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from rcmd.rows.validation import Array, FileError
+from rcmd.rows.validation import Array, FileError, visible
 
 _BLOCK = 1 << 20  # bytes of text parsed at a time; much larger blocks fall out of the cache
 _LONGEST_LINE = 1 << 25  # bytes, some two million entries: no more is ever taken into memory
@@ -149,11 +149,11 @@ def _blocks(name: str) -> Generator[tuple[bytes, float], None, None]:
             while (block := ahead.result())[0]:
                 ahead = pool.submit(read)
                 yield block
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
         missing = isinstance(error, FileNotFoundError)
         way = "; expected the path of a LIBSVM file" if missing else ""
-        raise FileError(f"{name} cannot be read: {reason}{way}") from error
+        raise FileError(f"{visible(name)} cannot be read: {reason}{way}") from error
 
 
 def _parse(text: bytes, limit: int) -> tuple[Any, Array]:

@@ -40,13 +40,13 @@ def pip_install(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
-def visible(text: str) -> str:
+def visible(text: object) -> str:
     r"""``text`` with control characters escaped: what a file holds must not rule a terminal.
 
     >>> print(visible("red: \x1b[31m"))
     red: \x1b[31m
     """
-    return "".join(c if c.isprintable() or c in "\n\xa0" else ascii(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in "\n\xa0" else ascii(c)[1:-1] for c in str(text))
 
 
 def one_line(fault: object) -> str:
@@ -283,3 +283,16 @@ def takes(function: Any, count: int) -> bool:
     except ValueError:  # it does not say
         return callable(function)
     return True
+
+
+def of_rcmd(member: Any) -> bool:
+    """Whether a member of a class is no function, or one of rcmd's own."""
+    origin = getattr(member, "__module__", None) if callable(member) else None
+    return origin is None or origin.partition(".")[0] == "rcmd"
+
+
+def unwrapped(member: Any) -> Any:
+    """The function of a property, a static or a class method; else the member itself."""
+    for name in ("fget", "func", "__func__"):
+        member = getattr(member, name, member)
+    return member

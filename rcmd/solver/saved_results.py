@@ -30,7 +30,13 @@ FORMAT = Kind("result", 2, "result.save(…) or rcmd solve --save")
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write ``result`` to ``path``, replacing any file there; see ``Result.save``."""
     check_replaceable(path)
-    write_file(Path(path), {"versions": versions(), **parts(result)}, FORMAT)
+    try:
+        write_file(Path(path), {"versions": versions(), **parts(result)}, FORMAT)
+    except OSError as fault:  # a full disk, or a folder such as /proc
+        raise OSError(
+            f"{str(path)!r} cannot be written, {fault.strerror or fault}; expected a place in a "
+            "folder that takes files"
+        ) from None
 
 
 def parts(result: Result) -> dict[str, Any]:

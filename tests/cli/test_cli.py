@@ -433,7 +433,7 @@ def test_a_loss_that_reads_fields_is_checked_at_numbers(capsys):
     assert "reads none" in refusal(capsys, "check", "logistic", "--field", "tau=1")
 
 
-def test_a_method_of_ones_own_may_say_its_batch(capsys, own):
+def test_a_method_of_ones_own_may_say_its_batch(capsys, own, tmp_path):
     own.write_text(
         "from rcmd import RCMD, Corrected\nfrom rcmd.engine.sampling import CyclicSampler\n"
         "four, corrected = RCMD(batch=4), Corrected(RCMD(batch=4))\n"
@@ -444,6 +444,11 @@ def test_a_method_of_ones_own_may_say_its_batch(capsys, own):
         main(["solve", *words])
         told = json.loads(capsys.readouterr().out)
         assert told["gradients"] == batch * told["iterations"]
+    matrix = tmp_path / "matrix.csv"  # a task that says a batch, too
+    np.savetxt(matrix, np.random.default_rng(0).normal(size=(3, 4)), delimiter=",")
+    words = [str(matrix), "--rows", "cur", "--oracle", "cur:auto:1", "--max-iterations", "5"]
+    assert main(["solve", *words, "--method", f"{own}:four"]) in (0, 1)
+    capsys.readouterr()
     assert "given by solve and by RCMD" in refusal(
         capsys, "solve", "--method", f"{own}:four", "--batch", "2"
     )

@@ -28,7 +28,6 @@ from rcmd import (
 from rcmd.distributed import ShardedProblem, SharedError, rehearse
 from rcmd.distributed.shards import block
 from rcmd.methods.corrections import ball, hull
-from rcmd.rows import base
 
 N, P = 61, 6
 HULL = Hull(np.vstack([2 * np.eye(P), -2 * np.eye(P), np.full((1, P), 0.5)]))
@@ -206,9 +205,8 @@ def test_a_run_goes_on_bit_for_bit(layout: Any, oracle: LinearMinOracle, tmp_pat
             assert (more.w == whole.w).all()
 
 
-def test_ranks_may_end_within_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_may_end_within_a_round() -> None:
     """No rank asks the clock, together with the others, while it works alone."""
-    monkeypatch.setattr(base, "BLOCK_ENTRIES", 1)  # Gram matrices in as many blocks as rows
     X, y = data()
 
     def work(group: Any) -> Any:

@@ -36,6 +36,7 @@ def test_the_table_has_the_gaps_and_bounds_of_the_runs(small, capsys, tmp_path):
     assert main(["bench", "steps", "--seeds", "4", "--passes", "5", "--json", str(path)]) == 0
     out = capsys.readouterr().out
     assert "none is left out: it is not there" in out
+    assert "20 rows and 3 columns that are drawn" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 100
     row, counts = json.loads(path.read_text())["sections"][0]["rows"]
     assert (counts["data"], counts["R"]) == ("counts", "ridge:1")

@@ -73,6 +73,9 @@ class Cube(LinearMinOracle):
         return max(float(abs(beta).max()) - self.radius, 0.0)
 
 
+REFERENCE = RCMD(engine="reference")
+
+
 def the_certificate(problem):
     return certify(problem, np.zeros(4), np.zeros(40))
 
@@ -136,6 +139,22 @@ def test_a_callable_object_put_into_a_shipped_class_is_checked(monkeypatch):
     monkeypatch.setattr(L1Ball, "minimum", Halved())
     with pytest.raises(ValueError, match="minimum of L1Ball"):
         Problem(X, Y, LeastSquares(), L1Ball(1.0))
+
+
+@pytest.mark.parametrize(("tilt", "right"), [(1.0 + 1e-15, True), (1.01, False)])
+def test_a_loss_that_a_callback_alters_is_seen_when_the_run_ends(tilt, right):
+    problem = Problem(X, Y, Dial(), Cube(0.1))
+
+    def alter(state):
+        if state.iteration == 20:
+            problem.loss.tilt = tilt
+
+    run = {"method": REFERENCE, "tol": 0.0, "max_iterations": 40, "record_at": [20, 21, 40]}
+    if right:
+        assert solve(problem, callbacks=alter, **run).ground == "sampled"
+        return
+    with pytest.raises(ValueError, match="of Dial at"):
+        solve(problem, callbacks=alter, **run)
 
 
 def test_without_a_check_it_is_said():

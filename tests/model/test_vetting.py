@@ -537,9 +537,11 @@ def write(c, share, out):
         out[k] = -c[k] * (share * 2.0 / size)
 
 
+@pytest.mark.parametrize("large", [vetting.LARGE, 5], ids=["few variables", "many"])
 @pytest.mark.parametrize("kind", read_by_loops(1.0))
-def test_what_loops_read_is_compared_with_argmin(kind):
+def test_what_loops_read_is_compared_with_argmin(kind, large, monkeypatch):
     """A set with another ``shape`` was given a bound of 0.032 at a gap of 3.98."""
+    monkeypatch.setattr(vetting, "LARGE", large)
     base, arguments, members = read_by_loops(1.0)[kind]
     right = made(base, members)(*arguments)
     assert Problem(X, Y, LeastSquares(), right).ground == "sampled"

@@ -12,6 +12,7 @@ import pytest
 
 from rcmd import RCMD, FileError, Problem, certify, load_result, resume, solve
 from rcmd.cli.main import main
+from rcmd.datasets import open_rows, read_libsvm
 from rcmd.methods import method_named
 from rcmd.solver.checkpoint.file import TREE, read_file, write_file
 from rcmd.solver.saved_results import FORMAT
@@ -166,3 +167,31 @@ def test_what_a_file_says_does_not_rule_the_terminal(tmp_path: Path, capsys: Any
         assert main(["show", str(file)]) == 2
     write_file(file, held | {"beta": np.array(1.0)}, FORMAT)
     assert main(["show", str(file)]) == 2
+
+
+NAMES = ("a\0b", "x" * 300, "absent/x", "red\x1b[31m")
+
+
+@pytest.mark.parametrize("name", NAMES, ids=["NUL", "long", "no folder", "control"])
+def test_what_is_no_file_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    readers = (load_result, lambda path: resume(path, problem()), open_rows, read_libsvm)
+    for read in readers:
+        with pytest.raises(FileError) as refused:
+            read(file)
+        assert not {"\0", "\x1b"} & set(str(refused.value))
+
+
+def test_a_result_that_cannot_be_written_is_said_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*at: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    result = solve(problem(), tol=1e-3)
+    monkeypatch.setattr("rcmd.solver.saved_results.write_file", full)
+    with pytest.raises(OSError, match="cannot be written, No space left on device; expected"):
+        result.save(tmp_path / "run.rcmd")
+    for name in NAMES[:2]:
+        with pytest.raises(ValueError, match="is no name of a file"):
+            result.save(tmp_path / name)

@@ -1,5 +1,6 @@
 """Expected gaps: all sequences of batches, held to the reference engine; and sampled ones."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction as F
 from functools import partial
@@ -78,10 +79,19 @@ def test_other_steps(method: RCMD, last: bool) -> None:
 @pytest.mark.parametrize("exact", [True, False])
 def test_beginnings_are_run_together_or_apart(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     make = exact_problem if exact else partial(problem, "logistic")
-    instance, found = make("ridge"), []
-    for entries in (enumeration.COMPILE_FROM, 40, 1):
+    instance, found, calls = make("ridge"), [], Counter[int]()
+    honest = enumeration._Runs.mean
+
+    def counted(self: Any, *at: Any) -> Any:
+        calls[enumeration.COMPILE_FROM] += 1
+        return honest(self, *at)
+
+    monkeypatch.setattr(enumeration._Runs, "mean", counted)
+    for entries in (enumeration.COMPILE_FROM, 100, 1):
         monkeypatch.setattr(enumeration, "COMPILE_FROM", entries)
         found.append(expected_gap(instance, 3, batch=2))
+    together, some, apart = calls.values()
+    assert together < some < apart
     assert found[1:] == (found[:1] * 2 if exact else pytest.approx(found[:1] * 2, rel=1e-13))
 
 

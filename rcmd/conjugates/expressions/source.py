@@ -252,10 +252,8 @@ def _gap(core: AnyCore, gamma: float, reach: float) -> list[str]:
         # do the terms of values that nearly vanish. What they may miss, certificates allow for.
         lines.append("    at_r, at_q = core_value(r§), core_value(q§)")
         lines.append(f"    room = {ROOM!r} * (abs(at_r) + abs(at_q) + abs(w) * (abs(r) + abs(q)))")
-        largest = "max(core_curvature(r§), core_curvature(q§))"
-        lines.append(
-            f"    room += min(5e-14, 1e-14 * {gamma if math.isfinite(gamma) else largest})"
-        )
+        largest = "min(5.0, max(core_curvature(r§), core_curvature(q§)))"
+        lines.append(f"    room += 1e-14 * {gamma if math.isfinite(gamma) else largest}")
         lines.append("    if abs(at_r - at_q - w * (r - q) - total) <= room:")
         lines.append("        return total")
     return [*lines, plain]

@@ -24,7 +24,7 @@ from rcmd.model import prox, schedules
 from rcmd.model.fingerprint import fingerprint
 from rcmd.oracles.base import depth
 from rcmd.rows.processes import shared_errors
-from rcmd.rows.validation import FileError, one_line, warn_caller
+from rcmd.rows.validation import FileError, visible, warn_caller
 from rcmd.solver.checkpoint.file import CannotSave, part_of, read_file, write_file
 from rcmd.solver.history import StopReason
 from rcmd.solver.saved_results import from_parts, parts
@@ -137,7 +137,7 @@ def whole_path(checkpoint: Any) -> Path:
 def refuse_missing(path: Path) -> None:
     """Say that there is no such file."""
     if not os.path.isfile(path):  # False too for what is no name
-        raise FileNotFoundError(f"there is no checkpoint {path}; expected the name of a file")
+        raise FileError(f"there is no checkpoint {visible(path)}; expected the name of a file")
 
 
 def _refuse_existing(path: Path) -> None:
@@ -149,13 +149,13 @@ def _refuse_existing(path: Path) -> None:
         tree = read_file(path)
     except (FileError, OSError):
         raise FileExistsError(
-            f"checkpoint {path} exists and is not a whole checkpoint of rcmd; expected a new name: "
-            "it will not be overwritten"
+            f"checkpoint {visible(path)} exists and is not a whole checkpoint of rcmd; expected a "
+            "new name: it will not be overwritten"
         ) from None
     raise FileExistsError(
-        f"checkpoint {path} exists and holds a run of {tree['seconds']:.3g} s; continue it by "
-        "rcmd.resume(file, problem) or `rcmd resume FILE`, or choose a new name: it will not be "
-        "overwritten"
+        f"checkpoint {visible(path)} exists and holds a run of {tree['seconds']:.3g} s; continue "
+        "it by rcmd.resume(file, problem) or `rcmd resume FILE`, or choose a new name: it will not "
+        "be overwritten"
     )
 
 
@@ -169,7 +169,7 @@ def _refuse_folder(path: Path) -> None:
         part.unlink()
     except (OSError, ValueError) as fault:
         raise OSError(
-            f"checkpoint {one_line(path)} cannot be written, "
+            f"checkpoint {visible(path)} cannot be written, "
             f"{getattr(fault, 'strerror', None) or fault}; expected a name in an existing folder "
             "that you may write to"
         ) from None
