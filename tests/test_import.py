@@ -1,7 +1,10 @@
 import builtins
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import rcmd
 
@@ -43,3 +46,20 @@ def test_one_solve_runs_few_modules(tmp_path):
     for (*_, job, solver, count), most in zip(lines, (60, 30, 40), strict=True):
         assert solver == "rcmd.solver.solve", "the last of the names, in order"
         assert 10 < int(count) <= most, job
+
+
+PUBLIC = (
+    "rcmd", "rcmd.datasets", "rcmd.methods", "rcmd.plotting", "rcmd.testing", "rcmd.theory",
+    "rcmd.model.bounds", "rcmd.model.schedules", "rcmd.model.truth", "rcmd.applications.cur",
+    "rcmd.applications.completion", "rcmd.applications.nonsmooth",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_tab_completion_shows_public_names_alone(name):
+    module = import_module(name)
+    shown = dir(module)
+    assert shown == sorted(module.__all__)
+    assert len(shown) >= 2
+    assert [word for word in shown if word.startswith("_") or not hasattr(module, word)] == []
+    assert not {"Any", "np", "dataclass", "import_module", "annotations"} & set(shown)

@@ -101,3 +101,11 @@ def complete(
     growing = accumulate(repeat(8), lambda iteration, _: iteration + iteration // 2)  # 8, 12, 18, …
     defaults: dict[str, Any] = {"batch": 1.0, "record_at": growing, "method": "rcmd"}
     return Completion(problem, solve(problem, **(defaults | options)))
+
+
+__all__ = ["Completion", "complete"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

@@ -139,3 +139,11 @@ def _checked(M: Any) -> Array:
     if not array.any():
         raise ValueError("M is zero throughout; expected a matrix with something to factorize")
     return array
+
+
+__all__ = ["CurFactorization", "factorization", "factorize", "problem"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

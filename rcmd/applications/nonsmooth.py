@@ -235,3 +235,11 @@ def _checked_bounds(bounds: Any, n: int) -> Array:
             f"each of the {n} entries of y"
         )
     return np.full(n, array, dtype=float)
+
+
+__all__ = ["Minimum", "as_dual", "minimize"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

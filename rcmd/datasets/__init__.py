@@ -28,3 +28,8 @@ __all__ = [
     "read_libsvm",
     "read_table",
 ]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

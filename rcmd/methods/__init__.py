@@ -59,6 +59,10 @@ NAMED = {
 if not TYPE_CHECKING:  # type checkers read the imports above
     __all__ = ["NAMED", "Method", "Progress", "method_named", *(kind for _, kind in NAMED.values())]
 
+    def __dir__() -> list[str]:
+        """What tab completion shows."""
+        return __all__
+
 
 def method_named(text: str) -> Method:
     """The method of that name, with a step rule or a prox after a colon where it has one.

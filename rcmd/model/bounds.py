@@ -852,3 +852,22 @@ def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tup
             if bound.at_least(constants, k) < min(value for _, value in found):
                 found.append((bound, bound(constants, iterations)))
     return min(found, key=lambda pair: pair[1])
+
+
+__all__ = [
+    "Bound",
+    "Hypothesis",
+    "RunFacts",
+    "Verdict",
+    "all_bounds",
+    "asked",
+    "best",
+    "named",
+    "valid",
+    "why_none",
+]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

@@ -352,3 +352,21 @@ def default_schedule(constants: Constants, unit_steps: bool = False) -> Schedule
         return SublinearSchedule(constants.blocks)
     kind = UnitStepSchedule if unit_steps else LinearSchedule
     return kind(constants.blocks, constants.sigma)
+
+
+__all__ = [
+    "HeadStart",
+    "LinearSchedule",
+    "Resumed",
+    "Schedule",
+    "ShortStep",
+    "StepState",
+    "SublinearSchedule",
+    "UnitStepSchedule",
+    "default_schedule",
+]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

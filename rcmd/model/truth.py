@@ -143,3 +143,11 @@ def _run(programme: Any, options: dict[str, Any]) -> float:
 def _tight(cp: Any) -> dict[str, Any]:
     tolerances = ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_ktratio")
     return {"solver": cp.CLARABEL, **dict.fromkeys(tolerances, 1e-11)}
+
+
+__all__ = ["Truth", "linear_minimum", "loss_values", "solve"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

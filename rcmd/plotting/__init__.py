@@ -13,3 +13,8 @@ from rcmd.plotting.figures import coefficients, compare, duals, run
 from rcmd.plotting.panels import Line, Panel, check_plot, drawn
 
 __all__ = ["Line", "Panel", "check_plot", "coefficients", "compare", "drawn", "duals", "run"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

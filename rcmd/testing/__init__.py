@@ -33,3 +33,8 @@ __all__ = [
     "inspect_sampler",
     "inspect_schedule",
 ]
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

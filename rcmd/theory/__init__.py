@@ -17,3 +17,8 @@ from rcmd.theory.worst_cases import WorstCase, worst_case
 __all__ = [
     "Catch", "Verification", "WorstCase", "expected_gap", "hunt", "verify", "worst_case",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return __all__

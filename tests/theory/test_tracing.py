@@ -212,3 +212,16 @@ def test_refusals(options: Any, message: str) -> None:
     proof = trace(exact_problem("box"), 1, w=zero(exact_problem("box")))
     with pytest.raises(ValueError, match="the proof has no line 'five'; expected one of 'Prop"):
         proof.line("five")
+
+
+def test_a_trace_is_short_where_it_is_looked_at_and_drawn_where_its_sides_are_positive():
+    pytest.importorskip("matplotlib")
+    task = Problem([[1.0], [2.0]], [1.0, 0.5], LeastSquares(), Box(-1.0, 1.0))
+    proof = trace(task, 4, w=[-0.5, 0.25])
+    assert repr(proof) == "Trace(16 lines of the proof, 4 steps, 0 broken)"
+    assert "Jensen" in proof._repr_html_()
+    (axes,) = proof.plot().axes
+    drawn = [line for line in axes.get_lines() if len(line.get_xdata()) == 4]
+    (last,) = [line for line in drawn if line.get_ydata()[0] == pytest.approx(
+        float(proof.line("Theorem 3.1")[0].left / proof.line("Theorem 3.1")[0].right))]  # fmt: skip
+    assert last.get_xdata().tolist() == [1, 2, 3, 4]

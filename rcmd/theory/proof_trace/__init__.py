@@ -224,6 +224,29 @@ class Trace(Sequence[Entry]):
         sure = (Relation.AT_MOST, Relation.EQUAL)
         return [entry for entry in self if entry.line.relation in sure and not entry.holds]
 
+    def __repr__(self) -> str:
+        steps, broken = len(self) // len(self.lines), len(self.broken())
+        return f"Trace({len(self.lines)} lines of the proof, {steps} steps, {broken} broken)"
+
+    def _repr_html_(self) -> str:
+        from rcmd.plotting.notebook import text_html
+
+        return text_html(str(self))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Left over right of every line at every step, where both are positive: 1 is tight.
+
+        ``axes`` are matplotlib's, to draw into; without them the figure is as wide as a column.
+        """
+        from rcmd.plotting.panels import Line, Panel, shown
+
+        lines = []
+        for line in self.lines:
+            found = [e for e in self.line(line.name) if e.left > 0 and e.right > 0]
+            ratios = [float(e.left / e.right) for e in found]
+            lines.append(Line(line.name, [e.i + 1 for e in found], ratios))
+        return shown([Panel("", "steps", lines, "left / right", levels=(1.0,), log="")], axes)
+
     def __str__(self) -> str:
         rows = [("line", "statement", "must be", "holds", "left/right, median", "least slack")]
         rows += [self._row(line) for line in self.lines]
