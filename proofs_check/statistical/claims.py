@@ -68,5 +68,5 @@ def _verified(experiment: Experiment, schedule: Schedule) -> Verification:
     if schedule != default_schedule(constants):
         bound = Bound("planted", schedule=type(schedule), value=lambda c, k: value)
     return verify(
-        bound, problem, experiment.steps, method=RCMD(schedule=schedule), seeds=range(runs)
+        bound, problem, experiment.steps, method=RCMD(batch=1, schedule=schedule), seeds=range(runs)
     )

@@ -5,10 +5,16 @@ where a mean is above it.
     rcmd replicate a9a.bz2 --oracle l1:5 --batch 1% --seeds 20 --plot a9a.png
 
 The figure has every run, their mean and quantiles, and the bound, over passes.
+With several batches or schedules, between commas, it is a study: a table for
+each, and a figure of their means and bounds.
+
+    rcmd replicate --batch 1,4,40 --passes 30 --plot batches.svg
+    rcmd replicate --schedule sublinear,head-start --passes 30
 """
 
 import argparse
 import math
+from itertools import product
 from typing import Any
 
 from rcmd.cli.options import (
@@ -24,7 +30,7 @@ from rcmd.model.problem import Problem
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Report, Section, about_command
 from rcmd.solver.solve import iterate
-from rcmd.theory.replicates import AgainstBound, Replicates, check_confidence, replicate
+from rcmd.theory.replicates import AgainstBound, Replicates, check_confidence, sweep
 
 NOTES = (
     "best: quantiles of the gap of the best pair up to there; the numbers of steps are in the JSON "
@@ -57,30 +63,63 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--seeds is {options.seeds}; expected at least 2")
     check_confidence(options.confidence)
     problem, remarks = samples_problem(options, options.loss, options.oracle)
-    chosen: dict[str, Any] = {"batch": chosen_batch(options), "tol": 0.0}
-    chosen |= {"max_gradients": math.ceil(options.passes * problem.n)}
-    chosen |= {"method": chosen_method(options, "rcmd")}
+    common = {"tol": 0.0, "max_gradients": math.ceil(options.passes * problem.n)}
+    cases = {name: (problem, own) for name, own in studied(options).items()}
     seeds = range(options.seed, options.seed + options.seeds)
-    runs = replicate(problem, seeds, n_jobs=options.jobs, tell=tell_on_terminal, **chosen)
-    found = runs.against_bound(options.confidence) if runs.bounded else None
+    found = sweep(cases, seeds, n_jobs=options.jobs, tell=tell_on_terminal, **common)
+    sections, violated = [], False
+    for name, (_, own) in cases.items():
+        section, above = _section(name, problem, found[name], common | own, options.confidence)
+        section.notes[:0] = remarks
+        sections.append(section)
+        violated = violated or above
+    for section in sections[:-1]:
+        section.notes = [note for note in section.notes if note not in sections[-1].notes]
+    settings = about_command(options, rows=problem.n, features=problem.p)
+    Report(sections, settings).tell(options.json)
+    if options.plot is not None:
+        figure = found.plot() if len(found) > 1 else next(iter(found.values())).plot()
+        figure.savefig(options.plot)
+    return 1 if violated else 0
+
+
+def studied(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The batch and the method of each case, by its name: every batch with every schedule."""
+    batches, schedules = split(options.batch), split(options.schedule)
+    cases = {}
+    for batch, schedule in product(batches, schedules):
+        words = argparse.Namespace(**vars(options) | {"batch": batch, "schedule": schedule})
+        named = [f"batch {batch}"] * (len(batches) > 1) + [str(schedule)] * (len(schedules) > 1)
+        own = {"batch": chosen_batch(words), "method": chosen_method(words, "rcmd")}
+        cases[", ".join(named)] = own
+    return cases
+
+
+def split(text: str | None) -> list[str | None]:
+    """The words between commas; in a word with parentheses commas are its own.
+
+    >>> split("1,4"), split("mine.py:Steps(1,2)"), split(None)
+    (['1', '4'], ['mine.py:Steps(1,2)'], [None])
+    """
+    return [text] if text is None or "(" in text else [*text.split(",")]
+
+
+def _section(
+    name: str, problem: Problem, runs: Replicates, chosen: dict[str, Any], confidence: float
+) -> tuple[Section, bool]:
+    """The table of a case, and whether a mean is above its bound."""
+    found = runs.against_bound(confidence) if runs.bounded else None
     size = f"n = {problem.n:,}, p = {problem.p:,}"
-    title = f"{options.seeds} runs, {size}, {problem.loss!r}, {problem.regularizer!r}"
-    notes = [*remarks, NOTES[0]]
+    about = f"{len(runs)} runs, {size}, {problem.loss!r}, {problem.regularizer!r}"
+    notes = [NOTES[0]]
     if found is None:
         notes.append(f"no theorem bounds these runs: {runs[0].note}")
     else:
-        notes += [
-            NOTES[1],
-            NOTES[2].format(options.confidence),
-            *bounds_shown(problem, chosen, found),
-        ]
+        notes += [NOTES[1], NOTES[2].format(confidence), *bounds_shown(problem, chosen, found)]
+    title = ": ".join(filter(None, (name, about)))
     section = Section("replicates", title, HEADER if found else HEADER[:4], notes=notes)
     _add(section, runs, found)
-    settings = about_command(options, rows=problem.n, features=problem.p)
-    Report([section], settings).tell(options.json)
-    if options.plot is not None:
-        runs.plot().savefig(options.plot)
-    return 1 if found is not None and found.violated else 0
+    return section, found is not None and found.violated
 
 
 def bounds_shown(problem: Problem, chosen: dict[str, Any], found: AgainstBound) -> list[str]:

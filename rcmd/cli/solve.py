@@ -189,7 +189,8 @@ def finish(task: Task, steps: Run, options: argparse.Namespace) -> int:
         result.save(options.save)
     said = list(task.summary(result))
     shown = [bound.described() for bound in rows.bounds.values()]
-    named = [f"bound {text}" for text in shown if text not in about]
+    known = " ".join(about.split())
+    named = [f"bound {text}" for text in shown if text not in known]
     told = [*picture(result.history, problem.n), "", *named, *ending(result), *said]
     say("\n".join(told), options.json)
     built_in = options.file is None and not problem.spread

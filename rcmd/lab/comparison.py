@@ -171,16 +171,17 @@ class Comparison(Mapping[str, Standing]):
 
     def _panel(self, axis: str, alone: str | None = None) -> Panel:
         """All curves, or one method in front of the others."""
-        lines = []
+        lines, limits = [], self._limits()
+        floor = 0.0 if limits is None else limits[0] / 10  # a curve that reaches 0 leaves the panel
         for standing in sorted(self.standings, key=lambda one: one.entrant.name == alone):
             name = standing.entrant.name
             front = {"color": "#0072B2", "linewidth": 1.6, "zorder": 3}
             look = front if name == alone else {}
             for curve in standing.curves if name == alone or alone is None else standing.curves[:1]:
                 xs = [getattr(point, axis) for point in curve]
-                ys = [point.primal - self.best for point in curve]
+                ys = [max(point.primal - self.best, floor) for point in curve]
                 lines.append(Line(name if alone is None else "", xs, ys, look))
-        return Panel(alone or "", AXES[axis], lines, "P − best known", limits=self._limits())
+        return Panel(alone or "", AXES[axis], lines, "P − best known", limits=limits)
 
     def _limits(self) -> tuple[float, float] | None:
         """From above the best start down to a thousandth of what the median method leaves."""

@@ -313,7 +313,9 @@ def _theorems(problem: Problem, constants: Constants, kind: bounds.Kind) -> tupl
         after = f"after {passes} pass{'es' if passes > 1 else ''}"
         lines.append(_line(f"{after}, {bound.what} ≤", f"{max(value, floor):.4g}  ({bound.name})"))
         shown[bound.name] = bound
-    words = (textwrap.wrap(bound.described(), 76) for bound in shown.values())
+    words = (
+        textwrap.wrap(bound.described(), 76, break_on_hyphens=False) for bound in shown.values()
+    )
     return (*lines, *("\n    ".join([f"  {first}", *more]) for first, *more in words))
 
 

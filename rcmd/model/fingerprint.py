@@ -14,6 +14,7 @@ from rcmd.conjugates.base import SeparableConjugate
 from rcmd.jit.caching import fingerprint as code_fingerprint
 from rcmd.rows.disk import ArrayFile
 from rcmd.rows.operator import OperatorRows
+from rcmd.rows.validation import of_rcmd, unwrapped
 
 BLOCK_BYTES = 2**26
 
@@ -120,16 +121,3 @@ def _add_object(digest: Any, value: Any, inside: tuple[int, ...]) -> None:
         if name[0] != "_" or kind not in own:
             digest.update(name.encode())
             _add(digest, vars(value)[name], inside)
-
-
-def of_rcmd(member: Any) -> bool:
-    """Whether a member of a class is no function, or one of rcmd's own."""
-    origin = getattr(member, "__module__", None) if callable(member) else None
-    return origin is None or origin.partition(".")[0] == "rcmd"
-
-
-def unwrapped(member: Any) -> Any:
-    """The function of a property, a static or a class method; else the member itself."""
-    for name in ("fget", "func", "__func__"):
-        member = getattr(member, name, member)
-    return member

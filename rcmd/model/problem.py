@@ -26,7 +26,7 @@ from rcmd.model.constants import (
     refuse_overflow,
     summarize,
 )
-from rcmd.model.fingerprint import fingerprint, of_rcmd, unwrapped
+from rcmd.model.fingerprint import fingerprint
 from rcmd.model.specs import Waiting, as_loss, as_oracle, for_columns
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
@@ -43,7 +43,9 @@ from rcmd.rows.validation import (
     batch_size,
     checked_numbers,
     in_number_type,
+    of_rcmd,
     positive,
+    unwrapped,
 )
 
 FIXED = (

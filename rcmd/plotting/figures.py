@@ -41,6 +41,12 @@ MOST_POINTS = 2000
 AT_AN_END = 1e-6
 """Share of the width of dom l* within which a dual variable counts as at its end."""
 
+DEEPEST = 2.0
+"""How far below its end D is drawn, in units of the height of P above that end."""
+
+CURVE_POINTS = 200
+"""Points of a curve that is drawn beside dual variables."""
+
 POINTS = {"linestyle": "", "markersize": 2.4, "markevery": 1}
 CURVE = {"marker": "", "linewidth": 1.0, "zorder": 1.8}
 
@@ -78,9 +84,16 @@ def run(result: Result, x: Axis = "gradients", axes: Any = None, y: str | None =
     for name in history.own:
         if name in bounds:
             pair[f"{plain(name)}, {bounds[name]}"] = name
+    # A bound that corrections follow at once is a point, and no curve.
+    several = [
+        name for name in pair.values() if np.isfinite(_floats(history.column(name))).sum() > 1
+    ]
+    pair = {name: of for name, of in pair.items() if of in several or len(history) == 1}
     curves = {"certified gap": "gap", **pair}
     gap = panel(r"$P(\beta) - D(w)$", curves, note=_zero(history, column))
-    values = panel("best values so far", {r"$P(\beta)$": "primal", "$D(w)$": "dual"}, log="x")
+    limits = _pair_limits(_floats(history.column("primal")), _floats(history.column("dual")))
+    both = {r"$P(\beta)$": "primal", "$D(w)$": "dual"}
+    values = panel("best values so far", both, log="x", limits=limits)
     return shown([values, gap], axes, alone=1)
 
 
@@ -122,6 +135,14 @@ def compare(
             history = result.history
             lines.append(Line(plain(str(name)), history.column(column), history.column("gap")))
     return shown([Panel("", label, lines, y_label="certified gap")], axes)
+
+
+def _pair_limits(primal: Array, dual: Array) -> tuple[float, float] | None:
+    """The ends of an axis for P and D, where early D(w) are so low that P would seem flat."""
+    top, bottom, end = primal[np.isfinite(primal)].max(), dual[np.isfinite(dual)].min(), dual[-1]
+    low = end - DEEPEST * (top - end)
+    margin = 0.05 * (top - low)
+    return (float(low), float(top + margin)) if bottom < low < top else None
 
 
 def _corrections(history: History, column: str) -> tuple[float, float, str] | None:
@@ -228,10 +249,11 @@ def _singular_values(betas: Sequence[LowRank]) -> Array:
 def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     """A figure with the dual variables w against margins or residuals, and sorted.
 
-    For labels ±1 both signs are folded into one curve: y·w against the margin y·xᵀβ; otherwise w
+    For labels ±1 both signs are folded into one: y·w against the margin y·xᵀβ; otherwise w
     against the residual xᵀβ − y. A pair with gap 0 lies on the curve w = l'(xᵀβ), which is drawn
-    beside the points; dotted lines are the ends of dom l*, which no w can pass. Weights are
-    divided out.
+    beside the points: one for all where l' is the same function of that for every label, else those
+    of the least, the middle and the largest label. Dotted lines are the ends of dom l*, which no w
+    can pass. Weights are divided out.
 
     Parameters
     ----------
@@ -257,10 +279,11 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     losses, s = problem.losses, problem.rows.matvec(result.beta)
     y = _floats(losses.y)
     low, high = (_floats(losses.unit(end)) for end in losses.domain)
-    w, response = _floats(losses.unit(result.w)), _floats(losses.unit(losses.derivative(s)))
+    w = _floats(losses.unit(result.w))
     s, letters = (s, "") if losses.offset is None else (s + losses.offset, " + o")
-    if set(np.unique(y)) <= {-1.0, 1.0}:
-        x, w, response = y * _floats(s), y * w, y * response
+    signs = set(np.unique(y)) <= {-1.0, 1.0}
+    if signs:
+        x, w = y * _floats(s), y * w
         low, high = np.minimum(y * low, y * high), np.maximum(y * low, y * high)
         predicted = rf"(x^T\beta{letters})" if letters else r"x^T\beta"
         x_label, sign = rf"margin $y\,{predicted}$", r"y\,"
@@ -271,14 +294,30 @@ def duals(problem: Problem, result: Result, axes: Any = None) -> Any:
     ends = sorted({float(end) for end in (*np.unique(low), *np.unique(high)) if np.isfinite(end)})
     levels = ends if len(ends) <= 2 else []
     by_x, by_w = _thinned(np.argsort(x, kind="stable")), _thinned(np.argsort(w, kind="stable"))
-    curve = Line(rf"${sign}l'(x^T\beta{letters})$", x[by_x], response[by_x], CURVE)
-    lines = [Line(variable, x[by_x], w[by_x], POINTS), curve]
+    name = rf"${sign}l'(x^T\beta{letters})$"
+    lines = [Line(variable, x[by_x], w[by_x], POINTS), *_responses(problem, x, signs, name)]
     scatter = Panel("", x_label, lines, y_label, levels=levels, log="")
     ranks = np.linspace(0, 100, len(by_w))
     lines = [Line(variable, ranks, w[by_w], POINTS)]
     x_label, note = f"rows in order of {variable} (%)", _counts(w, low, high)
     in_order = Panel("", x_label, lines, y_label, levels=levels, log="", note=note)
     return shown([scatter, in_order], axes)
+
+
+def _responses(problem: Problem, x: Array, signs: bool, name: str) -> list[Line]:
+    """l' along the axis of ``x``, of the least, middle and largest label where they differ."""
+    losses, y = problem.losses, _floats(problem.losses.y)
+    grid, order = np.linspace(x.min(), x.max(), CURVE_POINTS), np.argsort(y, kind="stable")
+    found: dict[float, Array] = {}
+    for j in dict.fromkeys(order[[0, len(order) // 2, -1]].tolist()):
+        offset = 0.0 if losses.offset is None else float(losses.offset[j])
+        at = (y[j] * grid if signs else grid + y[j]) - offset
+        slopes = [float(losses.one(j).derivative(s, y[j])) for s in at.tolist()]
+        found.setdefault(float(y[j]), np.array(slopes) * (y[j] if signs else 1.0))
+    first = next(iter(found.values()))
+    if all(np.allclose(first, other, rtol=1e-9, atol=1e-9) for other in found.values()):
+        return [Line(name, grid, first, CURVE)]
+    return [Line(f"{name}, $y={label:g}$", grid, curve, CURVE) for label, curve in found.items()]
 
 
 def _counts(w: Array, low: Array, high: Array) -> str:

@@ -283,3 +283,16 @@ def takes(function: Any, count: int) -> bool:
     except ValueError:  # it does not say
         return callable(function)
     return True
+
+
+def of_rcmd(member: Any) -> bool:
+    """Whether a member of a class is no function, or one of rcmd's own."""
+    origin = getattr(member, "__module__", None) if callable(member) else None
+    return origin is None or origin.partition(".")[0] == "rcmd"
+
+
+def unwrapped(member: Any) -> Any:
+    """The function of a property, a static or a class method; else the member itself."""
+    for name in ("fget", "func", "__func__"):
+        member = getattr(member, name, member)
+    return member

@@ -281,8 +281,8 @@ class Run(Iterator[State]):
             self._append(state.record())
             self._since.append(self._offered)
             self.stop = self._conclude(state.certificate, ended)
-            if self.stop is not None:
-                check_problem(self.problem)  # a callback may have altered it
+            if self.stop is not None and self.callbacks:
+                check_problem(self.problem)  # which they may have altered
             state = replace(state, own=self._call_back(state))
             self._history[-1] = state.record()
             if ended is None or self.stop in (StopReason.TOLERANCE, StopReason.PRECISION):

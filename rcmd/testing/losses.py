@@ -103,7 +103,8 @@ def with_fixed_fields(loss: SeparableConjugate, fields: Mapping[str, float]) -> 
         example = ", ".join(f"{name!r}: 0.5" for name in loss.reads)
         raise ValueError(
             f"fields holds {', '.join(fields) or 'none'} and {loss!r} reads "
-            f"{', '.join(loss.reads) or 'none'}; expected a number for each: fields={{{example}}}"
+            f"{', '.join(loss.reads) or 'none'}; expected a number for each: fields={{{example}}}, "
+            "or --field on the command line"
         )
     if not loss.reads:
         return loss

@@ -19,7 +19,7 @@ from rcmd.solver.result import Result
 from rcmd.solver.solve import iterate, solve
 from rcmd.theory.parallel import run_each
 
-__all__ = ["AgainstBound", "Replicates", "replicate", "sweep"]
+__all__ = ["AgainstBound", "Replicates", "Sweep", "replicate", "sweep"]
 
 
 def replicate(
@@ -75,10 +75,12 @@ def sweep(
     n_jobs: int = 1,
     tell: Callable[[str], None] = tell_on_terminal,
     **options: Any,
-) -> dict[str, Replicates]:
-    """``replicate`` for several cases, all their runs in one queue.
+) -> Sweep:
+    """``replicate`` for several cases, such as batch sizes or schedules, all runs in one queue.
 
-    ``cases`` are problems by name, or pairs of a problem and options that are its own.
+    ``cases`` are problems by name, or pairs of a problem and options that are its own. The runs
+    are the paper's algorithm without corrections, unless a ``method`` is given. The answer is a
+    ``dict`` of ``Replicates`` whose ``plot`` draws all of them.
 
     Examples
     --------
@@ -87,6 +89,9 @@ def sweep(
     >>> found = sweep({f"batch {b}": (problem, {"batch": b}) for b in (1, 3)}, range(2), tol=0.1)
     >>> [(name, len(runs)) for name, runs in found.items()]
     [('batch 1', 2), ('batch 3', 2)]
+    >>> figure = found.plot()
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['batch 1', 'batch 3']
     """
     numbers = _checked_seeds(seeds)
     wanted = "expected problems by name, such as {'l1': problem}"
@@ -100,7 +105,44 @@ def sweep(
     runs = run_each(_run, tasks, names, jobs=n_jobs, tell=tell)
     size = len(numbers)
     each = (tuple(runs[k * size : (k + 1) * size]) for k in range(len(every)))
-    return {name: Replicates(numbers, own) for name, own in zip(every, each, strict=True)}
+    return Sweep({name: Replicates(numbers, own) for name, own in zip(every, each, strict=True)})
+
+
+class Sweep(dict[str, "Replicates"]):
+    """The ``Replicates`` of each case by its name."""
+
+    def plot(self, axes: Any = None) -> Any:
+        """The mean gap of every case over the passes, and where one applies its bound, dashed.
+
+        It is the gap of the theorem's pair where a bound is about it in all cases, else the
+        certified one. ``axes`` are matplotlib's, to draw into.
+        """
+        from rcmd.plotting.panels import Line, Panel, plain, shown
+
+        bounded = all(runs.bounded for runs in self.values())
+        of, name = ("pair_gap", "gap of theorem's pair") if bounded else ("gap", "certified gap")
+        lines = []
+        for case, runs in self.items():
+            passes = runs.mean("gradients") / len(runs[0].w)
+            lines.append(Line(plain(case), passes, runs.mean(of)))
+            if bounded:
+                dashed = {"linestyle": "--", "linewidth": 1.0, "alpha": 0.8}
+                lines.append(Line(plain(case), passes, runs.mean("bound"), dashed))
+        runs = next(iter(self.values()))
+        note = "dashed: the theorem's bounds on the means" if bounded else ""
+        y_label = f"{name}, mean of {len(runs)} runs"
+        return shown([Panel("", "passes", lines, y_label, note=note)], axes)
+
+    def __repr__(self) -> str:
+        return f"Sweep({', '.join(map(repr, self))})"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {runs}" for name, runs in self.items())
+
+    def _repr_html_(self) -> str:
+        from rcmd.plotting.notebook import text_html
+
+        return text_html(str(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +257,12 @@ class Replicates(Sequence[Result]):
 
     def __repr__(self) -> str:
         return f"Replicates({self})"
+
+    def _repr_html_(self) -> str:
+        from rcmd.plotting.notebook import text_html
+
+        summary = [self.against_bound().summary()] if self.bounded and len(self) > 1 else []
+        return text_html("\n".join([str(self), *summary]))
 
     def __str__(self) -> str:
         gaps = np.array([float(result.gap) for result in self.results])

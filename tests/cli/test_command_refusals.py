@@ -97,7 +97,7 @@ def check(tmp_path, monkeypatch, capsys):
 
     for owner, name in (
         (Run, "finish"), (racing.Entrant, "solve"), (oracles, "race"), (peers, "compete"),
-        (demo, "make_page"), (demo.webbrowser, "open"), (replicate, "replicate"),
+        (demo, "make_page"), (demo.webbrowser, "open"), (replicate, "sweep"),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, work)
 

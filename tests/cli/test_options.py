@@ -111,6 +111,10 @@ def table(column):
     return lambda told: [row[column] for row in told.data["sections"][0]["rows"]]
 
 
+def titles(told):
+    return [section["title"].partition(":")[0] for section in told.data["sections"]]
+
+
 def first(column):
     return lambda told: table(column)(told)[0]
 
@@ -218,6 +222,8 @@ CHANGES = [
     (REPLICATE, "--oracle l1:0.5", table("mean"), DIFFERENT),
     (REPLICATE, "--batch 5", lambda t: table("passes")(t)[-1] / table("iteration")(t)[-1], 1 / 8),
     (REPLICATE, "--seed 1", table("mean"), DIFFERENT),
+    (REPLICATE.replace("--batch 4 ", ""), "--batch 4,10", titles, ["batch 4", "batch 10"]),
+    (REPLICATE, "--schedule sublinear,head-start", titles, ["sublinear", "head-start"]),
     (REPLICATE, "--passes 2", lambda t: table("passes")(t)[-1], 2),
     (REPLICATE, "--seeds 3", lambda t: len(first("gaps")(t)), 3),
     (REPLICATE, "--confidence 0.5", table("interval"), DIFFERENT),
@@ -263,7 +269,7 @@ def test_an_option_changes_what_it_says(told, line, added, view, then):
 
 
 HANDED = {
-    ("replicate rows", "rcmd.cli.replicate.replicate"): ["--jobs 2: n_jobs 2"],
+    ("replicate rows", "rcmd.cli.replicate.sweep"): ["--jobs 2: n_jobs 2"],
     ("fuzz", "rcmd.cli.fuzz.search"): [
         "--seconds 7: seconds 7.0", "--seed 3: seed 3", "--planted: planted True",
     ],

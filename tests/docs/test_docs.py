@@ -1,6 +1,7 @@
 """The documentation: complete, with examples, its commands run, and it builds without a warning."""
 
 import ast
+import doctest
 import inspect
 import re
 import shlex
@@ -68,6 +69,7 @@ EXAMPLES = {
     "rcmd.SparseAtom": "Atom",
     "rcmd.plotting.drawn": "Line Panel",
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",
+    "rcmd.sweep": "theory.replicates.Sweep",
     "rcmd.rows.as_rows": "DenseRows DiskRows Rows SparseRows",
     "rcmd.testing.check_conjugate": "ContractError",
     "rcmd.testing.inspect_conjugate": "Failure Report inspect_prox",
@@ -103,7 +105,7 @@ def public():
         ]
         for name in getattr(found, "__all__", own):
             value = getattr(found, name)
-            if not inspect.ismodule(value) and all(value is not other for other in names.values()):
+            if not inspect.ismodule(value) and not any(value is other for other in names.values()):
                 names[f"{module}.{name}"] = value
     return names
 
@@ -269,6 +271,23 @@ def test_the_figure_of_the_first_page_is_current(tmp_path, monkeypatch):
     kept, made = curves(DOCS / "figures" / "replicate.svg"), curves(tmp_path / "replicate.svg")
     assert len(kept) > 20
     assert [pytest.approx(points, abs=0.01) for points in made] == kept
+
+
+def test_the_figures_of_the_gallery_are_those_of_its_code(tmp_path):
+    """Each image is the ``figure`` of the lines above it, to a hundredth of a point."""
+    page = (DOCS / "guide" / "gallery.rst").read_text(encoding="utf-8")
+    names, seen = {}, 0
+    for part in re.split(r"(\.\. image:: \S+)", page):
+        if image := re.match(r"\.\. image:: \.\./figures/(\S+)", part):
+            names["figure"].savefig(tmp_path / image[1])
+            kept, made = curves(DOCS / "figures" / image[1]), curves(tmp_path / image[1])
+            assert len(kept) >= 3
+            assert [pytest.approx(points, abs=0.01) for points in made] == kept, image[1]
+            seen += 1
+        else:
+            for example in doctest.DocTestParser().get_examples(part):
+                exec(example.source, names)
+    assert seen == 5
 
 
 def test_changelog_and_citation_have_the_version():

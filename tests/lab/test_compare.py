@@ -205,7 +205,13 @@ def test_what_the_command_draws_is_there_in_python():
     assert [one.get_xlabel() for one in axes] == ["gradients", "oracle calls", "seconds"]
     drawn = axes[0].get_lines()[0].get_ydata()
     shown = [point.primal - few.best for point in few["mine"].curves[0]]
-    assert drawn.tolist() == [value for value in shown if value > 0]
+    assert drawn.tolist() == pytest.approx(
+        [max(value, axes[0].get_ylim()[0] / 10) for value in shown]
+    )
+    ahead = compare(small(), ["corrected", "fw"], batch=4, passes=60, seeds=[0])
+    assert ahead["corrected"].end("primal") == ahead.best
+    axes = ahead.plot("gradients").axes[0]
+    assert axes.get_lines()[0].get_ydata()[-1] < axes.get_ylim()[0]  # it leaves at the bottom
     assert [one.get_xlabel() for one in few.plot("seconds").axes] == ["seconds"]
     with pytest.raises(ValueError, match="x is 'steps'; expected one of 'gradients'"):
         few.plot("steps")

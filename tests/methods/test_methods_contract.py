@@ -30,7 +30,7 @@ from rcmd.engine.kernels.accelerated import LASTING
 from rcmd.methods import NAMED, SCGM, Apcg, FrankWolfe, Method, Progress, Quartz, Sdca, method_named
 from rcmd.methods.base import Batches
 from rcmd.methods.step_rules import StepRule
-from rcmd.model import prox
+from rcmd.model.specs import PROXES
 from rcmd.rows import DenseRows
 
 SAMPLED = [*map(method_named, ["scgm", "sfw", "svrf", "sag", "scgs", "storc", "online", "sarah"])]
@@ -251,7 +251,7 @@ class Heavier(SeparableConjugate):
         return math.inf if v < 0.0 or v > 1.0 else omega * entropy_gap(-y * s, v, 1.0 - v)
 
 
-TWINS = [*NAMED, *(f"fw:{rule}" for rule in get_args(StepRule)), *map("rcmd:{}".format, prox.NAMED)]
+TWINS = [*NAMED, *(f"fw:{rule}" for rule in get_args(StepRule)), *map("rcmd:{}".format, PROXES)]
 
 
 @pytest.mark.parametrize("name", TWINS)

@@ -158,9 +158,9 @@ def test_ticks_of_counts_are_whole_and_short_logarithmic_axes_have_some():
 # ---- runs --------------------------------------------------------------------------------------
 
 
-def test_run_is_the_history(result, figure):
-    values, gap = figure.axes
-    history = result.history
+def test_run_is_the_history(plain):
+    values, gap = plain.plot().axes
+    history = plain.history
     for line, column in zip(values.get_lines(), ("primal", "dual"), strict=True):
         assert np.array_equal(line.get_xdata(), history.column("gradients"))
         assert np.array_equal(line.get_ydata(), history.column(column))
@@ -269,7 +269,7 @@ def test_somebody_elses_axes_and_settings_are_left_alone(result, task):
     left, right = figure.subplots(1, 2)
     assert result.plot(axes=left) is figure
     assert plotting.duals(task, result, axes=right) is figure
-    assert len(left.get_lines()) == 3
+    assert len(left.get_lines()) == 1
     check_readable(figure)
     assert left.xaxis.label.get_fontfamily() == before["font.family"]
     assert dict(matplotlib.rcParams) == before
@@ -359,7 +359,8 @@ def test_dual_variables_of_signs_are_folded_into_one_curve(task, result):
     margins = task.losses.y * task.rows.matvec(result.beta)
     order = np.argsort(margins)
     assert np.allclose(points.get_xdata(), margins[order])
-    assert np.allclose(curve.get_ydata(), -1 / (1 + np.exp(margins[order])))
+    assert np.allclose(curve.get_ydata(), -1 / (1 + np.exp(curve.get_xdata())))
+    assert curve.get_xdata()[[0, -1]] == pytest.approx(margins[order][[0, -1]])
     levels = sorted(line.get_ydata()[0] for line in figure.axes[0].get_lines()[2:])
     assert levels == [-1.0, 0.0]
 
@@ -391,3 +392,43 @@ def test_large_data_are_thinned_and_wrong_ones_refused(task, result):
     assert points.get_xdata()[-1] == residuals.max()
     with pytest.raises(ValueError, match="result has 3000 dual variables; expected 40"):
         plotting.duals(task, found)
+
+
+@pytest.mark.parametrize("offset", [False, True])
+def test_a_slope_that_depends_on_the_label_has_a_curve_for_some(offset):
+    """Of Poisson's exp(s) − y the residual says nothing alone; points used to be joined up."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y, o = rng.poisson(np.exp(X @ [0.5, -0.3])), rng.uniform(-0.3, 0.3, 60) if offset else None
+    task = Problem(X, y, "poisson", "l1:1", offset=o)
+    figure = plotting.duals(task, solve(task, tol=1e-8))
+    check_readable(figure)
+    points, *curves = figure.axes[0].get_lines()
+    assert len(curves) == 3
+    names = [text.get_text() for text in figure.legends[0].get_texts()][1:]
+    for line, label, name in zip(curves, (y.min(), np.sort(y)[30], y.max()), names, strict=True):
+        assert name.endswith(f"$y={label:g}$")
+        assert line.get_ydata() == pytest.approx(np.exp(line.get_xdata() + label) - label)
+    for place, value in zip(points.get_xdata(), points.get_ydata(), strict=True):
+        gaps = [abs(np.exp(place + label) - label - value) for label in np.unique(y)]
+        assert min(gaps) < 1e-3  # at the optimum every point is on the curve of its own label
+
+
+def test_an_early_dual_value_does_not_flatten_the_primal_ones(plain):
+    first, *rows = plain.history
+    P, D = (plain.history.column(name).astype(float) for name in ("primal", "dual"))
+    low, high = changed(plain, replace(first, dual=-50.0), *rows).plot().axes[0].get_ylim()
+    assert -50 < low < D[-1] < P.max() < high
+    assert high - low < 4 * (P.max() - D[-1])
+    level = D[-1] - 1.9 * (P.max() - D[-1])
+    low, high = changed(plain, replace(first, dual=level), *rows).plot().axes[0].get_ylim()
+    assert low < level  # nothing is cut off that leaves room
+
+
+def test_a_bound_of_one_record_is_no_curve(result):
+    plain = [row for row in result.history if row.phase == "plain"][:1]
+    rest = [row for row in result.history if row.phase != "plain"]
+    assert rest
+    figure = changed(result, *plain, *rest).plot()
+    names = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert names == {r"$P(\beta)$", "$D(w)$", "certified gap"}

@@ -57,10 +57,10 @@ from rcmd.methods import Method, Progress
 from rcmd.methods.corrected import CorrectedProgress
 from rcmd.methods.dual_ascent import ApcgProgress
 from rcmd.methods.step_rules import StepRule
-from rcmd.model import prox, schedules
+from rcmd.model import schedules
 from rcmd.model.certificate import BestPair
-from rcmd.model.prox import prox_named
 from rcmd.model.schedules import HeadStart, LinearSchedule, Schedule, ShortStep, SublinearSchedule
+from rcmd.model.specs import PROXES
 from rcmd.solver import run as running
 from rcmd.solver.checkpoint import saver
 from rcmd.solver.checkpoint.file import write_file
@@ -208,7 +208,7 @@ SAMPLERS = [
     ReshuffledSampler(30, 4, np.random.default_rng(5)), Replay([[i % 30] for i in range(40)]),
     ImportanceSampler(np.arange(1, 31) / 465, np.random.default_rng(5)),
 ]  # fmt: skip
-for part in (*map(prox_named, prox.NAMED), *SCHEDULES):
+for part in (*(kind() for kind in PROXES.values()), *SCHEDULES):
     one = RCMD(schedule=part) if isinstance(part, Schedule) else RCMD(prox=part)
     CASES[type(part).__name__] = Case(classes(Ridge(0.01)), {**PLAIN, "method": one})
 for part in SAMPLERS:  # most of them have to be given again

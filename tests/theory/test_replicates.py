@@ -473,3 +473,22 @@ def test_the_watch_is_what_ends_the_others(monkeypatch):
     monkeypatch.setattr("os.getppid", lambda: 1)
     parallel._end_with_parent(7)
     assert ended.get(timeout=30) == 1
+
+
+def test_a_sweep_draws_every_case_and_its_bound_where_all_have_one():
+    pytest.importorskip("matplotlib")
+    task = Problem(*make_classification(40, 5, rng=0), Logistic(), L1Ball(4.0))
+    cases = {"batch 1": (task, {"batch": 1}), "full": (task, {"batch": 1.0})}
+    found = sweep(cases, range(3), tol=0.0, max_gradients=400)
+    assert repr(found) == "Sweep('batch 1', 'full')"
+    assert "<pre" in found._repr_html_()
+    assert "<pre" in found["full"]._repr_html_()
+    (axes,) = found.plot().axes
+    curves = axes.get_lines()
+    assert [line.get_linestyle() for line in curves] == ["-", "--"] * 2
+    for runs, (mean, bound) in zip(found.values(), (curves[:2], curves[2:]), strict=True):
+        assert mean.get_ydata() == pytest.approx(runs.mean("pair_gap").astype(float))
+        assert bound.get_ydata() == pytest.approx(runs.mean("bound").astype(float))
+        assert mean.get_color() == bound.get_color()
+    unbounded = sweep(cases | {"fw": (task, {"method": "fw"})}, range(2), max_gradients=400)
+    assert [line.get_linestyle() for line in unbounded.plot().axes[0].get_lines()] == ["-"] * 3
