@@ -249,7 +249,8 @@ def _gap(core: AnyCore, gamma: float, reach: float) -> list[str]:
         if reach == math.inf:
             return [*lines, "    return total", plain]
         # Five points may miss what is narrow in l''; differences of values do not, but round, as
-        # do the terms of values that nearly vanish. In doubt: the larger one, at most 2·total.
+        # do the terms of values that nearly vanish. In doubt it is the larger one, but at most the
+        # double of the integral.
         lines.append("    at_r, at_q = core_value(r§), core_value(q§)")
         lines.append("    size = abs(at_r) + abs(at_q) + abs(w) * (abs(r) + abs(q))")
         lines.append("    apart = at_r - at_q - w * (r - q) - total")
