@@ -10,6 +10,7 @@ import enum
 import functools
 import hashlib
 import pickle
+import secrets
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -40,7 +41,8 @@ def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], An
     """``compiler(…, cache=True)``, or without the cache where no folder can be written.
 
     numba numbers the entries of one index file without a lock, and two processes that add to
-    it at once may swap their code. So every fingerprint gets an index of its own. Where the same
+    it at once may swap their code. So every fingerprint gets an index of its own, and the code for
+    each choice of types a file that no other process writes. Where the same
     code was cached by a module that is gone, numba fails to import it, and the cache is not used.
     A file that was cut short (a full disk, a kill) is made again.
     """
@@ -55,6 +57,11 @@ def cached(compiler: Any, *signature: Any, **options: Any) -> Callable[[Any], An
             except (*DAMAGED, ImportError):
                 self.flush()
                 return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            name = f"{self._cache_file._index_name}.{secrets.token_hex(8)}.nbc"
+            self._cache_file._data_name = lambda number: name
+            super().save_overload(sig, data)
 
     def decorate(function: Any) -> Any:
         stamp = fingerprint(function, sorted(options.items()))

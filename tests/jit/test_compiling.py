@@ -673,3 +673,14 @@ def test_a_branch_that_returns_nothing_is_refused() -> None:
 
     with pytest.raises(CannotCompile, match="a branch returns nothing"):
         method_scalar(Forgetful(), "derivative")
+
+
+def test_processes_that_add_at_once_do_not_swap_their_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each sees an index without the other's entry: code for floats ran on float32 data."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(numba_caching.IndexDataCacheFile, "_load_index", lambda self: {})
+    twice = cached(numba.njit)(lambda x: x + x)
+    assert (twice(1.5), twice(2)) == (3.0, 4)
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
