@@ -273,10 +273,14 @@ class Spectrahedron(OnMatrices):
         return max(bent, abs(trace - self.trace)) / self.trace
 
     def fenchel_young(self, beta: Any, c: Any) -> Any:
-        """Σ_i s_i (u_iᵀ c u_i − λ_min) over β = Σ_i s_i u_i u_iᵀ."""
-        parts = self.decomposed(beta)
-        along = parts.inner(self.matrix(c)) - self._smallest(c)
-        return float(parts.weights @ np.maximum(along, 0))
+        """Σ_i s_i (u_iᵀ c u_i − λ_min) over β = Σ_i s_i u_i u_iᵀ, and what Σ_i s_i misses of trace.
+
+        That is rounding, times λ_min, which may be more than the sum.
+        """
+        parts, lowest = self.decomposed(beta), self._smallest(c)
+        along = parts.inner(self.matrix(c)) - lowest
+        missed = abs(lowest * (float(parts.weights.sum()) - self.trace))
+        return float(parts.weights @ np.maximum(along, 0)) + missed
 
     def prediction_range(self, rows: Rows) -> tuple[Array, Array]:
         if not isinstance(rows, MatrixEntries):

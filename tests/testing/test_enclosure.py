@@ -186,6 +186,11 @@ def test_every_loss_and_every_oracle_once(loss, oracle):
     check_enclosed(loss, oracle, 0)
 
 
+def test_a_trace_that_rounds_is_in_the_gap():
+    """β of rank 1 with a trace of 3, and a gap of 9e-13 that was stated as 7e-13."""
+    check_enclosed("squared-hinge", "spectrahedron", 3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_thousand_results_are_enclosed(seed):
