@@ -351,3 +351,12 @@ def test_a_class_without_an_answer_is_told_what_to_define() -> None:
 def test_a_permutahedron_is_solved() -> None:
     problem = make(Permutahedron(np.linspace(1.0, -1.0, P)))
     assert solve(problem, tol=1e-6).success
+
+
+@pytest.mark.parametrize("name", ["group ball", "group lasso"])
+def test_the_steepest_group_is_that_of_the_norms(name: str) -> None:
+    """Which compares squares, with weights and near the threshold of a penalty."""
+    rng = np.random.default_rng(5)
+    for c in np.repeat([0.02, 0.05, 0.1], 40)[:, None] * rng.standard_normal((120, P)):
+        theirs = WRITTEN[name].argmin(c).dense(c)
+        np.testing.assert_allclose(written_atom(WRITTEN[name], c).dense(c), theirs, rtol=1e-12)
