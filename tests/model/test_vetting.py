@@ -43,7 +43,7 @@ from rcmd.oracles.base import Block, CoordinateRule, VertexRule
 from rcmd.oracles.cvxpy_oracle import Unsolved
 from rcmd.rows import DenseRows
 from rcmd.testing import ContractError, check_oracle
-from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, SteepUnsaid
+from rcmd.testing.fuzzing.planted import Cube, Disc, Rough, Squares, SteepUnsaid
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 6)), RNG.normal(size=40)
@@ -282,6 +282,14 @@ def test_predictions_of_any_size_are_checked():
     assert Problem(X, [1.0], made(LeastSquares, {})(), Box(-1.0, 1.0)).ground == "sampled"
     with pytest.raises(ValueError, match="gamma of Mine"):
         Problem(X, [1.0], made(LeastSquares, {"gamma": 0.99})(), Box(-1.0, 1.0))
+
+
+def test_faults_of_tiny_losses_are_no_rounding():
+    """All values are near 1e-25, and the conjugate is 1 % too large."""
+    X, y, tiny = [[6.8e-8], [-4.28e-7]], [1.99e-13, -2.26e-13], L1Ball(3.9e-7)
+    assert Problem(X, y, Squares(), tiny).ground == "sampled"
+    with pytest.raises(ValueError, match="conjugate of Squares"):
+        Problem(X, y, Squares(dual=1.01), tiny)
 
 
 def test_a_fault_beyond_the_range_of_predictions_is_none():
