@@ -281,8 +281,10 @@ class Run(Iterator[State]):
             self._append(state.record())
             self._since.append(self._offered)
             self.stop = self._conclude(state.certificate, ended)
-            if self.stop is not None and self.callbacks:
-                check_problem(self.problem)  # which they may have altered
+            if self.stop is not None:
+                called = np.array([len(self.callbacks)], dtype=float)
+                if self.problem.group.largest(called)[0]:  # by some rank
+                    check_problem(self.problem)  # which they may have altered
             state = replace(state, own=self._call_back(state))
             self._history[-1] = state.record()
             if ended is None or self.stop in (StopReason.TOLERANCE, StopReason.PRECISION):
