@@ -187,12 +187,12 @@ def written(levels: Array) -> dict[str, tuple[LinearMinOracle, Any]]:
 def sets(settings: Settings) -> Section:
     """Sets of a user beside the same by hand, and beside the same in Python."""
     title = f"Time per step of a set that a user wrote: n = {N:,}, batch 1"
-    header = cells("set | rows | p | compiled | by hand | ratio |  | in Python | ratio | ")
-    columns = cells("compiled | hand | compiled/hand |  | Python | Python/compiled | ")
+    header = cells("set | rows | p | compiled | to hand |  | Python | ratio | ")
+    columns = cells("compiled | compiled/hand |  | Python | Python/compiled | ")
     section = Section("sets", title, header)
     section.notes = [
-        "by hand: a numba loop for this set and the logistic loss alone, on CSR rows",
-        f"in Python: the same set called between steps; the goal of {FASTER} times is for p = "
+        "to hand: beside a numba loop for this set and the logistic loss alone, on CSR rows",
+        f"Python: the same set called between steps; the goal of {FASTER} times is for p = "
         f"{SMALL_P}, where the atom is no work to speak of",
     ]
     for p in (P, SMALL_P):
@@ -248,11 +248,11 @@ def shipped(p: int, rng: np.random.Generator) -> dict[str, LinearMinOracle]:
 def every_oracle(settings: Settings) -> Section:
     """Every oracle that runs compiled, beside the l1 ball and beside the writing of its atom."""
     title = f"Time per step of every compiled oracle: n = {N:,}, p = {P}, batch 1"
-    header = cells("oracle | rows | step | to l1 |  | atom | step/atom | ")
-    columns = cells("step | step/l1 |  | atom | step/atom | ")
+    header = cells("oracle | rows | step | to l1 |  | to atom | ")
+    columns = cells("step | step/l1 |  | step/atom | ")
     section = Section("oracles", title, header)
     section.notes = [
-        "goal: at most 3 l1 steps, or at most 1.5 times the writing of the atom alone",
+        "goal: at most 3 l1 steps (to l1), or at most 1.5 writings of the atom alone (to atom)",
         "an intercept is a product of the l1 ball with one variable more",
         "an offset and a field are numbers of each sample; the field is a in the formula softplus("
         "-a·y·s)",
