@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rcmd.rows.matrix_files import read_numbers
 from rcmd.rows.validation import Array, FileError, one_line, pip_install
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".npy")
@@ -136,9 +137,7 @@ def _text_table(name: str) -> tuple[list[str], list[Any]]:
 
 
 def _array_table(name: str) -> tuple[list[str], list[Any]]:
-    array = np.load(name, allow_pickle=False)
-    if array.ndim != 2:
-        raise FileError(f"{name} holds an array of shape {array.shape}; expected a matrix")
+    array = read_numbers(name)
     return [f"x{i + 1}" for i in range(array.shape[1])], list(array.T)
 
 
