@@ -132,7 +132,7 @@ class RCMD(Method):
         if not isinstance(self.accounting, Sequence):
             raise TypeError(f"accounting is {self.accounting!r}; expected a list, such as [mine]")
         for one in self.accounting:
-            if isinstance(one, type) or not takes(getattr(one, "record", None), 1):
+            if not takes(getattr(one, "record", None), 1):
                 raise TypeError(f"accounting holds {one!r}; expected objects with record(step)")
 
     def start(
