@@ -47,8 +47,8 @@ EXPECTED = {1: "2.059730", 2: "1.024944", 3: "0.511116", 4: "0.255389", 8: "0.01
 @check(
     Kind.DIGITS,
     (first_bound, 10),
-    {name: (bound, 10) for name, bound in PLANTED.items()}
-    | {"a radius of 10.001": (first_bound, mpmath.mpf("10.001"))},
+    {"a radius of 10.001": (first_bound, mpmath.mpf("10.001"))}
+    | {name: (bound, 10) for name, bound in PLANTED.items()},
 )
 def two_logistic_losses_break_it(subject: tuple[Any, Any]) -> Finding:
     """k = 1, 2, 3, 4, 8 with D_max = ln 2, the paper's own value."""

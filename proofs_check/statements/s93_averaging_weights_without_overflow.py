@@ -66,9 +66,9 @@ def printed(n: int, sigma: Fraction, i: int) -> Any:
     Kind.FLOAT,
     scheduled,
     {
+        "off by 1e-12": lambda n, sigma, i: scheduled(n, sigma, i) * (1 + 1e-12),
         "the formula as printed": printed,
         "the next iteration's weight": lambda n, sigma, i: scheduled(n, sigma, i + 1),
-        "off by 1e-12": lambda n, sigma, i: scheduled(n, sigma, i) * (1 + 1e-12),
     },
 )
 def the_schedule_agrees_with_fractions(alpha: Any) -> Finding:
