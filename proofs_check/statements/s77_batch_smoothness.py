@@ -76,8 +76,8 @@ def the_expectation_from_inclusion_probabilities(weights: Any) -> Finding:
 @check(
     Kind.EXACT,
     shares,
-    PLANTED
-    | {f"of {b} rows for all batches": lambda n, _, b=b: shares(n, Fraction(b)) for b in (2, 3, 4)},
+    {f"of {b} rows for all batches": lambda n, _, b=b: shares(n, Fraction(b)) for b in (2, 3, 4)}
+    | PLANTED,
 )
 def the_expectation_by_enumeration(weights: Any) -> Finding:
     """All batches of 2, 3, 4 of 5 rows in the plane."""
