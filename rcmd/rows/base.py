@@ -79,11 +79,6 @@ class Rows(ABC):
         """The largest |x_jk|."""
         return float(self.max_norms().max())
 
-    @property
-    def peak_row(self) -> int:
-        """A row that holds an entry of that size."""
-        return int(self.max_norms().argmax())
-
     def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
         """``function(entries, columns)`` of blocks of rows, one number for every row.
 
@@ -198,17 +193,14 @@ class DenseRows(Rows):
         return float(top[0]) * (1 + 1e-9)
 
     @cached_property
-    def ends(self) -> tuple[int, int]:
-        """Where the least and the greatest entry stand among all; NaN is both."""
-        return int(self.array.argmin()), int(self.array.argmax())
+    def span(self) -> tuple[float, float]:
+        """The least and the greatest entry; NaN is both."""
+        return float(self.array.min()), float(self.array.max())
 
     @property
     def peak(self) -> float:
-        return float(abs(self.array.flat[peak_of(self.array, self.ends)]))
-
-    @property
-    def peak_row(self) -> int:
-        return peak_of(self.array, self.ends) // self.p
+        low, high = self.span
+        return max(high, -low)
 
     def entry_range(self) -> tuple[Array, Array]:
         low, high = self.array.min(axis=1), self.array.max(axis=1)
@@ -236,12 +228,6 @@ class DenseRows(Rows):
 
     def row(self, j: int) -> Array:
         return np.asarray(self.array[j], dtype=self.number_type)
-
-
-def peak_of(entries: Array, ends: tuple[int, int]) -> int:
-    """Which of the places of the least and the greatest entry has the larger |entry|."""
-    low, high = ends
-    return high if entries.flat[high] >= -entries.flat[low] else low
 
 
 def dense_gram(columns: Array, roots: Array) -> Array:

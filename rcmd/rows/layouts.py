@@ -76,8 +76,8 @@ def _checked_dense(X: Any) -> DenseRows:
         )
     if array.dtype in (np.float32, np.float64) and array.size:
         rows = DenseRows(np.ascontiguousarray(array))
-        # The ends show NaN and infinity alike, and are needed again later.
-        if np.isfinite(rows.array.flat[list(rows.ends)]).all():
+        # The span shows NaN and infinity alike, and is needed again later.
+        if np.isfinite(rows.span).all():
             return rows
     array = checked_numbers("X", array)
     if array.dtype not in (np.float32, np.float64, object):

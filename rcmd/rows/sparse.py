@@ -9,11 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import BLOCK_ENTRIES, Rows, peak_of
+from rcmd.rows.base import BLOCK_ENTRIES, Rows
 from rcmd.rows.validation import Array
-
-COMPILED_FROM = 2**17
-"""Entries from which on a pass is worth compiled code; with fewer, numba is not imported."""
 
 
 class SparseRows(Rows):
@@ -34,7 +31,7 @@ class SparseRows(Rows):
     def predict(self, batch: Array, atom: Atom) -> Array:
         block = self.matrix[batch]
         products = np.asarray(block.data, dtype=float) * atom.gather(block.indices)
-        return _sum_rows(products, block.indptr)
+        return _fold_rows(products, block.indptr)
 
     def predict_at(self, atoms: Sequence[Atom]) -> Any:
         sparse = [atom for atom in atoms if isinstance(atom, SparseAtom)]
@@ -72,29 +69,12 @@ class SparseRows(Rows):
         return self._by_row(lambda data, _: data * data)
 
     def max_norms(self) -> Array:
-        low, high = self.span
-        if low == high:
-            return abs(high) * (np.diff(self.matrix.indptr) > 0)
-        if self.matrix.nnz < COMPILED_FROM:
-            return super().max_norms()
-        from rcmd.rows.sparse_kernels import peaks
-
-        largest = np.empty(self.n)
-        peaks(self.matrix.data, self.matrix.indptr, largest)
-        return largest
+        return self._by_row(lambda data, _: abs(data), np.maximum)
 
     @property
     def peak(self) -> float:
         low, high = self.span
         return max(high, -low)
-
-    @property
-    def peak_row(self) -> int:
-        if not self.matrix.nnz:
-            return 0
-        entries = self.matrix.data[: self.matrix.nnz]
-        place = peak_of(entries, (int(entries.argmin()), int(entries.argmax())))
-        return int(np.searchsorted(self.matrix.indptr, place, "right")) - 1
 
     @cached_property
     def span(self) -> tuple[float, float]:
@@ -137,14 +117,17 @@ class SparseRows(Rows):
         cuts = np.unique([0, *np.searchsorted(self.matrix.indptr[:-1], entries), self.n])
         return [slice(start, stop) for start, stop in pairwise(cuts.tolist())]
 
-    def _by_row(self, function: Callable[[Array, Array], Array]) -> Array:
-        """Row sums of ``function(values, columns)``, in double precision, a block at a time."""
+    def _by_row(self, function: Callable[[Array, Array], Array], fold: np.ufunc = np.add) -> Array:
+        """Row sums of ``function(values, columns)``, in double precision, a block at a time.
+
+        Or the ``fold`` of each row; 0 for an empty one.
+        """
         data, indices, indptr = self.matrix.data, self.matrix.indices, self.matrix.indptr
         sums = np.zeros(self.n)
         for rows in self._blocks():
             start, stop = indptr[rows.start], indptr[rows.stop]
             terms = function(data[start:stop].astype(float), indices[start:stop])
-            sums[rows] = _sum_rows(terms, indptr[rows.start : rows.stop + 1] - start)
+            sums[rows] = _fold_rows(terms, indptr[rows.start : rows.stop + 1] - start, fold)
         return sums
 
     def as_matrix(self) -> Any:
@@ -215,11 +198,11 @@ def both_sides(half: Array) -> Array:
     return half + half.T - np.diag(np.diag(half))
 
 
-def _sum_rows(entries: Array, indptr: Array) -> Array:
-    """Row sums of CSR entries; unlike ``add.reduceat`` right for empty rows."""
+def _fold_rows(entries: Array, indptr: Array, fold: np.ufunc = np.add) -> Array:
+    """Row sums, or another ``fold``, of CSR entries; unlike ``reduceat`` 0 for empty rows."""
     lengths = np.diff(indptr)
-    sums = np.zeros(len(lengths))
+    found = np.zeros(len(lengths))
     filled = np.flatnonzero(lengths)
     if len(filled):
-        sums[filled] = np.add.reduceat(np.asarray(entries, dtype=float), indptr[filled])
-    return sums
+        found[filled] = fold.reduceat(np.asarray(entries, dtype=float), indptr[filled])
+    return found

@@ -1,4 +1,4 @@
-"""Sparse rows, one by one: columns picked and put beside each other, sums, products, peaks.
+"""Sparse rows, one by one: columns picked and put beside each other, sums, products.
 
 Entries are written in any case and then kept or not, which leaves no branch to be guessed
 wrong; so every output has room for one entry more. Unsigned places spare the tests for
@@ -50,17 +50,6 @@ def column_sums(values, columns, offsets, weights, sums):
     for j in range(np.uint64(offsets.size - 1)):
         for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
             sums[np.uint64(columns[a])] += values[a] * weights[j]
-
-
-@kernel
-def peaks(values, offsets, largest):
-    """``largest[j]`` = max_k |x_jk|, 0 for an empty row."""
-    one = np.uint64(1)
-    for j in range(np.uint64(offsets.size - 1)):
-        most = 0.0
-        for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
-            most = max(most, abs(np.float64(values[a])))
-        largest[j] = most
 
 
 @kernel

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ import scipy.sparse as sp
 from row_checks import ATOMS, check_rows, dense_of
 
 from rcmd import Atom, DenseAtom, LeastSquares, Problem, RankOneAtom, Ridge, SparseAtom
-from rcmd.rows import Rows, SparseRows, as_rows, sparse_kernels
+from rcmd.rows import Rows, SparseRows, as_rows
 from rcmd.rows.validation import batch_size
 
 F = Fraction
@@ -184,13 +183,6 @@ def test_rows(name: str) -> None:
         check_double(rows)
 
 
-@pytest.mark.parametrize("number", [2.0, -2.0])
-def test_rows_whose_entries_are_all_alike(number: float) -> None:
-    X = number * (matrix() != 0)
-    check_rows(as_rows(X), X)
-    check_rows(as_rows(sp.csr_array(X)), X)
-
-
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "csr"])
 def test_what_is_no_number_is_refused_wherever_it_stands(make: Any, bad: float) -> None:
@@ -355,23 +347,6 @@ def test_the_default_reduction() -> None:
         reduce = Rows.reduce
 
     check_reduce(Plain(csr()), matrix())
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_largest_entries_are_the_same_compiled(
-    monkeypatch: pytest.MonkeyPatch, dtype: type
-) -> None:
-    rng = np.random.default_rng(0)
-    array = rng.standard_normal((20, 7)) * (rng.random((20, 7)) < 0.3)
-    array[3] = 0
-    rows = SparseRows(sp.csr_array(array.astype(dtype)))
-    plain = rows.max_norms()
-    compiled = Mock(wraps=sparse_kernels.peaks)
-    monkeypatch.setattr(sparse_kernels, "peaks", compiled)
-    monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", 0)
-    assert np.array_equal(rows.max_norms(), plain)
-    assert compiled.call_count == 1
-    assert np.array_equal(plain, abs(array.astype(dtype)).max(axis=1).astype(float))
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,6 @@ class Subject:
 FEW = 8
 """Up to so many rows, all are looked at."""
 
-MEASURED = 2**15
-"""The narrowest of rows with so many entries is looked at; the widest is that of all."""
-
 
 class Sample:
     """Some rows of the problem, and the ranges of their predictions."""
@@ -81,13 +78,9 @@ class Sample:
 
 
 def _extreme_rows(rows: Rows) -> tuple[int, int]:
-    """The row with the largest entry, and a row of small ones."""
-    stride = -(-rows.n // max(FEW, MEASURED // rows.p))
-    thin = rows.thinned(stride)
-    if thin is None:
-        norms = rows.max_norms()
-        return int(norms.argmax()), int(norms.argmin())
-    return rows.peak_row, stride * int(thin.max_norms().argmin())
+    """The row with the largest entry, and the one with the smallest."""
+    norms = rows.max_norms()
+    return int(norms.argmax()), int(norms.argmin())
 
 
 def shown(vector: Array) -> str:
