@@ -58,7 +58,6 @@ process. A quarter of an hour. Needs mpirun and mpi4py.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd bench``."""
     benchmarks = parser.add_subparsers(
         title="benchmarks", required=True, metavar="WHAT", dest="benchmark"
     )

@@ -48,7 +48,6 @@ KINDS = {"p": "an oracle", "labels": "a loss or a prox", "fields": "a loss"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd check``."""
     parser.add_argument("target", metavar="MODULE:CLASS|NAME", help="what to check")
     parser.add_argument(
         "--p", type=limit(int), help="variables (default: those the oracle is made for, or 5)"

@@ -34,7 +34,6 @@ from rcmd.reporting.tables import Report, about_command
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd compare``."""
     add_problem_options(parser, oracle="l1:5", tol=1e-10, max_seconds=None)
     add = parser.add_argument
     add("--methods", metavar="NAMES", help="with commas (default: all that fit)")
@@ -45,7 +44,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd compare``; returns the exit status."""
     if not options.passes > 0 or not math.isfinite(options.passes):
         raise ValueError(f"--passes is {options.passes}; expected a number above 0")
     if options.seeds < 1:

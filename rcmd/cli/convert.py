@@ -18,7 +18,6 @@ from rcmd.reporting.tables import say, write_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd convert``."""
     parser.add_argument("file", metavar="FILE", help="the LIBSVM file")
     parser.add_argument("folder", metavar="FOLDER", help="the folder to make")
     parser.add_argument(
@@ -30,7 +29,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd convert``; returns the exit status."""
     dtype = np.float32 if options.float32 else np.float64
     convert_libsvm(
         options.file, options.folder, features=options.features, dtype=dtype, tell=tell_on_terminal

@@ -19,7 +19,6 @@ from rcmd.solver.saved_results import check_folder
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd demo``."""
     parser.add_argument(
         "name", nargs="?", choices=SUMMARIES, metavar="NAME", help="which page; else the list"
     )
@@ -29,7 +28,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd demo``; returns the exit status."""
     name, out, seed, json = options.name, options.out, options.seed, options.json
     if name is None:
         if out is not None:

@@ -16,7 +16,6 @@ from rcmd.testing.fuzzing import Case, Finding, search
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd fuzz``."""
     parser.add_argument("--seconds", type=float, default=60.0, help="(default: %(default)g)")
     parser.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
     text = "problems with faults in user classes: each must be refused or labelled"

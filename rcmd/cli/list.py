@@ -72,7 +72,6 @@ def oracles() -> Iterator[dict[str, Any]]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd list``."""
     parser.add_argument(
         "what", nargs="?", choices=("losses", "oracles"), metavar="losses|oracles", help="one only"
     )

@@ -34,7 +34,6 @@ from rcmd.solver.solve import TOL, iterate
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd path``."""
     add_problem_options(parser, oracle="l1", tol=TOL, max_seconds=None, max_gradients=None)
     values = parser.add_mutually_exclusive_group(required=True)
     values.add_argument("--radii", metavar="VALUES", help="1:10:5, 0.1:10:5:log or 1,2,5")
@@ -45,7 +44,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd path``; returns the exit status."""
     parameter: Literal["radius", "strength"] = "strength" if options.radii is None else "radius"
     values = parse_values(options.strengths if options.radii is None else options.radii)
     oracle = completed(options.oracle, parameter, values[0])

@@ -44,7 +44,6 @@ HEADER = ("passes", "best: 10 %", "median", "90 %", "mean gap", "±", "bound", "
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd replicate``."""
     add_problem_options(parser, oracle="l1:5")
     add = parser.add_argument
     add("--passes", type=float, default=10.0, help="gradients per row (default: %(default)s)")

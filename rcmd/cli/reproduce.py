@@ -19,7 +19,6 @@ from rcmd.reporting.tables import Report, about, say, write_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd reproduce``."""
     parser.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …")
     parser.add_argument(
         "--out", metavar="DIR", default="reproduction", help="(default: %(default)s)"
@@ -34,7 +33,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd reproduce``; returns the exit status."""
     folder = Path(options.out)
     settings = _settings(options)
     folder.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,6 @@ TYPED = [name for name in CHANGING if name in FLAGS]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd resume``."""
     parser.add_argument("checkpoint", metavar="FILE", help="the checkpoint, kept up to date")
     parser.add_argument(
         "--trust-user-code", action="store_true", help="run the Python files that it names"
@@ -47,7 +46,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd resume``; returns the exit status."""
     path = Path(options.checkpoint)
     if launched_ranks() > 1 or (_words(path, Alone()) or {}).get("spread"):
         from rcmd.cli.mpi import on_every_rank

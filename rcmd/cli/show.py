@@ -18,7 +18,6 @@ from rcmd.solver.saved_results import as_data, load_with_versions
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd show``."""
     parser.add_argument("file", metavar="FILE", help="the saved result")
     parser.add_argument(
         "--against",

@@ -109,7 +109,6 @@ SKETCHED = 8
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd solve``."""
     add_task_options(parser)
     keep = "cur: columns and rows to keep (default: 90%% of the weight)"
     parser.add_argument("--keep", metavar="CxR", help=keep)
@@ -132,7 +131,6 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd solve``; returns the exit status."""
     if launched_ranks() > 1:
         from rcmd.cli.mpi import on_every_rank, sharded_task
 

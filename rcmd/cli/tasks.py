@@ -40,22 +40,18 @@ def samples_problem(
     """
     conjugate, regularizer = parse_loss(loss, field_files(options)), parse_oracle(oracle)
     check_seed(options.seed)
+    path = None if options.file is None else located(options.file, options.data)
+    X: Any
     remarks: list[str] = []
-    if options.file is None:
-        refuse_label(options)
-        X, y = generated(conjugate, options.seed)
+    if path is not None and is_table(path):
+        X, y, remark = datasets.read_table(path, options.label)
+        remarks = [remark]
     else:
-        path = located(options.file, options.data)
-        if is_table(path):
-            X, y, remark = datasets.read_table(path, options.label)
-            y, remarks = fitting_labels(conjugate, y)
-            remarks.insert(0, remark)
-        else:
-            refuse_label(options)
-            X, y = datasets.read(path)
-            y, remarks = fitting_labels(conjugate, y)
+        refuse_label(options)
+        X, y = generated(conjugate, options.seed) if path is None else datasets.read(path)
+    y, mapped = fitting_labels(conjugate, y)
     own = sample_data(options, len(y)) | {"intercept": vars(options).get("intercept")}
-    return Problem(X, y, conjugate, regularizer, **own), remarks
+    return Problem(X, y, conjugate, regularizer, **own), remarks + mapped
 
 
 def refuse_label(options: argparse.Namespace) -> None:

@@ -21,7 +21,6 @@ from rcmd.testing.enclosure import verify
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``rcmd verify``."""
     parser.add_argument("result", metavar="RESULT", help="the saved result")
     add_task_options(parser)
     add_run_options(parser, {"seed": 0})

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.rows.matrix_files import read_numbers
+from rcmd.rows.matrix_files import is_number, read_numbers
 from rcmd.rows.validation import Array, FileError, one_line, pip_install
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".npy")
@@ -124,7 +124,7 @@ def _text_table(name: str) -> tuple[list[str], list[Any]]:
         ]
     if not lines:
         return [], []
-    header = not all(_is_number(word) for word in lines[0])
+    header = not all(is_number(word) for word in lines[0])
     names = [w.strip() for w in lines[0]] if header else [f"x{i + 1}" for i in range(len(lines[0]))]
     rows = lines[header:]
     for place, row in enumerate(rows):
@@ -159,18 +159,6 @@ READERS = {
 }  # fmt: skip
 
 
-def _is_number(word: Any) -> bool:
-    try:
-        float(word)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _is_finite(word: Any) -> bool:
-    return _is_number(word) and math.isfinite(float(word))
-
-
 def _as_numbers(file: str, name: str, column: Any) -> Array:
     try:
         numbers = np.asarray(column, dtype=float)
@@ -178,7 +166,9 @@ def _as_numbers(file: str, name: str, column: Any) -> Array:
             return numbers
     except (TypeError, ValueError):
         pass
-    odd = next(i for i, word in enumerate(column) if not _is_finite(word))
+    odd = next(
+        i for i, word in enumerate(column) if not (is_number(word) and math.isfinite(float(word)))
+    )
     raise FileError(
         f"{file}, row {odd + 1} holds {column[odd]!r} in its column {name!r}; expected numbers: "
         "drop the column or the row, or encode it, with a column of 0 and 1 for each of its values"
@@ -186,6 +176,6 @@ def _as_numbers(file: str, name: str, column: Any) -> Array:
 
 
 def _numbers_or_text(column: Any) -> Array:
-    if all(map(_is_number, column)):
+    if all(map(is_number, column)):
         return np.asarray(column, dtype=float)
     return np.array([str(word) for word in column])

@@ -32,7 +32,7 @@ from rcmd.model.schedules import (
 from rcmd.model.user_code import is_file, load, load_own
 from rcmd.oracles import base
 from rcmd.oracles.base import LinearMinOracle
-from rcmd.rows.matrix_files import read_numbers
+from rcmd.rows.matrix_files import is_number, read_numbers
 from rcmd.rows.validation import Array, FileError, check_kind
 
 Shape = tuple[int, int]
@@ -307,7 +307,7 @@ def _shape_of_data(p: int, shape: Shape | None) -> Shape:
 
 def _matrix(word: str) -> Array:
     """The numbers of a file; a plain number is not taken for a missing file."""
-    if not Path(word).is_file() and _is_number(word):
+    if not Path(word).is_file() and is_number(word):
         raise Unread
     return read_numbers(word)
 
@@ -327,7 +327,7 @@ def _diagonal_or_matrix(word: str) -> Array:
 
 
 def _number_or_vector(word: str) -> float | Array:
-    return float(word) if _is_number(word) else _vector(word)
+    return float(word) if is_number(word) else _vector(word)
 
 
 def _pairs(word: str) -> Array:
@@ -338,7 +338,7 @@ def _pairs(word: str) -> Array:
 
 
 def _groups(word: str) -> Any:
-    if not _is_number(word):
+    if not is_number(word):
         return _labels(word)
     size = _number(word, int)
     if size < 1:
@@ -373,14 +373,6 @@ def _function(word: str) -> Any:
             raise ValueError(f"{name} raises {type(fault).__name__}: {fault}") from fault
 
     return form
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _parts(text: str) -> dict[str, Any]:

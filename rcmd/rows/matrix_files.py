@@ -3,7 +3,7 @@
 import os
 from itertools import chain
 from tokenize import TokenError
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,19 @@ class Entries(NamedTuple):
     def shape(self) -> tuple[int, int]:
         """The smallest matrix that holds them all."""
         return int(self.rows.max()) + 1, int(self.columns.max()) + 1
+
+
+def is_number(word: Any) -> bool:
+    """Whether Python reads ``word`` as a number.
+
+    >>> is_number("1e3"), is_number("a"), is_number(None)
+    (True, False, False)
+    """
+    try:
+        float(word)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def read_numbers(path: str | os.PathLike[str]) -> Array:

@@ -45,7 +45,6 @@ class MatrixEntries(Rows):
         self._flat = self.rows * self.shape[1] + self.columns
         # Where each sample lies among the stored entries of Xᵀw.
         stored, self._places = np.unique(self._flat, return_inverse=True)
-        self._repeated = len(stored) < self.n
         self._indices = stored % self.shape[1]
         self._indptr = np.searchsorted(stored, np.arange(self.shape[0] + 1) * self.shape[1])
 
@@ -55,11 +54,7 @@ class MatrixEntries(Rows):
         return atom.gather(self._flat[batch])
 
     def scatter(self, batch: Array, coefficients: Array, total: Any) -> None:
-        places = self._places[batch]
-        if self._repeated:
-            np.add.at(total.data, places, coefficients)
-        else:
-            total.data[places] += coefficients
+        np.add.at(total.data, self._places[batch], coefficients)
 
     def matvec(self, beta: Any) -> Array:
         if isinstance(beta, LowRank):

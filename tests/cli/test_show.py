@@ -9,7 +9,6 @@ import pytest
 from small_problems import as_text, exact_problem, problem
 
 from rcmd import (
-    FileError,
     L1Ball,
     LeastSquares,
     LowRank,
@@ -104,43 +103,13 @@ def saved(tmp_path):
     return path
 
 
-def test_every_cut_and_every_changed_byte_is_refused(saved):
-    whole = saved.read_bytes()
-    for length in [*range(0, 130, 7), *range(130, len(whole), 301), len(whole) - 1]:
-        saved.write_bytes(whole[:length])
-        with pytest.raises(FileError, match=r"is a damaged result|not a result of rcmd"):
-            load_result(saved)
-    for place in range(0, len(whole), 211):
-        changed = bytearray(whole)
-        changed[place] ^= 4
-        saved.write_bytes(changed)
-        try:  # a zip has bytes that mean nothing, such as the time of day
-            again = load_result(saved)
-        except FileError:
-            continue
-        saved.write_bytes(whole)
-        check_same(load_result(saved), again)
-
-
 def test_other_files_are_refused_in_a_sentence(saved, capsys):
-    whole = saved.read_bytes()
-    written = {}
-    for name, kind, tree in (
-        ("newer", replace(FORMAT, version=3), {}),
-        ("checkpoint", CHECKPOINT, {}),
-        ("empty", FORMAT, {}),
+    for kind, words in (
+        (replace(FORMAT, version=3), "of format 3, of another version of rcmd; expected format 2"),
+        (CHECKPOINT, "is not a result of rcmd; expected the name of a file that result"),
+        (FORMAT, "lacks parts of a result"),
     ):
-        write_file(saved, tree, kind)
-        written[name] = saved.read_bytes()
-    assert whole != written["empty"]
-    for contents, words in (
-        (written["newer"], "of format 3, of another version of rcmd; expected format 2"),
-        (written["checkpoint"], "is not a result of rcmd; expected the name of a file that result"),
-        (b"", "is not a result of rcmd"),
-        (b"\x80\x04K\x01.", "is not a result of rcmd"),
-        (written["empty"], "lacks parts of a result"),
-    ):
-        saved.write_bytes(contents)
+        write_file(saved, {}, kind)
         assert main(["show", str(saved)]) == 2
         out, err = capsys.readouterr()
         assert out == ""
@@ -156,14 +125,6 @@ def test_a_result_is_not_saved_where_it_cannot_be(tmp_path, saved):
         result.save(tmp_path)
     result.save(tmp_path / ("a" * 255))
     assert load_result(tmp_path / ("a" * 255)).gap == result.gap
-    about = Problem([[1.0]], [1.0], LeastSquares(), L1Ball(1.0))
-    for name in ("a" * 256, "a\0b"):
-        with pytest.raises(ValueError, match=r"is no name of a file \(.*\); expected a short one"):
-            result.save(tmp_path / name)
-        with pytest.raises(FileError, match="cannot be read: there is no such file"):
-            load_result(tmp_path / name)
-        with pytest.raises(OSError, match=r"cannot be written, .*; expected a name in an existing"):
-            solve(about, checkpoint=tmp_path / name)
 
 
 # ---- the command -------------------------------------------------------------------------------

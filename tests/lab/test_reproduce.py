@@ -2,10 +2,6 @@ import contextlib
 import io
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import data_files
@@ -209,34 +205,6 @@ def test_command_runs_everything_once_then_reads_it(folder, ran, monkeypatch):
     with pytest.raises(pytest.fail.Exception, match="it ran again"):
         run_quick(folder, out)
     kept.rename(cell)
-
-
-KILLED = """
-import sys
-from pathlib import Path
-from rcmd.lab.reproduce.cells import Settings, run_all
-settings = Settings(("mushrooms",), sys.argv[1], seeds=2, passes=20, oracle_calls=300, jobs=1)
-run_all(settings, Path(sys.argv[2]), lambda text: None)
-"""
-
-
-def test_killed_in_the_middle_it_goes_on_where_it_was(folder, ran, tmp_path):
-    cells_folder = tmp_path / "cells"
-    words = [sys.executable, "-c", KILLED, folder, cells_folder]
-    process = subprocess.Popen(words, start_new_session=True)
-    while process.poll() is None and len(list(cells_folder.glob("*.json"))) < 4:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    kept = {path: path.read_bytes() for path in cells_folder.glob("*.json")}
-    assert 4 <= len(kept) < 14
-    settings, told = replace(SMALL, data=str(folder)), []
-    resumed = run_all(settings, cells_folder, told.append)
-    assert all(path.read_bytes() == text for path, text in kept.items())
-    assert f"0 of {14 - len(kept)} done; " in "".join(told)
-    whole = run_all(settings, ran[0] / "cells", lambda text: None)
-    assert resumed == whole
-    assert table(resumed).text() == table(whole).text()
 
 
 def run_of(gradients, calls, excess, reached):

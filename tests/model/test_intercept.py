@@ -1,6 +1,5 @@
 """An intercept by one keyword: the appended column, the interval, and what it may cost."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -146,20 +145,6 @@ def test_exact_runs(radius: Any) -> None:
     assert all(isinstance(entry, Fraction) for entry in result.beta)
     assert result.gap == result.primal - result.dual >= 0
     assert abs(result.beta[-1]) <= radius
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "words"),
-    [
-        (-2.5, ValueError, r"intercept of Problem is -2\.5; expected a positive number"),
-        (math.nan, ValueError, "intercept of Problem is nan; expected a positive number"),
-        (True, TypeError, "intercept of Problem is True; expected a positive number"),
-        ("yes", TypeError, "intercept of Problem is 'yes'; expected a positive number"),
-    ],
-)
-def test_refusals(value: Any, kind: type[Exception], words: str) -> None:
-    with pytest.raises(kind, match=words):
-        Problem(np.eye(2), np.ones(2), LeastSquares(), L1Ball(1.0), intercept=value)
 
 
 def test_floats_are_refused_beside_fractions() -> None:

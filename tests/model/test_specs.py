@@ -125,13 +125,10 @@ def test_what_depends_on_the_data_waits_for_them(folder):
 
 FAULTS = {
     "nucleus:5": "oracle 'nucleus:5' is unknown; did you mean nuclear:SHAPE:RADIUS? `rcmd list or",
-    "l7:1": "is unknown; did you mean l",
     "zzzz": "oracle 'zzzz' is unknown; `rcmd list oracles` shows all of them",
     "scaled:2:l7:1": "oracle 'l7:1' is unknown",
-    "l1": "oracle 'l1' has 0 parameter(s); expected l1:RADIUS",
     "simplex:1:2": "oracle 'simplex:1:2' has 2 parameter(s); expected simplex[:RADIUS]",
     "scaled:2": "has 1 parameter(s); expected scaled:FACTOR:ORACLE",
-    "l1:x": "oracle 'l1:x' holds 'x'; expected a number (its RADIUS)",
     "k-sparse:1.5:2": "holds '1.5'; expected a whole number (its K)",
     "nuclear:50:3": "holds '50'; expected rows x columns, such as 50x40, or auto for those of the",
     "hull:@/none": "/none': @/none cannot be read: No such file or directory",
@@ -151,7 +148,6 @@ FAULTS = {
     "cvxpy:@/none.py:f": "none.py cannot be read; expected a Python file",
     "product:3:l1:1,simplex": "part 'simplex' holds 'simplex'; expected a whole number (its SIZE)",
     "nuclear:auto:3": "the data are 9 features and not a matrix; expected a shape such as 50x40",
-    "translated:@/column:l1:-1": "radius of L1Ball is -1.0; expected a positive",
 }
 
 

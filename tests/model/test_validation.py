@@ -17,7 +17,6 @@ from rcmd import (
     Box,
     EuclideanProx,
     Huber,
-    KSparseBall,
     L1Ball,
     L1Penalty,
     L2Ball,
@@ -35,12 +34,10 @@ from rcmd import (
     Spectrahedron,
     Translated,
     certify,
-    path,
-    resume,
     solve,
 )
 from rcmd.model.bounds import Bound, Verdict
-from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule, UnitStepSchedule
+from rcmd.model.schedules import LinearSchedule, Resumed, SublinearSchedule
 from rcmd.rows.validation import checked_numbers, positive
 
 F = Fraction
@@ -71,13 +68,6 @@ class Untouchable(L1Ball):
         raise RuntimeError("work was begun")
 
 
-class UntouchableRidge(Ridge):
-    """Likewise."""
-
-    def argmin(self, c: Any) -> Any:
-        raise RuntimeError("work was begun")
-
-
 def run(**options: Any) -> Any:
     return solve(problem(oracle=Untouchable(1.0)), **options)
 
@@ -87,48 +77,28 @@ Row = tuple[Any, ...]
 FINITE, REAL = "expected finite numbers", "expected real numbers"
 BOTH = "expected both exact or neither"
 DATA: list[Row] = [
-    (lambda: problem(X=changed(X, NAN, np.float32)), "X", FINITE),
-    (lambda: problem(X=sp.csc_array(changed(X, INF))), "X", FINITE),
     (
         lambda: problem(X=sp.csr_array(([1e308, 1e308], [0, 0], [0, 2]), shape=(1, 2)), y=[1.0]),
         "X with its duplicate entries summed holds inf",
         FINITE,
     ),
-    (lambda: problem(X=None), "X has 0 dimension", "expected a matrix"),
     (lambda: problem(X=sp.coo_array(X[0])), "sparse array of 1 dimension", "expected a matrix"),
     (lambda: problem(X=np.ones((3, 0))), "X has shape (3, 0)", "at least one row and one column"),
-    (lambda: problem(X=sp.csr_array((0, 2)), y=[]), "X has shape (0, 2)", "at least one row"),
-    (lambda: problem(X=changed(X, "a", object)), "X has dtype object and holds", REAL),
-    (lambda: problem(X=changed(EXACT_X, None, object)), "holds None of type NoneType", REAL),
     (
         lambda: problem(X=changed(EXACT_X, 0.5, object)),
         "X has dtype object and holds 0.5 of type float",
         "fractions.Fraction throughout",
     ),
-    (lambda: problem(X=sp.csr_array(X * 1j)), "X has dtype complex128", REAL),
-    (lambda: problem(X=np.zeros((3, 2), dtype="datetime64[s]")), "X has dtype datetime64", REAL),
-    (lambda: problem(y=None), "y has shape ()", "expected (3,)"),
-    (lambda: problem(y=["a", "b", "c"]), "y holds 3 different texts", "labels=(first, second)"),
-    (lambda: problem(y=np.array([1, None, 1], dtype=object)), "y has dtype object and holds", REAL),
     (lambda: problem(y=[F(1), F(-1), F(1)]), "y holds fractions while X holds floats", BOTH),
-    (lambda: problem(weights=[F(1), F(2), F(1)]), "weights holds fractions while X holds", BOTH),
-    (lambda: problem(weights=2.0), "weights has shape ()", "expected (3,)"),
 ]
 PARTS: list[Row] = [
-    (
-        lambda: problem(oracle=Translated(L1Ball(1.0), 1.0)),
-        "shift of Translated has shape ()",
-        "length p = 2",
-    ),
     (lambda: Translated(L1Ball(1.0), [1.0, NAN]), "shift of Translated holds nan", FINITE),
     (
         lambda: Box([0.0, 0.0], [1.0, 2.0, 3.0]),
         "lower of Box has shape (2,) and upper (3,)",
         "vectors of the same length",
     ),
-    (lambda: Box(-INF, 0.0), "lower of Box is infinite", FINITE, "bounded domain"),
     (lambda: Box(0.0, [1.0, INF]), "upper of Box is infinite", "expected finite numbers"),
-    (lambda: Box(None, 1.0), "lower of Box is None", "a finite number"),
 ]
 RUNS: list[Row] = [
     (lambda: run(batch=NAN), "batch is nan", "expected in (0, 1]"),
@@ -138,7 +108,6 @@ RUNS: list[Row] = [
         for budget in ("max_iterations", "max_gradients", "max_seconds")
         for value in (0, -5, NAN)
     ),
-    (lambda: run(tol="a"), "tol is 'a'", "expected a number ≥ 0"),
     (
         lambda: problem(X=EXACT_X, y=[1, 2, 3], loss=LeastSquares(), oracle=L1Ball(0.5)),
         "radius of L1Ball is the float 0.5",
@@ -152,18 +121,8 @@ RUNS: list[Row] = [
 ]
 SEED = "expected a whole number ≥ 0, or a numpy.random.Generator"
 OPTIONS: list[Row] = [
-    (lambda: KSparseBall(1.5, 1.0), "k of KSparseBall is 1.5", "whole"),  # type: ignore[arg-type]
-    (
-        lambda: path(problem(oracle=UntouchableRidge(1.0)), [1.0, -1.0], parameter="strength"),
-        "strength of UntouchableRidge is -1.0",
-        "expected a positive number",
-    ),
-    (lambda: run(tol=1j), "tol is 1j", "a number ≥ 0"),
-    (lambda: run(tol=np.ones(1)), "tol is array", "a number ≥ 0"),
     (lambda: run(record_at=[0]), "record_at holds 0 after 0"),
     (lambda: run(record_at=[2, 3, 3]), "record_at holds 3 after 3"),
-    (lambda: run(record_at="ab"), "record_at holds 'a'"),
-    (lambda: run(method="fws"), "'fws' is unknown", "mean fw"),
     (
         lambda: Bound("mine", schedule="fast", value=max),  # type: ignore[arg-type]
         "schedule of the Bound 'mine' is 'fast'",
@@ -183,23 +142,12 @@ OPTIONS: list[Row] = [
     ),
     (lambda: run(bounds=["sublinear-dual"]), "which bounds E[D* − D", "bounds of the duality gap"),
     (lambda: run(max_iterations=True), "max_iterations is True", "a positive whole number"),
-    (lambda: RCMD(engine=None), "engine is None", "compiled"),
 ]
 MATRICES: list[Row] = [
     (
         lambda: Problem({"a": 1}, Y, LeastSquares(), L1Ball(1.0)),
         "X has 0 dimensions, as it is of type dict",
         "expected a matrix",
-    ),
-    (
-        lambda: Problem(X, np.ma.masked_equal(Y, -1.0), LeastSquares(), L1Ball(1.0)),
-        "y is a masked array with missing entries",
-        "drop or impute",
-    ),
-    (
-        lambda: Problem(sp.csr_array([[1.0, 0.0], [0.0, NAN]]), Y[:2], Logistic(), L1Ball(1.0)),
-        "X holds nan at position (1, 1)",
-        "expected finite numbers",
     ),
     (
         lambda: Problem(
@@ -227,7 +175,6 @@ MATRICES: list[Row] = [
 OTHER_PARTS: list[Row] = [
     (lambda: SublinearSchedule(0), "blocks of SublinearSchedule is 0", "positive finite"),
     (lambda: LinearSchedule(2.0, INF), "sigma of LinearSchedule is inf", "positive finite"),
-    (lambda: UnitStepSchedule(2.0, -1), "sigma of UnitStepSchedule is -1", "positive finite"),
     (
         lambda: Resumed(SublinearSchedule(2.0), -1),
         "start of Resumed is -1",
@@ -250,26 +197,9 @@ WRONG_TYPES: list[Row] = [
     (lambda: Bound("mine"), "value of the Bound 'mine' is None", "a function of (constants, k)"),
     (lambda: Bound(""), "name of a Bound is ''", "a word"),
     (lambda: run(bounds=[max]), "bounds holds <built-in function max>", "a Bound, such as"),
-    (lambda: problem(loss=0.5), "loss is 0.5; expected", "Separable"),
     (lambda: run(batch=True), "batch is True", "number of rows"),
-    (
-        lambda: resume(5, Problem(X, Y, Logistic(), L1Ball(1.0))),  # type: ignore[arg-type]
-        "checkpoint is 5",
-        "expected the name of a file",
-    ),
-    (lambda: run(seed="a"), "seed is 'a'", SEED),
-    (lambda: run(seed=1.5), "seed is 1.5", SEED),
     (lambda: run(seed=True), "seed is True", SEED),
-    (lambda: run(seed=None), "seed is None", SEED),
     (lambda: run(seed=np.random.RandomState(0)), "seed is RandomState", SEED),
-    (lambda: run(batch=[1]), "batch is [1]", "a number of rows"),
-    (lambda: run(callbacks=[5]), "callbacks holds 5", "a function"),
-    (lambda: SublinearSchedule("a"), "blocks of SublinearSchedule is 'a'", "positive number"),
-    (
-        lambda: Resumed(SublinearSchedule, 1),  # type: ignore[arg-type]
-        "schedule of Resumed is the class SublinearSchedule",
-        "SublinearSchedule(…)",
-    ),
     (lambda: Resumed(3, 1), "schedule of Resumed is 3", "expected a Schedule"),  # type: ignore[arg-type]
 ]
 TABLE = [
@@ -357,10 +287,6 @@ def test_not_positive(
 def test_rows_of_the_guide_that_are_about_types(act: Callable[[], Any]) -> None:
     with pytest.raises(TypeError):
         act()
-
-
-def test_every_row_has_words() -> None:
-    assert all(NAMES)
 
 
 # ---- what is not bad input ---------------------------------------------------------------------

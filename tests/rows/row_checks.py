@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd import Atom, DenseAtom, RankOneAtom, SparseAtom
+from rcmd import Atom, DenseAtom, LowRank, RankOneAtom, SparseAtom
 from rcmd.rows import Rows
 
 ATOMS: dict[str, Atom] = {
@@ -40,6 +40,7 @@ def check_rows(rows: Rows, X: np.ndarray, atol: float = 0.0) -> None:
 
     def same(found: Any, wanted: Any) -> None:
         found = np.asarray(found.toarray() if sp.issparse(found) else found, dtype=float)
+        found = found.reshape(np.shape(wanted))  # a slope may be a matrix
         np.testing.assert_allclose(found, np.asarray(wanted, dtype=float), rtol=0, atol=atol)
 
     same(rows.matvec(beta), X @ beta)
@@ -55,12 +56,15 @@ def check_rows(rows: Rows, X: np.ndarray, atol: float = 0.0) -> None:
         index = np.array(batch)
         for atom in ATOMS.values():
             same(rows.predict(index, atom), X[index] @ dense_of(atom))
-        total = np.arange(rows.p).astype(rows.number_type)
+        total = rows.rmatvec(w)
         rows.scatter(index, w[index], total)
-        same(total, np.arange(rows.p) + w[index] @ X[index])
+        same(total, X.T @ w + w[index] @ X[index])
     sparse = [atom for atom in ATOMS.values() if isinstance(atom, SparseAtom)]
-    for group in (sparse, sparse[2:3], [*ATOMS.values()]):
+    groups = [sparse, sparse[2:3], [*ATOMS.values()]]
+    if isinstance(rows.zero(), LowRank):  # to which other atoms are not added
+        groups = [[ATOMS["rank one"]]]
+    for group in groups:
         same(rows.predict_at(group), X @ np.array([*map(dense_of, group)]).T)
     same([rows.row(j) for j in range(rows.n)], X)
     same(rows.as_matrix(), X)
-    assert rows.zero().tolist() == [0] * rows.p
+    same(rows.matvec(rows.zero()), np.zeros(rows.n))

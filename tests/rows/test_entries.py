@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from row_checks import check_rows
 
 from rcmd import (
     RCMD,
-    DenseAtom,
     L1Ball,
     LeastSquares,
     Logistic,
@@ -16,61 +16,31 @@ from rcmd import (
     NuclearBall,
     NuclearPenalty,
     Problem,
-    RankOneAtom,
-    SparseAtom,
     iterate,
 )
 from rcmd.rows import as_rows
 
 SHAPE = (6, 5)
 ROWS, COLUMNS = np.array([0, 3, 5, 3, 0, 2, 3]), np.array([4, 1, 0, 1, 4, 2, 3])  # with repetitions
-DISTINCT = np.array([0, 1, 2, 5, 6])
 
 
-def both(distinct: bool = False) -> tuple[MatrixEntries, Any]:
-    chosen = DISTINCT if distinct else np.arange(7)
-    entries = MatrixEntries(ROWS[chosen], COLUMNS[chosen], SHAPE)
+def both() -> tuple[MatrixEntries, Any]:
+    entries = MatrixEntries(ROWS, COLUMNS, SHAPE)
     return entries, as_rows(entries.as_matrix())
-
-
-def atoms() -> list[Any]:
-    rng = np.random.default_rng(0)
-    return [
-        RankOneAtom(rng.standard_normal(6), rng.standard_normal(5)),
-        DenseAtom(rng.standard_normal(30)),
-        SparseAtom((4, 16), (2.0, -1.0)),
-        SparseAtom((), ()),
-    ]
 
 
 @pytest.mark.parametrize("distinct", [False, True])
 def test_operations(distinct: bool) -> None:
-    (entries, rows), rng = both(distinct), np.random.default_rng(1)
-    w, beta = rng.standard_normal(entries.n), rng.standard_normal(30)
-    for batch in (np.array([2, 0]), np.arange(entries.n), np.array([1, 3, 4])):
-        for atom in atoms():
-            assert np.allclose(entries.predict(batch, atom), rows.predict(batch, atom), atol=1e-14)
-        coefficients = rng.standard_normal(len(batch))
-        total, expected = entries.rmatvec(w), rows.rmatvec(w)
-        entries.scatter(batch, coefficients, total)
-        rows.scatter(batch, coefficients, expected)
-        assert np.allclose(total.toarray().ravel(), expected, atol=1e-14)
-    matrix = LowRank.of_array(beta.reshape(SHAPE))
-    assert np.allclose(entries.matvec(beta), rows.matvec(beta), atol=1e-14)
-    assert np.allclose(entries.matvec(matrix), rows.matvec(beta), atol=1e-13)
-    assert np.allclose(entries.rmatvec(w).toarray().ravel(), rows.rmatvec(w), atol=1e-14)
-    assert np.array_equal(entries.square_norms(), rows.square_norms())
-    assert np.array_equal(entries.max_norms(), rows.max_norms())
-    lower, upper = beta - 1, beta + 2
-    for mine, theirs in (
-        (entries.entry_range(), rows.entry_range()),
-        (entries.box_range(lower, upper), rows.box_range(lower, upper)),
-    ):
-        assert np.array_equal(np.array(mine), np.array(theirs))
-    for j in range(entries.n):
-        assert np.array_equal(entries.row(j), rows.row(j))
-    scales = rng.uniform(0.5, 2.0, entries.n)
-    energy = np.linalg.norm(np.sqrt(scales)[:, None] * entries.as_matrix().toarray(), 2) ** 2
+    """Those of all rows, on a matrix of the size of their atoms, and what only entries have."""
+    places = np.arange(6) if distinct else np.array([5, 0, 3, 0, 2, 5, 5])
+    entries = MatrixEntries(*np.divmod(places, 3), (2, 3))
+    X, rng = entries.as_matrix().toarray(), np.random.default_rng(1)
+    assert np.array_equal(X, np.eye(6)[places])
+    check_rows(entries, X)
+    beta, scales = rng.standard_normal(6), rng.uniform(0.5, 2.0, entries.n)
+    matrix = LowRank.of_array(beta.reshape(2, 3))
+    assert np.allclose(entries.matvec(matrix), X @ beta, atol=1e-13)
+    energy = np.linalg.norm(np.sqrt(scales)[:, None] * X, 2) ** 2
     assert entries.spectral_energy(scales) == pytest.approx(energy, rel=1e-12)
 
 

@@ -14,7 +14,6 @@ from row_checks import ATOMS, check_rows, dense_of
 
 from rcmd import Atom, DenseAtom, LeastSquares, Problem, RankOneAtom, Ridge, SparseAtom
 from rcmd.rows import Rows, SparseRows, as_rows
-from rcmd.rows.validation import batch_size
 
 F = Fraction
 N, P = 7, 6
@@ -193,11 +192,6 @@ def test_what_is_no_number_is_refused_wherever_it_stands(make: Any, bad: float) 
             ValueError, match=rf"X holds {bad} at position \({place[0]}, {place[1]}"
         ):
             as_rows(make(X))
-
-
-def test_a_fraction_of_the_rows_is_the_nearest_number_of_them() -> None:
-    fractions = {0.01: 1, 0.24: 2, 0.26: 3, 0.39: 4, 0.96: 10, 1.0: 10}
-    assert {share: batch_size(share, 10) for share in fractions} == fractions
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "csr"])

@@ -21,7 +21,6 @@ from small_problems import lines, problem
 
 from rcmd import (
     RCMD,
-    Corrected,
     DenseAtom,
     FileError,
     L1Ball,
@@ -33,6 +32,7 @@ from rcmd import (
     SparseAtom,
     StopReason,
     iterate,
+    load_result,
     path,
     resume,
     solve,
@@ -45,6 +45,7 @@ from rcmd.solver.checkpoint import file as files
 from rcmd.solver.checkpoint.file import CannotSave, read_file, write_file
 from rcmd.solver.checkpoint.resume import reopen
 from rcmd.solver.run import Run
+from rcmd.solver.saved_results import FORMAT
 
 OPTIONS: dict[str, Any] = {"tol": 0.0, "max_iterations": 40, "batch": 2}
 
@@ -103,26 +104,28 @@ def test_it_is_written_every_so_often(tmp_path: Path) -> None:
 # Damage.
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-def test_no_damage_goes_unseen(engine: Any, new: Path) -> None:
-    solve(lasso(), **OPTIONS, method=Corrected(RCMD(engine=engine)), checkpoint=new)
+@pytest.mark.parametrize("kind", [files.CHECKPOINT, FORMAT], ids=lambda kind: kind.word)
+def test_no_damage_goes_unseen(kind: files.Kind, new: Path) -> None:
+    result = solve(lasso(), **OPTIONS, checkpoint=new)
+    if kind is FORMAT:
+        result.save(new)
     whole = new.read_bytes()
     rng = np.random.default_rng(0)
     places = {*range(140), *rng.integers(0, len(whole), 200).tolist(), len(whole) - 1}
-    tree, harmless = repr(read_file(new)), 0
+    tree, harmless = repr(read_file(new, kind)), 0
     for place in sorted(places):
         damaged = bytearray(whole)
         damaged[place] ^= int(rng.integers(1, 256))
         new.write_bytes(damaged)
         with contextlib.suppress(FileError):
-            assert repr(read_file(new)) == tree
+            assert repr(read_file(new, kind)) == tree
             harmless += 1  # a zip has bytes that mean nothing, such as the time of day
         assert new.read_bytes() == damaged
     assert harmless < len(places) / 4
     for length in sorted({*range(0, 140, 7), *rng.integers(0, len(whole), 60).tolist()}):
         new.write_bytes(whole[:length])
         with pytest.raises(FileError, match="was left as it is"):
-            resume(new, lasso())
+            load_result(new) if kind is FORMAT else resume(new, lasso())
 
 
 def test_what_is_wrong_is_said(file: Path) -> None:

@@ -193,5 +193,7 @@ def test_a_result_that_cannot_be_written_is_said_in_a_sentence(
     with pytest.raises(OSError, match="cannot be written, No space left on device; expected"):
         result.save(tmp_path / "run.rcmd")
     for name in NAMES[:2]:
-        with pytest.raises(ValueError, match="is no name of a file"):
+        with pytest.raises(ValueError, match=r"is no name of a file \(.*\); expected a short one"):
             result.save(tmp_path / name)
+        with pytest.raises(OSError, match=r"cannot be written, .*; expected a name in an existing"):
+            solve(problem(), checkpoint=tmp_path / name)
