@@ -147,16 +147,11 @@ def named(methods: list[Any]) -> Any:
     return pytest.mark.parametrize("method", methods, ids=lambda m: type(m).__name__)
 
 
-def as_text(x: Any, y: Any, pattern: str = "{!r}", rng: Any = None) -> bytes:
-    """LIBSVM text of a CSR matrix; the pairs of each line in random order if rng is given."""
+def as_text(x: Any, y: Any) -> bytes:
+    """LIBSVM text of a CSR matrix."""
     lines = []
     for i, label in enumerate(y.tolist()):
         row = slice(x.indptr[i], x.indptr[i + 1])
-        pairs = [
-            f"{j + 1}:{pattern.format(v)}"
-            for j, v in zip(x.indices[row].tolist(), x.data[row].tolist(), strict=True)
-        ]
-        if rng is not None:
-            rng.shuffle(pairs)
-        lines.append(" ".join([pattern.format(label), *pairs]))
+        pairs = zip(x.indices[row].tolist(), x.data[row].tolist(), strict=True)
+        lines.append(" ".join([repr(label), *(f"{j + 1}:{value!r}" for j, value in pairs)]))
     return ("\n".join(lines) + "\n").encode()

@@ -295,11 +295,6 @@ class CompiledFunction:
         """Where its numbers are."""
         return int(self._theta.ctypes.data)
 
-    @property
-    def from_cache(self) -> bool:
-        """Whether the machine code came from the disk."""
-        return bool(self._compiled.cache_hits)
-
 
 class Scalar(CompiledFunction):
     """A scalar function of some objects, such as a loss, and ``arity`` numbers."""

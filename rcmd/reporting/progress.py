@@ -31,10 +31,8 @@ def tell_on_terminal(text: str) -> None:
 class RunProgress:
     """A callback for ``solve`` that shows gap, gradients, seconds and an estimate of those left."""
 
-    def __init__(
-        self, tol: float, budgets: Budgets, tell: Callable[[str], None], name: str = ""
-    ) -> None:
-        self._tol, self._budgets, self._tell, self._name = tol, budgets, tell, name
+    def __init__(self, tol: float, budgets: Budgets, tell: Callable[[str], None]) -> None:
+        self._tol, self._budgets, self._tell = tol, budgets, tell
         self._rows: list[Record] = []
 
     def __call__(self, state: State) -> None:
@@ -42,7 +40,7 @@ class RunProgress:
         self._rows = [*self._rows[1 - RECENT :], row]
         left = seconds_left(self._rows, self._tol, self._budgets)
         self._tell(
-            f"{self._name}gap {float(row.gap):.2e} (to reach: {float(self._tol):.0e}), "
+            f"gap {float(row.gap):.2e} (to reach: {float(self._tol):.0e}), "
             f"{row.gradients:,} gradient{'s'[: row.gradients != 1]}, {duration(row.seconds)}"
             + ("" if left is None else f", about {duration(left)} left")
         )

@@ -210,10 +210,8 @@ def of_kinds(kind: type[Any], values: dict[str, Any]) -> Any:
     return kind(**values)
 
 
-def log_spaced(
-    steps_per_pass: float, ratio: float = 1.25, passes_apart: float = 0.0
-) -> Iterator[int]:
-    """Iterations from a quarter of a pass on, growing by ``ratio``: O(log k) certificates.
+def log_spaced(steps_per_pass: float, passes_apart: float = 0.0) -> Iterator[int]:
+    """Iterations from a quarter of a pass on, growing by a quarter: O(log k) certificates.
 
     They are ``passes_apart`` at least.
     """
@@ -221,7 +219,7 @@ def log_spaced(
     apart = max(1, math.ceil(steps_per_pass * passes_apart))
     while True:
         yield iteration
-        iteration = max(iteration + apart, math.ceil(iteration * ratio))
+        iteration = max(iteration + apart, math.ceil(iteration * 1.25))
 
 
 def checked_iterations(record_at: Iterable[Any]) -> Iterator[int]:

@@ -106,18 +106,6 @@ def test_concatenated_streams(write):
     assert_array_equal(read_libsvm(packed).X.toarray(), np.eye(2))
 
 
-@pytest.mark.parametrize("pattern", ["{!r}", "{:.17g}", "{:.6g}", "{:.3f}", "{:+.4e}", "{:.14f}"])
-def test_round_trip(write, pattern):
-    rng = np.random.default_rng(1)
-    x, y = random_problem(rng)
-    x.data *= 10.0 ** rng.integers(-3, 4, x.nnz)
-    expected = x.copy()
-    expected.data = np.array([float(pattern.format(v)) for v in x.data.tolist()])
-    labels = np.array([float(pattern.format(v)) for v in y.tolist()])
-    path = write(as_text(x, y, pattern, rng))
-    assert_same(read_libsvm(path, features=x.shape[1]), (expected, labels))
-
-
 def test_numbers_are_rounded_like_float(write):
     rng = np.random.default_rng(2)
     tokens = ["0", "-0", "1.", ".5", "-.5", "+.5e+1", "00012.500", "1e-320", "123456789012345"]

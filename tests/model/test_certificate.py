@@ -225,14 +225,6 @@ def test_solve_reaches_the_optimum(loss: str, oracle: str) -> None:
     is_proof(small, optimal, result.beta, result.w)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_solve_with_single_rows_on_a_polytope(loss: str) -> None:
-    small = problem(loss, "l1-ball", n=N_ROWS, seed=5, layout="csr", weighted=True)
-    result = solve(small, batch=1, tol=2e-2, max_iterations=5_000)
-    assert result.success
-    assert result.primal - truth.solve(small).primal <= 2e-2
-
-
 # ---- what contradicts itself, and what rounding hides ------------------------------------------
 
 

@@ -3,7 +3,6 @@
 Certificates are recomputed in ball arithmetic from nothing but the data and the pair.
 """
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from flint import arb, ctx
 
 from rcmd import (
     RCMD,
@@ -50,9 +48,6 @@ from rcmd import (
     truth,
     verify,
 )
-from rcmd.testing.enclosure.balls import ball, balls, total
-from rcmd.testing.enclosure.losses import pair_of
-from rcmd.testing.enclosure.oracles import regularizer_of
 
 LAYOUTS: dict[str, Any] = {"dense": np.array, "csr": sp.csr_array}
 ENGINES = ("compiled", "reference")
@@ -219,50 +214,6 @@ def test_radii(place: int, radius: float) -> None:
             oracle = replace(oracle, strength=1 / radius)  # type: ignore[type-var]
         problem = problem_of(X, y, loss, oracle)
         check_pair(problem, solve(problem, batch=2, max_iterations=40, method=on(engine)))
-
-
-# ---- one variable: the optimum by bisection ----------------------------------------------------
-
-
-def optimum_of_one(problem: Problem) -> Any:
-    """P* for p = 1, where P is convex between the two ends of dom R."""
-    pair, regularizer = pair_of(problem.loss), regularizer_of(problem.oracle)
-    X = balls([problem.rows.row(j) for j in range(problem.n)])
-
-    def value(b: Any) -> Any:
-        values = [pair.value(x * b, v) for x, v in zip(X, balls(problem.losses.y), strict=True)]
-        return total(values) / problem.n + regularizer.value([b])
-
-    ends = -problem.oracle.minimum(np.array([1.0])), -problem.oracle.minimum(np.array([-1.0]))
-    if not problem.oracle.indicator:
-        ends = problem.oracle.radius, problem.oracle.radius  # type: ignore[attr-defined]
-    low, high = -ball(ends[0]), ball(ends[1])
-    for _ in range(100):
-        middle, step = ((low + high) / 2).mid(), (high - low) * arb("1e-30")
-        low, high = (low, middle) if value(middle + step) > value(middle) else (middle, high)
-    return value(low) if isinstance(problem.oracle, Simplex) else value(low).min(value(arb(0)))
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e150, 1e-150])
-@pytest.mark.parametrize("n", [1, 5])
-def test_one_variable(scale: float, n: int) -> None:
-    X, y = numbers(n, 1)
-    # The optimum is inside for the first radius, and at the border for the second.
-    for radius in (10.0 / scale, 0.01 / scale):
-        oracles: tuple[LinearMinOracle, ...] = (
-            L1Ball(radius), L2Ball(radius), Simplex(radius), Box(-radius, 2 * radius),
-            L1Penalty(0.1 * scale, radius), Ridge(0.1 * scale * scale, radius), LInfBall(radius),
-        )  # fmt: skip
-        losses = itertools.cycle(LOSSES[1:] if scale == 1.0 else LOSSES[:2])
-        begun = n + (radius > 1 / scale)  # so that every oracle meets every loss
-        for oracle, loss in zip(oracles, itertools.islice(losses, begun, None), strict=False):
-            problem = problem_of(X * scale, y, loss, oracle)
-            found = solve(problem, tol=1e-9, max_iterations=2000)
-            check_pair(problem, found)
-            assert found.success, (oracle, loss, found)
-            with ctx.workprec(300):
-                short = float(ball(found.primal) - optimum_of_one(problem))
-            assert -1e-12 <= short <= found.gap + 1e-12, (oracle, loss)
 
 
 # ---- labels ------------------------------------------------------------------------------------

@@ -128,31 +128,6 @@ def test_sparse_and_single_precision_data_give_the_same_values() -> None:
 # ---- the constants -----------------------------------------------------------------------------
 
 
-def vertices(name: str, centre: Any = 0.0) -> Any:
-    """All extreme points of the sets that have finitely many."""
-    if "box" in name:
-        return np.array(list(itertools.product([-2.0, 3.0], repeat=4)))
-    if "simplex" in name:
-        return 4.0 * np.eye(4)
-    return 4.0 * np.vstack([np.eye(4), -np.eye(4)]) + centre
-
-
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-@pytest.mark.parametrize("oracle", ["l1-ball", "box", "simplex", "moved-l1-ball"])
-def test_prediction_bounds_of_polytopes(oracle: str, layout: str) -> None:
-    small = problem("logistic", oracle, layout=layout)
-    centre = np.array([0.5, -0.25, 1.0, 0.0]) if "moved" in oracle else 0.0
-    largest = abs(vertices(oracle, centre) @ dense(small).T).max(axis=0)
-    np.testing.assert_allclose(small.prediction_bounds, largest, rtol=1e-14)
-
-
-@pytest.mark.parametrize("oracle", ["l2-ball", "ridge", "ridge-cut"])
-def test_prediction_bounds_of_balls(oracle: str) -> None:
-    small = problem("logistic", oracle)
-    largest = small.oracle.radius * np.linalg.norm(dense(small), axis=1)
-    np.testing.assert_allclose(small.prediction_bounds, largest, rtol=1e-14)
-
-
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_no_point_of_the_domain_predicts_more(oracle: str) -> None:
     small, rng = problem("logistic", oracle), np.random.default_rng(0)

@@ -35,13 +35,6 @@ def test_kkt_for_fractions(oracle: str) -> None:
     is_optimum(small, optimum)
 
 
-def test_no_point_of_the_set_is_better() -> None:
-    small = problem("logistic", "simplex", n=8)
-    optimum, rng = truth.solve(small), np.random.default_rng(0)
-    for share in rng.dirichlet(np.ones(4), 50):
-        assert small.primal(4.0 * share) >= optimum.dual - 1e-12
-
-
 # ---- the same programmes, written out by hand --------------------------------------------------
 
 

@@ -62,11 +62,3 @@ def test_processes(way: str) -> None:
     serial = [solved(problem) for problem in given]  # the models are in use before the fork
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(way)) as pool:
         assert list(pool.map(solved, given)) == serial
-
-
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_joblib(backend: str) -> None:
-    joblib = pytest.importorskip("joblib")
-    shared = problems(polytope(), 3)
-    found = joblib.Parallel(2, backend=backend)(joblib.delayed(solved)(one) for one in shared)
-    assert found == [solved(problem) for problem in shared]
