@@ -101,13 +101,3 @@ def test_on_the_command_line_with_names_and_classes_in_words(
     assert f"coefficients: {NAMES[largest]} {beta[largest]:.4g}" in out
     assert main(["solve", str(path)]) == 2
     assert "holds 'ill' in its column 'state'" in capsys.readouterr().err
-
-
-def test_arrays_whose_headers_lie(tmp_path):
-    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000, 1000000), }".ljust(
-        117
-    )
-    lies = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + header.encode() + b"\n"
-    (tmp_path / "a.npy").write_bytes(lies)
-    with pytest.raises(FileError, match=r"a\.npy cannot be read as numbers"):
-        read_table(tmp_path / "a.npy")

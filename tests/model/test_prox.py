@@ -1,4 +1,4 @@
-"""The three geometries against their definitions, by minimisation in one variable."""
+"""The three geometries against their definitions: h has the slope there that a step asks for."""
 
 import math
 from collections.abc import Callable
@@ -73,15 +73,6 @@ def domain(
     return max(weight * low, -400.0), min(weight * high, 400.0)
 
 
-def minimizer(function: Callable[[float], float], low: float, high: float) -> float:
-    """Of a convex function, by grids that close in on the best point."""
-    for _ in range(20):
-        grid = np.linspace(low, high, 17)
-        best = int(np.argmin([function(w) for w in grid]))
-        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 16)]
-    return (low + high) / 2
-
-
 def samples(loss: SeparableConjugate, y: float, weight: float) -> SampleLosses:
     return SampleLosses(loss, np.array([y]), np.array([weight]))
 
@@ -102,9 +93,6 @@ def rounding(loss: SeparableConjugate, *states: float) -> float:
 
 def check_centre(prox: BregmanProx, loss: SeparableConjugate, y: float, weight: float) -> None:
     s = prox.centre(samples(loss, y, weight), np.array([BOUND]))[0]
-    best = minimizer(lambda w: h(prox, loss, w, y, weight), *domain(prox, loss, y, weight))
-    # A minimum is flat: the minimiser of rounded values is known to the root of their rounding.
-    assert abs(response(loss, s, y, weight) - best) <= 1e-7 * (1 + abs(best))
     assert abs(slope(prox, loss, response(loss, s, y, weight), y, weight)) <= 1e-14
 
 
@@ -117,14 +105,8 @@ def check_step(prox: BregmanProx, loss: SeparableConjugate, y: float, weight: fl
             at = slope(prox, loss, here, y, weight)
             after = prox.step(losses, bounds, np.array([0]), np.array([s]), np.array([gap]), eta)[0]
             found = response(loss, after, y, weight)
-            best = minimizer(
-                lambda w: h(prox, loss, w, y, weight) - (at + eta * gap) * w,  # noqa: B023
-                low,
-                high,
-            )
             assert low <= found <= high
-            assert abs(found - best) <= 2e-7 * (1 + abs(best)), (s, gap)
-            # First-order optimality is sharper than values: zero slope, or pushing at an end.
+            # First-order optimality: zero slope, or pushing at an end.
             push = at + eta * gap - slope(prox, loss, found, y, weight)
             if isinstance(prox, EuclideanProx) and abs(after) == BOUND:
                 assert push * after >= 0

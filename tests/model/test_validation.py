@@ -183,7 +183,19 @@ OTHER_PARTS: list[Row] = [
     (lambda: LpBall(1.0, INF), "order of LpBall is inf", "LInfBall"),
     (lambda: Spectrahedron(0), "Spectrahedron is (0, 0)"),
 ]
+
+
+class Deaf:
+    """Accounting that takes no step."""
+
+    def record(self) -> None:
+        pass
+
+
 WRONG_TYPES: list[Row] = [
+    (lambda: run(callbacks=lambda: None), "expected a function of a State"),
+    (lambda: RCMD(accounting=[Deaf()]), "expected objects with record(step)"),  # type: ignore[list-item]
+    (lambda: Bound("mine", value=lambda c: 1.0), "a function of (constants, k)"),  # type: ignore[arg-type, misc]
     (
         lambda: RCMD(accounting=(print,)),  # type: ignore[arg-type]
         "accounting holds <built-in function print>",
@@ -313,6 +325,10 @@ def test_good_input(parts: dict[str, Any]) -> None:
     beta = made.oracle.argmin(made.gradient(made.response(np.zeros(2)))).dense(np.zeros(2))
     assert math.isfinite(made.primal(beta))
     assert made.prediction_bounds.dtype == float
+
+
+def test_functions_that_do_not_say_what_they_take_are_taken() -> None:
+    assert Bound("mine", value=max).value is max
 
 
 def test_labels_follow_exact_data() -> None:
