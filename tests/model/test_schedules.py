@@ -1,6 +1,5 @@
 """Schedules against direct sums in fractions, the paper's printed formulas and mpmath."""
 
-import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -12,7 +11,6 @@ from rcmd.model.constants import Constants
 from rcmd.model.schedules import (
     HeadStart,
     LinearSchedule,
-    Resumed,
     Schedule,
     SublinearSchedule,
     UnitStepSchedule,
@@ -52,19 +50,6 @@ def test_sublinear_sums(blocks: Fraction) -> None:
 def test_linear_sums(blocks: Fraction, sigma: Fraction) -> None:
     for kind in (LinearSchedule, UnitStepSchedule):
         check_sums(kind(blocks, sigma), geometric_weights(blocks, sigma, 31))
-
-
-@pytest.mark.parametrize("start", [0, 1, 5])
-def test_a_resumed_schedule_counts_what_came_before(start: int) -> None:
-    for schedule in (SublinearSchedule(F(2)), LinearSchedule(F(2), F(9, 8))):
-        later = Resumed(schedule, start)
-        for i, base in itertools.product(range(4), repeat=2):
-            assert later.step(i) == schedule.step(i + start)
-            assert later.mixing(i) == schedule.mixing(i + start)
-            assert later.growth(i, base) == schedule.growth(i + start, base + start)
-        # The averages of a run in two parts are those of the whole.
-        mixed = [later.mixing(i) * later.growth(i, 0) for i in range(4)]
-        assert later.growth(3, 0) == 1 + sum(mixed[1:])
 
 
 # ---- the printed formulas ----------------------------------------------------------------------

@@ -438,18 +438,6 @@ def test_grid_search_in_a_pipeline() -> None:
     assert by_name.cv_results_["mean_test_score"].tolist() == scores.tolist()
 
 
-def test_names_of_features() -> None:
-    pandas = pytest.importorskip("pandas")
-    X, y = labels(classes=("no", "yes"))
-    frame = pandas.DataFrame(X, columns=list("abcde"))
-    model = GSFWClassifier(random_state=0).fit(frame, pandas.Series(y))
-    assert model.feature_names_in_.tolist() == list("abcde")
-    assert model.n_features_in_ == 5
-    assert model.coef_.tolist() == GSFWClassifier(random_state=0).fit(X, y).coef_.tolist()
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(frame[list("edcba")])
-
-
 # Refusals
 
 

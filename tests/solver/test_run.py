@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -16,7 +15,6 @@ from small_problems import LOSSES, ORACLES, lines, problem
 from rcmd import (
     RCMD,
     Box,
-    ConjugateProx,
     Corrected,
     DenseAtom,
     Ellipsoid,
@@ -29,7 +27,6 @@ from rcmd import (
     Problem,
     Result,
     Ridge,
-    SparseAtom,
     State,
     StopReason,
     iterate,
@@ -428,12 +425,6 @@ def test_another_prox_carries_no_bound(ridge: Problem, prox: Any) -> None:
     assert result.note.startswith(f"{prox.note}; no bound: the prox is another class than")
 
 
-def test_sdca_needs_strong_convexity_and_then_solves(lasso: Problem, ridge: Problem) -> None:
-    assert solve(ridge, tol=1e-8, max_iterations=1000, method=RCMD(prox=ExactProx())).success
-    with pytest.raises(ValueError, match="expected a strongly convex one, such as Ridge"):
-        solve(lasso, method=RCMD(prox=ExactProx()))
-
-
 def test_a_sampler_for_other_data_is_refused(lasso: Problem) -> None:
     with pytest.raises(ValueError, match=r"sampler draws from 2 rows; expected .* n = 8"):
         iterate(lasso, method=RCMD(sampler=UniformSampler(2, 1, np.random.default_rng(0))))
@@ -462,22 +453,6 @@ def test_sdca_converges_with_unequal_weights() -> None:
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
-def test_a_fault_in_a_run_is_told_again(engine: Any) -> None:
-    @dataclass(frozen=True)
-    class Broken(LeastSquares):
-        def derivative(self, s: Any, y: Any) -> Any:
-            return s - y if s == 0.0 else math.nan
-
-    run = iterate(
-        Problem(np.eye(3), np.ones(3), Broken(), L1Ball(1.0), verify=False),
-        method=Corrected(RCMD(engine=engine)),
-    )
-    for _ in range(2):
-        with pytest.raises(FloatingPointError, match="NaN or infinite"):
-            run.progress.advance(10)
-
-
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
 def test_an_argmin_that_is_no_atom_is_named(engine: Any) -> None:
     @dataclass(frozen=True)
     class Bare(LinearMinOracle):
@@ -493,44 +468,6 @@ def test_an_argmin_that_is_no_atom_is_named(engine: Any) -> None:
     bare = Problem(np.eye(3), np.ones(3), LeastSquares(), Bare(), verify=False)
     with pytest.raises(TypeError, match=r"argmin of Bare returned a ndarray; .*DenseAtom"):
         solve(bare, method=Corrected(RCMD(engine=engine)), max_iterations=5)
-
-
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
-def test_an_overridden_argmin_is_not_bypassed(engine: Any) -> None:
-    @dataclass(frozen=True)
-    class NonnegativeBall(L1Ball):
-        def argmin(self, c: Any) -> Any:
-            k = int(c.argmin())
-            return SparseAtom((k,), (self.radius,)) if c[k] < 0 else SparseAtom((), ())
-
-        def minimum(self, c: Any) -> Any:
-            return self.radius * min(c.min(), 0.0)
-
-        def violation(self, beta: Any) -> Any:
-            return max(super().violation(beta), -beta.min())
-
-        def fenchel_young(self, beta: Any, c: Any) -> Any:
-            return c @ beta - self.minimum(c)
-
-    signed = Problem(np.eye(2), [-1.0, 1.0], LeastSquares(), NonnegativeBall(2.0))
-    result = solve(signed, method=Corrected(RCMD(engine=engine)), tol=1e-4, max_iterations=20_000)
-    assert result.success
-    assert (result.beta >= 0).all()
-
-
-def test_an_overridden_prox_is_not_bypassed(lasso: Problem) -> None:
-    @dataclass(frozen=True)
-    class Halved(ConjugateProx):
-        def inverse(self, loss: Any, m: Any, s: Any, y: Any, weight: Any, bound: Any) -> Any:
-            return (m + s) / 2
-
-    lasso = copy(lasso)
-    lasso.verify = False  # it is no inverse
-    states = [
-        next(iterate(lasso, method=RCMD(prox=Halved(), engine=engine), record_at=[20]))
-        for engine in ("reference", "compiled")
-    ]
-    np.testing.assert_allclose(states[0].s, states[1].s, rtol=1e-12)
 
 
 @dataclass(frozen=True)
