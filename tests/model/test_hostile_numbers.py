@@ -6,7 +6,6 @@ Certificates are recomputed in ball arithmetic from nothing but the data and the
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -279,21 +278,6 @@ def test_one_positive_in_two_thousand(loss: SeparableConjugate) -> None:
 
 WHOLE = np.round(3 * numbers()[0])
 LABELS = np.round(3 * numbers()[1])
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_memory_maps_and_booleans(tmp_path: Path, engine: Any) -> None:
-    """All other forms lead to the same rows: see tests/rows/test_rows.py."""
-
-    def solution(X: Any, y: Any) -> list[float]:
-        problem = Problem(X, y, LeastSquares(), L1Ball(2.0))
-        return solve(problem, batch=2, max_iterations=300, method=on(engine)).beta.tolist()
-
-    np.save(tmp_path / "X.npy", WHOLE)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert isinstance(mapped, np.memmap)
-    assert solution(mapped, LABELS) == solution(WHOLE, LABELS)
-    assert solution(WHOLE > 0, LABELS > 0) == solution((WHOLE > 0) * 1.0, (LABELS > 0) * 1.0)
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).max <= np.finfo(float).max, reason="long is no longer")

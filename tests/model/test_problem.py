@@ -112,19 +112,6 @@ def test_infinite_outside_the_domains(loss: str, oracle: str) -> None:
         assert small.dual(2.0 * small.losses.y) == -math.inf
 
 
-def test_sparse_and_single_precision_data_give_the_same_values() -> None:
-    X, y, _ = data()
-    single = X.astype(np.float32)
-    parts = (LeastSquares(), L1Ball(2.0))
-    wide = Problem(single.astype(float), y, *parts)
-    beta, w = np.array([0.5, -0.5, 0.25, 0.0]), np.linspace(-1, 1, 5)
-    for X in (single, sp.csr_array(single), sp.csc_matrix(single), sp.coo_array(single)):
-        small = Problem(X, y, *parts)
-        close(small.primal(beta), wide.primal(beta))
-        close(small.dual(w), wide.dual(w))
-        assert small.gradient(w).dtype == float
-
-
 # ---- the constants -----------------------------------------------------------------------------
 
 

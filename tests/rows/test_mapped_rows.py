@@ -20,10 +20,8 @@ from rcmd import (
     Problem,
     Product,
     SparseAtom,
-    certify,
     iterate,
     solve,
-    truth,
 )
 from rcmd.datasets import RowsWriter, make_classification, open_rows
 from rcmd.rows import DiskRows, as_rows, disk
@@ -126,15 +124,6 @@ def test_runs_are_those_of_the_data_in_memory(classification, batch, intercept, 
         assert float(mine.gap) == pytest.approx(float(theirs.gap), rel=1e-10)
     assert results[0].beta == pytest.approx(results[1].beta, abs=1e-12)
     assert results[0].w == pytest.approx(results[1].w, abs=1e-12)
-
-
-def test_certificate_and_truth(classification):
-    problem, same = (Problem(*data, Logistic(), L1Ball(5.0)) for data in classification)
-    result = solve(problem, batch=12, tol=1e-6)
-    assert result.success
-    again = certify(same, result.beta, result.w)
-    assert float(again.gap) == pytest.approx(float(result.gap), abs=1e-12)
-    assert abs(float(result.primal) - truth.solve(problem).primal) < 1e-6
 
 
 def test_oracles_that_see_parts_of_the_columns(classification):

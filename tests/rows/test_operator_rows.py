@@ -19,7 +19,6 @@ from rcmd import (
     OperatorRows,
     Problem,
     Ridge,
-    Simplex,
     SparseAtom,
     solve,
 )
@@ -59,13 +58,6 @@ def test_runs_are_those_of_the_matrix(name: str, oracle: Any) -> None:
     mine, theirs = (solve(Problem(d, y, LeastSquares(), oracle), **options) for d in (rows, X))
     np.testing.assert_allclose(mine.beta, theirs.beta, rtol=1e-7, atol=1e-9)
     assert mine.gap == pytest.approx(theirs.gap, rel=1e-6)
-
-
-def test_linear_operators_are_read() -> None:
-    rows = as_rows(aslinearoperator(MATRIX))
-    assert isinstance(rows, OperatorRows)
-    problem = Problem(aslinearoperator(MATRIX), np.ones(12), LeastSquares(), Simplex(1.0))
-    assert solve(problem, batch=4, tol=1e-2, max_iterations=500).gap < 1.0
 
 
 def test_without_rows_a_batch_costs_two_products() -> None:
