@@ -4,7 +4,6 @@ import importlib
 import math
 import os
 import pkgutil
-import statistics
 import subprocess
 import sys
 import types
@@ -421,12 +420,6 @@ class WithTable(LeastSquares):
         return (s - y) * self.table["one"]
 
 
-@dataclass(frozen=True)
-class WithStatistics(LeastSquares):
-    def derivative(self, s: Any, y: Any) -> Any:
-        return 2 * statistics.mean([s, -y])
-
-
 def recursive(s: Any) -> Any:
     return s if s < 1e9 else recursive(s / 2)
 
@@ -476,7 +469,6 @@ class WithStatic(LeastSquares):
 
 CANNOT = {
     WithTable: "table of WithTable is",
-    WithStatistics: "WithStatistics does not compile",
     WithRecursion: "WithRecursion does not compile",
     WithObject: "derivative of WithObject is no plain method",
     WithStatic: "WithStatic does not compile: TypingError: too many positional arguments",

@@ -263,17 +263,6 @@ def test_data_whose_squares_overflow_are_refused(engine: Any) -> None:
         solve(Problem(1e162 * X, y, LeastSquares(), L1Ball(1e-14)), method=on(engine))
 
 
-@pytest.mark.parametrize("loss", [Logistic(), SmoothedHinge(1.0)])
-def test_one_positive_in_two_thousand(loss: SeparableConjugate) -> None:
-    X, _ = numbers(2000, 4)
-    y = np.where(np.arange(2000) == 77, 1.0, -1.0)
-    problem = Problem(X, y, loss, L1Ball(2.0), intercept=20.0)
-    found = solve(problem, batch=20, tol=1e-5, max_iterations=3000)
-    best = truth.solve(problem).primal
-    assert found.success
-    assert -1e-8 <= found.primal - best <= found.gap + 1e-8
-
-
 # ---- how numbers are handed over ---------------------------------------------------------------
 
 WHOLE = np.round(3 * numbers()[0])

@@ -136,13 +136,6 @@ def test_a_fault_at_some_fields_only_is_seen() -> None:
         Problem(X, y, Faulty(), L1Ball(2.0), **OWN)
 
 
-def test_the_description_has_the_offset() -> None:
-    assert "ω_j l(x_jᵀβ + o_j; y_j, tau_j, width_j) + R(β)" in pinball().describe()
-    assert "l_j*(w_j) − o_j w_j" in pinball().describe()
-    assert "o<sub>j</sub>" in pinball()._repr_html_()
-    assert "o_j" not in Problem(X, y, LeastSquares(), L1Ball(1.0)).describe()
-
-
 # ---- an offset is a shift ------------------------------------------------------------------------
 
 F = Fraction

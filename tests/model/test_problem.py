@@ -92,18 +92,6 @@ def test_values_written_out_in_fractions(oracle: str, weighted: bool) -> None:
     assert list(small.response(beta)) == [weights[j] * (prediction[j] - y[j]) for j in range(3)]
 
 
-def test_values_written_out_for_logistic_ridge() -> None:
-    small = problem("logistic", Ridge(0.25, 100.0), weighted=True)
-    X, y, weights = dense(small), small.losses.y, small.losses.weights
-    beta, v = 0.1 * np.ones(4), np.array([0.1, 0.5, 0.9, 0.3, 1.0])
-    penalty = 0.125 * (beta @ beta)
-    close(small.primal(beta), weights @ np.logaddexp(0, -y * (X @ beta)) / 5 + penalty)
-    w = -y * weights * v
-    entropy = [p * math.log(p) + (1 - p) * math.log(1 - p) if p < 1 else 0.0 for p in v]
-    slope = X.T @ w / 5
-    close(small.dual(w), -(slope @ slope) / 0.5 - weights @ entropy / 5)
-
-
 @pytest.mark.parametrize(("loss", "oracle"), CASES)
 def test_infinite_outside_the_domains(loss: str, oracle: str) -> None:
     small = problem(loss, oracle)

@@ -234,10 +234,6 @@ def test_exact_steps_refuse_a_curvature_that_is_negative(kappa: Any) -> None:
         ExactProx(kappa)
 
 
-def test_the_papers_prox_has_no_constants() -> None:
-    assert ConjugateProx().bind(constants()) == ConjugateProx()
-
-
 def test_unweighted_samples_have_weight_one() -> None:
     y = np.array([1.0, -1.0])
     plain, ones = SampleLosses(Logistic(), y), SampleLosses(Logistic(), y, np.ones(2))
@@ -272,10 +268,3 @@ def test_exact_steps_end_at_the_root(loss: Any) -> None:
             curvature = 1 + weight * loss.second_derivative(root, y)
             rounding = abs(root) + (abs(m) + abs(slope) + abs(first) + weight * y) / curvature
             assert abs(exact + slope - m - first) / curvature <= 2.0**-49 * rounding
-
-
-def test_exact_steps_of_affine_slopes_are_exact() -> None:
-    prox, weight = ExactProx(F(3)), F(2, 7)
-    m = prox.mirror(LeastSquares(), F(1, 3), F(5), weight) + F(11, 13)
-    root = prox.inverse(LeastSquares(), m, F(1, 3), F(5), weight, F(0))
-    assert root == F(1, 3) + F(11, 13) / (1 + 3 * weight)

@@ -25,13 +25,6 @@ def test_a_path_is_certified_and_agrees_with_single_solves() -> None:
     assert repr(found).startswith("SolutionPath(3 values, largest certified gap ")
 
 
-def test_a_path_of_strengths() -> None:
-    problem = medium().with_oracle(L1Penalty(0.1))
-    found = path(problem, [0.01, 0.1], parameter="strength", tol=1e-9)
-    alone = solve(problem, tol=1e-9)
-    assert found[1].primal == pytest.approx(alone.primal, abs=2e-9)
-
-
 @pytest.mark.parametrize(
     ("oracle", "values"),
     [(L1Ball(1.0), {"radius": [0.5, 2.0, 3.0]}), (L1Penalty(1.0), {"strength": [0.1, 0.05, 0.01]})],
