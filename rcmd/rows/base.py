@@ -79,6 +79,11 @@ class Rows(ABC):
         """The largest |x_jk|."""
         return float(self.max_norms().max())
 
+    @property
+    def peak_row(self) -> int:
+        """A row that holds an entry of that size."""
+        return int(self.max_norms().argmax())
+
     def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
         """``function(entries, columns)`` of blocks of rows, one number for every row.
 

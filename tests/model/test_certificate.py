@@ -281,18 +281,14 @@ def across_the_large_row(problem: Problem) -> Iterator[np.ndarray]:
             yield low + (high - low) * (row @ low) / (row @ low - row @ high)
 
 
-def test_what_rounding_hides_is_in_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_rounding_hides_is_in_the_certificate() -> None:
     """One row of 10¹⁵⁰ beside others: Xβ is rounding there, and P 10²⁶⁵ for every double β."""
     for case in (unequal_rows(), unequal_rows(1.0)):
         result = solve(case, batch=2, tol=1e-3, max_iterations=2000)
         assert result.gap >= result.primal - result.dual - 1e-9 * abs(result.primal)
         check_primal(case, result.beta)
-    points = list(across_the_large_row(unequal_rows()))
-    for beta in points:
+    for beta in across_the_large_row(unequal_rows()):
         check_primal(unequal_rows(), beta)
-    monkeypatch.setattr("rcmd.model.certificate._doubt", lambda *_: 0)
-    with pytest.raises(AssertionError):
-        [check_primal(unequal_rows(), beta) for beta in points]
 
 
 @pytest.mark.parametrize("loss", [LeastSquares(), Huber(0.5)], ids=repr)

@@ -48,6 +48,7 @@ def check_rows(rows: Rows, X: np.ndarray, atol: float = 0.0) -> None:
     same(rows.square_norms(), (X**2).sum(axis=1))
     same(rows.max_norms(), abs(X).max(axis=1))
     same(rows.peak, abs(X).max())
+    same(rows.max_norms()[rows.peak_row], abs(X).max())
     same(rows.entry_range(), (X.min(axis=1), X.max(axis=1)))
     ends = X * lower, X * upper
     wanted = np.minimum(*ends).sum(axis=1), np.maximum(*ends).sum(axis=1)
