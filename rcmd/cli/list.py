@@ -14,7 +14,7 @@ from typing import Any
 from rcmd.model.specs import LOSSES, ORACLES
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.writing import FORMS
-from rcmd.reporting.tables import say, write_json
+from rcmd.reporting.tables import WIDTH, say, write_json
 
 SECTIONS = {
     "sets": "Sets",
@@ -97,7 +97,6 @@ def _compiled(makes: type[LinearMinOracle]) -> bool | None:
 
 
 MARKS = {True: "●", False: "", None: "○"}
-WIDTH = 80
 LOSS_WIDTHS = (23, 25, 11, 7, 6)
 ORACLE_WIDTHS = (22, 24, 15, 10, 1)
 

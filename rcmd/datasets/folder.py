@@ -266,7 +266,7 @@ class RowsWriter:
     ) -> None:
         self.path = Path(os.path.abspath(path))
         self.dtype = np.dtype(dtype)
-        if self.dtype not in (np.float32, np.float64):
+        if self.dtype not in DTYPES["data"]:
             raise ValueError(f"dtype is {self.dtype}; expected float32 or float64")
         self.rows = self.entries = 0
         self.features = features
@@ -326,13 +326,13 @@ class RowsWriter:
             raise ValueError(f"X has an entry in column {width - 1}; expected columns below {most}")
 
     def _make_files(self, layout: Layout, width: int) -> None:
-        kinds = {"data": self.dtype, "indices": np.int32, "indptr": np.int64, "labels": float}
         if layout == "dense" and self.features is not None:
             width = self.features
         with self._saying_why():
             for name in NAMES[layout]:
                 columns = (width,) if layout == "dense" and name == "data" else ()
-                self._files[name] = _Growing(self._part / f"{name}.npy", kinds[name], columns)
+                kind = self.dtype if name == "data" else DTYPES[name][0]
+                self._files[name] = _Growing(self._part / f"{name}.npy", kind, columns)
         if layout == "sparse":
             self._put(indptr=np.zeros(1))
 

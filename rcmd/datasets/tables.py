@@ -16,9 +16,6 @@ import numpy as np
 from rcmd.rows.matrix_files import is_number, read_numbers
 from rcmd.rows.validation import Array, FileError, one_line, pip_install
 
-ENDINGS = (".csv", ".tsv", ".parquet", ".npy")
-"""Of the names of files that hold tables; others are LIBSVM's."""
-
 NAMED = 4
 """Features that a remark names."""
 
@@ -56,7 +53,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     >>> is_table("people.csv"), is_table("a9a.bz2")
     (True, False)
     """
-    return Path(path).suffix.lower() in ENDINGS
+    return Path(path).suffix.lower() in READERS
 
 
 def read_table(path: str | os.PathLike[str], label: str | None = None) -> TableData:
@@ -157,6 +154,7 @@ def _parquet_table(name: str) -> tuple[list[str], list[Any]]:
 READERS = {
     ".csv": _text_table, ".tsv": _text_table, ".npy": _array_table, ".parquet": _parquet_table,
 }  # fmt: skip
+"""By the ending of a file's name; others are LIBSVM's."""
 
 
 def _as_numbers(file: str, name: str, column: Any) -> Array:
