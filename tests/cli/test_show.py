@@ -89,13 +89,6 @@ def test_a_sparse_solution_takes_the_room_of_its_nonzeros(tmp_path):
     assert (tmp_path / "wide.rcmd").stat().st_size < 20_000
 
 
-def test_a_loaded_result_warm_starts(tmp_path):
-    task = sparse()
-    solve(task, tol=1e-3, batch=3).save(tmp_path / "a.rcmd")
-    found = solve(task, tol=1e-6, batch=3, warm_start=load_result(tmp_path / "a.rcmd"))
-    assert found.success
-
-
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "small.rcmd"

@@ -72,13 +72,6 @@ def test_small_file_exactly(write):
     assert (data.X.indices.dtype, data.X.indptr.dtype) == (np.int32, np.int32)
 
 
-def test_features_widen_the_matrix(write):
-    path = write(b"1 2:1\n")
-    assert read_libsvm(path).X.shape == (1, 2)
-    assert read_libsvm(path, features=9).X.shape == (1, 9)
-    assert read_libsvm(str(path), features=2).X.shape == (1, 2)
-
-
 @pytest.mark.parametrize(
     ("text", "shape", "labels"),
     [

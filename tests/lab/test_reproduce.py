@@ -90,16 +90,6 @@ def test_count_is_the_first_step_at_the_target_up_to_its_resolution(folder, opti
 
 
 @pytest.mark.usefixtures("near_target")
-def test_sparse_records_count_too_much_and_say_so(folder, optimum, monkeypatch):
-    cell = cell_of(folder)
-    fine = run_cell(cell, optimum)["reached"]
-    monkeypatch.setattr(cells, "FINE", 1.3)
-    coarse = run_cell(cell, optimum)["reached"]
-    assert coarse["gradients"] > fine["gradients"]
-    assert coarse["resolution"] > 0.1
-
-
-@pytest.mark.usefixtures("near_target")
 def test_frank_wolfe_is_counted_at_every_step(folder, optimum):
     cell = cell_of(folder, "fw")
     found = run_cell(cell, optimum)

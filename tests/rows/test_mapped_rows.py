@@ -13,12 +13,10 @@ from row_checks import check_rows
 
 from rcmd import (
     RCMD,
-    Box,
     DenseAtom,
     L1Ball,
     Logistic,
     Problem,
-    Product,
     SparseAtom,
     iterate,
     solve,
@@ -124,14 +122,6 @@ def test_runs_are_those_of_the_data_in_memory(classification, batch, intercept, 
         assert float(mine.gap) == pytest.approx(float(theirs.gap), rel=1e-10)
     assert results[0].beta == pytest.approx(results[1].beta, abs=1e-12)
     assert results[0].w == pytest.approx(results[1].w, abs=1e-12)
-
-
-def test_oracles_that_see_parts_of_the_columns(classification):
-    oracle = Product((L1Ball(3.0), Box(-1.0, 1.0)), (10, 5))
-    mine, theirs = (Problem(*data, Logistic(), oracle) for data in classification)
-    assert mine.prediction_bounds == pytest.approx(theirs.prediction_bounds)
-    energies = [problem.constants(5).prediction_energy for problem in (mine, theirs)]
-    assert energies[0] == pytest.approx(energies[1])
 
 
 def is_mapped(array):

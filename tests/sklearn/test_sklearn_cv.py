@@ -59,15 +59,6 @@ def test_scores_are_those_of_single_fits(classes: Any, weighted: bool) -> None:
     assert model.predict(X).tolist() == last.predict(X).tolist()
 
 
-def test_every_point_is_certified() -> None:
-    X, y = data((1, 2, 3))
-    model = GSFWClassifierCV(oracle="l1:1", values=RADII, cv=4, tol=1e-5, random_state=0).fit(X, y)
-    assert model.gaps_.shape == model.scores_.shape == (4, 3)
-    assert (model.gaps_ >= 0).all()
-    assert (model.gaps_ <= 1e-5).all()
-    assert len(model.results_) == 3
-
-
 def test_scoring_by_probabilities() -> None:
     X, y = data(("no", "yes"))
     model = GSFWClassifierCV(values=[1.0, 0.01], cv=3, scoring="neg_log_loss", random_state=0)
