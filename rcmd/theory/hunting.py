@@ -35,6 +35,9 @@ LARGEST = 4
 SPREADS = 1.0, 2.5
 """Of the coordinates of scouts: the second puts many numbers at their ends, where Nσ nears 1."""
 
+SHARES = 1.0, 0.7
+"""Of their coordinates that are not zero: rows that are orthogonal or zero, kinks at zero."""
+
 SMALLEST_STEP = 1e-4
 DIGITS = 5
 """Of the numbers of an instance, which are exact as they are printed."""
@@ -268,6 +271,7 @@ class _Search:
                 for _ in range(5 * SCOUTS):
                     shape = self._shape(loss or "Huber")
                     point = rng.choice(SPREADS) * rng.normal(size=shape.size)
+                    point *= rng.random(shape.size) < rng.choice(SHARES)
                     found = self._found(shape, np.clip(point, -LARGEST, LARGEST))
                     yield found
                     scouts += [found] if found.ratio > -math.inf else []
@@ -277,8 +281,10 @@ class _Search:
                     continue
                 here, step = max(scouts, key=lambda found: found.ratio), 0.5
             assert here.shape is not None
+            free = here.point != 0 if loss else True  # what is degenerate stays so at first
             for _ in range(LOCAL):
-                moves = rng.normal(size=here.shape.size) * (rng.random(here.shape.size) < 0.5)
+                size = here.shape.size
+                moves = free * rng.normal(size=size) * (rng.random(size) < 0.5)
                 point = np.clip(here.point + step * moves, -LARGEST, LARGEST)
                 there = self._found(here.shape, point)
                 yield there
