@@ -80,13 +80,13 @@ def test_other_steps(method: RCMD, last: bool) -> None:
 def test_beginnings_are_run_together_or_apart(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     make = exact_problem if exact else partial(problem, "logistic")
     instance, found, calls = make("ridge"), [], Counter[int]()
-    honest = enumeration._Runs.mean
+    honest = enumeration._Runs.ends
 
     def counted(self: Any, *at: Any) -> Any:
         calls[enumeration.COMPILE_FROM] += 1
         return honest(self, *at)
 
-    monkeypatch.setattr(enumeration._Runs, "mean", counted)
+    monkeypatch.setattr(enumeration._Runs, "ends", counted)
     for entries in (enumeration.COMPILE_FROM, 100, 1):
         monkeypatch.setattr(enumeration, "COMPILE_FROM", entries)
         found.append(expected_gap(instance, 3, batch=2))
