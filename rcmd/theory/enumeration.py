@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -64,8 +64,7 @@ def expected_gap(
     Fraction(393, 500)
     """
     run = started(problem, iterations, method, batch, engine="reference")
-    parts = ends(problem, run, int(iterations), last)
-    return sum(part.chance @ (part.primal - part.dual) for part in parts)
+    return mean_gap(ends(problem, run, int(iterations), last))
 
 
 def started(
@@ -94,6 +93,11 @@ class Ends(NamedTuple):
     beta: Array
     primal: Array
     dual: Array
+
+
+def mean_gap(parts: Iterable[Ends]) -> Any:
+    """E[P − D] over all of them."""
+    return sum(part.chance @ (part.primal - part.dual) for part in parts)
 
 
 def ends(problem: Problem, run: Any, iterations: int, last: bool | None = None) -> Iterator[Ends]:

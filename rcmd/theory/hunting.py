@@ -24,7 +24,7 @@ from rcmd.oracles import Box, BoxRidge, L1Ball, Ridge, Translated
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.rows.validation import Array
 from rcmd.solver.solve import solve
-from rcmd.theory.enumeration import ends, started
+from rcmd.theory.enumeration import ends, mean_gap, started
 
 LARGEST_N, LARGEST_K, MOST_SEQUENCES = 4, 8, 256
 LONGEST = 64
@@ -390,14 +390,16 @@ def left_side(
 
     D* is taken from below, by at most ``tol``, so that no ratio is too large.
     """
-    parts = zip(*ends(problem, run, iterations, last), strict=True)
-    chance, beta, primal, dual = map(np.concatenate, parts)
+    parts = ends(problem, run, iterations, last)
+    if of == "gap":
+        return mean_gap(parts)
+    chance, beta, primal, dual = map(np.concatenate, zip(*parts, strict=True))
     if of == "every gap":
         return (primal - dual).max()
-    if of == "dual":
-        best = solve(problem, tol=tol, max_iterations=LONGEST_SOLVE, seed=0)
-        return problem.dual(best.w) - chance @ dual
-    return (problem.primal(chance @ beta) if of == "mean" else chance @ primal) - chance @ dual
+    if of == "mean":
+        return problem.primal(chance @ beta) - chance @ dual
+    best = solve(problem, tol=tol, max_iterations=LONGEST_SOLVE, seed=0)
+    return problem.dual(best.w) - chance @ dual
 
 
 def _made(code: str) -> Problem:
