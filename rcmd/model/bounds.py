@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -175,7 +175,7 @@ class Bound:
     >>> bound.formula, bound.verdict
     ('D_max/(q^k − 1)', <Verdict.REFUTED: 'refuted'>)
     >>> Bound("mine", value=lambda c, k: 6 * c.blocks * c.prediction_energy / (k + 1))
-    Bound('mine', E[pair_gap] ≤ value(constants, k), claimed)
+    Bound('mine', E[P(β̄^k) − D(w̄^k)] ≤ value(constants, k), claimed)
     """
 
     name: str
@@ -207,7 +207,7 @@ class Bound:
                 f"schedule of the Bound {self.name!r} is {self.schedule!r}; expected 'sublinear', "
                 "'head-start', 'linear', 'exact', 'quartz', or the class of a schedule or a method"
             )
-        if self.of not in _SIDES:
+        if self.of not in SIDES:
             raise ValueError(
                 f"of of the Bound {self.name!r} is {self.of!r}; expected 'gap', 'every gap', "
                 "'dual' or 'mean'"
@@ -237,11 +237,11 @@ class Bound:
         """
         if self.of == "gap" and isinstance(self.schedule, type):
             return "E[pair_gap]"
-        return _SIDES[self.of].format(*_PAIRS.get(self.schedule, ("β̄", "w̄")))
+        return SIDES[self.of].format(*_PAIRS.get(self.schedule, ("β̄", "w̄")))
 
     @property
     def of_a_run(self) -> bool:
-        """Whether a run knows its left side: none knows D*, nor a mean over all runs."""
+        """Whether a run knows its left side."""
         return self.of in ("gap", "every gap")
 
     @property
@@ -513,7 +513,7 @@ _PAIRS: dict[Any, tuple[str, str]] = {
     "exact": ("β̄^{k−1}", "w^k"),
     "quartz": ("β^k", "w^k"),
 }
-_SIDES = {
+SIDES = {
     "gap": "E[P({0}) − D({1})]",
     "every gap": "P({0}) − D({1}) in every run",
     "dual": "E[D* − D({1})]",
@@ -786,10 +786,10 @@ def named(name: str) -> Bound:
     raise ValueError(f"no bound is named {name!r}; expected one of {names}")
 
 
-def asked(bounds: Any, left_sides: bool = False) -> tuple[Bound, ...]:
-    """Return the bounds that a run is asked to show: claimed ones, and rcmd's own by name.
+def asked(bounds: Any, of: Sequence[str] = ("gap", "every gap")) -> tuple[Bound, ...]:
+    """Return the bounds that are asked for: claimed ones, and rcmd's own by name.
 
-    With ``left_sides`` of those too that no run knows the left side of.
+    They must be ``of`` these; a run knows neither D* nor a mean over all runs.
 
     Examples
     --------
@@ -814,10 +814,10 @@ def asked(bounds: Any, left_sides: bool = False) -> tuple[Bound, ...]:
                 f"bounds holds a claim named {bound.name!r}, which another bound is called; "
                 "expected a name of its own"
             )
-        if not (bound.of_a_run or left_sides):
+        if bound.of not in of:
             raise ValueError(
-                f"bounds holds {bound.name!r}, which bounds {bound.what}; expected bounds of the "
-                "duality gap, as a run knows no D*"
+                f"bounds holds {bound.name!r}, which bounds {bound.what}; expected bounds of "
+                f"{' or '.join(SIDES[one].format('β̄', 'w') for one in of)}"
             )
         found.append(bound)
     return tuple(found)

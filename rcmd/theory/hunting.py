@@ -16,7 +16,7 @@ from rcmd.conjugates import Huber, LeastSquares, Logistic, Poisson, SquaredHinge
 from rcmd.engine.sampling import ImportanceSampler
 from rcmd.methods.dual_ascent import Quartz
 from rcmd.methods.rcmd import RCMD
-from rcmd.model.bounds import Bound, asked
+from rcmd.model.bounds import SIDES, Bound, asked
 from rcmd.model.problem import Problem
 from rcmd.model.prox import ExactProx
 from rcmd.model.schedules import HeadStart, SublinearSchedule
@@ -132,7 +132,7 @@ def hunt(
             f"evaluations is {evaluations!r} and seconds {seconds!r}; expected at least one "
             "evaluation, and some time"
         )
-    (claim,) = asked([bound], left_sides=True)
+    (claim,) = asked([bound], of=list(SIDES))
     search = _Search(claim, method, last, np.random.default_rng(seed), n, iterations, mu)
     end, best, done = time.perf_counter() + seconds, _Found(-math.inf, None, None), 0
     for found in search.steps():
@@ -236,7 +236,8 @@ class _Shape:
         first, second, centre, ends = positive(), positive(), real(self.p), sorted(real(2))
         if self.mu:
             gamma = 1.0 if self.loss == "Huber" else LOSSES[self.loss]().gamma
-            first = float(self.mu * gamma * max(sum(x * x for x in row) for row in rows))
+            longest = max(sum(x * x for x in row) for row in rows)
+            first = float(self.mu * gamma * longest) or first  # where all rows are zero
         oracle = {
             "box": f"Box({_short(centre[0] - first)}, {_short(centre[0] + first)})",
             "l1": f"Translated(L1Ball({first}), np.array({centre}))",
