@@ -43,6 +43,7 @@ SHARES = 1.0, 0.7
 """Of their coordinates that are not zero: rows that are orthogonal or zero, kinks at zero."""
 
 SMALLEST_STEP = 1e-4
+
 ROUGH, LONGEST_SOLVE = 1e-4, 10_000
 """Of a bound: how far D* may be from what stands for it; and the steps that this may take."""
 
@@ -389,7 +390,7 @@ def left_side(
 ) -> Any:
     """What a bound ``of`` this is about, for a run that has not begun.
 
-    D* is taken from below, by at most ``tol``, so that no ratio is too large.
+    D* is taken from below, by ``tol`` if the solver gets there, so that no ratio is too large.
     """
     parts = ends(problem, run, iterations, last)
     if of == "gap":
