@@ -46,7 +46,7 @@ def printed_steps(problem: Problem, batch: int) -> RCMD:
     return RCMD(batch=batch, schedule=LinearSchedule(problem.n / batch, sigma))
 
 
-BOUNDS = {bound.name: bound for bound in all_bounds() if not bound.dual_only}
+BOUNDS = {bound.name: bound for bound in all_bounds()}
 OTHER_STEPS: dict[str, dict[str, Any]] = {
     name: {"method": printed_steps, "last": True}
     for name in ("remark-3.4-first", "remark-3.4-second")

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -150,8 +150,8 @@ class Bound:
         The schedule it is about: Theorem 3.1's ("sublinear"), ``HeadStart`` ("head-start"),
         Theorem 3.2's ("linear"), I's ("exact"), Quartz's ("quartz"), or the class of one of your
         own, or of a method of your own.
-    what, formula
-        Its two sides.
+    formula
+        Its right side.
     verdict, reason
         What is known for general losses, and why.
     value
@@ -161,8 +161,9 @@ class Bound:
         What it asks for beyond what all bounds of its schedule do.
     proved_when
         The cases (constants, k) that are proved although ``verdict`` is weaker.
-    dual_only
-        Whether it bounds D* − D alone and not the duality gap.
+    of
+        What it bounds: E[P − D], P − D in every run ("every gap"), E[D* − D] ("dual"), or the gap
+        P(E β̄) − E D ("mean"), of the pair (β̄, w) that its theorem is about.
     prox, sampler
         The classes it is about, in the place of the paper's.
     at_least
@@ -174,20 +175,19 @@ class Bound:
     >>> bound.formula, bound.verdict
     ('D_max/(q^k − 1)', <Verdict.REFUTED: 'refuted'>)
     >>> Bound("mine", value=lambda c, k: 6 * c.blocks * c.prediction_energy / (k + 1))
-    Bound('mine', E[pair_gap] ≤ value(constants, k), claimed)
+    Bound('mine', E[P(β̄^k) − D(w̄^k)] ≤ value(constants, k), claimed)
     """
 
     name: str
     label: str = ""
     schedule: Kind | type = "sublinear"
-    what: str = "E[pair_gap]"
     formula: str = "value(constants, k)"
     verdict: Verdict = Verdict.CLAIMED
     reason: str = "its author claims it; rcmd has no proof"
     value: Callable[[Constants, int], float] = None  # type: ignore[assignment]
     only: tuple[Hypothesis, ...] = ()
     proved_when: Callable[[Constants, int], bool] = lambda c, k: False
-    dual_only: bool = False
+    of: Literal["gap", "every gap", "dual", "mean"] = "gap"
     prox: type | None = None
     sampler: type | None = None
     at_least: Callable[[Constants, int], float] | None = None
@@ -207,6 +207,11 @@ class Bound:
                 f"schedule of the Bound {self.name!r} is {self.schedule!r}; expected 'sublinear', "
                 "'head-start', 'linear', 'exact', 'quartz', or the class of a schedule or a method"
             )
+        if self.of not in SIDES:
+            raise ValueError(
+                f"of of the Bound {self.name!r} is {self.of!r}; expected 'gap', 'every gap', "
+                "'dual' or 'mean'"
+            )
         for part in (self.prox, self.sampler):
             if not isinstance(part, type | None):
                 raise TypeError(
@@ -220,6 +225,24 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"Bound({self.name!r}, {self.what} ≤ {self.formula}, {self.verdict.value})"
+
+    @property
+    def what(self) -> str:
+        """The left side.
+
+        Examples
+        --------
+        >>> named("linear-dual").what, Bound("mine", schedule=dict, value=max).what
+        ('E[D* − D(w^k)]', 'E[pair_gap]')
+        """
+        if self.of == "gap" and isinstance(self.schedule, type):
+            return "E[pair_gap]"
+        return SIDES[self.of].format(*_PAIRS.get(self.schedule, ("β̄", "w̄")))
+
+    @property
+    def of_a_run(self) -> bool:
+        """Whether a run knows its left side."""
+        return self.of in ("gap", "every gap")
 
     @property
     def _asks(self) -> tuple[Hypothesis, ...]:
@@ -483,6 +506,20 @@ def _finite(run: RunFacts) -> bool:
     return math.isfinite(float(c.prediction_energy) + float(c.bregman_radius))
 
 
+_PAIRS: dict[Any, tuple[str, str]] = {
+    "sublinear": ("β̄^k", "w̄^k"),
+    "head-start": ("β̄^k", "w̄^k"),
+    "linear": ("β̄^{k−1}", "w^k"),
+    "exact": ("β̄^{k−1}", "w^k"),
+    "quartz": ("β^k", "w^k"),
+}
+SIDES = {
+    "gap": "E[P({0}) − D({1})]",
+    "every gap": "P({0}) − D({1}) in every run",
+    "dual": "E[D* − D({1})]",
+    "mean": "P(E {0}) − E D({1})",
+}
+
 # fmt: off
 _CONJUGATE = Hypothesis("the prox is ConjugateProx itself, h = L*/n",
                         "the prox is another class than ConjugateProx, a subclass of it or "
@@ -565,157 +602,155 @@ _START = Hypothesis("P(β̃⁰) − D(w⁰) is known", "P(β̃⁰) − D(w⁰) i
                     lambda run: run.constants.start_gap is not None)
 _WHOLE_OR_HALVES = Hypothesis("n/b is not between 1 and 2", "its proof leaves out 1 < n/b < 2",
                               lambda run: not 1 < run.constants.blocks < 2)
-_GAP = "E[P(β̄^k) − D(w̄^k)]"
-_GAP_LINEAR = "E[P(β̄^{k−1}) − D(w^k)]"
 _CE1 = "two logistic losses, x = y = 1, R = (β+10)²/2 on [−10, 0]: 2.0597 > 0.8664 at k = 1"
 
 _BOUNDS = (
-    Bound("theorem-3.1-first", "Theorem 3.1", "sublinear", _GAP,
+    Bound("theorem-3.1-first", "Theorem 3.1", "sublinear",
           "8NγM²/(4N+k) + 2N(2N−1)D_max/((4N+k)(k+1))", Verdict.PROVED,
           "the printed proof treats a random ŵ as a fixed w; 'sublinear-energy' proves more",
           lambda c, k: _theorem_31(c, k, _printed_energy(c), c.bregman_radius),
           words="as printed, with D_max", entry="thm:non-strong"),
-    Bound("theorem-3.1-second", "Theorem 3.1", "sublinear", _GAP,
+    Bound("theorem-3.1-second", "Theorem 3.1", "sublinear",
           "8NγM²/(4N+k) + 2N(2N−1)γM²/((4N+k)(k+1))", Verdict.PROVED,
           "follows from the first inequality by Prop. 3.1, D_max ≤ γM²",
           lambda c, k: _theorem_31(c, k, _printed_energy(c), _printed_energy(c)),
           words="as printed, with γM²", entry="thm:non-strong"),
-    Bound("sublinear-energy", "", "sublinear", _GAP,
+    Bound("sublinear-energy", "", "sublinear",
           "8NE/(4N+k) + 2N(2N−1)V/((4N+k)(k+1))", Verdict.PROVED,
           "energy inequalities bound the martingale that ŵ brings in; the last scalar "
           "inequalities are certified in interval arithmetic", _sublinear,
           words="Theorem A: E for γM² in Theorem 3.1", entry="thm:A-per-sample"),
-    Bound("sublinear-by-hand", "", "sublinear", _GAP,
+    Bound("sublinear-by-hand", "", "sublinear",
           "(√B_k + √ν_k)², B_k of 'sublinear-energy', ν_k = 2(N−1)E Σ(2N+i)²/(c_k G)",
           Verdict.PROVED, "the same martingale by Cauchy–Schwarz alone, without a computer; "
           "at most 4 B_k", _sublinear_by_hand,
           words="Theorem 3.1 by hand, up to a factor 4", entry="thm:hand"),
-    Bound("sublinear-sharp", "", "sublinear", _GAP,
+    Bound("sublinear-sharp", "", "sublinear",
           "(√A_k + √((N−1)(E+2a_k)/(2N+k+1)))², A_k of 'sublinear-dual', a_k its first term",
           Verdict.PROVED, "keeps the energies of the steps, for 5.83 N E/k instead of 8 N E/k "
           "when k is large, and 2 E/k when b = n", _sharp,
           words="Theorem 3.1 with the energies of the steps", entry="lem:three-bounds"),
-    Bound("sublinear-pathwise", "", "sublinear", "P(β̄^k) − D(w̄^k) in every run", "2E",
+    Bound("sublinear-pathwise", "", "sublinear", "2E",
           Verdict.PROVED, "each atom's own gap is (1/n) Σ D_{l_j}(x_jᵀβ̃, s_j) with |s_j| ≤ M_j",
-          lambda c, k: 2 * _sizes(c)[1],
+          lambda c, k: 2 * _sizes(c)[1], of="every gap",
           words="twice the energy, in every run", entry="lem:pathwise"),
-    Bound("sublinear-dual", "", "sublinear", "E[D* − D(w̄^k)]",
+    Bound("sublinear-dual", "", "sublinear",
           "2NE(1 + [2N ln(1+(k+1)/2N) + 5N/2]/(k+1))/(4N+k) + 2N(2N−1)V/((4N+k)(k+1))",
           Verdict.PROVED, "w* is fixed, so the printed argument holds, with energies in it",
-          _dual, dual_only=True,
+          _dual, of="dual",
           words="the dual gap alone", entry="thm:dual"),
-    Bound("head-start-energy", "", "head-start", _GAP,
+    Bound("head-start-energy", "", "head-start",
           "8NE/(8N+k) + 4N(4N−1)V/((8N+k)(k+1))", Verdict.PROVED,
           "the proof of 'sublinear-energy', two passes later; no step is above 1/2",
           lambda c, k: _theorem_31(c, k, *_sizes(c)[1:], passes=4),
           words="Theorem 3.1 for a head start of two passes", entry="thm:head-start"),
-    Bound("head-start-sharp", "", "head-start", _GAP,
+    Bound("head-start-sharp", "", "head-start",
           "(√A_k + √((N−1)(E+2a_k)/(4N+k+1)))², A_k of 'head-start-dual', a_k its first term",
           Verdict.PROVED, "as 'sublinear-sharp', two passes later",
           lambda c, k: _sharp(c, k, 4),
           words="the same with the energies of the steps", entry="thm:head-start"),
-    Bound("head-start-dual", "", "head-start", "E[D* − D(w̄^k)]",
+    Bound("head-start-dual", "", "head-start",
           "2NE(1 + [2N ln(1+(k+1)/4N) + 9N/8]/(k+1))/(8N+k) + 4N(4N−1)V/((8N+k)(k+1))",
           Verdict.PROVED, "as 'sublinear-dual', two passes later",
-          lambda c, k: _dual(c, k, 4), dual_only=True,
+          lambda c, k: _dual(c, k, 4), of="dual",
           words="the dual gap alone", entry="thm:head-start"),
-    Bound("head-start-pathwise", "", "head-start", "P(β̄^k) − D(w̄^k) in every run", "2E",
-          Verdict.PROVED, "as 'sublinear-pathwise'", lambda c, k: 2 * _sizes(c)[1],
+    Bound("head-start-pathwise", "", "head-start", "2E",
+          Verdict.PROVED, "as 'sublinear-pathwise'", lambda c, k: 2 * _sizes(c)[1], of="every gap",
           words="twice the energy, in every run", entry="lem:pathwise"),
-    Bound("theorem-3.2-first", "Theorem 3.2", "linear", _GAP_LINEAR, "D_max/(q^k − 1)",
+    Bound("theorem-3.2-first", "Theorem 3.2", "linear", "D_max/(q^k − 1)",
           Verdict.REFUTED, _CE1 + "; proved for quadratic losses and for n = 1",
           lambda c, k: _printed(c, k, c.bregman_radius), (_SINGLE,), _first_proved,
           words="as printed, with D_max", entry="thm:strong"),
-    Bound("theorem-3.2-second", "Theorem 3.2", "linear", _GAP_LINEAR, "γM²/(q^k − 1)",
+    Bound("theorem-3.2-second", "Theorem 3.2", "linear", "γM²/(q^k − 1)",
           Verdict.CONJECTURED, "the printed summation by parts drops a term; proved for quadratic "
           "losses, n = 1, k ≤ 2, q^k ≤ 2.65 and s_n ≤ 1 + 1/(σ+1)",
           lambda c, k: _printed(c, k, _printed_energy(c)), (_SINGLE,), _second_proved,
           words="as printed, with γM²", entry="thm:strong-second"),
-    Bound("remark-3.4-first", "Remark 3.4", "linear", _GAP_LINEAR,
+    Bound("remark-3.4-first", "Remark 3.4", "linear",
           "D_max/(q^k − 1), q with σ for σ_b, and η = 1/σ", Verdict.REFUTED,
           "n = b = 2, l = s²/2, x = 1, R = 5(β−1)² on [0, 1]: 41/882 > 1/40 at k = 1",
           lambda c, k: _printed(c, k, c.bregman_radius), (_BATCHES,), _first_proved,
           words="as printed, with the σ of one row", entry="wilderness-strong"),
-    Bound("remark-3.4-second", "Remark 3.4", "linear", _GAP_LINEAR,
+    Bound("remark-3.4-second", "Remark 3.4", "linear",
           "γM²/(q^k − 1), q with σ for σ_b, and η = 1/σ", Verdict.REFUTED,
           "n = b = 3, l = s²/2, x = 1, R = 5(β−1)² on [0, 1]: 91/1922 > 1/30 at k = 1",
           lambda c, k: _printed(c, k, _printed_energy(c)), (_BATCHES,), _second_proved,
           words="as printed, with the σ of one row", entry="wilderness-strong"),
-    Bound("corollary-3.2", "Corollary 3.2", "linear", _GAP_LINEAR, "nσ(1 − 1/(nσ))^k D_max",
+    Bound("corollary-3.2", "Corollary 3.2", "linear", "nσ(1 − 1/(nσ))^k D_max",
           Verdict.REFUTED, _CE1 + "; proved for quadratic losses and for n = 1",
           lambda c, k: _corollary(c, k, c.bregman_radius), (_SINGLE,), _first_proved,
           words="as printed, with D_max", entry="cor:linear"),
-    Bound("corollary-energy", "", "linear", _GAP_LINEAR, "Nσ_b(1 − 1/(Nσ_b))^k E", Verdict.PROVED,
+    Bound("corollary-energy", "", "linear", "Nσ_b(1 − 1/(Nσ_b))^k E", Verdict.PROVED,
           "Corollary 3.2 with E for D_max: 'linear-energy' when q^k ≥ 2, the uniform 2E before",
           lambda c, k: _corollary(c, k, c.prediction_energy), (_STRONG, _WHOLE_OR_HALVES),
           words="Corollary 3.2 with the energy E", entry="cor:linear"),
-    Bound("linear-quadratic", "", "linear", _GAP_LINEAR, "V/(q^k − 1)", Verdict.PROVED,
+    Bound("linear-quadratic", "", "linear", "V/(q^k − 1)", Verdict.PROVED,
           "Theorem 3.2 with σ_b: for quadratic losses an atom's gap is at most Nσ_b times the "
           "expected ascent; for b = n the printed proof, as nothing is random",
           lambda c, k: _sizes(c)[2] * _decay(_excess(c, c.sigma), k), (_TAME,),
           words="Theorem 3.2 for quadratic losses", entry="thm:strong-quadratic"),
-    Bound("linear-any-loss", "", "linear", _GAP_LINEAR,
+    Bound("linear-any-loss", "", "linear",
           "s_n (V + (N−1)/(Nσ_b−1) E/2)/(q^k − 1)", Verdict.PROVED,
           "P(β) − D(w) ≤ s_n(φ(β, w*) − D(w)) brings the random ŵ back to the fixed w*",
           lambda c, k: float(c.sigma_full) * _linear_conjecture(c, k), (_STRONG,),
           at_least=lambda c, k: float(c.sigma_printed) * _linear_conjecture(c, k),
           words="Theorem 3.2 for all losses, by w*", entry="thm:strong-any-loss"),
-    Bound("linear-energy", "", "linear", _GAP_LINEAR,
+    Bound("linear-energy", "", "linear",
           "C E/(q^k − 1), C = ½ min{Nσ_b, (√(1+1/σ_b) + √((q^k−1)(N−1)/(N(σ_b−1))))²}, "
           "with (N−1)(2−N)/(Nσ_b−1) more beside Nσ_b when 1 < N < 2", Verdict.PROVED,
           "Theorem 3.2's second inequality with the factor its proof costs", _linear_energy,
           (_STRONG,),
           words="Theorem N, or the martingale bound", entry="thm:strong-factor"),
-    Bound("linear-early", "", "linear", _GAP_LINEAR,
+    Bound("linear-early", "", "linear",
           "(E/2)(1/√x + √(σ_b(σ_b−1)))²/σ_b² while xσ_b ≤ (σ_b+1)²(σ_b−1), x = q^k − 1; "
           "(E/2)(1/x + σ_b/(σ_b+1)) from then on", Verdict.PROVED,
           "an atom's gap is at most a share of the ascent and one of the step's energy",
           _linear_early, (_STRONG,),
           words="Theorem E, for early steps", entry="thm:strong-early"),
-    Bound("linear-spectrum", "", "linear", _GAP_LINEAR,
+    Bound("linear-spectrum", "", "linear",
           "C E/(q^k − 1), C = min{1 + √y + (1−1/σ_b)y, (1 + y + σ_b/(σ_b+1))/2}, y = s_n − 1",
           Verdict.PROVED, "the energies of the steps are paid by φ(β̃^i, w*) − D*",
           lambda c, k: _linear_spectrum(c, k, c.sigma_full), (_STRONG,),
           at_least=lambda c, k: _linear_spectrum(c, k, c.sigma_printed),
           words="Theorem U, by the spectral norm of X", entry="thm:strong-spectrum"),
-    Bound("linear-start", "", "linear", _GAP_LINEAR, "(P(β̃⁰) − D(w⁰))/(q^k − 1)", Verdict.REFUTED,
+    Bound("linear-start", "", "linear", "(P(β̃⁰) − D(w⁰))/(q^k − 1)", Verdict.REFUTED,
           "n = 1, x = 1, Huber's loss of width 2 at y = 8/3, R = β²: 1/18 > 1/36 at k = 1; proved "
           "for quadratic losses, and for all with the steps of 'exact-start'",
           _by_the_first_gap, (_START,),
           lambda c, k: c.quadratic,
           words="the first gap for D_max", entry="ex:strong-smaller, thm:strong-quadratic"),
-    Bound("linear-conjecture", "", "linear", _GAP_LINEAR,
+    Bound("linear-conjecture", "", "linear",
           "(V + (N−1)/(Nσ_b−1) E/2)/(q^k − 1)", Verdict.CONJECTURED,
           "holds for every fixed w; for the random ŵ proved for quadratic losses, b = n, k = 1, "
           "and k = 2 with b = 1", _linear_conjecture, proved_when=_conjecture_proved,
           words="Theorem B for the random response", entry="conj:strong"),
-    Bound("linear-uniform", "", "linear", _GAP_LINEAR, "min{2, σ_b/(2(σ_b−1))} E", Verdict.PROVED,
+    Bound("linear-uniform", "", "linear", "min{2, σ_b/(2(σ_b−1))} E", Verdict.PROVED,
           "2E as 'sublinear-pathwise', for D(w^k) grows in expectation, if b = 1 in every run; "
           "the other from an identity for the energies of the steps", _linear_uniform,
           words="at most two energies, for every k", entry="thm:strong-early"),
-    Bound("linear-mean", "", "linear", "P(E β̄^{k−1}) − E D(w^k)",
+    Bound("linear-mean", "", "linear",
           "(V + r E/2)/(q^k − 1), r = (N−1)/(Nσ_b − 1)", Verdict.PROVED,
           "Theorem 3.2's proof for a w fixed beforehand, its Abel summation done in full",
-          _linear_conjecture, dual_only=True,
+          _linear_conjecture, of="mean",
           words="Theorem B at the mean β̄", entry="thm:strong-fixed"),
-    Bound("linear-dual", "", "linear", "E[D* − D(w^k)]",
+    Bound("linear-dual", "", "linear",
           "min{(E/2 + σ_b V)(1 − 1/(Nσ_b))^k, (V + r E/2)/(q^k − 1 + r)}", Verdict.PROVED,
           "N(D* − D) + Nσ_b D_h(w*, ·) contracts in expectation; or 'linear-mean' at w*",
-          _linear_dual, dual_only=True,
+          _linear_dual, of="dual",
           words="Theorem B at w*, the dual gap alone", entry="thm:strong-fixed"),
-    Bound("exact-start", "", "exact", _GAP_LINEAR, "(P(β̃⁰) − D(w⁰))/(q^k − 1)", Verdict.PROVED,
+    Bound("exact-start", "", "exact", "(P(β̃⁰) − D(w⁰))/(q^k − 1)", Verdict.PROVED,
           "Theorem I: all ascents have one coefficient, and D* ≤ P(β̃⁰); attained at k = 1",
           _by_the_first_gap, (_START,),
           words="Theorem I with the first gap", entry="thm:exact-step"),
-    Bound("exact-energy", "", "exact", _GAP_LINEAR, "(E/2)/(q^k − 1)", Verdict.PROVED,
+    Bound("exact-energy", "", "exact", "(E/2)/(q^k − 1)", Verdict.PROVED,
           "Theorem I, where the gap of the first step is (1/n) Σ D_{l_j}(x_jᵀβ̃⁰, 0) ≤ E/2",
           lambda c, k: _sizes(c)[1] / 2 * _decay(_excess(c, c.sigma), k), (_BOUNDED,),
           words="Theorem I with the energy E", entry="thm:exact-step"),
-    Bound("exact-uniform", "", "exact", _GAP_LINEAR, "2E", Verdict.PROVED,
+    Bound("exact-uniform", "", "exact", "2E", Verdict.PROVED,
           "as 'sublinear-pathwise', for D(w^k) grows in expectation, if b = 1 in every run",
           lambda c, k: 2 * _sizes(c)[1], (_BOUNDED,),
           words="twice the energy, for every k", entry="lem:pathwise"),
-    Bound("quartz-start", "", "quartz", "E[P(β^k) − D(w^k)]",
+    Bound("quartz-start", "", "quartz",
           "(1 − 1/(Nσ_b))^k (P(β̃⁰) − D(w⁰))", Verdict.PROVED,
           "their main theorem: a step multiplies the expected gap by at most 1 − 1/(Nσ_b)",
           lambda c, k: float(c.start_gap) * math.exp(-_log_growth(_excess(c, c.sigma), k)),
@@ -751,8 +786,10 @@ def named(name: str) -> Bound:
     raise ValueError(f"no bound is named {name!r}; expected one of {names}")
 
 
-def asked(bounds: Any) -> tuple[Bound, ...]:
-    """Return the bounds that a run is asked to show: claimed ones, and rcmd's own by name.
+def asked(bounds: Any, of: Sequence[str] = ("gap", "every gap")) -> tuple[Bound, ...]:
+    """Return the bounds that are asked for: claimed ones, and rcmd's own by name.
+
+    They must be ``of`` these; a run knows neither D* nor a mean over all runs.
 
     Examples
     --------
@@ -777,10 +814,10 @@ def asked(bounds: Any) -> tuple[Bound, ...]:
                 f"bounds holds a claim named {bound.name!r}, which another bound is called; "
                 "expected a name of its own"
             )
-        if bound.dual_only:
+        if bound.of not in of:
             raise ValueError(
-                f"bounds holds {bound.name!r}, which bounds {bound.what}; expected bounds of the "
-                "duality gap, as a run knows no D*"
+                f"bounds holds {bound.name!r}, which bounds {bound.what}; expected bounds of "
+                f"{' or '.join(SIDES[one].format('β̄', 'w') for one in of)}"
             )
         found.append(bound)
     return tuple(found)
@@ -842,7 +879,7 @@ def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tup
     >>> bound.verdict.value, round(value, 3)
     ('proved', 0.246)
     """
-    gaps = [b for b in valid(constants, iterations, kind) if not b.dual_only]
+    gaps = [b for b in valid(constants, iterations, kind) if b.of_a_run]
     if not gaps:
         raise ValueError(f"no {kind} bound applies: {why_none(RunFacts(constants, kind))}")
     found = [(b, b(constants, iterations)) for b in gaps if b.at_least is None]

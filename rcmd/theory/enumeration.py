@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, repeat
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def expected_gap(
     Fraction(393, 500)
     """
     run = started(problem, iterations, method, batch, engine="reference")
-    return expectation(problem, run, int(iterations), last)
+    return mean_gap(ends(problem, run, int(iterations), last))
 
 
 def started(
@@ -85,8 +86,22 @@ def started(
     return chosen.start(problem, rows, np.random.default_rng(0))
 
 
-def expectation(problem: Problem, run: Any, iterations: int, last: bool | None = None) -> Any:
-    """The expected gap of a run that has not begun."""
+class Ends(NamedTuple):
+    """What runs came to, a line for each: its probability, β̄, P(β̄), and D of the w that counts."""
+
+    chance: Array
+    beta: Array
+    primal: Array
+    dual: Array
+
+
+def mean_gap(parts: Iterable[Ends]) -> Any:
+    """E[P − D] over all of them."""
+    return sum(part.chance @ (part.primal - part.dual) for part in parts)
+
+
+def ends(problem: Problem, run: Any, iterations: int, last: bool | None = None) -> Iterator[Ends]:
+    """The ends of all runs like this one, which has not begun."""
     quartz = isinstance(run, QuartzProgress)
     last = (quartz or run.theorem in ("linear", "exact")) if last is None else last
     draws = _draws(sampler_of(run), problem)
@@ -109,7 +124,7 @@ def expectation(problem: Problem, run: Any, iterations: int, last: bool | None =
     runs = (_QuartzRuns if quartz else _Runs)(problem, run, X, draws, last, iterations)
     chance = np.array([Fraction(1) if problem.exact else 1.0])
     beta = run.beta if quartz else rows.zero()
-    return runs.mean(0, chance, run.s[None], run.w[None], beta[None], run.w[None])
+    yield from runs.ends(0, chance, run.s[None], run.w[None], beta[None], run.w[None])
 
 
 def sampler_of(run: Any) -> Any:
@@ -131,20 +146,23 @@ class _Runs:
     last: bool
     iterations: int
 
-    def mean(self, i: int, chance: Array, s: Array, w: Array, beta: Array, average: Array) -> Any:
-        """The sum of probability times expected gap, over beginnings of i steps, one a line."""
+    def ends(
+        self, i: int, chance: Array, s: Array, w: Array, beta: Array, average: Array
+    ) -> Iterator[Ends]:
+        """Those of the runs that go on from beginnings of i steps, one a line."""
         problem, n, zero = self.problem, self.problem.n, self.problem.rows.zero()
         d = w @ self.X / n
         atoms = [checked_atom(problem.oracle, one) for one in d]
         points = np.array([atom.dense(zero) for atom in atoms])
         share = self.share(i)
         beta, average = beta + share * (points - beta), average + share * (w - average)
-        end, gaps = i + 1 == self.iterations, 0
+        end, primal = i + 1 == self.iterations, chance
         if end:  # β̄ is a mean of atoms: that dom R has it needs no look
             values = self.on_lines("value", beta @ self.X.T).sum(axis=1) / n
-            gaps = chance @ (values + [problem.oracle.penalty(one) for one in beta])
+            primal = values + [problem.oracle.penalty(one) for one in beta]
             if not self.last:
-                return gaps - chance @ self.dual(average)
+                yield Ends(chance, beta, primal, self.dual(average))
+                return
         moved = partial(self.moved, i, s, w, beta, points @ self.X.T, d, atoms)
         whole = None if self.sees_run else moved(np.arange(n))
         parts: list[Any] = []
@@ -152,12 +170,14 @@ class _Runs:
             s_next, w_next = s.copy(), w.copy()
             there = moved(batch) if whole is None else [part[:, batch] for part in whole]
             s_next[:, batch], w_next[:, batch] = there
-            parts.append((probability * chance, s_next, w_next, beta, average))
+            parts.append((probability * chance, s_next, w_next, beta, average, primal))
         if len(parts) * w.size < COMPILE_FROM:
             parts = [tuple(map(np.concatenate, zip(*parts, strict=True)))]
-        for part in parts:
-            gaps += -part[0] @ self.dual(part[2]) if end else self.mean(i + 1, *part)
-        return gaps
+        for *part, primal in parts:
+            if end:
+                yield Ends(part[0], part[3], primal, self.dual(part[2]))
+            else:
+                yield from self.ends(i + 1, *part)
 
     @property
     def sees_run(self) -> bool:

@@ -16,16 +16,20 @@ from rcmd.conjugates import Huber, LeastSquares, Logistic, Poisson, SquaredHinge
 from rcmd.engine.sampling import ImportanceSampler
 from rcmd.methods.dual_ascent import Quartz
 from rcmd.methods.rcmd import RCMD
-from rcmd.model.bounds import Bound, asked
+from rcmd.model.bounds import SIDES, Bound, asked
 from rcmd.model.problem import Problem
 from rcmd.model.prox import ExactProx
 from rcmd.model.schedules import HeadStart, SublinearSchedule
 from rcmd.oracles import Box, BoxRidge, L1Ball, Ridge, Translated
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.rows.validation import Array
-from rcmd.theory.enumeration import expectation, started
+from rcmd.solver.solve import solve
+from rcmd.theory.enumeration import ends, mean_gap, started
 
 LARGEST_N, LARGEST_K, MOST_SEQUENCES = 4, 8, 256
+LONGEST = 64
+"""Steps where there is one batch alone, and nothing is random."""
+
 SCOUTS, LOCAL = 20, 120
 """Problems drawn at a restart, the best of which begins a local search; and its length."""
 
@@ -35,7 +39,14 @@ LARGEST = 4
 SPREADS = 1.0, 2.5
 """Of the coordinates of scouts: the second puts many numbers at their ends, where Nσ nears 1."""
 
+SHARES = 1.0, 0.7
+"""Of their coordinates that are not zero: rows that are orthogonal or zero, kinks at zero."""
+
 SMALLEST_STEP = 1e-4
+
+ROUGH, LONGEST_SOLVE = 1e-4, 10_000
+"""Of a bound: how far D* may be from what stands for it; and the steps that this may take."""
+
 DIGITS = 5
 """Of the numbers of an instance, which are exact as they are printed."""
 
@@ -52,6 +63,7 @@ from rcmd.engine.sampling import ImportanceSampler
 from rcmd.methods import Quartz
 from rcmd.model.schedules import *
 from rcmd.theory import expected_gap
+from rcmd.theory.hunting import left_side, started
 
 """
 SIGN = partial(math.copysign, 1.0)
@@ -81,6 +93,8 @@ def hunt(
     tell: Callable[[str], None] = tell_on_terminal,
 ) -> Catch:
     """Search for the problem with the largest E[gap]/bound: above 1, the bound is false.
+
+    In the place of E[gap] is what the bound is ``of``: the gap of the worst run, or D* − E[D].
 
     Problems have up to four rows and two variables, losses whose kinks lie anywhere, a γ_j for
     each row, batches, sets of all sizes, and parabolas whose centre lies in their set or out of
@@ -119,7 +133,7 @@ def hunt(
             f"evaluations is {evaluations!r} and seconds {seconds!r}; expected at least one "
             "evaluation, and some time"
         )
-    (claim,) = asked([bound])
+    (claim,) = asked([bound], of=list(SIDES))
     search = _Search(claim, method, last, np.random.default_rng(seed), n, iterations, mu)
     end, best, done = time.perf_counter() + seconds, _Found(-math.inf, None, None), 0
     for found in search.steps():
@@ -147,7 +161,7 @@ class Catch:
     bound, problem, batch, iterations
         What was hunted, and where it is tightest.
     gap, value
-        E[gap] and the bound: fractions, unless the loss needs exp.
+        The two sides: E[gap], or what else the bound is ``of``, and the bound itself.
     evaluations
         Problems tried.
     code
@@ -165,7 +179,7 @@ class Catch:
 
     @property
     def ratio(self) -> float:
-        """E[gap]/bound."""
+        """The left side over the bound."""
         return float(self.gap) / float(self.value)
 
     @property
@@ -223,7 +237,8 @@ class _Shape:
         first, second, centre, ends = positive(), positive(), real(self.p), sorted(real(2))
         if self.mu:
             gamma = 1.0 if self.loss == "Huber" else LOSSES[self.loss]().gamma
-            first = float(self.mu * gamma * max(sum(x * x for x in row) for row in rows))
+            longest = max(sum(x * x for x in row) for row in rows)
+            first = float(self.mu * gamma * longest) or first  # where all rows are zero
         oracle = {
             "box": f"Box({_short(centre[0] - first)}, {_short(centre[0] + first)})",
             "l1": f"Translated(L1Ball({first}), np.array({centre}))",
@@ -268,6 +283,7 @@ class _Search:
                 for _ in range(5 * SCOUTS):
                     shape = self._shape(loss or "Huber")
                     point = rng.choice(SPREADS) * rng.normal(size=shape.size)
+                    point *= rng.random(shape.size) < rng.choice(SHARES)
                     found = self._found(shape, np.clip(point, -LARGEST, LARGEST))
                     yield found
                     scouts += [found] if found.ratio > -math.inf else []
@@ -277,8 +293,10 @@ class _Search:
                     continue
                 here, step = max(scouts, key=lambda found: found.ratio), 0.5
             assert here.shape is not None
+            free = here.point != 0 if loss else True  # what is degenerate stays so at first
             for _ in range(LOCAL):
-                moves = rng.normal(size=here.shape.size) * (rng.random(here.shape.size) < 0.5)
+                size = here.shape.size
+                moves = free * rng.normal(size=size) * (rng.random(size) < 0.5)
                 point = np.clip(here.point + step * moves, -LARGEST, LARGEST)
                 there = self._found(here.shape, point)
                 yield there
@@ -296,9 +314,11 @@ class _Search:
         rng = self.rng
         n, p = self.n or int(rng.integers(1, LARGEST_N + 1)), int(rng.integers(1, 3))
         batch = int(rng.integers(1, n + 1)) if not self.n and rng.random() < 0.5 else 1
-        longest = int(math.log(MOST_SEQUENCES + 0.5, max(math.comb(n, batch), 1.001)))
+        longest = LONGEST
+        if batch < n:
+            longest = min(int(math.log(MOST_SEQUENCES + 0.5, math.comb(n, batch))), LARGEST_K)
         # Short runs more often than long ones, which cost as much as many of them.
-        steps = self.iterations or 1 + int(min(longest, LARGEST_K) * rng.random() ** 2)
+        steps = self.iterations or 1 + int(longest * rng.random() ** 2)
         strong = self.bound.schedule in ("linear", "exact", "quartz") or self.mu
         domain = str(rng.choice([*([] if strong else ["box", "l1"]), "ridge", "box ridge"]))
         alike, weighted, matching = (rng.random(3) < (0.5, 0 if self.n else 0.25, 0.5)).tolist()
@@ -317,7 +337,7 @@ class _Search:
         return _Found(gap / value if value > 0 else -math.inf, shape, point)
 
     def _sides(self, shape: _Shape, problem: Problem) -> tuple[Any, Any]:
-        """E[gap] and the bound; zero for the bound where it says nothing or rounding decides."""
+        """Both sides; zero for the right one where it says nothing or rounding decides."""
         run = started(problem, shape.steps, *self._method(problem, shape), engine="reference")
         constants = run.facts.constants
         why = self.bound.broken(run.facts) if self.method is None else self.bound.why_not(constants)
@@ -330,7 +350,8 @@ class _Search:
         size = constants.prediction_energy + abs(problem.dual(run.w))  # of which doubles hold 1e-15
         if not 1e-6 * size < value < math.inf:
             return 0, 0
-        return expectation(problem, run, shape.steps, self.last), value
+        tol = ROUGH * value
+        return left_side(self.bound.of, problem, run, shape.steps, self.last, tol), value
 
     def _method(self, problem: Problem, shape: _Shape) -> tuple[RCMD | Quartz, int | None]:
         """What is run, and the rows of its steps where it does not say them."""
@@ -355,12 +376,32 @@ class _Search:
         gap, value = self._sides(shape, problem)
         method, batch = self._method(problem, shape)
         said = MATCHING if shape.matching else repr(method)
-        code = IMPORTS + (
-            f"problem = {shape.code(point)}\n"
-            f"expected_gap(problem, {shape.steps}, method={said}, batch={batch}, "
-            f"last={self.last})\n"
-        )
+        of, steps = self.bound.of, shape.steps
+        again = f"expected_gap(problem, {steps}, method={said}, batch={batch}, last={self.last})"
+        if of != "gap":
+            run = f'started(problem, {steps}, {said}, {batch}, engine="reference")'
+            again = f"left_side({of!r}, problem, {run}, {steps}, {self.last}, {ROUGH * value})"
+        code = f"{IMPORTS}problem = {shape.code(point)}\n{again}\n"
         return Catch(self.bound, problem, shape.batch, shape.steps, gap, value, evaluations, code)
+
+
+def left_side(
+    of: str, problem: Problem, run: Any, iterations: int, last: bool | None, tol: float
+) -> Any:
+    """What a bound ``of`` this is about, for a run that has not begun.
+
+    D* is taken from below, by ``tol`` if the solver gets there, so that no ratio is too large.
+    """
+    parts = ends(problem, run, iterations, last)
+    if of == "gap":
+        return mean_gap(parts)
+    chance, beta, primal, dual = map(np.concatenate, zip(*parts, strict=True))
+    if of == "every gap":
+        return (primal - dual).max()
+    if of == "mean":
+        return problem.primal(chance @ beta) - chance @ dual
+    best = solve(problem, tol=tol, max_iterations=LONGEST_SOLVE, seed=0)
+    return problem.dual(best.w) - chance @ dual
 
 
 def _made(code: str) -> Problem:

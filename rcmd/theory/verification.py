@@ -64,7 +64,7 @@ def verify(
     """
     if not 0 < error < 1:
         raise ValueError(f"error is {error!r}; expected a probability between 0 and 1")
-    (claim,) = asked([bound])
+    (claim,) = asked([bound], of=["gap"])
     if isinstance(method, RCMD) and method.sampler is not None:
         raise ValueError(
             f"method has the sampler {method.sampler!r}; expected none, as each run has a seed of "

@@ -63,7 +63,7 @@ def all_hold(problem: Problem, batch: int, steps: int) -> set[str]:
         for t, paths in enumerate(levels(problem, schedule, batch, steps), 1):
             for bound in valid(constants, t, schedule.theorem):
                 # D* costs an interior-point solve: it is looked at once, at the last step.
-                if t == steps or not bound.dual_only:
+                if t == steps or bound.of_a_run:
                     holds(bound, paths, constants, t)
                     checked.add(bound.name)
     return checked
@@ -118,7 +118,7 @@ def test_bounds_hold_where_the_set_is_large_and_the_labels_are_far(seed: int) ->
     ):
         for t, paths in enumerate(levels(worst, schedule, batch, 4), 1):
             for bound in valid(constants, t, schedule.theorem):
-                if not bound.dual_only:
+                if bound.of_a_run:
                     holds(bound, paths, constants, t)
 
 
@@ -170,7 +170,7 @@ def test_huber_counterexample_to_theorem_32(
     assert named("theorem-3.2-first")(constants, k) == pytest.approx(allowed, abs=half_a_digit)
     assert gaps[-1] > named("theorem-3.2-first")(constants, k)
     for bound in valid(constants, k, "linear"):
-        assert bound.dual_only or gaps[-1] <= bound(constants, k)
+        assert not bound.of_a_run or gaps[-1] <= bound(constants, k)
 
 
 UNIT, SYMMETRIC = (F(1), F(0), F(1)), (F(0), F(-1), F(1))  # centre, lower, upper

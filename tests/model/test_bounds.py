@@ -312,7 +312,7 @@ def test_squared_runs_stay_below_every_valid_bound(n, b, steps, mu):
     for kind, gaps in runs.items():
         for t, gap in enumerate(gaps, 1):
             for bound in valid(c, t, "linear" if kind == "linear" else "sublinear"):
-                assert bound.dual_only or float(gap) <= bound(c, t) * (1 + 1e-14)
+                assert not bound.of_a_run or float(gap) <= bound(c, t) * (1 + 1e-14)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -372,7 +372,7 @@ def test_order_between_bounds(c, t):
     if c.batch == 1:
         assert value["theorem-3.2-first"] <= value["corollary-3.2"] * (1 + 1e-12)
     assert value.get("linear-quadratic", 0) <= value["linear-conjecture"]
-    assert best(c, t)[1] == min(value[b.name] for b in valid(c, t) if not b.dual_only)
+    assert best(c, t)[1] == min(value[b.name] for b in valid(c, t) if b.of_a_run)
 
 
 def test_sharp_bound_has_its_announced_constants():
@@ -570,7 +570,7 @@ def test_a_constant_that_takes_long_is_found_where_it_matters(steps: int) -> Non
     problem = Problem(X, np.sign(X[:, 0]), "logistic", "ridge:0.01")
     found, value = best(problem.constants(), steps, "linear")
     looked = "spectral_energy" in vars(problem)
-    gaps = [b for b in valid(problem.constants(), steps, "linear") if not b.dual_only]
+    gaps = [b for b in valid(problem.constants(), steps, "linear") if b.of_a_run]
     others = {b.name: b(problem.constants(), steps) for b in gaps}
     assert value == min(others.values())
     assert others[found.name] == value

@@ -128,6 +128,11 @@ OPTIONS: list[Row] = [
         "schedule of the Bound 'mine' is 'fast'",
         "the class of a schedule",
     ),
+    (
+        lambda: Bound("mine", of="gaps", value=max),  # type: ignore[arg-type]
+        "of of the Bound 'mine' is 'gaps'",
+        "'every gap'",
+    ),
     (lambda: run(bounds=["mine"]), "no bound is named 'mine'", "theorem-3.1-first"),
     (lambda: run(bounds=[Bound("gap", value=max)]), "one named 'gap'", "another name"),
     (lambda: run(bounds=2 * [Bound("a", value=max)]), "a claim named 'a'", "a name of its own"),
@@ -140,7 +145,7 @@ OPTIONS: list[Row] = [
         lambda: run(bounds=[Bound("a", value=max, verdict=Verdict.PROVED)]),
         "no bound is named 'a'",
     ),
-    (lambda: run(bounds=["sublinear-dual"]), "which bounds E[D* − D", "bounds of the duality gap"),
+    (lambda: run(bounds=["sublinear-dual"]), "which bounds E[D* − D", "bounds of E[P(β̄)"),
     (lambda: run(max_iterations=True), "max_iterations is True", "a positive whole number"),
 ]
 MATRICES: list[Row] = [

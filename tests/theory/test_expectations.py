@@ -29,7 +29,7 @@ from rcmd.methods import Quartz
 from rcmd.methods.rcmd import mean_constants
 from rcmd.model.bounds import Bound
 from rcmd.model.schedules import SublinearSchedule, default_schedule
-from rcmd.theory import enumeration, expected_gap, verify
+from rcmd.theory import enumeration, expected_gap, verify, worst_case
 
 
 class Bold(SublinearSchedule):
@@ -80,13 +80,13 @@ def test_other_steps(method: RCMD, last: bool) -> None:
 def test_beginnings_are_run_together_or_apart(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     make = exact_problem if exact else partial(problem, "logistic")
     instance, found, calls = make("ridge"), [], Counter[int]()
-    honest = enumeration._Runs.mean
+    honest = enumeration._Runs.ends
 
     def counted(self: Any, *at: Any) -> Any:
         calls[enumeration.COMPILE_FROM] += 1
         return honest(self, *at)
 
-    monkeypatch.setattr(enumeration._Runs, "mean", counted)
+    monkeypatch.setattr(enumeration._Runs, "ends", counted)
     for entries in (enumeration.COMPILE_FROM, 100, 1):
         monkeypatch.setattr(enumeration, "COMPILE_FROM", entries)
         found.append(expected_gap(instance, 3, batch=2))
@@ -174,6 +174,13 @@ def test_the_gaps_are_those_of_the_solver(oracle: str) -> None:
 def test_bounds_of_other_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="'linear-energy' is not about these runs: the schedule"):
         verify("linear-energy", ONE_LINE, 4)
+    for name in ("sublinear-pathwise", "sublinear-dual"):
+        with pytest.raises(
+            ValueError, match=rf"{name}'.*; expected bounds of E\[P\(β̄\) − D\(w\)\]"
+        ):
+            verify(name, ONE_LINE, 4)
+        with pytest.raises(ValueError, match=r"expected bounds of E\[P\(β̄\) − D\(w\)\]"):
+            worst_case(1, 2, bound=name)
     own = Bound("mine", prox=EuclideanProx, value=lambda c, k: 2.0)
     with pytest.raises(ValueError, match="for which no range of the gap is proved"):
         verify(own, ONE_LINE, 4, method=RCMD(prox=EuclideanProx()))

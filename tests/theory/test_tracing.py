@@ -148,7 +148,7 @@ def test_bounds_of_ones_own_are_last_lines() -> None:
     assert [e.left for e in theorem] == [e.left for e in none] == [e.left for e in energy]
     assert not any(entry.holds for entry in none)
     assert proof.broken() == []
-    assert "E[pair_gap] ≤ value(constants, k), claimed" in str(proof)
+    assert "E[P(β̄^k) − D(w̄^k)] ≤ value(constants, k), claimed" in str(proof)
     constants = instance.constants()
     wanted = [named("sublinear-energy")(constants, k) for k in (1, 2, 3)]
     assert [entry.right for entry in energy] == wanted

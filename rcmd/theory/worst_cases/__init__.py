@@ -87,7 +87,7 @@ def worst_case(
             f"n is {n} and iterations {iterations}, for which the programme has {histories} "
             f"sequences of rows; expected at most {MOST_HISTORIES}: take fewer"
         )
-    claim = bound if bound is ENERGY else asked([bound])[0]
+    claim = bound if bound is ENERGY else asked([bound], of=["gap"])[0]
     sigma = float(printed_sigma(n, mu)) if mu else None
     own = schedule or (LinearSchedule(float(n), sigma) if mu else SublinearSchedule(float(n)))
     given: dict[str, Any] = {"one": Fraction(1)}
