@@ -189,8 +189,9 @@ class Subject:
         for k, trial in enumerate(told or trials(self.fields)[: len(labels)]):
             turned = (*labels[k % len(labels) :], *labels)
             tried = [trial[Y]] if Y in kept else map(sp.Rational, turned)
-            y = next((y for y in tried if self.holds_at({**trial, Y: y})), labels[0])
-            found.append(tuple(map(float, (y, *(trial.get(each, 0.5) for each in self.fields)))))
+            own = {each: trial.get(each, sp.Rational(1, 2)) for each in self.fields}
+            y = next((y for y in tried if self.holds_at({**own, Y: y})), labels[0])
+            found.append(tuple(map(float, (y, *own.values()))))
         return found
 
 
