@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -402,11 +403,17 @@ class SampleLosses:
             if compiled is not None:
                 *others, labels = arguments
                 return compiled(*others, labels if self.plain else self.labels)
-        if self.plain:
-            values = np.frompyfunc(getattr(self.loss, name), len(arguments), 1)(*arguments)
-        else:
-            places = enumerate(zip(*arguments, strict=True))
-            values = [getattr(self.one(j), name)(*at) for j, at in places]
+        try:
+            if self.plain:
+                values = np.frompyfunc(getattr(self.loss, name), len(arguments), 1)(*arguments)
+            else:
+                places = enumerate(zip(*arguments, strict=True))
+                values = [getattr(self.one(j), name)(*at) for j, at in places]
+        except (ArithmeticError, ValueError):
+            for j, at in enumerate(zip(*arguments, strict=True)):  # the sample where it fails
+                own = (at[-1], *(part[j] for part in self.fields))
+                defined(partial(getattr(self.one(j), name), *at), f"{name} of {self.loss}", own)
+            raise
         return np.asarray(values, dtype=self.y.dtype)
 
     def _compiled(self, name: str) -> Any:
@@ -425,6 +432,19 @@ class SampleLosses:
         """Without what is compiled, which holds addresses."""
         kept = {name: value for name, value in vars(self).items() if name != "_record"}
         return kept | {"_scalars": {}}
+
+
+def defined(function: Any, what: str, own: Sequence[Any]) -> Any:
+    """What ``function()`` returns, of a sample with this label and these fields, if it does."""
+    try:
+        return function()
+    except (ArithmeticError, ValueError) as fault:
+        label, *fields = map(float, own)
+        told = f" and fields {', '.join(f'{each:g}' for each in fields)}" if fields else ""
+        raise ValueError(
+            f"{what} fails for a sample with y = {label:g}{told}: {fault}; expected labels and "
+            "fields for which the loss is a finite real number at every prediction"
+        ) from fault
 
 
 def label_places(y: Array) -> Array:

@@ -528,12 +528,14 @@ _EXACT = Hypothesis("the prox is ExactProx itself, with the κ_j of this problem
                     "the prox is another class than ExactProx, a subclass of it or altered, or has "
                     "a κ of its own", lambda run: run.own_prox)
 _UNIFORM = Hypothesis("the sampler is UniformSampler itself: all batches of b rows are equally "
-                      "likely", "the sampler is another class than UniformSampler, a subclass of "
-                      "it or altered, whose draws need not be uniform",
+                      "likely", "there is no theorem here for another sampler than "
+                      "UniformSampler, a subclass of it or an altered one, whose draws need not be "
+                      "uniform",
                       lambda run: run.own_sampler)
 _MATCHED = Hypothesis("the sampler is UniformSampler itself, or ImportanceSampler.matching with "
-                      "the mean of the σ_j for σ", "the sampler is neither UniformSampler nor "
-                      "ImportanceSampler.matching for this problem, or a subclass or altered",
+                      "the mean of the σ_j for σ", "there is no theorem here for a sampler that is "
+                      "neither UniformSampler nor ImportanceSampler.matching for this problem, or "
+                      "a subclass of them or altered",
                       lambda run: run.own_sampler)
 _PARTS = {"sublinear": (_CONJUGATE, _UNIFORM), "head-start": (_CONJUGATE, _UNIFORM),
           "linear": (_CONJUGATE, _UNIFORM), "exact": (_EXACT, _MATCHED),

@@ -170,11 +170,16 @@ def _search_in(folder: str) -> None:
 
 
 def _parts_of(module: Any) -> str:
-    """The losses, oracles and other parts of a module, its own ones if it has any."""
+    """What a module has that derives from rcmd, or else the losses, oracles, … that it imports."""
     kinds = (SeparableConjugate, LinearMinOracle, BregmanProx, Schedule, Rows)
     classes = {
         name: part if isinstance(part, type) else type(part) for name, part in vars(module).items()
     }
     found = [name for name, cls in classes.items() if issubclass(cls, kinds)]
-    own = [name for name in found if classes[name].__module__ == module.__name__]
+    own = [
+        name
+        for name, cls in classes.items()
+        if cls.__module__ == module.__name__
+        and any(base.__module__.startswith("rcmd.") for base in cls.__mro__)
+    ]
     return ", ".join(own or found) or "no loss, oracle or prox"

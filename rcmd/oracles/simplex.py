@@ -103,10 +103,11 @@ class CappedSimplex(LinearMinOracle):
     def write_entries(self, c: Any, indices: Any, values: Any) -> int:
         full, rest = self._split(len(c))
         found = write_largest(c, False, full + int(rest > 0), indices, values)
-        last = 0
+        last, dearest = 0, c[indices[0]]
         for e in range(found):
             values[e] = self.cap
-            last = e if c[indices[e]] >= c[indices[last]] else last
+            last = e if c[indices[e]] >= dearest else last
+            dearest = max(dearest, c[indices[e]])
         if rest > 0:
             values[last] = rest
         return found

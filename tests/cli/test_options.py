@@ -397,3 +397,11 @@ def test_steps_of_ones_own_get_the_numbers_of_the_problem(
         assert main(line.split()) == 1
     found = json.loads((tmp_path / "t.json").read_text())["options"]["method"]
     assert re.sub(r"<class '.*\.(\w+)'>", r"\1", found) == method
+
+
+def test_a_file_tells_what_it_has_of_any_kind(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = "from rcmd import RCMD\nclass Steps(RCMD):\n    pass\nclass Other:\n    pass\n"
+    (tmp_path / "parts.py").write_text(text)
+    assert main(["solve", "--method", "parts.py:Nope"]) == 2
+    assert "parts.py has no Nope; it has Steps\n" in capsys.readouterr().err

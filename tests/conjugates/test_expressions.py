@@ -552,7 +552,8 @@ def test_the_sentinel_can_run() -> None:
         ({"a": 1.0}, "'a' does not occur"),
         ({"gamma": 1.0}, "'gamma' is taken"),
         ({"exp": 1.0}, "'exp' is taken"),
-        ({"lambda": 1.0}, "cannot name a parameter"),
+        ({"lambda": 1.0}, "'lambda' is a word of Python; expected another, such as lambda_0"),
+        ({"_a": 1.0}, "cannot name a field or a parameter"),
         ({"__class__": 1.0}, "taken"),
         ({"a": math.nan}, "expected 0 or a size"),
         ({"a": True}, "expected a number"),
@@ -567,7 +568,7 @@ def test_parameters_are_checked(numbers: dict[str, Any], said: str) -> None:
 
 
 HARD = {
-    "exp(-exp(exp(s))) + s**2": "failed its verification",
+    "exp(-exp(exp(s))) + s**2": None,
     "tanh(" * 7 + "s" + ")" * 7 + "/100 + s**2": None,
     "+".join(f"1/(1 + (s - {k})**2)" for k in range(13)): "not convex",
     "+".join(f"log(1 + exp({k}*s/7 - {k}))" for k in range(1, 7)): None,

@@ -171,6 +171,24 @@ ZOO: dict[str, tuple[str, Any, dict[str, Any], Callable[..., Any]]] = {
         {"k": SHAPE},
         lambda s, y, k: (y - mp.exp(s)) ** 2 * mp.exp(-s) / k,
     ),
+    "grouped-hazards": (  # the chance to end between the times −log hi and −log lo
+        "exp(s + lo) - log(1 - exp(exp(s + lo) - exp(s + hi)))",
+        0 * REAL,
+        {"lo": TAU - 1, "hi": TAU + KAPPA},
+        lambda s, y, lo, hi: mp.exp(s + lo) - mp.log(-mp.expm1(mp.exp(s + lo) - mp.exp(s + hi))),
+    ),
+    "box-cox": (
+        "(s - (exp(k*log(y)) - 1)/k)**2/2",
+        POSITIVE,
+        {"k": KAPPA},
+        lambda s, y, k: (s - (y**k - 1) / k) ** 2 / 2,
+    ),
+    "exponential-of-exponential": (  # of the two in its slope, one overflows where one vanishes
+        "exp(-exp(y - s)) + (s - y)**2",
+        REAL,
+        {},
+        lambda s, y: mp.exp(-mp.exp(y - s)) + (s - y) ** 2,
+    ),
     "margins": (
         "max(0, m - y*s)**2",
         SIGNS,
@@ -207,7 +225,8 @@ def minimum(name: str, radius: float) -> Any:
 
 LONG = {"softplus-poisson", "tweedie", "probit", "complementary-log-log", "ordinal", "ties",
         "label-noise", "censored-log-logistic", "margins", "interval",
-        "three-classes", "charbonnier", "scobit", "cloglog-exposure"}  # fmt: skip
+        "three-classes", "charbonnier", "scobit", "cloglog-exposure",
+        "grouped-hazards"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -287,6 +306,28 @@ def test_fields_that_must_be_positive() -> None:
     shape = np.where(np.arange(N) == 2, -1.0, SHAPE)
     with pytest.raises(ValueError, match=r"fields\['k'\] holds -1; .* expects positive numbers"):
         Problem(X, COUNTS, made("negative-binomial"), L1Ball(2.0), fields={"k": shape})
+
+
+UNDEFINED = {
+    "(s - (y**0.5 - 1)/0.5)**2/2 + 0*k": "value of .* with y = -1 and fields 2: math domain",
+    "where(k > 3, (s - log(y))**2, softplus(log(y) - s))": "from_expression.* with y = -1 and",
+    "s**2 - 2*y*log(s) + 0*k": "the formula is no real number at s = -1e-40",
+}
+
+
+@pytest.mark.parametrize("text", UNDEFINED)
+@pytest.mark.parametrize("many", [1, 100])
+def test_labels_at_which_a_formula_is_no_number_are_named(text: str, many: int) -> None:
+    """Also where arrays are long, and compiled code makes NaN of what raises in Python."""
+    y = np.tile(POSITIVE, many)
+    y[4] = -1.0
+
+    def attempt() -> None:
+        loss = SeparableConjugate.from_expression(text, fields=["k"])
+        Problem(np.tile(X, (many, 1)), y, loss, L1Ball(2.0), fields={"k": np.full(len(y), 2.0)})
+
+    with pytest.raises(ValueError, match=UNDEFINED[text]):
+        attempt()
 
 
 FIELDS = {"tau": "list of names", ("s",): "taken", ("m", "m"): "twice", ("m", "a"): "not occur"}

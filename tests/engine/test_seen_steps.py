@@ -190,7 +190,9 @@ def test_a_resumed_run_is_the_same(make: Callable[[], Any], tmp_path: Any) -> No
     solve(problem(), method=method, max_iterations=20, checkpoint=file, **options)
     rest = resume(file, problem=problem(), method=RCMD(sampler=make()), max_iterations=90)
     assert np.array_equal(rest.beta, whole.beta)
-    assert "no bound: the sampler is another class than UniformSampler" in whole.note
+    assert (
+        "no bound: there is no theorem here for another sampler than UniformSampler" in whole.note
+    )
 
 
 def test_theorem_one_is_shown_for_matching_probabilities_only() -> None:

@@ -112,7 +112,8 @@ def _offsets(expression: Any) -> list[Any]:
         if isinstance(part, sp.Add) and S in part.free_symbols and len(part.free_symbols) > 1:
             slope = part.diff(S)
             known = slope.is_number and slope != 0
-            offset = sp.expand(S - part / slope) if known else S
+            offset = S - part / slope if known else S  # as it is written, it cancels in ``part``
+            offset = sp.expand(offset) if S in offset.free_symbols else offset
             if S not in offset.free_symbols:
                 constant = offset.subs(dict.fromkeys(offset.free_symbols, 0))
                 found += [offset, offset - constant if constant.is_finite else offset]
@@ -256,7 +257,7 @@ def _derive_open(frame: Frame) -> OpenCore:
             place = ", ".join(f"{name} = {float(value):.6g}" for name, value in at.items())
             told = str(fault).format(at=f"{place}, values that were tried")
             # Where fields make no sense together, as ends in the wrong order, it is none at 0 too.
-            broken = "not a finite" in told and _is_real(core.subs(R, 0))
+            broken = "not a finite" in told and is_real(core.subs(R, 0))
             faults.append((math.inf if broken else abs(fault.point), told))
         except ExpressionError as fault:
             faults.append((0.0, f"{fault} (at {own})"))
@@ -271,7 +272,8 @@ def _derive_open(frame: Frame) -> OpenCore:
     return OpenCore(frame, mapped(tree_of(frame.core), stabilised), good)
 
 
-def _is_real(constant: Any) -> bool:
+def is_real(constant: Any) -> bool:
+    """Whether a constant is a finite real number."""
     broken = constant.is_finite is False or constant is sp.nan
     value = mpmath.inf if broken else number(constant)
     return isinstance(value, mpmath.mpf) and bool(mpmath.isfinite(value))

@@ -24,6 +24,7 @@ from rcmd.conjugates.expressions.derivation import (
     OpenCore,
     derive,
     frames_of,
+    is_real,
     trials,
 )
 from rcmd.conjugates.expressions.language import ExpressionError
@@ -172,6 +173,12 @@ class Subject:
         """The module, from one version of its cores."""
         return module_text(self.title, cores, self.fields, self.gamma, reach)
 
+    def holds_at(self, sample: dict[Any, Any]) -> bool:
+        """Whether a label and fields make real numbers of what they are outside the cores."""
+        frames = [core.frame for core in self.cores]
+        parts = [part for each in frames for part in (each.offset, each.tilt, each.constant)]
+        return all(is_real(part.xreplace(sample)) for part in parts)
+
     @property
     def samples(self) -> list[tuple[float, ...]]:
         """Labels and fields to verify it at, of which a core may have told some."""
@@ -180,8 +187,11 @@ class Subject:
         kept = {each for core in self.cores for each in core.frame.parameters}
         found = []
         for k, trial in enumerate(told or trials(self.fields)[: len(labels)]):
-            y = trial[Y] if Y in kept else labels[k % len(labels)]
-            found.append(tuple(map(float, (y, *(trial.get(each, 0.5) for each in self.fields)))))
+            turned = (*labels[k % len(labels) :], *labels)
+            tried = [trial[Y]] if Y in kept else map(sp.Rational, turned)
+            own = {each: trial.get(each, sp.Rational(1, 2)) for each in self.fields}
+            y = next((y for y in tried if self.holds_at({**own, Y: y})), labels[0])
+            found.append(tuple(map(float, (y, *own.values()))))
         return found
 
 
@@ -241,7 +251,10 @@ class Verification:
 
     def value(self, s: Any, at: Sample) -> Any:
         """l(s) at a label and fields."""
-        return mpmath.mpf(self.function(mpmath.mpf(s), *map(mpmath.mpf, at)))
+        found = self.function(mpmath.mpf(s), *map(mpmath.mpf, at))
+        if isinstance(found, mpmath.mpc):
+            raise Unusable(f"the formula is no real number at s = {float(s):g} with {at}")
+        return mpmath.mpf(found)
 
     def jet(self, s: float, at: Sample) -> tuple[Any, Any, float]:
         """l(s), l'(s) and γ, by differences; for γ twice l''(s) where it has no bound."""

@@ -252,7 +252,7 @@ class _Reader:
                 return self.call(node, name, depth)
         raise ExpressionError(
             f"{self.place(node)} has no meaning here; expected numbers, names, + - * / **, "
-            "comparisons, parentheses and functions of the list"
+            "comparisons by < <= > >=, parentheses and functions of the list"
         )
 
     def number(self, node: ast.Constant) -> Size:

@@ -16,6 +16,7 @@ import numpy as np
 from rcmd.conjugates.base import REAL, SIGNS, SeparableConjugate
 from rcmd.conjugates.expressions import cache
 from rcmd.conjugates.expressions.language import RESERVED, ExpressionError, parse
+from rcmd.conjugates.samples import defined
 
 # The names of a core's functions end like this: one core for all labels, or one for each sign.
 SUFFIXES = {0: "", 1: "_plus", -1: "_minus"}
@@ -122,7 +123,8 @@ class ExpressionLoss(SeparableConjugate):
         own = np.flatnonzero((y > 0) == (side > 0)) if side else np.arange(len(y))
         each, which = np.unique(np.stack(labels, axis=1)[own], axis=0, return_inverse=True)
         frame = getattr(self._module, f"core_frame{SUFFIXES[side]}")
-        offsets = np.array([frame(*at)[0] for at in each.tolist()])[which.ravel()]
+        found = [defined(partial(frame, *at), str(self), at)[0] for at in each.tolist()]
+        offsets = np.array(found)[which.ravel()]
         times = y[own] if self._module.BY_LABEL else 1.0
         ends = np.sort([times * low[own] - offsets, times * high[own] - offsets], axis=0)
         # A rounding of an offset and one of a difference lie between these and the formula's.
@@ -314,11 +316,16 @@ def _checked_fields(given: Any, numbers: Mapping[str, float]) -> tuple[str, ...]
 def _check_name(name: str) -> None:
     if name in RESERVED or hasattr(ExpressionLoss, name):
         raise ExpressionError(
-            f"the parameter name {name!r} is taken; expected another, such as {name}_0"
+            f"the name {name!r} is taken, as losses have something of that name; expected another "
+            f"for a field or a parameter, such as {name}_0"
         )
-    plain = name.isascii() and name.isidentifier() and name[0] != "_"
-    if not plain or keyword.iskeyword(name):
-        raise ExpressionError(f"{name!r} cannot name a parameter; expected letters and digits")
+    if keyword.iskeyword(name):
+        raise ExpressionError(f"{name!r} is a word of Python; expected another, such as {name}_0")
+    if not (name.isascii() and name.isidentifier() and name[0] != "_"):
+        raise ExpressionError(
+            f"{name!r} cannot name a field or a parameter; expected a letter, then letters, digits "
+            "and underscores"
+        )
 
 
 def _checked_numbers(given: Mapping[str, Any]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from rcmd.conjugates.expressions.branches import Branch, Tree, derivative
 from rcmd.conjugates.expressions.derivation import AnyCore, Core, OpenCore
 from rcmd.conjugates.expressions.language import FUNCTIONS
 from rcmd.conjugates.expressions.loss import SUFFIXES
-from rcmd.conjugates.expressions.symbolic import R, W, Y, stabilised
+from rcmd.conjugates.expressions.symbolic import R, W, Y, merged, stabilised
 
 ROOM = 2.0**-50
 """By what an integral of l'' may miss the difference of values that it stands for, of their sizes:
@@ -97,7 +97,7 @@ def literal(value: Any) -> str:
 
 def _statements(expression: Any) -> list[str]:
     """Lines that compute ``expression``, common parts once, the last one returning it."""
-    shared, (result,) = sp.cse([expression], symbols=sp.numbered_symbols("part"))
+    shared, (result,) = sp.cse([merged(expression)], symbols=sp.numbered_symbols("part"))
     return [*(f"{name} = {code(part)}" for name, part in shared), f"return {code(result)}"]
 
 

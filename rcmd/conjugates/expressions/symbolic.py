@@ -357,9 +357,10 @@ def _log(argument: Any, original: Any) -> Any:
         return sp.log(factor) + stable.log_normcdf(stabilised(rest.args[0]))
     if _is_power_gap(original) and original.as_coeff_Add()[0].is_positive:
         factor, power = original.as_coeff_Add()
-        size = -_exponent(-power / factor)
-        if size.is_positive:
-            logs = (sp.log(part) for part in sp.Mul.make_args(size))
+        size = sp.factor_terms(sp.expand(-_exponent(-power / factor)))
+        constant, moving = size.as_independent(S, R, W, as_Add=False)
+        if moving.is_positive and not constant.is_negative:  # of fields: where it is positive
+            logs = (sp.log(part) for part in (constant, *sp.Mul.make_args(moving)))
             return sp.log(factor) + stable.cloglog(sp.Add(*map(stabilised, logs)))
     terms = _exponential_terms(original)
     if terms is not None:
@@ -408,6 +409,16 @@ def _product(product: Any) -> Any:
         if part in product.args and other in product.args:
             return product / part / other * stable.expit(-part.args[0])
     return product
+
+
+def merged(expression: Any) -> Any:
+    """Exponentials of exponentials multiplied as one: of two, one may vanish, one overflow."""
+    return expression.replace(_is_nested, lambda part: sp.powsimp(part, combine="exp"))
+
+
+def _is_nested(part: Any) -> bool:
+    powers = [each for each in part.args if isinstance(each, sp.exp)] if part.is_Mul else []
+    return len(powers) > 1 and any(each.args[0].has(sp.exp) for each in powers)
 
 
 def _sum(total: Any) -> Any:

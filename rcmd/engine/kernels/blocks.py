@@ -54,20 +54,20 @@ def accumulate(total, weight, vector):
 
 
 @njit(error_model="numpy")
-def gather(start, stop, found, count, indices, values, factor, weight, beta_sum, atom):
+def gather(start, stop, found, count, indices, values, factor, atom):
     """Append the entries of a block, which stand from ``start`` on, to the ``count`` before them.
 
-    The atom and β's sum gain them, times ``factor``. Returns how many there are now, or -1 where
-    they are none of a vector on the variables from ``start`` to ``stop``.
+    The atom gains them, times ``factor``. Returns how many there are now, or -1 where they are none
+    of a vector on the variables from ``start`` to ``stop``.
     """
     if found < 0 or found > stop - start:
         return -1
-    for e in range(found):
-        k, v = start + indices[start + e], factor * values[start + e]
-        if k < start or k >= stop:
+    first, last, here = np.uint64(start), np.uint64(stop), np.uint64(count)
+    for e in range(np.uint64(found)):
+        k, v = first + np.uint64(indices[first + e]), factor * values[first + e]
+        if k < first or k >= last:  # a place below zero wraps around
             return -1
-        indices[count + e], values[count + e], atom[k] = k, v, v
-        beta_sum[k] += weight * v
+        indices[here + e], values[here + e], atom[k] = k, v, v
     return count + found
 
 
@@ -124,11 +124,8 @@ def run_blocks(
                 if calls[b, 2]:
                     if factor != 1.0:
                         scale(own, factor, own)
-                    accumulate(part(beta_sum, start, stop), weights[i], own)
                     continue
-            count = gather(
-                start, stop, found, count, indices, values, factor, weights[i], beta_sum, atom
-            )
+            count = gather(start, stop, found, count, indices, values, factor, atom)
             if count < 0:
                 running[1] = b + 1
                 return health
@@ -156,6 +153,12 @@ def run_blocks(
                         raise_bounds(bounds, offsets, k - first, masked(d[k], keep, flip))
             else:
                 scatter(rows, j, pull, d)
-        for e in range(count):
-            atom[indices[e]] = 0.0
+        for b in range(ends.shape[0]):  # now, as what was just written is slow to read
+            if calls[b, 2]:
+                start, stop = ends[b, 0], ends[b, 1]
+                accumulate(part(beta_sum, start, stop), weights[i], part(atom, start, stop))
+        for e in range(np.uint64(count)):
+            k = np.uint64(indices[e])
+            beta_sum[k] += weights[i] * values[e]
+            atom[k] = 0.0
     return health

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rcmd.conjugates.base import SeparableConjugate, numeric_parts
+from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.fingerprint import fingerprint
 from rcmd.model.problem import Problem, foreign, names, unaltered
 from rcmd.model.prox import BregmanProx
@@ -77,6 +78,7 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
     # Only rcmd's own word is a proof, such as that of a class made from an expression.
     ours, proved = type(loss).__module__.partition(".")[0] == "rcmd" and unaltered(loss), False
     if ours and type(loss).proved_on is not SeparableConjugate.proved_on:
+        _refuse_undefined(problem.losses)
         if getattr(loss, "gamma_origin", "") == "proved":  # no ranges are needed then
             return "proved"
         # Where l bends down outside of I_j, l* may come from another s with l'(s) = w: see below.
@@ -109,6 +111,17 @@ def _vet_losses(problem: Problem, found: list[Any], sample: Sample) -> str:
         problem.losses.unit_gammas = raised * problem.losses.unit_gammas
         vars(loss)["_gamma"] = float(problem.losses.unit_gammas.max())
     return "proved" if proved else str(ground)
+
+
+def _refuse_undefined(losses: SampleLosses) -> None:
+    """Refuse extreme labels and fields at which a formula, proved or not, is no number.
+
+    Few are looked at, so that Python does it, which raises where compiled code makes NaN.
+    """
+    parts = (losses.y, *losses.fields)
+    places = [at for part in parts for at in (part.argmin(), part.argmax(), abs(part).argmin())]
+    some = losses.some(places)
+    some.value(0 * some.y)
 
 
 def _remember(key: Any, value: Any) -> None:
