@@ -52,11 +52,11 @@ class Certificate:
     Where the rounding of Xβ + o, Xᵀw or oᵀw may change P or D by more than 1e-13, a bound of that
     is added to P, to −D and to these two; where that of the terms in ``loss_gap`` may, a bound of
     it to ``loss_gap``. So the gap holds up to 1e-13 for the numbers returned. A sum is taken to be
-    accurate to 2⁻⁵⁰ of its terms, l_j(s) + l_j*(w) − ws to 2⁻⁴⁸ of |l_j|, |l_j*| and itself (of sizes
-    above e¹⁶ to 2⁻⁵² of them times their logarithm, as in exp(s − y)), and |x_j|ᵀ|β| to be at most
-    M_j on dom R. With weights, and for formulas, it is the gap at doubles that are within 2⁻⁵³ of
-    w_j and of what is added to it, such as ω_j times the double w_j/ω_j: l_j* may be so steep there
-    that its value at w_j is another, but P(β) − P* is no larger.
+    accurate to 2⁻⁵⁰ of its terms, l_j(s) + l_j*(w) − ws to 2⁻⁴⁸ of |l_j|, |l_j*| and itself (above
+    e¹⁶, to 2⁻⁵² of these times their logarithm, as in exp(s − y)), and |x_j|ᵀ|β| to be at most M_j
+    on dom R. With weights, and for formulas, it is the gap at doubles that are within 2⁻⁵³ of w_j
+    and of what is added to it, such as ω_j times the double w_j/ω_j: l_j* may be so steep there that
+    its value at w_j is another, but P(β) − P* is no larger.
     The gap is never below ``smallest_gap``.
     """
 
