@@ -55,7 +55,7 @@ class Certificate:
     accurate to 2⁻⁵⁰ of its terms, l_j(s) + l_j*(w) − ws to 2⁻⁴⁸ of |l_j|, |l_j*| and itself (above
     e¹⁶, to 2⁻⁵² of these times their logarithm, as in exp(s − y)), and |x_j|ᵀ|β| to be at most M_j
     on dom R. With weights, and for formulas, it is the gap at doubles that are within 2⁻⁵³ of w_j
-    and of what is added to it, such as ω_j times the double w_j/ω_j: l_j* may be so steep there that
+    and of what is added to it, such as ω_j times the double w_j/ω_j: l_j* may be so steep that
     its value at w_j is another, but P(β) − P* is no larger.
     The gap is never below ``smallest_gap``.
     """
