@@ -54,13 +54,11 @@ class UniformSampler(Stateful):
             batches[:] = np.arange(self.n)
         else:
             uniforms = self.rng.random((steps, self.batch))
-            if (
-                type(self.rng) is not np.random.Generator
-                and not ((uniforms >= 0) & (uniforms < 1)).all()
-            ):
+            own = type(self.rng) is np.random.Generator
+            if not (own or ((0 <= uniforms) & (uniforms < 1)).all()):
                 raise ValueError(
-                    f"random of {type(self.rng).__name__} returned numbers from {uniforms.min()} to "
-                    f"{uniforms.max()}; expected them in [0, 1), as NumPy's generators draw them"
+                    f"random of {type(self.rng).__name__} returned numbers outside of [0, 1); "
+                    "expected them inside, as NumPy's generators draw them"
                 )
             self.fill(uniforms, self._taken, batches)
         return batches

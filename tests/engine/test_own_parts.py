@@ -98,7 +98,7 @@ def test_a_sampler_that_was_altered_ends_no_process(engine, batch):
     sampler.draw = lambda steps: np.full((steps, batch), 10**12)
     with pytest.raises(IndexError, match=f"rows from {10**12} to {10**12}; expected 0 to 5"):
         next(iter(started(engine, sampler)))
-    with pytest.raises((IndexError, ValueError), match="(draw|random) of .* returned .*; expected"):
+    with pytest.raises((IndexError, ValueError), match=r"(draw|random) of .*; expected"):
         next(iter(started(engine, UniformSampler(N, batch, Far(np.random.PCG64(0))))))
 
 
@@ -106,10 +106,13 @@ def test_a_sampler_that_was_altered_ends_no_process(engine, batch):
 def test_a_generator_that_was_altered_ends_no_process(method):
     X = np.random.default_rng(0).normal(size=(30, 4))
     problem = Problem(X, X[:, 0], LeastSquares(), Ridge(1.0))
-    try:
-        solve(problem, method=method, max_iterations=40, seed=Far(np.random.PCG64(0)))
-    except (IndexError, ValueError) as fault:
-        assert "; expected" in str(fault)
+    options = {"method": method, "max_iterations": 40, "seed": Far(np.random.PCG64(0))}
+    if method in ("fw", "away", "pairwise", "bpcg"):  # which draw nothing
+        problem = problem.with_oracle(L1Ball(1.0))
+        assert solve(problem, **options).gap >= 0
+    else:
+        with pytest.raises((IndexError, ValueError), match="; expected"):
+            solve(problem, **options)
 
 
 ATOMS = [
