@@ -55,7 +55,7 @@ class UniformSampler(Stateful):
         else:
             uniforms = self.rng.random((steps, self.batch))
             own = type(self.rng) is np.random.Generator
-            if not (own or ((0 <= uniforms) & (uniforms < 1)).all()):
+            if not (own or ((uniforms >= 0) & (uniforms < 1)).all()):
                 raise ValueError(
                     f"random of {type(self.rng).__name__} returned numbers outside of [0, 1); "
                     "expected them inside, as NumPy's generators draw them"
