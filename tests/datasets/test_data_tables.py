@@ -111,3 +111,11 @@ def test_arrays_whose_headers_lie(tmp_path):
     (tmp_path / "a.npy").write_bytes(lies)
     with pytest.raises(FileError, match=r"a\.npy cannot be read as numbers"):
         read_table(tmp_path / "a.npy")
+
+
+def test_names_with_control_characters_rule_no_terminal(tmp_path):
+    file = tmp_path / "red.csv"
+    file.write_text("a\x1b[31m,b\n1,2\n3,4\n")
+    X, y, _ = read_table(file, label=2)
+    assert repr(X) == r"Table(2 rows, columns a\x1b[31m)"
+    assert y.tolist() == [2, 4]
