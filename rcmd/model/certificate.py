@@ -112,11 +112,12 @@ class PrimalPoint:
         cls, problem: Problem, beta: Any, known: tuple[Array, Array] | None = None
     ) -> PrimalPoint:
         """The point ``beta``, from scratch except for ``known``: Xβ and the losses there."""
+        penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
         predictions = problem.rows.matvec(beta) if known is None else known[0]
         terms = problem.losses.value(predictions) if known is None else known[1]
         loss, size = problem.mean(terms), problem.mean(abs(terms))
         doubt = _doubt(problem, beta, predictions)
-        return cls(beta, predictions, loss, size, problem.oracle.value(beta), doubt)
+        return cls(beta, predictions, loss, size, penalty, doubt)
 
     @property
     def value(self) -> Any:

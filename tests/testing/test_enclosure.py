@@ -28,6 +28,7 @@ from rcmd import (
     L1Ball,
     LeastSquares,
     Logistic,
+    LowRank,
     MatrixEntries,
     NuclearBall,
     Polytope,
@@ -253,6 +254,23 @@ def test_every_loss_and_every_oracle_once(loss, oracle):
 def test_a_trace_that_rounds_is_in_the_gap():
     """β of rank 1 with a trace of 3, and a gap of 9e-13 that was stated as 7e-13."""
     check_enclosed("squared-hinge", "spectrahedron", 3)
+
+
+def test_small_singular_values_are_in_the_gap():
+    """β of the rank 1 to 13 digits, and gaps of 8e-13 and 1e-12 that were stated as half."""
+    check_enclosed("softplus-hinge", "spectrahedron", 700)
+    check_enclosed("gamma", "spectrahedron", 701)
+
+
+def test_a_matrix_that_certifying_rounds_is_certified_as_it_is_after():
+    beta = LowRank((2, 2))
+    beta.add(1.0, np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    beta.add(0.9e-13, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    rows = MatrixEntries(np.array([0, 1]), np.array([0, 1]), (2, 2))
+    problem = Problem(rows, [0.0, 1e3], LeastSquares(), NuclearBall((2, 2), 2.0))
+    found = certify(problem, beta, np.zeros(2))
+    assert found.beta.terms == 1  # which is what it was said of
+    assert found.primal == problem.primal(found.beta)
 
 
 @pytest.mark.slow
