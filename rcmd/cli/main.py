@@ -67,7 +67,7 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong in one line and exit with status 2."""
-        self.exit(EXIT_BAD_INPUT, f"rcmd: {message}; see {self.prog} --help\n")
+        self.exit(EXIT_BAD_INPUT, f"rcmd: {visible(message)}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd.rows.matrix_files import is_number, read_numbers
-from rcmd.rows.validation import Array, FileError, one_line, pip_install
+from rcmd.rows.validation import Array, FileError, one_line, pip_install, visible
 
 NAMED = 4
 """Features that a remark names."""
@@ -36,7 +36,7 @@ class Table:
         return np.asarray(self.numbers, dtype)
 
     def __repr__(self) -> str:
-        return f"Table({len(self.numbers)} rows, columns {', '.join(self.columns)})"
+        return visible(f"Table({len(self.numbers)} rows, columns {', '.join(self.columns)})")
 
 
 class TableData(NamedTuple):
@@ -56,7 +56,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in READERS
 
 
-def read_table(path: str | os.PathLike[str], label: str | None = None) -> TableData:
+def read_table(path: str | os.PathLike[str], label: str | int | None = None) -> TableData:
     r"""Read a table, whose ``label`` is a column by its name or its number, from 1 on.
 
     Text files have a line for each sample; a first line that is not all numbers names the columns.
@@ -86,7 +86,7 @@ def read_table(path: str | os.PathLike[str], label: str | None = None) -> TableD
             f"{name} has {len(names)} column(s) and {len(columns[0]) if columns else 0} row(s); "
             "expected a column for each feature, one for the label, and a row for each sample"
         )
-    at = _place(name, names, label)
+    at = _place(name, names, None if label is None else str(label))
     features = [i for i in range(len(names)) if i != at]
     X = np.stack([_as_numbers(name, names[i], columns[i]) for i in features], axis=1)
     kept = tuple(names[i] for i in features)

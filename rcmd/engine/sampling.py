@@ -53,7 +53,14 @@ class UniformSampler(Stateful):
         if self.batch == self.n:
             batches[:] = np.arange(self.n)
         else:
-            self.fill(self.rng.random((steps, self.batch)), self._taken, batches)
+            uniforms = self.rng.random((steps, self.batch))
+            own = type(self.rng) is np.random.Generator
+            if not (own or ((uniforms >= 0) & (uniforms < 1)).all()):
+                raise ValueError(
+                    f"random of {type(self.rng).__name__} returned numbers outside of [0, 1); "
+                    "expected them inside, as NumPy's generators draw them"
+                )
+            self.fill(uniforms, self._taken, batches)
         return batches
 
 
@@ -195,23 +202,19 @@ class Replay(Stateful):
 
 
 def drawn(sampler: Sampler, steps: int, n: int) -> Array:
-    """The next batches; unless ``sampler`` is rcmd's own, they are looked at.
+    """The next batches, which are looked at, whoever drew them: objects can be altered.
 
     Kernels would crash at a row beyond the end, and change a row named twice by half a step.
     """
     batches = np.asarray(sampler.draw(steps))
-    if type(sampler) is UniformSampler:
-        return batches
     if batches.shape != (steps, sampler.batch) or batches.dtype.kind not in "iu":
         raise ValueError(
             f"draw({steps}) of {type(sampler).__name__} returned an array of {batches.dtype} and "
             f"shape {batches.shape}; expected whole numbers, of shape ({steps}, {sampler.batch})"
         )
-    if batches.size and (batches.min() < 0 or batches.max() >= n):
-        raise IndexError(
-            f"draw of {type(sampler).__name__} returned rows from {batches.min()} to "
-            f"{batches.max()}; expected 0 to {n - 1}"
-        )
+    check_places(batches, n, f"draw of {type(sampler).__name__}")
+    if type(sampler) is UniformSampler and "draw" not in vars(sampler):
+        return batches
     ordered = np.sort(batches, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
         raise ValueError(
@@ -219,6 +222,14 @@ def drawn(sampler: Sampler, steps: int, n: int) -> Array:
             "different rows"
         )
     return batches
+
+
+def check_places(batch: Array, n: int, told: str) -> None:
+    """Refuse rows that are not there, which kernels would read and write all the same."""
+    if batch.size and (batch.min() < 0 or batch.max() >= n):
+        raise IndexError(
+            f"{told} returned rows from {batch.min()} to {batch.max()}; expected 0 to {n - 1}"
+        )
 
 
 def fill_with_subsets(uniforms: Array, taken: Array, batches: Array) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rcmd.engine.base import checked_atom
+from rcmd.engine.sampling import check_places
 from rcmd.engine.state import load_attribute, plain
 from rcmd.model.bounds import Bound, Kind, RunFacts, best
 from rcmd.model.certificate import BestPair, OfferedPair
@@ -272,7 +273,9 @@ class Progress(ABC):
     def draw(self, size: int) -> Array:
         """``size`` different rows, uniformly; all of them where ``size`` is n or more."""
         n = self.problem.n
-        return np.arange(n) if size >= n else self.rng.choice(n, size=size, replace=False)
+        batch = np.arange(n) if size >= n else self.rng.choice(n, size=size, replace=False)
+        check_places(batch, n, f"choice of {type(self.rng).__name__}")
+        return batch
 
     def slope_at(self, beta: Any, batch: Array) -> Array:
         """The mean of l_j'(x_jᵀβ) x_j over ``batch``, counted as that many gradients."""

@@ -9,7 +9,7 @@ import numpy as np
 from rcmd.engine.base import next_refresh, not_finite
 from rcmd.engine.kernels.accelerated import FADING, GUESS, LABEL, LASTING, run_accelerated
 from rcmd.engine.kernels.layout import rows_tuple
-from rcmd.engine.sampling import UniformSampler
+from rcmd.engine.sampling import UniformSampler, drawn
 from rcmd.engine.state import Stateful
 from rcmd.jit.scalars import CannotCompile
 from rcmd.methods.base import Method, Progress, refuse_matrices, rows_a_step
@@ -156,7 +156,7 @@ class QuartzProgress(Progress):
             raise FloatingPointError(not_finite(self.problem, self.iteration))
 
     def step(self) -> None:
-        atom, batch = self.lowest_atom(self._d), self.sampler.draw(1)[0]
+        atom, batch = self.lowest_atom(self._d), drawn(self.sampler, 1, self.problem.n)[0]
         self.beta *= 1 - self.theta
         atom.add_to(self.beta, self.theta)
         change = self.share * (self.batches.derivatives(self.beta, batch) - self._w[batch])
@@ -272,7 +272,8 @@ class ApcgProgress(Stateful, LastPair):
         end = self.iteration + steps
         while self.iteration < end:
             stop = min(end, self.iteration + CHUNK, self._refresh_at)
-            self._take(self._sampler.draw(stop - self.iteration).reshape(-1).view(np.uint64))
+            order = drawn(self._sampler, stop - self.iteration, self.problem.n)
+            self._take(order.reshape(-1).view(np.uint64))
             if self.iteration == self._refresh_at:
                 self._refresh()
 

@@ -52,10 +52,11 @@ class Certificate:
     Where the rounding of Xβ + o, Xᵀw or oᵀw may change P or D by more than 1e-13, a bound of that
     is added to P, to −D and to these two; where that of the terms in ``loss_gap`` may, a bound of
     it to ``loss_gap``. So the gap holds up to 1e-13 for the numbers returned. A sum is taken to be
-    accurate to 2⁻⁵⁰ of its terms, l_j(s) + l_j*(w) − ws to 2⁻⁴⁸ of |l_j|, |l_j*| and itself, and
-    |x_j|ᵀ|β| to be at most M_j on dom R. With weights, it is the gap at ω_j times the double
-    w_j/ω_j, which is within 2⁻⁵³|w_j| of w_j: l_j* may be so steep there that its value at w_j is
-    another, but P(β) − P* is no larger.
+    accurate to 2⁻⁵⁰ of its terms, l_j(s) + l_j*(w) − ws to 2⁻⁴⁸ of |l_j|, |l_j*| and itself (above
+    e¹⁶, to 2⁻⁵² of these times their logarithm, as in exp(s − y)), and |x_j|ᵀ|β| to be at most M_j
+    on dom R. With weights, and for formulas, it is the gap at doubles that are within 2⁻⁵³ of w_j
+    and of what is added to it, such as ω_j times the double w_j/ω_j: l_j* may be so steep that
+    its value at w_j is another, but P(β) − P* is no larger.
     The gap is never below ``smallest_gap``.
     """
 
@@ -111,11 +112,12 @@ class PrimalPoint:
         cls, problem: Problem, beta: Any, known: tuple[Array, Array] | None = None
     ) -> PrimalPoint:
         """The point ``beta``, from scratch except for ``known``: Xβ and the losses there."""
+        penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
         predictions = problem.rows.matvec(beta) if known is None else known[0]
         terms = problem.losses.value(predictions) if known is None else known[1]
         loss, size = problem.mean(terms), problem.mean(abs(terms))
         doubt = _doubt(problem, beta, predictions)
-        return cls(beta, predictions, loss, size, problem.oracle.value(beta), doubt)
+        return cls(beta, predictions, loss, size, penalty, doubt)
 
     @property
     def value(self) -> Any:
@@ -279,7 +281,11 @@ def _dual_doubt(problem: Problem, w: Array) -> Any:
 
 def _doubt_of_terms(problem: Problem, primal: PrimalPoint, dual: DualPoint, gap: Any) -> Any:
     """What rounding may change in the mean Fenchel–Young term ``gap``; 0 if that is small."""
-    doubt = 0 if problem.exact else OF_TERMS * (primal.loss_size + dual.conjugate_size + gap)
+    if problem.exact:
+        return 0
+    size = primal.loss_size + dual.conjugate_size + gap
+    # An argument of exp as large as the logarithm of the size is itself rounded.
+    doubt = OF_TERMS * size * max(1.0, math.log(max(size, 1.0)) / 16)
     return doubt if doubt > RESOLVED else 0
 
 

@@ -11,7 +11,7 @@ from rcmd.oracles.base import IRRATIONAL, ZERO, Array, LinearMinOracle, NormBall
 from rcmd.oracles.leading import EPSILON, Spectrum, gram, symmetric
 from rcmd.rows import MatrixEntries, Rows
 from rcmd.rows.atoms import Atom, RankOneAtom
-from rcmd.rows.lowrank import LowRank
+from rcmd.rows.lowrank import DROPPED, LowRank
 from rcmd.rows.validation import positive_counts
 
 SEED = 20200101
@@ -71,10 +71,10 @@ class OnMatrices(LinearMinOracle):
         self._check_fits("c", c)
         return c
 
-    def decomposed(self, beta: Any) -> LowRank:
-        """β as a singular value decomposition."""
+    def decomposed(self, beta: Any, dropped: float = 0.0) -> LowRank:
+        """β as a singular value decomposition; of an array, with all of it, as gaps need it."""
         if not isinstance(beta, LowRank):
-            return LowRank.of_array(np.asarray(beta, dtype=float).reshape(self.shape))
+            return LowRank.of_array(np.asarray(beta, dtype=float).reshape(self.shape), dropped)
         self._check_fits("β", beta)
         beta.decompose()
         return beta
@@ -158,7 +158,7 @@ class OnNuclearBall(OnMatrices, NormBall):
         return self._atoms(self.pairs(c, count))
 
     def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
-        parts = self.decomposed(beta)
+        parts = self.decomposed(beta, DROPPED)
         shares = parts.weights / self.radius
         pairs = zip(parts.left.T, parts.right.T, strict=True)
         atoms = [RankOneAtom(self.radius * left, right) for left, right in pairs]
@@ -258,7 +258,7 @@ class Spectrahedron(OnMatrices):
         return [RankOneAtom(self.trace * vector, vector) for vector in vectors]
 
     def decompose(self, beta: Any) -> list[tuple[Any, Atom]]:
-        parts = self.decomposed(beta)
+        parts = self.decomposed(beta, DROPPED)
         atoms = [RankOneAtom(self.trace * vector, vector) for vector in parts.left.T]
         return list(zip((parts.weights / self.trace).tolist(), atoms, strict=True))
 

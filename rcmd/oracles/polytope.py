@@ -96,6 +96,7 @@ class Polytope(OnProgramme):
             )
         system = sp.vstack([inequalities, equations], format="csr")
         sides = np.r_[np.full(self.m, -np.inf), exact], np.r_[most, exact]
+        self._given = low, high
         low, high = _bounding_box(system, *sides, low, high)
         self.lower, self.upper = low, high
         self.programme = Programme(system, *sides, low, high)

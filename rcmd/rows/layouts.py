@@ -109,6 +109,12 @@ def _refuse_stray_indices(matrix: Any) -> None:
     """SciPy does not look at the indices it is given, and kernels would read beyond an array."""
     n, p = matrix.shape
     starts, columns = matrix.indptr, matrix.indices
+    for name, array in (("indptr", starts), ("indices", columns)):
+        if array.dtype not in (np.int32, np.int64) or array.ndim != 1:
+            raise ValueError(
+                f"X.{name} is an array of {array.dtype} and shape {array.shape}; expected int32 or "
+                "int64, and one dimension"
+            )
     if len(starts) != n + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
         raise ValueError("X.indptr does not begin with 0 and increase; expected n + 1 row starts")
     if starts[-1] > min(len(columns), len(matrix.data)):

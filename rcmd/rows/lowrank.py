@@ -41,10 +41,10 @@ class LowRank:
         self._writeable = True
 
     @classmethod
-    def of_array(cls, array: Array) -> Self:
+    def of_array(cls, array: Array, dropped: float = DROPPED) -> Self:
         """An array, decomposed; for small ones."""
         matrix = cls.of_factors(array, np.eye(array.shape[1]))
-        matrix.decompose()
+        matrix.decompose(dropped)
         return matrix
 
     @classmethod
@@ -165,7 +165,7 @@ class LowRank:
         """The matrix as an array, for small ones."""
         return (self.left * self.weights) @ self.right.T
 
-    def decompose(self) -> None:
+    def decompose(self, dropped: float = DROPPED) -> None:
         """Rewrite the sum as a singular value decomposition: the same matrix in fewer terms."""
         if self._decomposed or not self.terms:
             return
@@ -174,7 +174,7 @@ class LowRank:
         core = (left_core * self.weights) @ right_core.T
         inner_left, values, inner_right = np.linalg.svd(core, full_matrices=False)
         tails = np.cumsum(values[::-1])[::-1]  # what dropping a value and all after it costs
-        kept = int((tails > DROPPED * tails[0]).sum())
+        kept = int((tails > dropped * tails[0]).sum())
         self._left = left_basis @ inner_left[:, :kept]
         self._right = right_basis @ inner_right[:kept].T
         self._weights = values[:kept].copy()

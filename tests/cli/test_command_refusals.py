@@ -21,6 +21,7 @@ REFUSED = {
     "": "required: COMMAND",
     "slove": "invalid choice: 'slove'",
     "solve a b": "unrecognized arguments: b; see rcmd solve --help",
+    "solve --\x1bx": r"unrecognized arguments: --\x1bx",
     "solve none.svm": "none.svm cannot be read: there is no such file",
     "solve a9b": "a9b cannot be read: there is no such file here, and a9b (plain, .bz2",
     "compare --max-seconds nan": "--max-seconds: nan allows no step",

@@ -101,3 +101,11 @@ def test_on_the_command_line_with_names_and_classes_in_words(
     assert f"coefficients: {NAMES[largest]} {beta[largest]:.4g}" in out
     assert main(["solve", str(path)]) == 2
     assert "holds 'ill' in its column 'state'" in capsys.readouterr().err
+
+
+def test_names_with_control_characters_rule_no_terminal(tmp_path):
+    file = tmp_path / "red.csv"
+    file.write_text("a\x1b[31m,b\n1,2\n3,4\n")
+    X, y, _ = read_table(file, label=2)
+    assert repr(X) == r"Table(2 rows, columns a\x1b[31m)"
+    assert y.tolist() == [2, 4]

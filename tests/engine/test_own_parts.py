@@ -11,13 +11,16 @@ from rcmd import (
     LeastSquares,
     Problem,
     RankOneAtom,
+    Ridge,
     Scaled,
     SparseAtom,
     iterate,
+    solve,
     trace,
 )
 from rcmd.engine.reference import gsfw
 from rcmd.engine.sampling import UniformSampler
+from rcmd.methods import NAMED
 from rcmd.model.schedules import SublinearSchedule
 from rcmd.rows import DenseRows
 
@@ -76,6 +79,40 @@ def test_batches_that_are_none_elsewhere(draw, error, told):
 def test_batches_of_a_subclass_are_taken_where_they_are_batches(engine):
     state = next(iter(started(engine, Drawing(lambda steps: np.full((steps, 2), [0, 3])))))
     assert np.flatnonzero(state.s).tolist() == [0, 3]
+
+
+class Far(np.random.Generator):
+    """A generator whose numbers are none below 1, and no rows."""
+
+    def random(self, *shape):
+        return 1e9 + super().random(*shape)
+
+    def choice(self, *of, **given):
+        return 10**9 + super().choice(*of, **given)
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_a_sampler_that_was_altered_ends_no_process(engine, batch):
+    sampler = UniformSampler(N, batch, np.random.default_rng(0))
+    sampler.draw = lambda steps: np.full((steps, batch), 10**12)
+    with pytest.raises(IndexError, match=f"rows from {10**12} to {10**12}; expected 0 to 5"):
+        next(iter(started(engine, sampler)))
+    with pytest.raises((IndexError, ValueError), match=r"(draw|random) of .*; expected"):
+        next(iter(started(engine, UniformSampler(N, batch, Far(np.random.PCG64(0))))))
+
+
+@pytest.mark.parametrize("method", sorted(NAMED))
+def test_a_generator_that_was_altered_ends_no_process(method):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    problem = Problem(X, X[:, 0], LeastSquares(), Ridge(1.0))
+    options = {"method": method, "max_iterations": 40, "seed": Far(np.random.PCG64(0))}
+    if method in ("fw", "away", "pairwise", "bpcg"):  # which draw nothing
+        problem = problem.with_oracle(L1Ball(1.0))
+        assert solve(problem, **options).gap >= 0
+    else:
+        with pytest.raises((IndexError, ValueError), match="; expected"):
+            solve(problem, **options)
 
 
 ATOMS = [

@@ -50,6 +50,41 @@ def missed(loss: SeparableConjugate, rng: np.random.Generator) -> float:
     return float((gap - float(found.gap)).lower()) / 1e-13
 
 
+TILTED = "s*atan(s) - log(1 + s**2)/2 - y*s/10", "log(1 + exp(s)) - y*s/1000", "exp(3*s) - y*s/3"
+STEEP = "cosh(s - y) - 1", "exp(3*s) - y*s/3"
+
+
+def suboptimality_missed(loss: SeparableConjugate, y: float, s: float, near: float) -> float:
+    """How far P(β) − P* is above the gap, in units of it, where w = l'(near) and x = 1."""
+    ends, w = (-5.0, y + 20 if "cosh" in loss.formula else 225.0), loss.derivative(near, y)
+    problem = Problem([[1.0]], [y], loss, Box(*ends))
+    found, value = certify(problem, np.array([s]), np.array([w])), pair_of(loss).value
+    low, high = map(arb, ends)
+    for _ in range(300):
+        one, two = ((2 * low + high) / 3).mid(), ((low + 2 * high) / 3).mid()
+        low, high = (low, two) if value(one, arb(y)) < value(two, arb(y)) else (one, high)
+    gap = value(arb(s), arb(y)) - value(low.mid(), arb(y))
+    return float(((gap - float(found.gap)) / float(found.gap)).lower())
+
+
+@pytest.mark.parametrize("formula", TILTED)
+def test_suboptimality_holds_where_conjugates_are_steep(formula: str) -> None:
+    loss, rng = SeparableConjugate.from_expression(formula), np.random.default_rng(3)
+    with ctx.workprec(400):
+        for _ in range(30):
+            y, s = float(round(10.0 ** rng.uniform(6, 9))), float(rng.normal())
+            assert suboptimality_missed(loss, y, s, 10 * float(rng.normal())) <= 0
+
+
+@pytest.mark.parametrize("formula", STEEP)
+def test_values_of_any_size_hold(formula: str) -> None:
+    loss = SeparableConjugate.from_expression(formula)
+    with ctx.workprec(400):
+        for y in range(500, 650, 7):
+            s, near = (0.1, y) if "cosh" in formula else (y / 3.1, 1.0)
+            assert suboptimality_missed(loss, float(y), s, near) <= 0
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_gaps_of_pairs_made_by_hand_hold(name: str) -> None:
     loss = LOSSES[name]

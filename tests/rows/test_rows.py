@@ -360,3 +360,12 @@ def test_indices_that_point_elsewhere_are_refused(name, place, value, told):
     getattr(X, name)[place] = value
     with pytest.raises(ValueError, match=told):
         as_rows(X)
+
+
+@pytest.mark.parametrize("name", ["indices", "indptr"])
+@pytest.mark.parametrize("kind", [float, ">i4", np.uint16])
+def test_indices_of_another_kind_are_refused(name, kind):
+    X = sp.csr_array([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
+    setattr(X, name, getattr(X, name).astype(kind))
+    with pytest.raises(ValueError, match=f"X.{name} is an array of .*; expected int32 or int64"):
+        as_rows(X)

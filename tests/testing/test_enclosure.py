@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import cycle, product
 from random import Random
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -21,11 +22,13 @@ from rcmd import (
     Box,
     Corrected,
     CurSet,
+    CvxpyOracle,
     Expectile,
     Huber,
     L1Ball,
     LeastSquares,
     Logistic,
+    LowRank,
     MatrixEntries,
     NuclearBall,
     Polytope,
@@ -44,12 +47,13 @@ from rcmd.conjugates.base import has_curvature_bound
 from rcmd.conjugates.expressions.language import NAMES
 from rcmd.datasets import make_classification, make_regression
 from rcmd.model.specs import LOSSES, ORACLES
+from rcmd.oracles.linear_programmes import Programme
 from rcmd.testing.enclosure import expressions, losses, oracles
 from rcmd.testing.enclosure.balls import balls, inner, outward
 from rcmd.testing.fuzzing import Case
 from rcmd.testing.fuzzing.cases import Draw, _features, _labels, _tamed
 
-NO_FORMULAS = {"polytope", "cvxpy"}
+NO_FORMULAS = {"cvxpy"}
 REFERENCE = RCMD(engine="reference")  # nothing is compiled, and no proof knows the engine
 CORRECTED = Corrected(REFERENCE)
 PAIRS = [*product(LOSSES, sorted(ORACLES.keys() - NO_FORMULAS))]
@@ -166,6 +170,67 @@ def test_a_conjugate_that_is_1_percent_too_small_is_no_maximum():
     assert -inner(c, balls([-2.0, 0.0])) > entry.conjugate(c) * arb("0.99")
 
 
+PLANES = -np.vstack([np.eye(3), [-1.0, -2, -3]]), [0, 0, 0, 6]
+TWICE = [[1.0, 1, 1], [2.0, 2, 2]], [1.5, 3]
+SIDES = {
+    "open": (Polytope(*PLANES), [[0, 0, 0], [6, 0, 0], [0, 3, 0], [0, 0, 2]]),
+    "half open": (
+        Polytope(*PLANES, lower=[-1, -np.inf, 0], upper=[9, np.inf, 1]),
+        [[0, 0, 0], [6, 0, 0], [0, 3, 0], [0, 0, 1], [3, 0, 1], [0, 1.5, 1]],
+    ),
+    "dependent equations": (Polytope([[1.0, 0, 0]], [9], *TWICE, lower=0), 1.5 * np.eye(3)),
+    "fixed": (
+        Polytope([[1.0, 1, 1]], [3], lower=[0, 0, 1], upper=[9, 9, 1]),
+        [[0, 0, 1], [2, 0, 1], [0, 2, 1]],
+    ),
+}
+"""Polytopes and their vertices."""
+
+
+@pytest.mark.parametrize("share", [1.0, 0.99, 1.01])
+@pytest.mark.parametrize("name", SIDES)
+def test_minima_over_polytopes_hold_whatever_the_multipliers(name, share, monkeypatch):
+    polytope, corners = SIDES[name]
+    best, corners = Programme.solve, np.array(corners, dtype=float)
+
+    def worse(self, c, *caller):
+        x, y = best(self, c, *caller)
+        return (x, y) if len(c) > 3 else (corners.mean(axis=0), share * y)
+
+    entry, rng = oracles.regularizer_of(polytope), np.random.default_rng(0)
+    monkeypatch.setattr(Programme, "solve", worse)
+    for _ in range(20):
+        c = rng.integers(-3, 4, 3)
+        found, right = entry.conjugate(balls(c)), float(-(corners @ c).min())
+        assert found.lower() <= right <= found.upper()
+        assert found.upper() <= right + 1e-7 + 50 * abs(1 - share) * abs(c).sum()
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_points_beside_polytopes_are_moved_onto_them(name):
+    polytope, corners = SIDES[name]
+    entry, rng = oracles.regularizer_of(polytope), np.random.default_rng(0)
+    for point in rng.dirichlet(np.ones(len(corners)), 5) @ np.array(corners, dtype=float):
+        for moved in (0.0, 1e-9, 0.1):
+            v = entry.inside(balls(point + moved * rng.normal(size=3)))
+            assert polytope.violation(np.array([float(x) for x in v])) <= 1e-15
+            assert (
+                max(float(abs(a - b)) for a, b in zip(v, point, strict=True)) <= 1e-15 + 30 * moved
+            )
+            assert entry.inside(v) == v or max(float(x.rad()) for x in v) > 0
+
+
+def test_polytopes_without_a_provable_point_are_refused():
+    thirds = [[0.1, 0.2], [0.3, 0.6]], [0.15, 0.45]  # which contradict each other by rounding
+    for polytope, told in (
+        (Polytope([[1.0, 1.0]], [9.0], *thirds, lower=0.0), "equations .* contradict each other"),
+        (Polytope([[0.1, 0.3], [-0.1, -0.3]], [0.7, -0.7], lower=0.0), "room to spare"),
+    ):
+        problem = Problem([[1.0, 2.0]], [0.5], LeastSquares(), polytope)
+        with pytest.raises(ValueError, match=told):
+            verify(solve(problem, tol=1e-6, method=CORRECTED), problem)
+
+
 # ---- results -----------------------------------------------------------------------------------
 
 
@@ -189,6 +254,23 @@ def test_every_loss_and_every_oracle_once(loss, oracle):
 def test_a_trace_that_rounds_is_in_the_gap():
     """β of rank 1 with a trace of 3, and a gap of 9e-13 that was stated as 7e-13."""
     check_enclosed("squared-hinge", "spectrahedron", 3)
+
+
+def test_small_singular_values_are_in_the_gap():
+    """β of the rank 1 to 13 digits, and gaps of 8e-13 and 1e-12 that were stated as half."""
+    check_enclosed("softplus-hinge", "spectrahedron", 700)
+    check_enclosed("gamma", "spectrahedron", 701)
+
+
+def test_a_matrix_that_certifying_rounds_is_certified_as_it_is_after():
+    beta = LowRank((2, 2))
+    beta.add(1.0, np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    beta.add(0.9e-13, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    rows = MatrixEntries(np.array([0, 1]), np.array([0, 1]), (2, 2))
+    problem = Problem(rows, [0.0, 1e3], LeastSquares(), NuclearBall((2, 2), 2.0))
+    found = certify(problem, beta, np.zeros(2))
+    assert found.beta.terms == 1  # which is what it was said of
+    assert found.primal == problem.primal(found.beta)
 
 
 @pytest.mark.slow
@@ -340,7 +422,7 @@ POINTS = [[1.0, 0.0], [0.0, 1.0]]
 OTHERS = {
     "class WrongLogistic": (POINTS, planted(Logistic), L1Ball(1.0)),
     "class WrongL1Ball": (POINTS, Logistic(), planted(L1Ball, 1.0)),
-    "class Polytope": (POINTS, Logistic(), Polytope(POINTS, [1.0, 1.0], lower=-1.0)),
+    "class CvxpyOracle": (POINTS, Logistic(), CvxpyOracle(lambda b: (0, [cp.norm2(b) <= 1]), 2)),
     "X is OperatorRows": (aslinearoperator(np.array(POINTS)), Logistic(), L1Ball(1.0)),
 }
 

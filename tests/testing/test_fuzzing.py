@@ -199,11 +199,11 @@ def test_a_warm_start_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_hang_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    sleepy = planted(L1Ball, 2.0, argmin=lambda ball, c: time.sleep(60.0))
+    endless = planted(L1Ball, 2.0, argmin=lambda ball, c: sum(1 for _ in range(10**9)))
     monkeypatch.setattr(judging, "CASE_SECONDS", 0.2)
-    begun = time.monotonic()
-    assert next(kinds(planted_cases(LeastSquares(), sleepy))) == "hang"
-    assert time.monotonic() - begun < 30
+    begun = time.process_time()
+    assert next(kinds(planted_cases(LeastSquares(), endless))) == "hang"
+    assert time.process_time() - begun < 30
 
 
 # ---- Hypothesis and the command ----------------------------------------------------------------

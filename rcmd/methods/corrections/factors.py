@@ -7,7 +7,7 @@ import numpy as np
 
 from rcmd.methods.corrections.newton import Correction, Point, falls
 from rcmd.model.problem import Problem
-from rcmd.rows.lowrank import LowRank
+from rcmd.rows.lowrank import DROPPED, LowRank
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.validation import Array
 
@@ -51,7 +51,7 @@ class FactorCorrection(Correction):
         self._reach = 1.0
         self._squares = problem.rows.square_norms()
         self._in_factors = isinstance(problem.rows.zero(), LowRank)
-        self.here = self._point_at(oracle.decomposed(beta).copy())  # as it may be scaled
+        self.here = self._point_at(oracle.decomposed(beta, DROPPED).copy())  # as it may be scaled
 
     def round(self, passes: float, enough: float) -> None:
         """Steps until the gap seems to be ``enough``, by an estimate of σ₁(∇f)."""

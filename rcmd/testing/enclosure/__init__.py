@@ -92,8 +92,8 @@ def verify(result: Result, problem: Problem) -> Enclosure:
     """Recompute the gap of ``result`` for ``problem`` rigorously, from the data and the pair alone.
 
     β is moved into dom R and w into dom l* first, where they miss them by rounding. Losses and
-    oracles of your own are refused, and so are ``Polytope``, ``CvxpyOracle`` and rows known by
-    products alone. Needs python-flint: ``pip install 'rcmd-opt[verify]'``.
+    oracles of your own are refused, and so are ``CvxpyOracle`` and rows known by products alone.
+    Needs python-flint: ``pip install 'rcmd-opt[verify]'``.
 
     Examples
     --------

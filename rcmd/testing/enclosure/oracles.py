@@ -36,6 +36,7 @@ from rcmd.testing.enclosure.balls import (
     total,
     xlogx,
 )
+from rcmd.testing.enclosure.polytopes import Sides
 
 Norm = Callable[[Vector], Ball]
 
@@ -453,6 +454,12 @@ def translated(o: Any) -> Regularizer:
     )
 
 
+def polytope(o: Any) -> Regularizer:
+    """The rows and ends as they were given; see ``polytopes``."""
+    sides = Sides(o)
+    return Regularizer(sides.conjugate, sides.inside)
+
+
 def product(o: Any) -> Regularizer:
     """Σ_k R_k(β_k)."""
     parts = [regularizer_of(oracle) for oracle in o.oracles]
@@ -490,6 +497,7 @@ TABLE: dict[type, Callable[[Any], Regularizer]] = {
     oracles.EntropySimplex: entropy_simplex,
     oracles.Hull: hull,
     oracles.FlowPolytope: flows,
+    oracles.Polytope: polytope,
     oracles.NuclearBall: nuclear,
     oracles.NuclearPenalty: lambda o: nuclear(o, o.strength),
     oracles.Spectrahedron: spectrahedron,
@@ -508,7 +516,6 @@ def regularizer_of(oracle: Any) -> Regularizer:
     if type(oracle) not in TABLE:
         raise ValueError(
             f"oracle {oracle!r} is of the class {type(oracle).__name__}, for which there are no "
-            "formulas to verify with; expected one that rcmd ships, other than Polytope and "
-            "CvxpyOracle"
+            "formulas to verify with; expected one that rcmd ships, other than CvxpyOracle"
         )
     return TABLE[type(oracle)](oracle)

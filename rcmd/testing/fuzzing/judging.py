@@ -23,7 +23,7 @@ from rcmd.solver.solve import solve
 from rcmd.testing.fuzzing.cases import Case
 
 CASE_SECONDS = 60.0
-"""Time after which a case is taken to hang; most take a tenth of a second."""
+"""Processor time after which a case is taken to hang; most take a tenth of a second."""
 
 SOLVER_ROUNDING = 1e-7
 """What an interior-point optimum may miss, relative to the terms of P, beyond its own gap."""
@@ -73,7 +73,7 @@ def judge(case: Any, judged: Callable[[Any], Verdict]) -> Verdict:
             warnings.simplefilter("error")
             return judged(case)
     except _TooSlow:
-        return Verdict([Finding("hang", f"not finished after {CASE_SECONDS:.0f} s")])
+        return Verdict([Finding("hang", f"not finished after {CASE_SECONDS:.0f} s of computing")])
     except Unsolved:  # of CvxpyOracle, whose solver is not ours
         return Verdict([], judged=False)
     except Exception as fault:  # whatever is raised for valid input is a finding
@@ -248,7 +248,10 @@ class _TooSlow(BaseException):
 
 @contextlib.contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise ``_TooSlow`` in a block that takes longer, where the system has an alarm clock."""
+    """Raise ``_TooSlow`` in a block that computes longer, where the system has such a clock.
+
+    Time that other processes take, or for which this one is stopped, does not count.
+    """
 
     def ring(*_: object) -> None:
         raise _TooSlow
@@ -256,7 +259,7 @@ def _at_most(seconds: float) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         # Windows has no such signal, and only the main thread may set one.
         with contextlib.suppress(AttributeError, ValueError):
-            stack.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, ring))
-            stack.callback(signal.setitimer, signal.ITIMER_REAL, 0)
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            stack.callback(signal.signal, signal.SIGPROF, signal.signal(signal.SIGPROF, ring))
+            stack.callback(signal.setitimer, signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
         yield
