@@ -62,7 +62,7 @@ class CoordinateCorrection(Correction):
         rules = rules_of(problem)
         assert rules is not None
         self._rules = rules
-        self.here = self._point_at(beta)
+        self.here = self._point_at(np.clip(beta, *rules.T[2:]))  # averages may miss it by rounding
 
     def _point_at(self, beta: Array) -> Point:
         self.passes += 1
@@ -90,15 +90,16 @@ class CoordinateCorrection(Correction):
             return
         step, level = beta - here.beta, float(oracle.penalty(here.beta))
         promised = SUFFICIENT * min(float(here.slope @ step + oracle.penalty(beta)) - level, 0.0)
-        points = [here]
+        target = here
 
         def fallen(share: float) -> bool:
-            points.append(self._point_at(beta if share == 1.0 else here.beta + share * step))
-            value = points[-1].loss + float(oracle.penalty(points[-1].beta))
+            nonlocal target
+            target = self._point_at(beta if share == 1.0 else here.beta + share * step)
+            value = target.loss + float(oracle.penalty(target.beta))
             return falls(value, here.loss + level, share * promised)
 
         if step.any() and self.longest(fallen) > 0:
-            self.here = points[-1]
+            self.here = target
 
     def _working_set(self, lacks: Array) -> Array:
         """The coordinates that are not at rest, and as many of those that should not be."""
@@ -108,13 +109,15 @@ class CoordinateCorrection(Correction):
         wanted = np.where(moving, np.inf, lacks)
         if np.count_nonzero(wanted) > count:
             return largest(wanted, count)
-        return np.flatnonzero(wanted)
+        taken = np.flatnonzero(wanted)
+        return taken if 2 * len(taken) < len(beta) else np.arange(len(beta))  # without a copy
 
     def _minimizer(self, chosen: Array, accuracy: float) -> Array:
         """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
         problem = self.problem
         self.passes += 1  # kept or not, as a resumed run has none to begin with
         if self._taken is None or not np.array_equal(self._taken[0], chosen):
+            self._taken = None  # which may be as large as X
             columns = some_columns(problem.rows, chosen)
             entries = problem.total(lambda: columns.size)  # those stored, where they are sparse
             if len(chosen) ** 2 > entries:
@@ -167,17 +170,29 @@ def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy
 
 
 def _end_of_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array | None:
-    """The model's minimizer where coordinates at rest stay there, if it keeps signs and bounds."""
+    """The model's minimizer where coordinates at rest stay there.
+
+    Those that would cross a kink or a bound stop at it; if the model would not fall then, all stop
+    with the first of them.
+    """
     kink, curved, lower, upper = rules.T
     free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
     if not 0 < len(free) <= LARGEST_FACE:
         return None
     block = matrix[free[:, None], free] + np.diag(curved[free])
-    slope = slopes + kink * np.sign(beta) + curved * beta
+    slope = (slopes + kink * np.sign(beta) + curved * beta)[free]
+    here, step = beta[free], -solve_definite(block, slope)
+    lower = np.where((kink > 0) & (beta > 0), 0.0, lower)[free]
+    upper = np.where((kink > 0) & (beta < 0), 0.0, upper)[free]
     target = beta.copy()
-    target[free] -= solve_definite(block, slope[free])
-    kept = (kink == 0) | (np.sign(target) == np.sign(beta))
-    return target if (kept & (lower <= target) & (target <= upper)).all() else None
+    target[free] = np.clip(here + step, lower, upper)
+    moved = target[free] - here
+    if slope @ moved + moved @ (block @ moved) / 2 >= 0:
+        ends = np.where(step > 0, upper, lower)
+        room = np.divide(ends - here, step, out=np.full(len(free), np.inf), where=step != 0)
+        share = min(room.min(), 1.0)
+        target[free] = np.clip(np.where(room > share, here + share * step, ends), lower, upper)
+    return target
 
 
 def stationarity(beta: Array, slope: Array, rules: Array) -> Array:
