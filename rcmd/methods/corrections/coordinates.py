@@ -170,29 +170,17 @@ def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy
 
 
 def _end_of_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array | None:
-    """The model's minimizer where coordinates at rest stay there.
-
-    Those that would cross a kink or a bound stop at it; if the model would not fall then, all stop
-    with the first of them.
-    """
+    """The model's minimizer where coordinates at rest stay there, if it keeps signs and bounds."""
     kink, curved, lower, upper = rules.T
     free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
     if not 0 < len(free) <= LARGEST_FACE:
         return None
     block = matrix[free[:, None], free] + np.diag(curved[free])
-    slope = (slopes + kink * np.sign(beta) + curved * beta)[free]
-    here, step = beta[free], -solve_definite(block, slope)
-    lower = np.where((kink > 0) & (beta > 0), 0.0, lower)[free]
-    upper = np.where((kink > 0) & (beta < 0), 0.0, upper)[free]
+    slope = slopes + kink * np.sign(beta) + curved * beta
     target = beta.copy()
-    target[free] = np.clip(here + step, lower, upper)
-    moved = target[free] - here
-    if slope @ moved + moved @ (block @ moved) / 2 >= 0:
-        ends = np.where(step > 0, upper, lower)
-        room = np.divide(ends - here, step, out=np.full(len(free), np.inf), where=step != 0)
-        share = min(room.min(), 1.0)
-        target[free] = np.clip(np.where(room > share, here + share * step, ends), lower, upper)
-    return target
+    target[free] -= solve_definite(block, slope[free])
+    kept = (kink == 0) | (np.sign(target) == np.sign(beta))
+    return target if (kept & (lower <= target) & (target <= upper)).all() else None
 
 
 def stationarity(beta: Array, slope: Array, rules: Array) -> Array:
