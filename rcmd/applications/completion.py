@@ -1,7 +1,6 @@
 """Matrix completion: a matrix of small nuclear norm from some of its entries."""
 
 from dataclasses import dataclass
-from itertools import accumulate, repeat
 from typing import Any
 
 from rcmd.conjugates import LeastSquares
@@ -77,8 +76,7 @@ def complete(
         What a wrong entry costs; ½(β_ik − y)² by default.
     options
         Those of ``solve``. By default every step uses all entries, as a step costs a singular
-        pair in any case; certificates are made less often, as they cost several; and there are
-        no corrections, which at equal gaps predict the other entries less well.
+        pair in any case.
 
     Examples
     --------
@@ -98,9 +96,7 @@ def complete(
     rows, columns, values = entries
     observed = MatrixEntries(rows, columns, shape)
     problem = Problem(observed, values, loss or LeastSquares(), NuclearBall(shape, radius))
-    growing = accumulate(repeat(8), lambda iteration, _: iteration + iteration // 2)  # 8, 12, 18, …
-    defaults: dict[str, Any] = {"batch": 1.0, "record_at": growing, "method": "rcmd"}
-    return Completion(problem, solve(problem, **(defaults | options)))
+    return Completion(problem, solve(problem, **({"batch": 1.0} | options)))
 
 
 __all__ = ["Completion", "complete"]

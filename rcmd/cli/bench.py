@@ -44,7 +44,8 @@ PEERS_HELP = """\
 Time to a certified gap of l1-constrained logistic regression, beside cyanure,
 COPT, scikit-learn and skglm where they are installed. Half an hour; one
 problem takes minutes. A data set that is found nowhere is downloaded. The table
-of others has penalties, ridge, elastic nets, paths and plain steps, with goals.
+of others has penalties, ridge, elastic nets, paths and plain steps, with goals;
+that of large ones matrices, memory, two MPI ranks and rcmd solve itself.
 
     rcmd bench peers --data ~/libsvm --problem a9a mushrooms:5 --json peers.json
 """
@@ -88,7 +89,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     peers.add_argument("--data", metavar="DIR", help="folder with a9a, w8a, …, gisette_scale.t")
     peers.add_argument("--quick", action="store_true", help="small budgets: a few minutes")
     peers.add_argument(
-        "--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …, others"
+        "--problem", nargs="+", default=[], metavar="NAME", help="a9a, a9a:5, …, others, large"
     )
 
     mpi = add_command(benchmarks, "mpi", "rows on several ranks beside one process", MPI_HELP)

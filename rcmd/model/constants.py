@@ -53,7 +53,7 @@ class Constants:
     quadratic
         Whether every l_j is a quadratic function (some statements hold only then).
     start_gap
-        P(β̃⁰) − D(w⁰) at w⁰ = ∇L(0) and its atom β̃⁰; ``None`` where it is not known.
+        P(β̃⁰) − D(w⁰) at w⁰ = ∇L(0) and its atom β̃⁰; ``None`` likewise, or where it is not known.
 
     Examples
     --------

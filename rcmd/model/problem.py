@@ -541,8 +541,10 @@ class Problem:
 
     def find_constant(self, name: str) -> Any:
         """A constant that ``Constants`` did not need until now."""
+        if name in ("spectral_energy", "start_gap") and not self.oracle.mu > 0:
+            return None  # only bounds for strongly convex R read them
         if name == "spectral_energy":
-            return self.spectral_energy if self.oracle.mu > 0 else None
+            return self.spectral_energy
         if name == "start_gap":
             beta, w = self.first_atom, self.losses.derivative(0 * self.losses.y)
             terms = self.losses.fenchel_young(self.rows.matvec(beta), w)

@@ -48,12 +48,15 @@ class LowRank:
         return matrix
 
     @classmethod
-    def of_factors(cls, left: Array, right: Array, weights: Array | None = None) -> Self:
-        """Σ_t weights_t left_t right_tᵀ for the columns of two arrays, which it keeps."""
+    def of_factors(cls, left: Array, right: Array, singular_values: Array | None = None) -> Self:
+        """Σ_t left_t right_tᵀ for the columns of two arrays, which it keeps.
+
+        With ``singular_values`` the columns are singular vectors: Σ_t σ_t left_t right_tᵀ.
+        """
         matrix = cls((len(left), len(right)))
         matrix._left, matrix._right, matrix.terms = left, right, left.shape[1]
-        matrix._weights = np.ones(matrix.terms) if weights is None else weights
-        matrix._decomposed = False
+        matrix._decomposed = singular_values is not None
+        matrix._weights = np.ones(matrix.terms) if singular_values is None else singular_values
         return matrix
 
     @property

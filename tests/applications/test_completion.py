@@ -64,7 +64,7 @@ def test_completion_agrees_with_cvxpy(shape: tuple[int, int], count: int) -> Non
 
 def test_held_out_entries_and_rank() -> None:
     case = sampled((60, 50), 2, 900, 0.05)
-    done = complete(case["entries"], (60, 50), case["radius"], tol=1e-2)
+    done = complete(case["entries"], (60, 50), case["radius"], tol=1e-3)
     assert done.result.success
     assert held_out_error(done, case) < 0.2
     assert 2 <= done.rank() <= 6
@@ -88,10 +88,9 @@ def test_options_given_are_those_taken() -> None:
     options: dict[str, Any] = {"tol": 0.0, "max_iterations": 3}
     marked, usual, single = (
         complete(case["entries"], (6, 5), case["radius"], **options, **other)
-        for other in ({"record_at": [1, 2, 3]}, {}, {"batch": 1})
+        for other in ({"record_at": [2, 3]}, {}, {"batch": 1})
     )
-    assert [record.iteration for record in marked.result.history] == [1, 2, 3]
-    assert [record.iteration for record in usual.result.history] == [3]
+    assert [record.iteration for record in marked.result.history] == [2, 3]
     assert usual.result.gap != single.result.gap
     assert usual.problem.loss == LeastSquares()
 
@@ -102,7 +101,7 @@ from pathlib import Path
 sys.path[:0] = ["tests", "tests/applications"]
 from test_completion import complete, held_out_error, sampled
 case = sampled((1000, 800), 5, 40_000, 0.2)
-done = complete(case["entries"], (1000, 800), case["radius"], tol=0.05, max_iterations=1500)
+done = complete(case["entries"], (1000, 800), case["radius"], tol=0.01)
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 peak = int(status["VmHWM"].split()[0]) / 1024  # ru_maxrss would count the parent before exec
 print(json.dumps({"error": held_out_error(done, case), "gap": done.result.gap, "peak": peak}))
@@ -118,22 +117,22 @@ def test_1000_by_800_from_one_entry_in_twenty() -> None:
     measured = json.loads(done.stdout)
     print(measured)
     assert measured["error"] < 0.2
-    assert measured["gap"] <= 0.05
+    assert measured["gap"] <= 0.01
     assert measured["peak"] < 500
 
 
 def test_no_matrix_is_ever_formed() -> None:
     """Of 9 · 10⁸ entries, which would take 7 GB."""
-    shape, limit = (45_000, 20_000), 120 * 2**20
+    shape, limit = (45_000, 20_000), 240 * 2**20
     rng = np.random.default_rng(0)
     i, k = rng.integers(0, shape[0], 3000), rng.integers(0, shape[1], 3000)
     tracemalloc.start()
     try:
-        done = complete((i, k, rng.standard_normal(3000)), shape, 50.0, max_iterations=3)
-        assert done.result.gap > 0
+        done = complete((i, k, rng.standard_normal(3000)), shape, 5.0, max_iterations=2)
+        assert done.result.history[-1].phase == "corrective"
         assert tracemalloc.get_traced_memory()[1] < limit
-        RankOneAtom(np.ones(1), np.ones(10_000_000)).dense(np.empty(10_000_000))
-        assert tracemalloc.get_traced_memory()[1] > limit  # not even a ninetieth would go unseen
+        RankOneAtom(np.ones(1), np.ones(20_000_000)).dense(np.empty(20_000_000))
+        assert tracemalloc.get_traced_memory()[1] > limit  # not even a 45th would go unseen
     finally:
         tracemalloc.stop()
 

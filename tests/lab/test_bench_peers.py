@@ -234,7 +234,7 @@ def test_json(report, tmp_path):
     assert {"cyanure", "scikit-learn", "skglm", "copt"} <= set(read["versions"])
     assert read["settings"] == {
         "cases": ["a9a:2"], "data": None, "repeats": 1, "budget": 0.5, "others": False,
-        "small": False,
+        "large": False, "small": False,
     }  # fmt: skip
     problem, ratios = read["sections"]
     assert [problem["name"], ratios["name"]] == ["a9a:2", "ratios"]

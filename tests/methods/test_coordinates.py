@@ -155,7 +155,9 @@ def test_a_penalty_is_certified_by_a_share_of_the_response() -> None:
     correction = CoordinateCorrection(problem, 0.999 * best)
     gap, w, slope = correction.here.dual
     assert abs(slope).max() <= 0.1 * (1 + 1e-15)
-    assert gap == pytest.approx(problem.primal(0.999 * best) - problem.dual(w), rel=1e-9)
+    rounding = 1e6 * 0.1 * 2.0**-52  # of the slope, times the radius
+    expected = problem.primal(0.999 * best) - problem.dual(w)
+    assert gap == pytest.approx(expected, rel=1e-9, abs=rounding)
     assert gap < 1e-3 < problem.primal(0.999 * best) - problem.dual(correction.here.w)
 
 
@@ -166,3 +168,15 @@ def test_a_face_ends_at_a_kink() -> None:
     found = coordinates._end_of_face(*arguments, np.array([[0.25, 0.0, -np.inf, np.inf]]))
     assert found is not None
     assert found.tolist() == [0.25]
+
+
+def test_a_start_beyond_its_bounds_by_rounding_is_taken_back() -> None:
+    """As the averages of plain steps may be: else every step seems to lead out of the box."""
+    problem = made(LInfBall(0.01))
+    start = solve(problem, tol=1e-12).beta * (1 + 3e-16)
+    start[0] = 0.0
+    assert abs(start[1:]).min() > 0.01
+    correction = CoordinateCorrection(problem, start)
+    correction.round(np.inf, 1e-12)
+    assert not correction.outside
+    assert correction.here.gap <= 1e-12

@@ -82,14 +82,18 @@ def mpirun(ranks: int, arguments: Sequence[str]) -> list[str]:
 
 def _measured(ranks: int, seconds: float, seed: int) -> list[dict[str, Any]]:
     """What ``measure`` says of each case, from processes that mpirun starts."""
-    command = mpirun(ranks, ["-m", "rcmd.lab.bench.mpi", str(seconds), str(seed)])
+    return answers(mpirun(ranks, ["-m", "rcmd.lab.bench.mpi", str(seconds), str(seed)]))
+
+
+def answers(command: Sequence[str]) -> list[dict[str, Any]]:
+    """The lines of JSON that processes print, which have one thread each."""
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or ["no message"]
         raise OSError(
-            f"mpirun on {ranks} ranks ended with status {done.returncode} ({last[0]}); expected it "
-            "to run: try mpirun -n 2 python -c 'import mpi4py.MPI'"
+            f"{' '.join(command)} ended with status {done.returncode} ({last[0]}); expected it to "
+            "run; for several ranks try mpirun -n 2 python -c 'import mpi4py.MPI'"
         )
     return [json.loads(line) for line in done.stdout.splitlines()]
 

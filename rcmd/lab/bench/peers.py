@@ -14,6 +14,7 @@ import numpy as np
 from rcmd import L1Ball, Logistic, Problem
 from rcmd.lab.bench import workloads
 from rcmd.lab.bench.ladder import Peer, Racer, Task, best, compete
+from rcmd.lab.bench.large import large
 from rcmd.lab.bench.others import others
 from rcmd.lab.bench.packages import OWN_TARGETS, PEERS, SHARE
 from rcmd.lab.bench.timing import Absent, add_timed, cells, threads
@@ -35,6 +36,9 @@ REFERENCE_SECONDS = 60.0
 
 OTHERS = "others"
 """The name under which the table of other problems is asked for."""
+
+LARGE = "large"
+"""And that of matrices, memory and processes."""
 
 ZIPF = (20_000, 50_000, 50)
 """Rows, columns and nonzeros of a row of the generated problem."""
@@ -126,6 +130,7 @@ class Settings:
     budget: float = 10.0  # seconds for a contender's ladder, and again for its repeats
     seed: int = 0  # of generated data and of batches
     others: bool = False  # whether to measure other problems than the l1 ball, too
+    large: bool = False  # and matrices, memory and processes
     small: bool = False  # with a tenth of their rows
 
     def quick(self) -> Settings:
@@ -165,6 +170,10 @@ def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
     if settings.others:
         sections.append(others(settings.seed, settings.repeats, small=settings.small))
         tell("")
+    if settings.large:
+        found = large(settings.seed, settings.repeats, settings.data, small=settings.small)
+        sections.append(found)
+        tell("")
     ratios.notes += [*NOTES, threads()]
     settings_used = asdict(settings)
     settings_used["cases"] = [case.name for case in settings.cases]
@@ -177,9 +186,10 @@ def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
 
 def run(data: str | None, json: str | None, quick: bool, problem: Sequence[str]) -> int:
     """The command: print the tables and write the JSON file; returns the exit status."""
-    balls = [name for name in problem if name != OTHERS]
+    balls = [name for name in problem if name not in (OTHERS, LARGE)]
     cases = chosen(balls) if problem else CASES
-    settings = Settings(data=data, cases=cases, others=not problem or OTHERS in problem)
+    tables = {name: not problem or name in problem for name in (OTHERS, LARGE)}
+    settings = Settings(data=data, cases=cases, **tables)
     bench_peers(settings.quick() if quick else settings).tell(json)
     return 0
 

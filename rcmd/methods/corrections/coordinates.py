@@ -62,7 +62,7 @@ class CoordinateCorrection(Correction):
         rules = rules_of(problem)
         assert rules is not None
         self._rules = rules
-        self.here = self._point_at(beta)
+        self.here = self._point_at(np.clip(beta, *rules.T[2:]))  # averages may miss it by rounding
 
     def _point_at(self, beta: Array) -> Point:
         self.passes += 1
@@ -90,15 +90,16 @@ class CoordinateCorrection(Correction):
             return
         step, level = beta - here.beta, float(oracle.penalty(here.beta))
         promised = SUFFICIENT * min(float(here.slope @ step + oracle.penalty(beta)) - level, 0.0)
-        points = [here]
+        target = here
 
         def fallen(share: float) -> bool:
-            points.append(self._point_at(beta if share == 1.0 else here.beta + share * step))
-            value = points[-1].loss + float(oracle.penalty(points[-1].beta))
+            nonlocal target
+            target = self._point_at(beta if share == 1.0 else here.beta + share * step)
+            value = target.loss + float(oracle.penalty(target.beta))
             return falls(value, here.loss + level, share * promised)
 
         if step.any() and self.longest(fallen) > 0:
-            self.here = points[-1]
+            self.here = target
 
     def _working_set(self, lacks: Array) -> Array:
         """The coordinates that are not at rest, and as many of those that should not be."""
@@ -108,13 +109,15 @@ class CoordinateCorrection(Correction):
         wanted = np.where(moving, np.inf, lacks)
         if np.count_nonzero(wanted) > count:
             return largest(wanted, count)
-        return np.flatnonzero(wanted)
+        taken = np.flatnonzero(wanted)
+        return taken if 2 * len(taken) < len(beta) else np.arange(len(beta))  # without a copy
 
     def _minimizer(self, chosen: Array, accuracy: float) -> Array:
         """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
         problem = self.problem
         self.passes += 1  # kept or not, as a resumed run has none to begin with
         if self._taken is None or not np.array_equal(self._taken[0], chosen):
+            self._taken = None  # which may be as large as X
             columns = some_columns(problem.rows, chosen)
             entries = problem.total(lambda: columns.size)  # those stored, where they are sparse
             if len(chosen) ** 2 > entries:
