@@ -68,7 +68,20 @@ class SparseRows(Rows):
             total += self.matrix[rows].T @ w[rows]
         return total
 
+    def normal_product(self, weights: Array, v: Array) -> Array:
+        if self.matrix.nnz < COMPILED_FROM:
+            return super().normal_product(weights, v)
+        from rcmd.rows.sparse_kernels import weighted_products
+
+        matrix, total = self.matrix, np.zeros(self.p)
+        weighted_products(matrix.data, matrix.indices, matrix.indptr, weights, v, total)
+        return total
+
     def square_norms(self) -> Array:
+        return self._square_norms
+
+    @cached_property
+    def _square_norms(self) -> Array:
         return self._by_row(lambda data, _: data * data)
 
     def max_norms(self) -> Array:

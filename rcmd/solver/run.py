@@ -146,12 +146,12 @@ class Run(Iterator[State]):
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
         self.progress = progress = self._begin(batch, rng, warm)
+        progress.aim(options.tol, self.budgets.gradients)
         if self.budgets.gradients < progress.step_gradients:
             raise ValueError(
                 f"max_gradients is {self.budgets.gradients}; expected at least one batch, "
                 f"{progress.step_gradients} rows"
             )
-        progress.aim(options.tol, self.budgets.gradients)
         self._note = progress.note or self.method.note
         self._bounds: tuple[Bound, ...] = ()
         if asked and self.started:

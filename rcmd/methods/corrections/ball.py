@@ -32,6 +32,9 @@ ON_SPHERE = 1e-12
 LAST_FALL = 1e-6
 """If P falls by less, relative to 1 + P, Newton's steps are in their quadratic phase."""
 
+MANY_ROWS = 1000
+"""Rows of a dense X that tell the sizes of its columns."""
+
 LARGEST_HESSIAN, LONGEST_ROW = 1000, 200
 """∇²f is formed up to so many variables, and so many entries per row on average."""
 
@@ -61,7 +64,7 @@ class BallCorrection(Correction):
     ``costs`` are the gradients and oracle calls of finding the start.
     """
 
-    changing = (*Correction.changing, "_hessian", "_multiplier")
+    changing = (*Correction.changing, "_hessian", "_multiplier", "_last_gap")
 
     def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
         super().__init__(problem, *costs)
@@ -73,8 +76,10 @@ class BallCorrection(Correction):
         if bound is not None:
             self._in_norm[-1], self._units[-1] = 0.0, bound
         self._matrix = _small_matrix(problem)
+        if self._matrix is None:
+            self._column_squares = problem.total(lambda: _column_squares(problem.rows)) / problem.n
         self._hessian: Array | None = None
-        self._accuracy = INEXACT
+        self._accuracy, self._last_gap = INEXACT, 0.0
         self._unit_strength = self.strength * self.radius * self.radius
         self._squares = problem.prediction_bounds**2
         self.here = self._point_at(beta)
@@ -95,9 +100,12 @@ class BallCorrection(Correction):
         shows only half of its digits.
         """
         before = self.here
-        if self.problem.loss.quadratic:  # whose gap is like a square of the slope that is left
-            left = enough / max(float(before.gap), enough)
-            self._accuracy = max(min(0.3 * math.sqrt(left), INEXACT), 1e-8)
+        # The gap is like a square of the slope that is left, and falls as fast as the last time.
+        left = enough / max(float(before.gap), enough)
+        pace = float(before.gap) / self._last_gap if self._last_gap else 1.0
+        pace = 0.0 if self.problem.loss.quadratic else pace
+        self._accuracy = max(min(max(0.3 * math.sqrt(left), pace), INEXACT), 1e-8)
+        self._last_gap = float(before.gap)
         fall = self._step(passes)
         if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
             self._step(passes)
@@ -152,18 +160,22 @@ class BallCorrection(Correction):
         from scipy.sparse.linalg import LinearOperator, cg
 
         rows, curved, units = problem.rows, self._curvatures(), self._units * moving
+        level = float(problem.mean(self.here.curvatures))
+        diagonal = level * self._column_squares * units * units + damping
 
         def product(v: Array) -> Array:
             check_cancelled()
             self.passes += 1
-            curve = problem.total(lambda: rows.rmatvec(curved * rows.matvec(units * v)))
+            curve = problem.total(lambda: rows.normal_product(curved, units * v))
             return units * curve + damping * v
 
-        operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
+        shape = len(right), len(right)
+        operator = LinearOperator(shape, matvec=product, dtype=float)
+        about = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=float)
         accuracy = self._accuracy
         if multiplier > 0:  # which Newton's method finds by these solutions
             accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
-        return cg(operator, right, rtol=accuracy, maxiter=products)[0]
+        return cg(operator, right, rtol=accuracy, maxiter=products, M=about)[0]
 
     def _formed(self) -> Array:
         """∇²f at the present point, computed once for it."""
@@ -193,6 +205,17 @@ class BallCorrection(Correction):
 
     def _value(self, point: Point) -> float:
         return float(point.loss + (self.strength * point.beta * self._in_norm) @ point.beta / 2)
+
+
+def _column_squares(rows: Any) -> Any:
+    """About Σ_j x_jk² for every column k; where rows have no columns, 1."""
+    if isinstance(rows, SparseRows):
+        entries = np.asarray(rows.matrix.data, dtype=float)
+        return np.bincount(rows.matrix.indices, entries * entries, minlength=rows.p)
+    if isinstance(rows, DenseRows):
+        some = rows.array[:: max(1, rows.n // MANY_ROWS)]
+        return np.einsum("jk,jk->k", some, some, dtype=float) * (rows.n / len(some))
+    return np.ones(rows.p)
 
 
 def _small_matrix(problem: Problem) -> Any:

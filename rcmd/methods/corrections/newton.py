@@ -116,6 +116,9 @@ class Correction(Stateful):
     """
 
     changing: ClassVar[tuple[str, ...]] = ("passes", "oracle_calls", "moved", "damping", "_earlier")
+    needs_atoms: ClassVar[bool] = False
+    """Whether it continues from what plain steps have found, and cannot begin anywhere."""
+
     here: Point
 
     def __init__(self, problem: Problem, gradients: int = 0, oracle_calls: int = 0) -> None:
