@@ -214,6 +214,13 @@ class Progress(ABC):
         """The primal point and a dual point to be certified; the response to β by default."""
         return self.beta.copy(), self.w
 
+    def offer_start(self, best: BestPair, warm_start: Any) -> None:
+        """Offer, before the first step, what the run starts from."""
+        predictions = best.offer_primal(warm_start.beta)
+        best.offer_dual(self.problem.losses.derivative(predictions))
+        if len(warm_start.w) == self.problem.n:
+            best.offer_dual(warm_start.w)
+
     def offer(self, best: BestPair) -> tuple[Any, Array]:
         """Offer β̄ with one w, and with more where that costs little; returns the averages."""
         beta, w_average = self.feasible_averages()

@@ -168,7 +168,7 @@ class CorrectedProgress(Progress):
 
     @property
     def best_bound(self) -> tuple[Bound, float] | None:
-        return self.plain.best_bound if self._reached is None else None
+        return self.plain.best_bound if self._reached is None and self.steps_done else None
 
     @property
     def theorem_pair(self) -> OfferedPair | None:  # type: ignore[override]
@@ -242,13 +242,18 @@ class CorrectedProgress(Progress):
     def load_state(self, state: dict[str, Any]) -> None:
         if state["_correction"] is not None:
             self._correction = correction_to_load(self.problem, state["_correction"])
-        vars(self).pop("_plain", None)
         if "_plain" in state:
             self.plain  # noqa: B018 (starts them)
+        else:
+            vars(self).pop("_plain", None)
         super().load_state(state)
         if self._correction is not None and self._rounds and self.under_way:
             self._reached = self._correction.here
         self._count()
+
+    def offer_start(self, best: BestPair, warm_start: Any) -> None:
+        if not self._at_once:  # else the first round offers it, or what is better
+            super().offer_start(best, warm_start)
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
         """Offer the point reached, and decide how to continue."""

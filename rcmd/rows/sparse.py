@@ -85,6 +85,10 @@ class SparseRows(Rows):
         return self._by_row(lambda data, _: data * data)
 
     def max_norms(self) -> Array:
+        return self._max_norms
+
+    @cached_property
+    def _max_norms(self) -> Array:
         low, high = self.span
         if low == high:
             return abs(high) * (np.diff(self.matrix.indptr) > 0)

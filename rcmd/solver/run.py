@@ -171,10 +171,7 @@ class Run(Iterator[State]):
         self._next_record: float | None = None
         self._best = BestPair(problem)
         if options.warm_start is not None:
-            predictions = self._best.offer_primal(options.warm_start.beta)
-            self._best.offer_dual(problem.losses.derivative(predictions))
-            if len(options.warm_start.w) == problem.n:
-                self._best.offer_dual(options.warm_start.w)
+            progress.offer_start(self._best, options.warm_start)
         self._history: list[Record] = []
         self._lowest: Any = math.inf
         self._fell_at = 0

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.methods.corrections.columns import gram, some_columns
-from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.newton import LEAST, Correction, Point, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import coordinate_rule_of
 from rcmd.oracles.vectors import largest
@@ -21,6 +21,9 @@ FEWEST_COLUMNS = 200
 
 MOST_STEPS, STEP_PASSES = 10, 3
 """Steps of a round, and passes over the data that one takes, at least."""
+
+SPARE = 1.5
+"""Columns that an exact step takes up, at least, for each coordinate that is not at rest."""
 
 SWEEPS, MOST_SWEEPS = 10, 1000
 """Sweeps of a step between looks at the clock, and at most."""
@@ -58,6 +61,7 @@ class CoordinateCorrection(Correction):
     def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
         super().__init__(problem, *costs)
         self._taken: tuple[Array, Any] | None = None
+        self._gap = 0.0
         self._last = math.inf  # the pass that a round must not go beyond
         rules = rules_of(problem)
         assert rules is not None
@@ -74,17 +78,17 @@ class CoordinateCorrection(Correction):
             start = self.here
             if not start.gap > enough or self.passes + STEP_PASSES > self._last:
                 break
-            self._step()
+            self._step(enough)
             if self.here is start:
                 break
         self.moved = self.here is not before
 
-    def _step(self) -> None:
+    def _step(self, enough: float) -> None:
         """One step, shortened until P falls, or none."""
         here, oracle = self.here, self.problem.oracle
         lacks = stationarity(here.beta, here.slope, self._rules)
         chosen, beta = self._working_set(lacks), here.beta.copy()
-        beta[chosen] = self._minimizer(chosen, INEXACT * float(lacks.max()))
+        beta[chosen] = self._minimizer(chosen, self._accuracy(max(lacks.max(), 0.0), enough))
         if oracle.violation(beta) > 0:
             self.outside = True
             return
@@ -100,15 +104,21 @@ class CoordinateCorrection(Correction):
         if step.any() and self.longest(fallen) > 0:
             self.here = points[-1]
 
+    def _accuracy(self, lack: float, enough: float) -> float:
+        """That of the model's minimizer: as the gap has to fall, or as fast as it fell before."""
+        gap = float(self.here.gap)
+        pace = 0.0 if self.problem.loss.quadratic else min(gap / (self._gap or gap), 1.0)
+        self._gap = gap
+        return lack * max(min(max(0.3 * enough / gap, pace), INEXACT), LEAST)
+
     def _working_set(self, lacks: Array) -> Array:
-        """The coordinates that are not at rest, and as many of those that should not be."""
+        """The coordinates not at rest, at most as many that should not be, and some nearly so."""
         (kink, _, lower, upper), beta = self._rules.T, self.here.beta
         moving = (lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0))
-        count = max(FEWEST_COLUMNS, 2 * int(np.count_nonzero(moving)))
-        wanted = np.where(moving, np.inf, lacks)
-        if np.count_nonzero(wanted) > count:
-            return largest(wanted, count)
-        return np.flatnonzero(wanted)
+        wanted, active = np.where(moving, np.inf, lacks), np.count_nonzero(moving)
+        spare = SPARE if self.problem.loss.quadratic else 1.0
+        count = max(np.count_nonzero(wanted > 0), math.ceil(spare * active), 1)
+        return largest(wanted, min(count, max(FEWEST_COLUMNS, 2 * active)))
 
     def _minimizer(self, chosen: Array, accuracy: float) -> Array:
         """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
@@ -181,9 +191,12 @@ def _end_of_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Arr
 
 
 def stationarity(beta: Array, slope: Array, rules: Array) -> Array:
-    """How steeply slopeᵀβ + R(β) falls along each coordinate, to one side or the other."""
+    """How steeply slopeᵀβ + R(β) falls along each coordinate, to one side or the other.
+
+    It is negative where β_k rests: by how much the slope may change until it does not.
+    """
     kink, curved, lower, upper = rules.T
     slope = slope + curved * beta
     right, left = slope + np.where(beta >= 0, kink, -kink), slope + np.where(beta > 0, kink, -kink)
-    falls_right, falls_left = np.where(beta < upper, -right, 0), np.where(beta > lower, left, 0)
-    return np.maximum(np.maximum(falls_right, falls_left), 0)
+    right, left = np.where(beta < upper, -right, -np.inf), np.where(beta > lower, left, -np.inf)
+    return np.maximum(right, left)
