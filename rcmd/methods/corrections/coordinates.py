@@ -160,34 +160,41 @@ class CoordinateCorrection(Correction):
 
 
 def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy: float) -> Array:
-    """Sweeps, and after some of them the minimizer on the face reached, if it is on that face."""
+    """Sweeps, and after some of them a step to the minimizer on the face reached."""
     from rcmd.methods.corrections.coordinate_kernels import descend_by_matrix
 
     for _ in range(MOST_SWEEPS // SWEEPS):
         check_cancelled()
         left = descend_by_matrix(matrix, slopes, beta, rules, (SWEEPS, accuracy))
-        target = _end_of_face(matrix, slopes, beta, rules)
-        if target is not None:
-            slopes += matrix @ (target - beta)
-            beta = target
+        if left > accuracy:
+            step = _along_face(matrix, slopes, beta, rules)
+            slopes += matrix @ step
+            beta = beta + step
             left = stationarity(beta, slopes, rules).max()
         if left <= accuracy:
             break
     return beta
 
 
-def _end_of_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array | None:
-    """The model's minimizer where coordinates at rest stay there, if it keeps signs and bounds."""
+def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array:
+    """The way to the model's minimizer where coordinates at rest stay there, up to a border."""
     kink, curved, lower, upper = rules.T
     free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
-    if not 0 < len(free) <= LARGEST_FACE:
-        return None
-    block = matrix[free[:, None], free] + np.diag(curved[free])
-    slope = slopes + kink * np.sign(beta) + curved * beta
-    target = beta.copy()
-    target[free] -= solve_definite(block, slope[free])
-    kept = (kink == 0) | (np.sign(target) == np.sign(beta))
-    return target if (kept & (lower <= target) & (target <= upper)).all() else None
+    step = np.zeros(len(beta))
+    if 0 < len(free) <= LARGEST_FACE:
+        kink, curved, lower, upper, here = kink[free], curved[free], lower[free], upper[free], beta[free]
+        block = matrix[free[:, None], free] + np.diag(curved)
+        way = -solve_definite(block, slopes[free] + kink * np.sign(here) + curved * here)
+        low = np.where((kink > 0) & (here > 0), np.maximum(lower, 0), lower)
+        high = np.where((kink > 0) & (here < 0), np.minimum(upper, 0), upper)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(way < 0, (low - here) / way, np.where(way > 0, (high - here) / way, np.inf))
+        share = min(room.min(), 1.0)
+        step[free] = share * way
+        ends = room <= share
+        if share < 1:
+            step[free[ends]] = np.where(way < 0, low, high)[ends] - here[ends]
+    return step
 
 
 def stationarity(beta: Array, slope: Array, rules: Array) -> Array:
