@@ -82,7 +82,7 @@ class BallCorrection(Correction):
         self._accuracy, self._last_gap = INEXACT, 0.0
         self._unit_strength = self.strength * self.radius * self.radius
         self._squares = problem.prediction_bounds**2
-        self.here = self._point_at(beta)
+        self.here = self.point_at(beta)
         unit, d = self._in_units()
         inner = self._in_norm * unit
         size = inner @ inner
@@ -120,7 +120,7 @@ class BallCorrection(Correction):
 
         def fallen(share: float) -> bool:
             point = target if share == 1.0 else self._inside(beta + share * (target - beta), False)
-            tried.append(self._point_at(point))
+            tried.append(self.point_at(point))
             return falls(self._value(tried[-1]), value, 0.0)
 
         share = self.longest(fallen)
@@ -198,10 +198,6 @@ class BallCorrection(Correction):
         if self.bound is not None:
             beta[-1] = np.clip(beta[-1], -self.bound, self.bound)
         return beta
-
-    def _point_at(self, beta: Array) -> Point:
-        self.passes += 1
-        return Point(self.problem, beta, self.problem.rows.matvec(beta))
 
     def _value(self, point: Point) -> float:
         return float(point.loss + (self.strength * point.beta * self._in_norm) @ point.beta / 2)

@@ -66,11 +66,7 @@ class CoordinateCorrection(Correction):
         rules = rules_of(problem)
         assert rules is not None
         self._rules = rules
-        self.here = self._point_at(beta)
-
-    def _point_at(self, beta: Array) -> Point:
-        self.passes += 1
-        return Point(self.problem, beta, self.problem.rows.matvec(beta))
+        self.here = self.point_at(beta)
 
     def round(self, passes: float, enough: float) -> None:
         before, self._last = self.here, self.passes + passes
@@ -97,7 +93,7 @@ class CoordinateCorrection(Correction):
         points = [here]
 
         def fallen(share: float) -> bool:
-            points.append(self._point_at(beta if share == 1.0 else here.beta + share * step))
+            points.append(self.point_at(beta if share == 1.0 else here.beta + share * step))
             value = points[-1].loss + float(oracle.penalty(points[-1].beta))
             return falls(value, here.loss + level, share * promised)
 

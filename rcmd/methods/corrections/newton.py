@@ -148,6 +148,12 @@ class Correction(Stateful):
         super().load_state(state)
         self.here = Point(self.problem, state["beta"], self.problem.own_part(state["s"]))
 
+    def point_at(self, beta: Array) -> Point:
+        """The point β, counted as a pass."""
+        self.passes += 1
+        rows = self.problem.rows
+        return Point(self.problem, beta, rows.matvec(beta) if beta.any() else np.zeros(rows.n))
+
     def longest(self, fallen: Callable[[float], bool]) -> float:
         """The largest share 1, ½, ¼, … of a step at which the value has fallen; else 0."""
         share = 1.0
