@@ -286,15 +286,15 @@ class Problem:
         worst = max(words, key=GROUNDS.index)
         said = [f"{names(found[part])} {ground}" for part, ground in grounds.items()]
         self.ground_text = f"{worst}: {'; '.join(said).replace(f' {worst}', '')}".rstrip(": ")
-        self._checked = self._marks()
+        self._checked = self._marks(found)
 
     def _foreign(self) -> dict[str, list[Any]]:
         parts = {"loss": self.loss, "oracle": self.oracle, "rows": self.rows}
         return {name: own for name, part in parts.items() if (own := foreign(part))}
 
-    def _marks(self) -> dict[str, str]:
+    def _marks(self, found: dict[str, list[Any]]) -> dict[str, str]:
         """Fingerprints of what is not rcmd's own; rows are data, which must not change."""
-        return {name: fingerprint(own) for name, own in self._foreign().items() if name != "rows"}
+        return {name: fingerprint(own) for name, own in found.items() if name != "rows"}
 
     def check_again(self) -> None:
         """Check losses and oracles that were altered since they were checked, and begin anew.
@@ -303,7 +303,7 @@ class Problem:
         check each time.
         """
         with shared_errors(self.group):
-            altered = self._marks() != self._checked
+            altered = self._marks(self._foreign()) != self._checked
         if not self.group.largest(np.array([float(altered)]))[0]:
             return
         for name in (*FOUND, *OF_LOSSES):
