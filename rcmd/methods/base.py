@@ -144,6 +144,11 @@ class Progress(ABC):
         """The gradients that the next iteration will use."""
 
     @property
+    def batch(self) -> int:
+        """The rows of a step, as a result reports them."""
+        return self.step_gradients
+
+    @property
     def even_steps(self) -> bool:
         """Whether all steps cost the same, so that many are taken between checks of the clock."""
         return False

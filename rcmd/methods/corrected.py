@@ -159,6 +159,10 @@ class CorrectedProgress(Progress):
         return ROUND_PASSES * self.problem.n if self.under_way else self.plain.step_gradients
 
     @property
+    def batch(self) -> int:
+        return self.constants_batch
+
+    @property
     def phase(self) -> str:
         return "plain" if self._reached is None else "corrective"
 
@@ -199,11 +203,7 @@ class CorrectedProgress(Progress):
         """
         with np.errstate(all="ignore"):  # a step that is NaN is not taken
             if self._correction is None:
-                self._correction = (
-                    correction_for(self.problem, self._start, self.plain.averages()[0])
-                    if self._first is None or not self._at_once
-                    else self._first()
-                )
+                self._correction = self._begun()
                 self._start = None
             self._count()
             passes = (self._max_gradients - self.gradients) / self.problem.n
@@ -220,6 +220,12 @@ class CorrectedProgress(Progress):
         self._correction, self._reached = correction, correction.here
         self._rounds += 1
         self.record_due = True
+
+    def _begun(self) -> Correction:
+        """The corrections, from the best point so far or at once."""
+        if self._at_once and self._first is not None:
+            return self._first()
+        return correction_for(self.problem, self._start, self.plain.averages()[0])
 
     def advance(self, steps: int) -> None:
         if self.under_way:

@@ -10,8 +10,8 @@ from contextlib import suppress
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
-from operator import is_
 from numbers import Rational
+from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np

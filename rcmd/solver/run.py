@@ -158,7 +158,7 @@ class Run(Iterator[State]):
             self._show_bounds(asked)
         self._about: dict[str, Any] = {
             "method": repr(self.method),
-            "batch": progress.step_gradients,
+            "batch": progress.batch,
             "tol": float(options.tol),
             "seed": options.seed if isinstance(options.seed, int) else None,
         }

@@ -1,12 +1,11 @@
 """Corrections for the l2 ball and ridge: Newton's method with quadratic models over the ball."""
 
-import math
 from typing import Any
 
 import numpy as np
 
 from rcmd.methods.corrections.columns import gram
-from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.newton import INEXACT, Correction, Point, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.l2 import L2Ball, Ridge
@@ -16,9 +15,6 @@ from rcmd.rows.base import DenseRows
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
-
-INEXACT = 0.1
-"""The accuracy of steps by conjugate gradients, whose quadratic models are not exact either."""
 
 MOST_PRODUCTS = 500
 """Products with the Hessian for one linear system, at most."""
@@ -64,7 +60,7 @@ class BallCorrection(Correction):
     ``costs`` are the gradients and oracle calls of finding the start.
     """
 
-    changing = (*Correction.changing, "_hessian", "_multiplier", "_last_gap")
+    changing = (*Correction.changing, "_hessian", "_multiplier")
 
     def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
         super().__init__(problem, *costs)
@@ -79,7 +75,7 @@ class BallCorrection(Correction):
         if self._matrix is None:
             self._column_squares = problem.total(lambda: _column_squares(problem.rows)) / problem.n
         self._hessian: Array | None = None
-        self._accuracy, self._last_gap = INEXACT, 0.0
+        self._accuracy = INEXACT
         self._unit_strength = self.strength * self.radius * self.radius
         self._squares = problem.prediction_bounds**2
         self.here = self.point_at(beta)
@@ -100,12 +96,7 @@ class BallCorrection(Correction):
         shows only half of its digits.
         """
         before = self.here
-        # The gap is like a square of the slope that is left, and falls as fast as the last time.
-        left = enough / max(float(before.gap), enough)
-        pace = float(before.gap) / self._last_gap if self._last_gap else 1.0
-        pace = 0.0 if self.problem.loss.quadratic else pace
-        self._accuracy = max(min(max(0.3 * math.sqrt(left), pace), INEXACT), 1e-8)
-        self._last_gap = float(before.gap)
+        self._accuracy = self.accuracy(enough, 0.5)  # the gap is like a square of the slope left
         fall = self._step(passes)
         if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
             self._step(passes)

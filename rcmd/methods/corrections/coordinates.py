@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.methods.corrections.columns import gram, some_columns
-from rcmd.methods.corrections.newton import LEAST, Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.newton import Correction, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import coordinate_rule_of
 from rcmd.oracles.vectors import largest
@@ -28,9 +28,8 @@ SPARE = 1.5
 SWEEPS, MOST_SWEEPS = 10, 1000
 """Sweeps of a step between looks at the clock, and at most."""
 
-INEXACT, SUFFICIENT = 0.1, 1e-4
-"""The accuracy of a step, relative to how far the point is from being stationary; and the share of
-the predicted decrease that it must achieve."""
+SUFFICIENT = 1e-4
+"""The share of the predicted decrease that a step must achieve."""
 
 LARGEST_FACE = 300
 """Free coordinates whose linear system is solved, at most."""
@@ -61,7 +60,6 @@ class CoordinateCorrection(Correction):
     def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
         super().__init__(problem, *costs)
         self._taken: tuple[Array, Any] | None = None
-        self._gap = 0.0
         self._last = math.inf  # the pass that a round must not go beyond
         rules = rules_of(problem)
         assert rules is not None
@@ -84,7 +82,8 @@ class CoordinateCorrection(Correction):
         here, oracle = self.here, self.problem.oracle
         lacks = stationarity(here.beta, here.slope, self._rules)
         chosen, beta = self._working_set(lacks), here.beta.copy()
-        beta[chosen] = self._minimizer(chosen, self._accuracy(max(lacks.max(), 0.0), enough))
+        accuracy = max(float(lacks.max()), 0.0) * self.accuracy(enough, 1.0)
+        beta[chosen] = self._minimizer(chosen, accuracy)
         if oracle.violation(beta) > 0:
             self.outside = True
             return
@@ -100,20 +99,13 @@ class CoordinateCorrection(Correction):
         if step.any() and self.longest(fallen) > 0:
             self.here = points[-1]
 
-    def _accuracy(self, lack: float, enough: float) -> float:
-        """That of the model's minimizer: as the gap has to fall, or as fast as it fell before."""
-        gap = float(self.here.gap)
-        pace = 0.0 if self.problem.loss.quadratic else min(gap / (self._gap or gap), 1.0)
-        self._gap = gap
-        return lack * max(min(max(0.3 * enough / gap, pace), INEXACT), LEAST)
-
     def _working_set(self, lacks: Array) -> Array:
         """The coordinates not at rest, at most as many that should not be, and some nearly so."""
         (kink, _, lower, upper), beta = self._rules.T, self.here.beta
         moving = (lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0))
-        wanted, active = np.where(moving, np.inf, lacks), np.count_nonzero(moving)
+        wanted, active = np.where(moving, np.inf, lacks), int(np.count_nonzero(moving))
         spare = SPARE if self.problem.loss.quadratic else 1.0
-        count = max(np.count_nonzero(wanted > 0), math.ceil(spare * active), 1)
+        count = max(int(np.count_nonzero(wanted > 0)), math.ceil(spare * active), 1)
         return largest(wanted, min(count, max(FEWEST_COLUMNS, 2 * active)))
 
     def _minimizer(self, chosen: Array, accuracy: float) -> Array:
@@ -174,22 +166,20 @@ def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy
 
 def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array:
     """The way to the model's minimizer where coordinates at rest stay there, up to a border."""
-    kink, curved, lower, upper = rules.T
+    kink, _, lower, upper = rules.T
     free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
     step = np.zeros(len(beta))
-    if 0 < len(free) <= LARGEST_FACE:
-        kink, curved, lower, upper, here = kink[free], curved[free], lower[free], upper[free], beta[free]
-        block = matrix[free[:, None], free] + np.diag(curved)
-        way = -solve_definite(block, slopes[free] + kink * np.sign(here) + curved * here)
-        low = np.where((kink > 0) & (here > 0), np.maximum(lower, 0), lower)
-        high = np.where((kink > 0) & (here < 0), np.minimum(upper, 0), upper)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = np.where(way < 0, (low - here) / way, np.where(way > 0, (high - here) / way, np.inf))
-        share = min(room.min(), 1.0)
-        step[free] = share * way
-        ends = room <= share
-        if share < 1:
-            step[free[ends]] = np.where(way < 0, low, high)[ends] - here[ends]
+    if not 0 < len(free) <= LARGEST_FACE:
+        return step
+    (kink, curved, lower, upper), here = rules[free].T, beta[free]
+    block = matrix[free[:, None], free] + np.diag(curved)
+    way = -solve_definite(block, slopes[free] + kink * np.sign(here) + curved * here)
+    border = np.where(way > 0, upper, lower)
+    border = np.where((kink > 0) & (here * way < 0), np.clip(0.0, lower, upper), border)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(way != 0, (border - here) / way, np.inf)
+    share = min(float(room.min()), 1.0)
+    step[free] = np.where(room <= share, border - here, share * way)
     return step
 
 

@@ -20,6 +20,9 @@ LEAST, MOST = 1e-13, 1.0
 CLOSE = 0.9
 """A share of w from which on w itself does, where R is an indicator."""
 
+INEXACT, EXACT = 0.1, 1e-8
+"""The least and the greatest accuracy of a step, relative to how far the point is from optimal."""
+
 SHORTEST = 2.0**-30
 """The least share of a step that is tried."""
 
@@ -115,7 +118,14 @@ class Correction(Stateful):
         The multiple of the identity added to the curvature: more after steps that were too long.
     """
 
-    changing: ClassVar[tuple[str, ...]] = ("passes", "oracle_calls", "moved", "damping", "_earlier")
+    changing: ClassVar[tuple[str, ...]] = (
+        "passes",
+        "oracle_calls",
+        "moved",
+        "damping",
+        "_earlier",
+        "_last_gap",
+    )
     needs_atoms: ClassVar[bool] = False
     """Whether it continues from what plain steps have found, and cannot begin anywhere."""
 
@@ -123,7 +133,7 @@ class Correction(Stateful):
 
     def __init__(self, problem: Problem, gradients: int = 0, oracle_calls: int = 0) -> None:
         self.problem, self._earlier, self.oracle_calls = problem, gradients, oracle_calls
-        self.passes, self.moved, self.damping = 0, True, LEAST
+        self.passes, self.moved, self.damping, self._last_gap = 0, True, LEAST, 0.0
 
     @property
     def gradients(self) -> int:
@@ -147,6 +157,16 @@ class Correction(Stateful):
     def load_state(self, state: dict[str, Any]) -> None:
         super().load_state(state)
         self.here = Point(self.problem, state["beta"], self.problem.own_part(state["s"]))
+
+    def accuracy(self, enough: float, power: float) -> float:
+        """Of the next step: by this power of what may be left of the gap, or of what its last fall
+        left, where the steps' models are not exact.
+        """
+        gap = float(self.here.gap)
+        last, self._last_gap = self._last_gap or gap, gap
+        needed = 0.3 * (enough / (max(gap, enough) or 1.0)) ** power
+        model = 0.0 if self.problem.loss.quadratic else gap / (last or 1.0)
+        return max(min(max(needed, model), INEXACT), EXACT)
 
     def point_at(self, beta: Array) -> Point:
         """The point β, counted as a pass."""
