@@ -250,7 +250,7 @@ class CorrectedProgress(Progress):
             self._correction = correction_to_load(self.problem, state["_correction"])
         if "_plain" in state:
             self.plain  # noqa: B018 (starts them)
-        else:
+        elif state["_at_once"]:
             vars(self).pop("_plain", None)
         super().load_state(state)
         if self._correction is not None and self._rounds and self.under_way:

@@ -153,13 +153,11 @@ def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy
 
     for _ in range(MOST_SWEEPS // SWEEPS):
         check_cancelled()
-        left = descend_by_matrix(matrix, slopes, beta, rules, (SWEEPS, accuracy))
-        if left > accuracy:
-            step = _along_face(matrix, slopes, beta, rules)
-            slopes += matrix @ step
-            beta = beta + step
-            left = stationarity(beta, slopes, rules).max()
-        if left <= accuracy:
+        descend_by_matrix(matrix, slopes, beta, rules, (SWEEPS, accuracy))
+        step = _along_face(matrix, slopes, beta, rules)
+        slopes += matrix @ step
+        beta = beta + step
+        if stationarity(beta, slopes, rules).max() <= accuracy:
             break
     return beta
 
