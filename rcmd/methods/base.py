@@ -144,8 +144,8 @@ class Progress(ABC):
         """The gradients that the next iteration will use."""
 
     @property
-    def batch(self) -> int:
-        """The rows of a step, as a result reports them."""
+    def usual_gradients(self) -> int:
+        """Those of a step of the algorithm itself, which a result tells as its batch."""
         return self.step_gradients
 
     @property

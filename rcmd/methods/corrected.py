@@ -51,9 +51,9 @@ class Corrected(Method):
 
     Plain steps find the right face of a polytope quickly and then crawl along it; a round of
     corrections takes Newton steps on the weights of the atoms found and asks the oracle which are
-    missing. Where R needs no atoms (balls, sums over coordinates) and no ``plain`` is given, rounds
-    come at once, and plain steps only where these end without ``tol``. No corrections for ``tol=0``
-    and for fractions.
+    missing. Where R needs no atoms (l2 balls, sums over coordinates) and neither ``plain`` nor a
+    batch is given, rounds come at once, and plain steps only where these end without ``tol``. No
+    corrections for ``tol=0`` and for fractions.
 
     Examples
     --------
@@ -88,7 +88,8 @@ class Corrected(Method):
             beta = zero if inside else problem.oracle.argmin(zero).dense(zero)
             return correction_for(problem, beta, beta)
 
-        kind = None if problem.exact or self.plain != PLAIN else kind_for(problem)
+        asked = batch is not None or self.plain != PLAIN
+        kind = None if problem.exact or asked else kind_for(problem)
         at_once = first if kind is not None and not kind.needs_atoms else None
         return CorrectedProgress(problem, plain, rows_a_step(batch, problem.n), at_once)
 
@@ -159,7 +160,7 @@ class CorrectedProgress(Progress):
         return ROUND_PASSES * self.problem.n if self.under_way else self.plain.step_gradients
 
     @property
-    def batch(self) -> int:
+    def usual_gradients(self) -> int:
         return self.constants_batch
 
     @property

@@ -158,7 +158,7 @@ class Run(Iterator[State]):
             self._show_bounds(asked)
         self._about: dict[str, Any] = {
             "method": repr(self.method),
-            "batch": progress.batch,
+            "batch": progress.usual_gradients,
             "tol": float(options.tol),
             "seed": options.seed if isinstance(options.seed, int) else None,
         }
@@ -181,7 +181,6 @@ class Run(Iterator[State]):
         self._started: float | None = None
         self._certifying = self.time = self._saving = 0.0
         self._out_of_time = self._interrupted = False
-        self._slice = 1  # steps between two looks at the clock
         self.saver = None
         if options.checkpoint is not None and self.started:
             self.saver = Saver(self, options.checkpoint)
@@ -430,13 +429,14 @@ class Run(Iterator[State]):
         if self._next_record is None:
             later = (i for i in self._record_at if i > progress.iteration)
             self._next_record = next(later, math.inf)
+        slice_steps = 1
         if not self.started or (self._out_of_time and progress.iteration):
             return StopReason.SECONDS
         while progress.iteration < self._next_record and not progress.record_due:
             begun = self.time
             affordable = (budgets.gradients - progress.gradients) / progress.step_gradients
             last = min(budgets.iterations, self._next_record)
-            ahead = min(self._slice, affordable, last - progress.iteration)
+            ahead = min(slice_steps, affordable, last - progress.iteration)
             if ahead < 1:
                 break
             try:
@@ -449,9 +449,8 @@ class Run(Iterator[State]):
                 return StopReason.INTERRUPTED
             if self._out_of_time:
                 return StopReason.SECONDS
-            if ahead == self._slice and progress.even_steps:
-                fast = self.time - begun < SLICE_SECONDS / 2
-                self._slice = 2 * self._slice if fast else max(self._slice // 2, 1)
+            if self.time - begun < SLICE_SECONDS / 2:
+                slice_steps *= 2
             self.save(always=False)
         return self._budget_end()
 

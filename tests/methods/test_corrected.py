@@ -231,7 +231,14 @@ def test_corrections_follow_the_plain_method_only() -> None:
 
 # ---- at once ------------------------------------------------------------------------------------
 
-AT_ONCE = ["ridge:0.1", "l2:0.5", "l1-penalty:0.1", "elastic-net:0.1:0.1", "box:-0.4:0.7", "linf:0.5"]
+AT_ONCE = [
+    "ridge:0.1",
+    "l2:0.5",
+    "l1-penalty:0.1",
+    "elastic-net:0.1:0.1",
+    "box:-0.4:0.7",
+    "linf:0.5",
+]
 
 
 @pytest.mark.parametrize("oracle", AT_ONCE)
@@ -243,9 +250,10 @@ def test_corrections_that_need_no_atoms_come_at_once(oracle: str) -> None:
     assert result.history[0].iteration == 1
     assert math.isnan(result.history[0].bound)
     assert "no bound applies" in result.note
-    best = solve(problem, method=Corrected(RCMD(batch=4)), tol=1e-10)
-    assert best.history[0].phase == "plain", "plain steps that were asked for"
-    assert best.primal == pytest.approx(result.primal, abs=2e-10)
+    for asked in ({"method": Corrected(RCMD(batch=4))}, {"batch": 4}):
+        other = solve(problem, tol=1e-10, **asked)  # type: ignore[arg-type]
+        assert other.history[0].phase == "plain", "plain steps that were asked for"
+        assert other.primal == pytest.approx(result.primal, abs=2e-10)
 
 
 @pytest.mark.parametrize("oracle", ["l1:1.5", "simplex"])

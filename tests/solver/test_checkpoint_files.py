@@ -170,7 +170,9 @@ def test_headers_that_ask_for_more_or_less_than_there_is_are_refused(file: Path)
         np.lib.format.write_array(member, array)
         lie = member.getvalue().replace(b"(3,)", shape)
         with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr(files.TREE, json.dumps(["checkpoint", files.CHECKPOINT.version, {"array": 0}]))
+            archive.writestr(
+                files.TREE, json.dumps(["checkpoint", files.CHECKPOINT.version, {"array": 0}])
+            )
             archive.writestr("0.npy", lie)
         with pytest.raises(FileError, match="damaged"):
             read_file(file)
