@@ -220,7 +220,12 @@ class DenseRows(Rows):
     @cached_property
     def ends(self) -> tuple[int, int]:
         """Where the least and the greatest entry stand among all; NaN is both."""
-        return int(self.array.argmin()), int(self.array.argmax())
+        flat, places = self.array.reshape(-1), []
+        for start in range(0, flat.size, PRODUCT_ENTRIES):  # in the cache for the second look
+            block = flat[start : start + PRODUCT_ENTRIES]
+            places.append((start + int(block.argmin()), start + int(block.argmax())))
+        lows, highs = np.array(places).T
+        return int(lows[flat[lows].argmin()]), int(highs[flat[highs].argmax()])
 
     @property
     def peak(self) -> float:

@@ -118,8 +118,8 @@ def duels(seed: int, small: bool, folder: str | None = None) -> Iterator[Duel]:
     yield from logistic_duels(linear, rng, tenth)
     yield from text_duels(linear, rng, tenth)
     yield from dense_duels(linear, rng, tenth)
-    yield from a9a_duels(linear, folder, tenth)
     yield from plain_duels(workloads.zipf(30_000 // tenth, 1000, 15, rng))
+    yield from a9a_duels(linear, folder, tenth)  # the last, as there may be no such file
 
 
 def logistic(linear: Any, X: Any, y: Array, strength: float, solver: str, **options: Any) -> Any:
