@@ -1,11 +1,13 @@
 """Corrections for the l2 ball and ridge: Newton's method with quadratic models over the ball."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rcmd.methods.corrections.columns import gram
-from rcmd.methods.corrections.newton import INEXACT, Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.newton import INEXACT, Correction, Point, falls, inverse_of
 from rcmd.model.problem import Problem
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.l2 import L2Ball, Ridge
@@ -126,17 +128,18 @@ class BallCorrection(Correction):
         inner, multiplier = self._in_norm * beta, self._multiplier
         for last in reversed(range(TRIALS if self._matrix is not None else CG_TRIALS)):
             level = self._unit_strength + multiplier
-            step = self._solve(multiplier, -(d + level * inner), products)
+            inverse = self._inverse(multiplier, products)
+            step = inverse(-(d + level * inner))
             target = self._in_norm * (beta + step)
             size = float(norm(target))
             if last == 0 or (size <= 1 if multiplier == 0 else abs(size - 1) <= ON_SPHERE):
                 break
-            across = float(target @ self._solve(multiplier, target, products))
+            across = float(target @ inverse(target))
             multiplier = max(multiplier + size * size * (size - 1) / across, 0.0)
         return step * self._units, multiplier
 
-    def _solve(self, multiplier: float, right: Array, products: int) -> Array:
-        """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
+    def _inverse(self, multiplier: float, products: int) -> Callable[[Array], Array]:
+        """(∇²f + (strength + ν) I)⁻¹: by Cholesky where ∇²f is small, else by CG."""
         problem, damping = self.problem, (self._unit_strength + multiplier) * self._in_norm
         curvature = problem.total(lambda: self._curvatures() @ self._squares)
         damping += self.damping * (float(curvature) or 1.0)
@@ -144,27 +147,36 @@ class BallCorrection(Correction):
         if self.bound is not None:  # an intercept does not leave its interval
             end, pull = self.here.beta[-1], -self.here.slope[-1]
             moving[-1] = abs(end) < self.bound or end * pull < 0
-        right = moving * right
-        if self._matrix is not None:
-            matrix = self._formed() * np.outer(moving, moving) + np.diag(damping)
-            return solve_definite(matrix, right)
+        if self._matrix is None:
+            return partial(self._by_gradients, damping, moving, multiplier > 0, products)
+        matrix = self._formed() * moving
+        matrix[moving == 0] = 0.0
+        matrix.flat[:: problem.p + 1] += damping
+        solve = inverse_of(matrix)
+        return lambda right: solve(moving * right)
+
+    def _by_gradients(
+        self, damping: Array, moving: Array, binding: bool, products: int, right: Array
+    ) -> Array:
+        """The same, in at most so many products with the Hessian."""
         from scipy.sparse.linalg import LinearOperator, cg
 
-        rows, curved, units = problem.rows, self._curvatures(), self._units * moving
+        problem, curved, units = self.problem, self._curvatures(), self._units * moving
         level = float(problem.mean(self.here.curvatures))
         diagonal = level * self._column_squares * units * units + damping
 
         def product(v: Array) -> Array:
             check_cancelled()
             self.passes += 1
-            curve = problem.total(lambda: rows.normal_product(curved, units * v))
+            curve = problem.total(lambda: problem.rows.normal_product(curved, units * v))
             return units * curve + damping * v
 
+        right = moving * right
         shape = len(right), len(right)
         operator = LinearOperator(shape, matvec=product, dtype=float)
         about = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=float)
         accuracy = self._accuracy
-        if multiplier > 0:  # which Newton's method finds by these solutions
+        if binding:  # ν is found by Newton's method with these solutions
             accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
         return cg(operator, right, rtol=accuracy, maxiter=products, M=about)[0]
 

@@ -191,15 +191,20 @@ def falls(value: float, here: float, promised: float) -> bool:
     return value <= here + promised + ROUNDING * abs(here)
 
 
-def solve_definite(matrix: Array, right: Array) -> Array:
-    """H⁻¹ right; where cancellation made H indefinite, with eigenvalues raised to rounding."""
-    from scipy.linalg.lapack import dposv
+def inverse_of(matrix: Array) -> Callable[[Array], Array]:
+    """H⁻¹; where cancellation made H indefinite, with eigenvalues raised to rounding."""
+    from scipy.linalg.lapack import dpotrf, dpotrs
 
-    _, solution, fault = dposv(matrix, right)
+    factor, fault = dpotrf(matrix)
     if fault == 0:
-        return np.asarray(solution)
+        return lambda right: np.asarray(dpotrs(factor, right)[0])
     from scipy.linalg import eigh
 
     values, vectors = eigh(matrix, check_finite=False)
-    least = len(right) * np.finfo(float).eps * abs(values).max()
-    return np.asarray(vectors @ ((vectors.T @ right) / np.maximum(values, least)))
+    least = len(matrix) * np.finfo(float).eps * abs(values).max()
+    return lambda right: np.asarray(vectors @ ((vectors.T @ right) / np.maximum(values, least)))
+
+
+def solve_definite(matrix: Array, right: Array) -> Array:
+    """H⁻¹ right."""
+    return inverse_of(matrix)(right)
