@@ -681,7 +681,7 @@ def _of_class(kind: Any) -> tuple[dict[str, Any], bool]:
 
     Those of a class in a module are remembered until one of its members is another.
     """
-    held = [value for base in kind.__mro__[::-1] for value in vars(base).values()]
+    held = [part for base in kind.__mro__[::-1] for item in vars(base).items() for part in item]
     before = _CLASSES.get(kind)
     if before is not None and len(before[0]) == len(held) and all(map(is_, before[0], held)):
         return before[1]

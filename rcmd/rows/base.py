@@ -203,8 +203,8 @@ class DenseRows(Rows):
     @cached_property
     def _square_norms(self) -> Array:
         if self.exact:
-            return self.reduce(lambda block, _: (block * block).sum(axis=1))
-        return self.reduce(lambda block, _: np.einsum("jk,jk->j", block, block))
+            return read_only(self.reduce(lambda block, _: (block * block).sum(axis=1)))
+        return read_only(self.reduce(lambda block, _: np.einsum("jk,jk->j", block, block)))
 
     def spectral_energy(self, scales: Array) -> float:
         roots = np.sqrt(np.asarray(scales, dtype=float))
@@ -261,6 +261,12 @@ class DenseRows(Rows):
 
     def row(self, j: int) -> Array:
         return np.asarray(self.array[j], dtype=self.number_type)
+
+
+def read_only(array: Array) -> Array:
+    """The array itself, which several are given and nobody may change."""
+    array.setflags(write=False)
+    return array
 
 
 def peak_of(entries: Array, ends: tuple[int, int]) -> int:

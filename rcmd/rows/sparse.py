@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import BLOCK_ENTRIES, Rows, peak_of
+from rcmd.rows.base import BLOCK_ENTRIES, Rows, peak_of, read_only
 from rcmd.rows.validation import Array
 
 COMPILED_FROM = 2**17
@@ -82,7 +82,7 @@ class SparseRows(Rows):
 
     @cached_property
     def _square_norms(self) -> Array:
-        return self._by_row(lambda data, _: data * data)
+        return read_only(self._by_row(lambda data, _: data * data))
 
     def max_norms(self) -> Array:
         return self._max_norms
@@ -91,14 +91,14 @@ class SparseRows(Rows):
     def _max_norms(self) -> Array:
         low, high = self.span
         if low == high:
-            return abs(high) * (np.diff(self.matrix.indptr) > 0)
+            return read_only(abs(high) * (np.diff(self.matrix.indptr) > 0))
         if self.matrix.nnz < COMPILED_FROM:
-            return super().max_norms()
+            return read_only(super().max_norms())
         from rcmd.rows.sparse_kernels import peaks
 
         largest = np.empty(self.n)
         peaks(self.matrix.data, self.matrix.indptr, largest)
-        return largest
+        return read_only(largest)
 
     @property
     def peak(self) -> float:

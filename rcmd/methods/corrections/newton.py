@@ -159,8 +159,10 @@ class Correction(Stateful):
         self.here = Point(self.problem, state["beta"], self.problem.own_part(state["s"]))
 
     def accuracy(self, enough: float, power: float) -> float:
-        """Of the next step: by this power of what may be left of the gap, or of what its last fall
-        left, where the steps' models are not exact.
+        """How exact the next step should be, if the gap is like 1/``power``-th power of it.
+
+        Enough for the gap to end where it is asked to; and where steps have a model, no more than
+        the share of the gap that was left by the last one.
         """
         gap = float(self.here.gap)
         last, self._last_gap = self._last_gap or gap, gap
