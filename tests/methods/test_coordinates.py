@@ -121,6 +121,20 @@ def test_many_columns(few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < np.count_nonzero(result.beta) < 45
 
 
+@pytest.mark.parametrize("oracle", [L1Penalty(0.02), Box(0.1, 0.4), Box(-0.2, 0.3)], ids=repr)
+def test_predictions_by_columns_are_those_of_all(
+    oracle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In compressed rows and columns, and where coordinates at rest are not zero."""
+    monkeypatch.setattr(coordinates, "FEWEST_COLUMNS", 5)
+    problem = made(oracle, n=40, p=20, loss="huber:0.5")
+    correction = CoordinateCorrection(problem, np.full(20, 0.1))
+    for _ in range(6):
+        correction._step(1e-10)
+        here = correction.here
+        np.testing.assert_array_equal(here.s, problem.rows.matvec(here.beta))
+
+
 def test_a_ball_that_cuts_the_rule_is_followed_by_a_hull() -> None:
     problem = made(L1Penalty(0.01, radius=0.3))
     first = correction_for(problem, np.zeros(3), np.zeros(3))

@@ -92,7 +92,8 @@ class CoordinateCorrection(Correction):
         points = [here]
 
         def fallen(share: float) -> bool:
-            points.append(self.point_at(beta if share == 1.0 else here.beta + share * step))
+            there = beta if share == 1.0 else here.beta + share * step
+            points.append(self.point_at(there, self._predicted(there)))
             value = points[-1].loss + float(oracle.penalty(points[-1].beta))
             return falls(value, here.loss + level, share * promised)
 
@@ -128,6 +129,16 @@ class CoordinateCorrection(Correction):
         matrix = problem.total(lambda: gram(columns, weights))
         matrix.flat[:: len(beta) + 1] += self.damping * (matrix.trace() / len(beta) or 1.0)
         return _by_matrix(matrix, slopes, beta, rules, accuracy)
+
+    def _predicted(self, beta: Array) -> Array | None:
+        """Xβ by the sparse columns that were taken, where β is 0 in all others."""
+        assert self._taken is not None
+        chosen, columns = self._taken
+        if not sp.issparse(columns) or np.count_nonzero(beta) > np.count_nonzero(beta[chosen]):
+            return None
+        s = columns @ beta[chosen]
+        whole: Array = self.problem.own_part(s) if columns.format == "csc" else s
+        return whole
 
     def _by_columns(self, columns: Any, weights: Array, *model: Any) -> Array:
         from rcmd.methods.corrections.coordinate_kernels import descend_by_columns

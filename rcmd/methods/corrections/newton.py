@@ -170,11 +170,13 @@ class Correction(Stateful):
         model = 0.0 if self.problem.loss.quadratic else gap / (last or 1.0)
         return max(min(max(needed, model), INEXACT), EXACT)
 
-    def point_at(self, beta: Array) -> Point:
-        """The point β, counted as a pass."""
+    def point_at(self, beta: Array, s: Array | None = None) -> Point:
+        """The point β, counted as a pass; ``s`` is Xβ, where that was found already."""
         self.passes += 1
         rows = self.problem.rows
-        return Point(self.problem, beta, rows.matvec(beta) if beta.any() else np.zeros(rows.n))
+        if s is None:
+            s = rows.matvec(beta) if beta.any() else np.zeros(rows.n)
+        return Point(self.problem, beta, s)
 
     def longest(self, fallen: Callable[[float], bool]) -> float:
         """The largest share 1, ½, ¼, … of a step at which the value has fallen; else 0."""
