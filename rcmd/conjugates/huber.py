@@ -66,6 +66,9 @@ class LeastSquares(SeparableConjugate):
         return cp.square(predictions - y) / 2
 
 
+LeastSquares.arrays = LeastSquares()  # whose formulas hold for arrays as they stand
+
+
 @dataclass(frozen=True)
 class Huber(SmoothAbsolute):
     """r²/2 for |r| ≤ width, continued by its tangents; r = s − y, γ = 1; any number type.

@@ -273,14 +273,16 @@ class SampleLosses:
     def _unit_domain(self) -> tuple[Array, Array]:
         """The same without weights."""
         labels, fields = self.y, self.fields
+        numeric = "conjugate_domain" in numeric_parts(type(self.loss))
+        inherited = type(self.loss).conjugate_domain is SeparableConjugate.conjugate_domain
+        if inherited and not numeric:
+            return np.full_like(labels, -math.inf), np.full_like(labels, math.inf)
         places: Any = slice(None)
         if not fields:
             labels, places = _two_levels(labels) or np.unique(labels, return_inverse=True)
-        if "conjugate_domain" in numeric_parts(type(self.loss)):
+        if numeric:
             few = SampleLosses(self.loss, labels, fields=fields)
             ends = [few._each("slope_limit", end + 0 * labels, labels) for end in (-1.0, 1.0)]
-        elif type(self.loss).conjugate_domain is SeparableConjugate.conjugate_domain:
-            ends = [np.full_like(labels, end) for end in (-math.inf, math.inf)]  # as it says there
         else:
             each = zip(labels, *fields, strict=True)
             found = [self.loss.conjugate_domain(*at) for at in each]

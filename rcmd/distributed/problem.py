@@ -137,7 +137,8 @@ class ShardedProblem(Problem):
             vars(self).update(rows=mine)
         vars(self).update(oracle=AtFirst(self.oracle, self.group))
         # Here, as a cached property would hold its lock while it waits for the other ranks.
-        vars(self)["row_sizes"] = self.group.largest(self._find_row_sizes())
+        sizes = self.group.largest(self._find_row_sizes())
+        vars(self).update(row_sizes=sizes, peak=sizes[0])
 
     def _vet(self) -> None:
         """On every rank, at its own rows; what certificates rest on is the worst of all."""
@@ -202,7 +203,8 @@ class ShardedProblem(Problem):
         other: Any = self._thinned(rows, slice(first, None, stride))
         starts = np.concatenate([[0], np.cumsum(counts)])
         vars(other).update(n=int(starts[-1]), starts=starts, _layout=rows_tuple(rows))
-        vars(other).update(losses=_SharedLosses(other), row_sizes=self.row_sizes)  # still bounds
+        sizes = {"row_sizes": self.row_sizes, "peak": self.peak}  # still bounds
+        vars(other).update(losses=_SharedLosses(other), **sizes)
         return other
 
     def own_part(self, values: Any) -> Any:

@@ -145,6 +145,11 @@ class Progress(ABC):
         """The gradients that the next iteration will use."""
 
     @property
+    def usual_gradients(self) -> int:
+        """Those of a step of the algorithm itself, which a result tells as its batch."""
+        return self.step_gradients
+
+    @property
     def even_steps(self) -> bool:
         """Whether all steps cost the same, so that many are taken between checks of the clock."""
         return False
@@ -214,6 +219,13 @@ class Progress(ABC):
     def averages(self) -> tuple[Any, Array]:
         """The primal point and a dual point to be certified; the response to β by default."""
         return self.beta.copy(), self.w
+
+    def offer_start(self, best: BestPair, warm_start: Any) -> None:
+        """Offer, before the first step, what the run starts from."""
+        predictions = best.offer_primal(warm_start.beta)
+        best.offer_dual(self.problem.losses.derivative(predictions))
+        if len(warm_start.w) == self.problem.n:
+            best.offer_dual(warm_start.w)
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
         """Offer β̄ with one w, and with more where that costs little; returns the averages."""

@@ -1,18 +1,24 @@
-"""RCMD that ends with corrections: second-order steps over the atoms found."""
+"""RCMD that ends with corrections: second-order steps over the atoms found, or without any."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.methods.base import Method, Progress
-from rcmd.methods.corrections.hull import continued, correction_for, correction_to_load
+from rcmd.methods.base import Method, Progress, rows_a_step
+from rcmd.methods.corrections.hull import (
+    continued,
+    correction_for,
+    correction_to_load,
+    kind_for,
+)
 from rcmd.methods.corrections.newton import Correction, Point
-from rcmd.methods.rcmd import RCMD
+from rcmd.methods.rcmd import RCMD, checked_start
 from rcmd.model.bounds import Bound
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.fingerprint import fingerprint
@@ -36,6 +42,8 @@ SLOWEST_PACE = 0.25
 PLAIN = RCMD()
 """The paper's algorithm with its defaults."""
 
+ALONE = "corrections from the start: no bound applies"
+
 
 @dataclass(frozen=True, repr=False)
 class Corrected(Method):
@@ -43,7 +51,9 @@ class Corrected(Method):
 
     Plain steps find the right face of a polytope quickly and then crawl along it; a round of
     corrections takes Newton steps on the weights of the atoms found and asks the oracle which are
-    missing. No corrections for ``tol=0`` and for fractions.
+    missing. Where R needs no atoms (l2 balls, sums over coordinates) and neither ``plain`` nor a
+    batch is given, rounds come at once, and plain steps only where these end without ``tol``. No
+    corrections for ``tol=0`` and for fractions.
 
     Examples
     --------
@@ -65,32 +75,76 @@ class Corrected(Method):
     def start(
         self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None
     ) -> CorrectedProgress:
-        return CorrectedProgress(self.plain.start(problem, batch, rng, warm_start, within=self))
+        def plain() -> Progress:
+            return self.plain.start(problem, batch, rng, warm_start, within=self)
+
+        warm = None if warm_start is None else checked_start(problem, warm_start)
+
+        def first() -> Correction:
+            if warm is not None:
+                return correction_for(problem, warm, warm, sampled=False)
+            zero = problem.rows.zero()
+            inside = not math.isinf(problem.oracle.value(zero))
+            beta = zero if inside else problem.oracle.argmin(zero).dense(zero)
+            return correction_for(problem, beta, beta)
+
+        asked = batch is not None or self.plain != PLAIN
+        kind = None if problem.exact or asked else kind_for(problem)
+        at_once = first if kind is not None and not kind.needs_atoms else None
+        return CorrectedProgress(problem, plain, rows_a_step(batch, problem.n), at_once)
 
 
 class CorrectedProgress(Progress):
-    """Plain steps, and rounds of corrections from the best point that they have found."""
+    """Plain steps, and rounds of corrections from the best point that they have found.
+
+    Where rounds may come at once, ``first`` makes their correction, and ``plain``, which starts the
+    plain steps, is called only if these are needed.
+    """
 
     not_kept = ("_tol", "_max_gradients", "_reached")
 
-    def __init__(self, plain: Progress) -> None:
-        self.problem, self.plain = plain.problem, plain
-        self.note, self.steps_per_pass = plain.note, plain.steps_per_pass
-        self.constants_batch, self.theorem = plain.constants_batch, plain.theorem
-        self.facts = plain.facts
+    def __init__(
+        self,
+        problem: Problem,
+        plain: Callable[[], Progress],
+        size: int,
+        first: Callable[[], Correction] | None,
+    ) -> None:
+        self.problem, self._start_plain, self._first = problem, plain, first
+        self.constants_batch, self.steps_per_pass = size, problem.n / size
+        self.note, self._at_once, self._start = ALONE, first is not None, None
         self._tol, self._max_gradients = 0.0, math.inf
         self._correcting = self._idle = self.record_due = False
         self._rounds = self._still = self._slow = 0
         self._gap_to_beat: Any = math.inf
         self._before: tuple[int, Any] | None = None
         self._last: tuple[int, Any] | None = None
-        self._start: Any = None
         self._correction: Correction | None = None
         self._reached: Point | None = None
+        if first is None:
+            self._follow_plain()
         self._count()
+
+    @property
+    def plain(self) -> Progress:
+        """The plain steps, started when they are first needed."""
+        if "_plain" not in vars(self):  # no cached property, whose lock all ranks would wait for
+            self._plain = self._start_plain()
+        return self._plain
+
+    def _follow_plain(self) -> None:
+        """Begin with plain steps, and say of the run what they do."""
+        plain, self._at_once = self.plain, False
+        self.note, self.steps_per_pass = plain.note, plain.steps_per_pass
+        self.constants_batch, self.theorem = plain.constants_batch, plain.theorem
+        self.facts = plain.facts
 
     def aim(self, tol: float, max_gradients: float) -> None:
         self._tol, self._max_gradients = tol, max_gradients
+        if self._at_once and not (tol > 0 and ROUND_PASSES * self.problem.n <= max_gradients):
+            self._follow_plain()
+        self._correcting = self._at_once
+        self._count()
 
     @property
     def under_way(self) -> bool:
@@ -99,11 +153,15 @@ class CorrectedProgress(Progress):
 
     @property
     def even_steps(self) -> bool:
-        return self.plain.even_steps and not self.under_way
+        return not self.under_way and self.plain.even_steps
 
     @property
     def step_gradients(self) -> int:
         return ROUND_PASSES * self.problem.n if self.under_way else self.plain.step_gradients
+
+    @property
+    def usual_gradients(self) -> int:
+        return self.constants_batch
 
     @property
     def phase(self) -> str:
@@ -111,11 +169,11 @@ class CorrectedProgress(Progress):
 
     @property
     def steps_done(self) -> int:
-        return self.plain.iteration
+        return self.iteration - self._rounds
 
     @property
     def best_bound(self) -> tuple[Bound, float] | None:
-        return self.plain.best_bound if self._reached is None else None
+        return self.plain.best_bound if self._reached is None and self.steps_done else None
 
     @property
     def theorem_pair(self) -> OfferedPair | None:  # type: ignore[override]
@@ -146,9 +204,7 @@ class CorrectedProgress(Progress):
         """
         with np.errstate(all="ignore"):  # a step that is NaN is not taken
             if self._correction is None:
-                self._correction = correction_for(
-                    self.problem, self._start, self.plain.averages()[0]
-                )
+                self._correction = self._begun()
                 self._start = None
             self._count()
             passes = (self._max_gradients - self.gradients) / self.problem.n
@@ -166,6 +222,12 @@ class CorrectedProgress(Progress):
         self._rounds += 1
         self.record_due = True
 
+    def _begun(self) -> Correction:
+        """The corrections, from the best point so far or at once."""
+        if self._at_once and self._first is not None:
+            return self._first()
+        return correction_for(self.problem, self._start, self.plain.averages()[0])
+
     def advance(self, steps: int) -> None:
         if self.under_way:
             self.step()
@@ -175,9 +237,11 @@ class CorrectedProgress(Progress):
         self._count()
 
     def _count(self) -> None:
-        plain, correction = self.plain, self._correction
-        self.iteration = plain.iteration + self._rounds
-        self.gradients, self.oracle_calls = plain.gradients, plain.oracle_calls
+        correction, plain = self._correction, vars(self).get("_plain")
+        self.iteration, self.gradients, self.oracle_calls = self._rounds, 0, 0
+        if plain is not None:
+            self.iteration += plain.iteration
+            self.gradients, self.oracle_calls = plain.gradients, plain.oracle_calls
         if correction is not None:
             self.gradients += correction.gradients
             self.oracle_calls += correction.oracle_calls
@@ -185,10 +249,18 @@ class CorrectedProgress(Progress):
     def load_state(self, state: dict[str, Any]) -> None:
         if state["_correction"] is not None:
             self._correction = correction_to_load(self.problem, state["_correction"])
+        if "_plain" in state:
+            self.plain  # noqa: B018 (starts them)
+        elif state["_at_once"]:
+            vars(self).pop("_plain", None)
         super().load_state(state)
         if self._correction is not None and self._rounds and self.under_way:
             self._reached = self._correction.here
         self._count()
+
+    def offer_start(self, best: BestPair, warm_start: Any) -> None:
+        if not self._at_once:  # else the first round offers it, or what is better
+            super().offer_start(best, warm_start)
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
         """Offer the point reached, and decide how to continue."""

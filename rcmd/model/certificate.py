@@ -237,15 +237,21 @@ def _doubt(problem: Problem, beta: Any, predictions: Array) -> Any:
     losses = problem.losses
     added: Any = 0
     with np.errstate(over="ignore", invalid="ignore"):  # 0 · ∞
-        lengths = abs(beta).sum(), math.sqrt(beta @ beta)
-        most = size = ROUNDING * float(np.nanmin(problem.row_sizes * lengths))
         if losses.offset is not None:
             added = UNIT * abs(predictions + losses.offset)
-            size += math.sqrt(problem.mean(added * added))
-        curved = losses.gammas * (most + added) * (abs(predictions) + most + added)
-        if size * problem.start_slope + problem.mean(curved) <= RESOLVED:
+        lengths = abs(beta).sum(), math.sqrt(beta @ beta)
+
+        def small(most: float) -> bool:
+            size = most + (math.sqrt(problem.mean(added * added)) if np.ndim(added) else 0.0)
+            curved = losses.gammas * (most + added) * (abs(predictions) + most + added)
+            return bool(size * problem.start_slope + problem.mean(curved) <= RESOLVED)
+
+        most = ROUNDING * float(problem.peak * lengths[0])
+        if small(most):
             return 0
-        del curved
+        most = ROUNDING * float(np.nanmin(problem.row_sizes * lengths))
+        if small(most):
+            return 0
 
         def doubt(errors: Any) -> Any:
             ends = predictions - errors, predictions + errors

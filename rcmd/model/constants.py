@@ -225,7 +225,7 @@ class Summary:
 
 
 def summarize(problem: Problem, batch: int) -> Summary:
-    """The summary of ``problem`` for batches of so many rows; M, E and D_max where known."""
+    """The summary of ``problem`` for batches of so many rows; M, E, D_max and σ_b where known."""
     constants = problem.constants(batch)
     rows = [("γ", "smoothness of the losses", constants.gamma)]
     if problem.knows_ranges:
@@ -235,7 +235,7 @@ def summarize(problem: Problem, batch: int) -> Summary:
             ("D_max", "Bregman radius of the responses", constants.bregman_radius),
         ]
     rows.append(("μ", "strong convexity of R", constants.mu))
-    if constants.mu > 0:
+    if constants.mu > 0 and (batch == 1 or "spectral_energy" in vars(constants)):
         rows.append(("σ_b", "relative smoothness for these batches", constants.sigma))
     return Summary(
         n=problem.n,
@@ -255,6 +255,7 @@ def summarize(problem: Problem, batch: int) -> Summary:
 def describe(problem: Problem, batch: int, theorem: bounds.Kind | None) -> str:
     """The text of ``Problem.describe``."""
     constants, _ = problem.constants(batch), problem.prediction_bounds  # asked for: at any cost
+    constants.spectral_energy  # noqa: B018 (found once and kept)
     summary = summarize(problem, batch)
     parts = (
         *summary.formulas(),

@@ -11,6 +11,7 @@ from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
+from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,7 +55,7 @@ FIXED = (
 )  # fmt: skip
 """What a problem is, checked once."""
 
-FOUND = "prediction_bounds", "range_calls", "range_seconds", "_first"
+FOUND = "prediction_bounds", "range_calls", "range_seconds", "_first", "_bounded"
 """What depends on R and is kept once it was found."""
 
 OF_LOSSES = "spectral_energy", "_start_slope", "_first_slope"
@@ -229,7 +230,7 @@ class Problem:
         if rows is None:
             return None
         other = copy(self)
-        for name in (*FOUND, *OF_LOSSES, "row_sizes"):
+        for name in (*FOUND, *OF_LOSSES, "peak", "row_sizes"):
             vars(other).pop(name, None)
         losses = self.losses.some(places)
         vars(other).update(rows=rows, n=rows.n, losses=losses)
@@ -285,15 +286,15 @@ class Problem:
         worst = max(words, key=GROUNDS.index)
         said = [f"{names(found[part])} {ground}" for part, ground in grounds.items()]
         self.ground_text = f"{worst}: {'; '.join(said).replace(f' {worst}', '')}".rstrip(": ")
-        self._checked = self._marks()
+        self._checked = self._marks(found)
 
     def _foreign(self) -> dict[str, list[Any]]:
         parts = {"loss": self.loss, "oracle": self.oracle, "rows": self.rows}
         return {name: own for name, part in parts.items() if (own := foreign(part))}
 
-    def _marks(self) -> dict[str, str]:
+    def _marks(self, found: dict[str, list[Any]]) -> dict[str, str]:
         """Fingerprints of what is not rcmd's own; rows are data, which must not change."""
-        return {name: fingerprint(own) for name, own in self._foreign().items() if name != "rows"}
+        return {name: fingerprint(own) for name, own in found.items() if name != "rows"}
 
     def check_again(self) -> None:
         """Check losses and oracles that were altered since they were checked, and begin anew.
@@ -302,7 +303,7 @@ class Problem:
         check each time.
         """
         with shared_errors(self.group):
-            altered = self._marks() != self._checked
+            altered = self._marks(self._foreign()) != self._checked
         if not self.group.largest(np.array([float(altered)]))[0]:
             return
         for name in (*FOUND, *OF_LOSSES):
@@ -499,13 +500,18 @@ class Problem:
         return self._start_slope
 
     @cached_property
+    def peak(self) -> float:
+        """max|x_jk|, the first of the ``row_sizes``."""
+        return self.rows.peak
+
+    @cached_property
     def row_sizes(self) -> Array:
         """max|x_jk| and max‖x_j‖₂; times ‖δ‖₁ and ‖δ‖₂ they bound every |x_jᵀδ|."""
         return self._find_row_sizes()
 
     def _find_row_sizes(self) -> Array:
         with np.errstate(over="ignore"):
-            return np.array([self.rows.peak, math.sqrt(self.rows.square_norms().max())])
+            return np.array([self.peak, math.sqrt(self.rows.square_norms().max())])
 
     def constants(self, batch: int | float = 1) -> Constants:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""
@@ -521,7 +527,7 @@ class Problem:
         gammas, mu = self.losses.gammas, self.oracle.mu
         with np.errstate(over="ignore"), shared_errors(self.group):
             if not self.exact and self.knows_ranges:
-                refuse_overflow(self)
+                self._refuse_overflow()
             row_energy = (gammas * self.rows.square_norms()).max() if mu > 0 else 0.0
             if math.isinf(row_energy):
                 raise ValueError(
@@ -539,6 +545,12 @@ class Problem:
             quadratic=self.loss.quadratic,
         )
 
+    def _refuse_overflow(self) -> None:
+        """Refuse, once, data whose P, D or gradients overflow."""
+        if "_bounded" not in vars(self):
+            refuse_overflow(self)
+            self._bounded = True
+
     def find_constant(self, name: str) -> Any:
         """A constant that ``Constants`` did not need until now."""
         if name in ("spectral_energy", "start_gap") and not self.oracle.mu > 0:
@@ -554,7 +566,7 @@ class Problem:
             return self.group.largest(np.array([bounds.max()]))[0]
         if not self.exact:
             with shared_errors(self.group):
-                refuse_overflow(self)
+                self._refuse_overflow()
         with np.errstate(over="ignore"):  # an infinite energy is refused by every bound
             if name == "bregman_radius":
                 return self.losses.bregman_radius(bounds)
@@ -649,13 +661,12 @@ def unaltered(part: Any) -> bool:
     >>> unaltered(L1Ball(1.0)), unaltered(ball)
     (True, False)
     """
-    methods = (unwrapped(a) for name, a in _members(part).items() if name[:2] != "__")
-    return not patched(part) and all(map(of_rcmd, methods))
+    return not patched(part) and _of_class(type(part))[1]
 
 
 def patched(part: Any) -> bool:
     """Whether the object has methods that its class does not have."""
-    members, fields = _members(part), getattr(part, "__dataclass_fields__", None)
+    (members, _), fields = _of_class(type(part)), getattr(part, "__dataclass_fields__", None)
     for name, value in getattr(part, "__dict__", {}).items():
         plain = name[0] != "_" and not isinstance(members.get(name), cached_property)
         if (
@@ -667,8 +678,24 @@ def patched(part: Any) -> bool:
     return False
 
 
-def _members(part: Any) -> dict[str, Any]:
-    return {name: a for base in type(part).__mro__[::-1] for name, a in vars(base).items()}
+def _of_class(kind: Any) -> tuple[dict[str, Any], bool]:
+    """The members of a class, inherited ones included, and whether all its methods are rcmd's.
+
+    Those of a class in a module are remembered until one of its members is another.
+    """
+    held = [part for base in kind.__mro__[::-1] for item in vars(base).items() for part in item]
+    before = _CLASSES.get(kind)
+    if before is not None and len(before[0]) == len(held) and all(map(is_, before[0], held)):
+        return before[1]
+    members = {name: a for base in kind.__mro__[::-1] for name, a in vars(base).items()}
+    methods = (unwrapped(a) for name, a in members.items() if name[:2] != "__")
+    found = members, all(map(of_rcmd, methods))
+    if getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind:
+        _CLASSES[kind] = held, found
+    return found
+
+
+_CLASSES: dict[Any, tuple[list[Any], tuple[dict[str, Any], bool]]] = {}
 
 
 def names(parts: list[Any]) -> str:

@@ -14,6 +14,9 @@ from rcmd.rows.validation import Array
 BLOCK_ENTRIES = 2**14
 """Entries widened or multiplied at a time, few enough to cost no memory."""
 
+PRODUCT_ENTRIES = 2**17
+"""Entries that stay in a processor's cache between two products with them."""
+
 SMALL_SIDE = 500
 """Up to so many columns XᵀX is formed; one pass then does for what Lanczos takes hundreds for."""
 
@@ -122,6 +125,10 @@ class Rows(ABC):
         """Whether the data are fractions."""
         return self.number_type == np.dtype(object)
 
+    def normal_product(self, weights: Array, v: Array) -> Array:
+        """Xᵀ diag(weights) Xv."""
+        return self.rmatvec(weights * self.matvec(v))
+
     def spectral_energy(self, scales: Array) -> float:
         """‖diag(√scales) X‖₂², as ``largest_eigenvalue`` finds it on the shorter side of X."""
         tall, side = self.p <= self.n, min(self.n, self.p)
@@ -181,10 +188,23 @@ class DenseRows(Rows):
             total += w[rows] @ self.array[rows]
         return total
 
+    def normal_product(self, weights: Array, v: Array) -> Array:
+        if self.array.dtype != float or self.array.size <= PRODUCT_ENTRIES:
+            return super().normal_product(weights, v)
+        total, height = np.zeros(self.p), max(1, PRODUCT_ENTRIES // self.p)
+        for start in range(0, self.n, height):  # a block stays in the cache for both products
+            block = self.array[start : start + height]
+            total += (weights[start : start + height] * (block @ v)) @ block
+        return total
+
     def square_norms(self) -> Array:
+        return self._square_norms
+
+    @cached_property
+    def _square_norms(self) -> Array:
         if self.exact:
-            return self.reduce(lambda block, _: (block * block).sum(axis=1))
-        return self.reduce(lambda block, _: np.einsum("jk,jk->j", block, block))
+            return read_only(self.reduce(lambda block, _: (block * block).sum(axis=1)))
+        return read_only(self.reduce(lambda block, _: np.einsum("jk,jk->j", block, block)))
 
     def spectral_energy(self, scales: Array) -> float:
         roots = np.sqrt(np.asarray(scales, dtype=float))
@@ -200,7 +220,11 @@ class DenseRows(Rows):
     @cached_property
     def span(self) -> tuple[float, float]:
         """The least and the greatest entry; NaN is both."""
-        return float(self.array.min()), float(self.array.max())
+        flat = self.array.reshape(-1)
+        starts = range(0, flat.size, PRODUCT_ENTRIES)
+        blocks = (flat[start : start + PRODUCT_ENTRIES] for start in starts)
+        ends = np.array([(block.min(), block.max()) for block in blocks])  # one sweep
+        return float(ends[:, 0].min()), float(ends[:, 1].max())
 
     @property
     def peak(self) -> float:
@@ -233,6 +257,12 @@ class DenseRows(Rows):
 
     def row(self, j: int) -> Array:
         return np.asarray(self.array[j], dtype=self.number_type)
+
+
+def read_only(array: Array) -> Array:
+    """The array itself, which several are given and nobody may change."""
+    array.setflags(write=False)
+    return array
 
 
 def dense_gram(columns: Array, roots: Array) -> Array:

@@ -9,8 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
-from rcmd.rows.base import BLOCK_ENTRIES, Rows
+from rcmd.rows.base import BLOCK_ENTRIES, Rows, read_only
 from rcmd.rows.validation import Array
+
+COMPILED_FROM = 2**17
+"""Entries from which on a pass is worth compiled code; with fewer, numba is not imported."""
 
 
 class SparseRows(Rows):
@@ -65,11 +68,28 @@ class SparseRows(Rows):
             total += self.matrix[rows].T @ w[rows]
         return total
 
+    def normal_product(self, weights: Array, v: Array) -> Array:
+        if self.matrix.nnz < COMPILED_FROM:
+            return super().normal_product(weights, v)
+        from rcmd.rows.sparse_kernels import weighted_products
+
+        matrix, total = self.matrix, np.zeros(self.p)
+        weighted_products(matrix.data, matrix.indices, matrix.indptr, weights, v, total)
+        return total
+
     def square_norms(self) -> Array:
-        return self._by_row(lambda data, _: data * data)
+        return self._square_norms
+
+    @cached_property
+    def _square_norms(self) -> Array:
+        return read_only(self._by_row(lambda data, _: data * data))
 
     def max_norms(self) -> Array:
-        return self._by_row(lambda data, _: abs(data), np.maximum)
+        return self._max_norms
+
+    @cached_property
+    def _max_norms(self) -> Array:
+        return read_only(self._by_row(lambda data, _: abs(data), np.maximum))
 
     @property
     def peak(self) -> float:

@@ -53,6 +53,20 @@ def column_sums(values, columns, offsets, weights, sums):
 
 
 @kernel
+def weighted_products(values, columns, offsets, weights, v, total):
+    """``total += Σ_j weights[j] (x_jᵀv) x_j``."""
+    one = np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        first, last = np.uint64(offsets[j]), np.uint64(offsets[j + one])
+        product = 0.0
+        for a in range(first, last):
+            product += values[a] * v[np.uint64(columns[a])]
+        product *= weights[j]
+        for a in range(first, last):
+            total[np.uint64(columns[a])] += product * values[a]
+
+
+@kernel
 def join(left, right, places, shift, values, columns, offsets):
     """The columns i of ``left`` as ``places[i]`` where that is ≥ 0; ``right``, shifted."""
     left_values, left_columns, left_offsets = left

@@ -146,19 +146,19 @@ class Run(Iterator[State]):
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
         rng = problem.generator(options.seed)
         self.progress = progress = self._begin(batch, rng, warm)
+        progress.aim(options.tol, self.budgets.gradients)
         if self.budgets.gradients < progress.step_gradients:
             raise ValueError(
                 f"max_gradients is {self.budgets.gradients}; expected at least one batch, "
                 f"{progress.step_gradients} rows"
             )
-        progress.aim(options.tol, self.budgets.gradients)
         self._note = progress.note or self.method.note
         self._bounds: tuple[Bound, ...] = ()
         if asked and self.started:
             self._show_bounds(asked)
         self._about: dict[str, Any] = {
             "method": repr(self.method),
-            "batch": progress.step_gradients,
+            "batch": progress.usual_gradients,
             "tol": float(options.tol),
             "seed": options.seed if isinstance(options.seed, int) else None,
         }
@@ -171,10 +171,7 @@ class Run(Iterator[State]):
         self._next_record: float | None = None
         self._best = BestPair(problem)
         if options.warm_start is not None:
-            predictions = self._best.offer_primal(options.warm_start.beta)
-            self._best.offer_dual(problem.losses.derivative(predictions))
-            if len(options.warm_start.w) == problem.n:
-                self._best.offer_dual(options.warm_start.w)
+            progress.offer_start(self._best, options.warm_start)
         self._history: list[Record] = []
         self._lowest: Any = math.inf
         self._fell_at = 0

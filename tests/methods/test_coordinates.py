@@ -106,7 +106,8 @@ def test_many_columns(few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     cuts: list[int] = []
 
     def watched(wanted: Any, count: int) -> Any:
-        cuts.append(count)
+        if count < np.count_nonzero(wanted > 0):
+            cuts.append(count)
         return largest(wanted, count)
 
     largest = coordinates.largest
@@ -118,6 +119,20 @@ def test_many_columns(few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.success
     assert bool(cuts) is few
     assert 0 < np.count_nonzero(result.beta) < 45
+
+
+@pytest.mark.parametrize("oracle", [L1Penalty(0.02), Box(0.1, 0.4), Box(-0.2, 0.3)], ids=repr)
+def test_predictions_by_columns_are_those_of_all(
+    oracle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In compressed rows and columns, and where coordinates at rest are not zero."""
+    monkeypatch.setattr(coordinates, "FEWEST_COLUMNS", 5)
+    problem = made(oracle, n=40, p=20, loss="huber:0.5")
+    correction = CoordinateCorrection(problem, np.full(20, 0.1))
+    for _ in range(6):
+        correction._step(1e-10)
+        here = correction.here
+        np.testing.assert_array_equal(here.s, problem.rows.matvec(here.beta))
 
 
 def test_a_ball_that_cuts_the_rule_is_followed_by_a_hull() -> None:
@@ -150,7 +165,7 @@ def test_another_argmin_is_not_described_by_the_rule() -> None:
 
 def test_a_penalty_is_certified_by_a_share_of_the_response() -> None:
     """Near the optimum the response is infeasible by a little, which costs the whole radius."""
-    problem = made(L1Penalty(0.1, radius=1e6), loss=LeastSquares())
+    problem = made(L1Penalty(0.1, radius=1e3), loss=LeastSquares())
     best = solve(problem, tol=1e-12).beta
     correction = CoordinateCorrection(problem, 0.999 * best)
     gap, w, slope = correction.here.dual
@@ -164,10 +179,36 @@ def test_a_penalty_is_certified_by_a_share_of_the_response() -> None:
 def test_a_face_ends_at_a_kink() -> None:
     """Of ½β² − β/2 + |β| the face β > 0 has its minimizer at −½, beyond the kink."""
     arguments = np.eye(1), np.array([0.5]), np.array([1.0])
-    assert coordinates._end_of_face(*arguments, np.array([[1.0, 0.0, -np.inf, np.inf]])) is None
-    found = coordinates._end_of_face(*arguments, np.array([[0.25, 0.0, -np.inf, np.inf]]))
-    assert found is not None
-    assert found.tolist() == [0.25]
+    for rule, end in (
+        ([1.0, 0.0, -np.inf, np.inf], 0.0),
+        ([0.25, 0.0, -np.inf, np.inf], 0.25),
+        ([0.25, 0.0, 0.4, np.inf], 0.4),
+        ([0.0, 0.0, -1.0, 2.0], 0.5),
+    ):
+        step = coordinates._along_face(*arguments, np.array([rule]))
+        assert (arguments[2] + step).tolist() == [end], rule
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_step_along_a_face_lowers_the_model(seed: int) -> None:
+    """It ends at the face's minimizer, or where the first coordinate comes to rest."""
+    rng = np.random.default_rng(seed)
+    Z, start = rng.standard_normal((5, 3)), np.array([0.5, 0.05, -0.7])
+    matrix, slopes = Z.T @ Z, 3 * rng.standard_normal(3)
+    kink, curved, lower, upper = RULES.T
+
+    def model(beta: Any) -> float:
+        change = beta - start
+        smooth = slopes @ change + change @ matrix @ change / 2
+        return float(smooth + kink @ abs(beta) + curved @ beta**2 / 2)
+
+    step = coordinates._along_face(matrix, slopes, start, RULES)
+    end = start + step
+    rests = (end == lower) | (end == upper) | ((kink > 0) & (end == 0))
+    assert ((lower <= end) & (end <= upper)).all()
+    assert (end * start >= 0)[kink > 0].all()
+    assert model(end) < min(model(start), model(start + 0.99 * step))
+    assert rests.any() or abs(stationarity(end, slopes + matrix @ step, RULES)).max() < 1e-12
 
 
 def test_a_start_beyond_its_bounds_by_rounding_is_taken_back() -> None:

@@ -41,7 +41,7 @@ from rcmd import (
 )
 from rcmd.methods import FrankWolfe
 from rcmd.methods.corrected import worth_correcting
-from rcmd.methods.corrections import ball, simplex_qp
+from rcmd.methods.corrections import ball, newton, simplex_qp
 from rcmd.methods.corrections.columns import (
     EntryColumns,
     PredictedColumns,
@@ -196,7 +196,7 @@ def test_gradient_budgets_hold_in_rounds_of_every_kind(
 ) -> None:
     """A round plans with the gradients left, and would take more if there were more."""
     monkeypatch.setattr(ball, "_small_matrix", lambda rows: None)
-    monkeypatch.setattr(ball, "INEXACT", 1e-6)
+    monkeypatch.setattr(newton, "INEXACT", 1e-6)
     problem = medium().with_oracle(oracle)
     one_round = {"batch": 4, "tol": 1e-13, "max_iterations": 26}
     free, held = (solve(problem, **one_round, max_gradients=g) for g in (10**6, 3_000))
@@ -227,6 +227,67 @@ def test_losses_that_are_very_steep_far_out_reach_their_tolerance(loss: str, ora
 def test_corrections_follow_the_plain_method_only() -> None:
     with pytest.raises(TypeError, match=r"plain is FrankWolfe\(.*\); expected an RCMD"):
         Corrected(FrankWolfe())  # type: ignore[arg-type]
+
+
+# ---- at once ------------------------------------------------------------------------------------
+
+AT_ONCE = [
+    "ridge:0.1",
+    "l2:0.5",
+    "l1-penalty:0.1",
+    "elastic-net:0.1:0.1",
+    "box:-0.4:0.7",
+    "linf:0.5",
+]
+
+
+@pytest.mark.parametrize("oracle", AT_ONCE)
+def test_corrections_that_need_no_atoms_come_at_once(oracle: str) -> None:
+    problem = medium().with_oracle(oracle)
+    result = solve(problem, tol=1e-10)
+    assert result.success
+    assert {row.phase for row in result.history} == {"corrective"}
+    assert result.history[0].iteration == 1
+    assert math.isnan(result.history[0].bound)
+    assert "no bound applies" in result.note
+    for asked in ({"method": Corrected(RCMD(batch=4))}, {"batch": 4}):
+        other = solve(problem, tol=1e-10, **asked)  # type: ignore[arg-type]
+        assert other.history[0].phase == "plain", "plain steps that were asked for"
+        assert other.primal == pytest.approx(result.primal, abs=2e-10)
+
+
+@pytest.mark.parametrize("oracle", ["l1:1.5", "simplex"])
+def test_corrections_of_atoms_wait_for_some(oracle: str) -> None:
+    assert solve(medium().with_oracle(oracle), tol=1e-10).history[0].phase == "plain"
+
+
+@pytest.mark.parametrize(
+    "options", [{"tol": 0.0, "max_iterations": 40}, {"tol": 1e-9, "max_gradients": 4 * 400}]
+)
+def test_plain_steps_where_corrections_may_not_come(options: Any) -> None:
+    """No tolerance, or gradients for less than a round: the paper's algorithm, and its bound."""
+    problem = medium().with_oracle("ridge:0.1")
+    result, plain = (solve(problem, method=m, **options) for m in (None, "rcmd"))
+    assert {row.phase for row in result.history} == {"plain"}
+    assert result.beta.tobytes() == plain.beta.tobytes()
+    assert [row.bound for row in result.history] == [row.bound for row in plain.history]
+
+
+def test_a_warm_start_at_the_solution_is_certified_without_a_step() -> None:
+    problem = medium().with_oracle("l1-penalty:0.1")
+    first = solve(problem, tol=1e-10)
+    again = solve(problem, tol=1e-10, warm_start=first)
+    assert again.beta.tobytes() == first.beta.tobytes()
+    assert again.history[-1].gradients < first.history[-1].gradients
+
+
+def test_plain_steps_follow_where_corrections_at_once_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ball.BallCorrection, "_step", lambda self, passes: 0.0)
+    result = solve(medium().with_oracle("ridge:0.1"), tol=1e-3)
+    assert result.success
+    phases = [row.phase for row in result.history]
+    assert phases[:3] == ["corrective"] * 3
+    assert set(phases[3:]) == {"plain"}
 
 
 # ---- the run around them ------------------------------------------------------------------------

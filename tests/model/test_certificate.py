@@ -409,3 +409,10 @@ def pairs_of_any_scale(seed: int) -> tuple[Certificate, Fraction]:
 def test_gaps_of_any_scale_in_exact_arithmetic(seed: int) -> None:
     found, exact = pairs_of_any_scale(seed)
     assert exact <= Fraction(float(found.gap)) * (1 + Fraction(1, 10**9)) + Fraction(1, 10**13)
+
+
+def test_a_rounding_is_found_where_the_largest_entry_bounds_it() -> None:
+    """ε|x||β| times the slope, 2⁻⁵⁰·30·29: of a hundredth of it nothing would be seen."""
+    problem = Problem([[1.0]], [1.0], LeastSquares(), Simplex())
+    found = PrimalPoint.at(problem, np.array([30.0])).doubt
+    assert found == pytest.approx(2.0**-50 * 30 * 29, rel=1e-3, abs=0)

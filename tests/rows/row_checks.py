@@ -45,6 +45,7 @@ def check_rows(rows: Rows, X: np.ndarray, atol: float = 0.0) -> None:
 
     same(rows.matvec(beta), X @ beta)
     same(rows.rmatvec(w), X.T @ w)
+    same(rows.normal_product(w, beta), X.T @ (w * (X @ beta)))
     same(rows.square_norms(), (X**2).sum(axis=1))
     same(rows.max_norms(), abs(X).max(axis=1))
     same(rows.peak, abs(X).max())

@@ -151,6 +151,18 @@ def test_atoms_in_fractions() -> None:
 # ---- rows --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("entries", [P, 3 * P, 6 * P, 100 * P])
+def test_products_in_one_sweep(kind: Any, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dense ones in blocks of one, three, six and all rows; sparse ones compiled, or not."""
+    monkeypatch.setattr("rcmd.rows.base.PRODUCT_ENTRIES", entries)
+    monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", entries)
+    rows, weights = as_rows(kind(matrix())), np.arange(N) / 4 - 1
+    v = np.arange(P) / 2 - 1
+    product = rows.normal_product(weights, v)
+    np.testing.assert_array_equal(product, matrix().T @ (weights * (matrix() @ v)))
+
+
 def check_double(rows: Rows) -> None:
     """Results are float64 whatever the data are."""
     beta, w = np.ones(rows.p), np.ones(rows.n)

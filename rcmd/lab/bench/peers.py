@@ -168,7 +168,8 @@ def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
         _compare(ratios, case, racers)
     tell("")
     if settings.others:
-        sections.append(others(settings.seed, settings.repeats, small=settings.small))
+        budget = settings.seed, settings.repeats
+        sections.append(others(*budget, settings.data, small=settings.small))
         tell("")
     if settings.large:
         found = large(settings.seed, settings.repeats, settings.data, small=settings.small)

@@ -1,12 +1,13 @@
 """Corrections for the l2 ball and ridge: Newton's method with quadratic models over the ball."""
 
-import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rcmd.methods.corrections.columns import gram
-from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.newton import INEXACT, Correction, Point, falls, inverse_of
 from rcmd.model.problem import Problem
 from rcmd.oracles.l1 import L1Ball
 from rcmd.oracles.l2 import L2Ball, Ridge
@@ -16,9 +17,6 @@ from rcmd.rows.base import DenseRows
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
-
-INEXACT = 0.1
-"""The accuracy of steps by conjugate gradients, whose quadratic models are not exact either."""
 
 MOST_PRODUCTS = 500
 """Products with the Hessian for one linear system, at most."""
@@ -31,6 +29,9 @@ ON_SPHERE = 1e-12
 
 LAST_FALL = 1e-6
 """If P falls by less, relative to 1 + P, Newton's steps are in their quadratic phase."""
+
+MANY_ROWS = 1000
+"""Rows of a dense X that tell the sizes of its columns."""
 
 LARGEST_HESSIAN, LONGEST_ROW = 1000, 200
 """∇²f is formed up to so many variables, and so many entries per row on average."""
@@ -73,11 +74,13 @@ class BallCorrection(Correction):
         if bound is not None:
             self._in_norm[-1], self._units[-1] = 0.0, bound
         self._matrix = _small_matrix(problem)
+        if self._matrix is None:
+            self._column_squares = problem.total(lambda: _column_squares(problem.rows)) / problem.n
         self._hessian: Array | None = None
         self._accuracy = INEXACT
         self._unit_strength = self.strength * self.radius * self.radius
         self._squares = problem.prediction_bounds**2
-        self.here = self._point_at(beta)
+        self.here = self.point_at(beta)
         unit, d = self._in_units()
         inner = self._in_norm * unit
         size = inner @ inner
@@ -95,9 +98,7 @@ class BallCorrection(Correction):
         shows only half of its digits.
         """
         before = self.here
-        if self.problem.loss.quadratic:  # whose gap is like a square of the slope that is left
-            left = enough / max(float(before.gap), enough)
-            self._accuracy = max(min(0.3 * math.sqrt(left), INEXACT), 1e-8)
+        self._accuracy = self.accuracy(enough, 0.5)  # the gap is like a square of the slope left
         fall = self._step(passes)
         if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
             self._step(passes)
@@ -112,7 +113,7 @@ class BallCorrection(Correction):
 
         def fallen(share: float) -> bool:
             point = target if share == 1.0 else self._inside(beta + share * (target - beta), False)
-            tried.append(self._point_at(point))
+            tried.append(self.point_at(point))
             return falls(self._value(tried[-1]), value, 0.0)
 
         share = self.longest(fallen)
@@ -127,17 +128,18 @@ class BallCorrection(Correction):
         inner, multiplier = self._in_norm * beta, self._multiplier
         for last in reversed(range(TRIALS if self._matrix is not None else CG_TRIALS)):
             level = self._unit_strength + multiplier
-            step = self._solve(multiplier, -(d + level * inner), products)
+            inverse = self._inverse(multiplier, products)
+            step = inverse(-(d + level * inner))
             target = self._in_norm * (beta + step)
             size = float(norm(target))
             if last == 0 or (size <= 1 if multiplier == 0 else abs(size - 1) <= ON_SPHERE):
                 break
-            across = float(target @ self._solve(multiplier, target, products))
+            across = float(target @ inverse(target))
             multiplier = max(multiplier + size * size * (size - 1) / across, 0.0)
         return step * self._units, multiplier
 
-    def _solve(self, multiplier: float, right: Array, products: int) -> Array:
-        """(∇²f + (strength + ν) I)⁻¹ right: by Cholesky where ∇²f is small, else by CG."""
+    def _inverse(self, multiplier: float, products: int) -> Callable[[Array], Array]:
+        """(∇²f + (strength + ν) I)⁻¹: by Cholesky where ∇²f is small, else by CG."""
         problem, damping = self.problem, (self._unit_strength + multiplier) * self._in_norm
         curvature = problem.total(lambda: self._curvatures() @ self._squares)
         damping += self.damping * (float(curvature) or 1.0)
@@ -145,25 +147,38 @@ class BallCorrection(Correction):
         if self.bound is not None:  # an intercept does not leave its interval
             end, pull = self.here.beta[-1], -self.here.slope[-1]
             moving[-1] = abs(end) < self.bound or end * pull < 0
-        right = moving * right
-        if self._matrix is not None:
-            matrix = self._formed() * np.outer(moving, moving) + np.diag(damping)
-            return solve_definite(matrix, right)
+        if self._matrix is None:
+            return partial(self._by_gradients, damping, moving, multiplier > 0, products)
+        matrix = self._formed() * moving
+        matrix[moving == 0] = 0.0
+        matrix.flat[:: problem.p + 1] += damping
+        solve = inverse_of(matrix)
+        return lambda right: solve(moving * right)
+
+    def _by_gradients(
+        self, damping: Array, moving: Array, binding: bool, products: int, right: Array
+    ) -> Array:
+        """The same, in at most so many products with the Hessian."""
         from scipy.sparse.linalg import LinearOperator, cg
 
-        rows, curved, units = problem.rows, self._curvatures(), self._units * moving
+        problem, curved, units = self.problem, self._curvatures(), self._units * moving
+        level = float(problem.mean(self.here.curvatures))
+        diagonal = level * self._column_squares * units * units + damping
 
         def product(v: Array) -> Array:
             check_cancelled()
             self.passes += 1
-            curve = problem.total(lambda: rows.rmatvec(curved * rows.matvec(units * v)))
+            curve = problem.total(lambda: problem.rows.normal_product(curved, units * v))
             return units * curve + damping * v
 
-        operator = LinearOperator((len(right),) * 2, matvec=product, dtype=float)
+        right = moving * right
+        shape = len(right), len(right)
+        operator = LinearOperator(shape, matvec=product, dtype=float)
+        about = LinearOperator(shape, matvec=lambda v: v / diagonal, dtype=float)
         accuracy = self._accuracy
-        if multiplier > 0:  # which Newton's method finds by these solutions
+        if binding:  # ν is found by Newton's method with these solutions
             accuracy = 1e-3 * min(0.1, float(np.sqrt(np.linalg.norm(right))))
-        return cg(operator, right, rtol=accuracy, maxiter=products)[0]
+        return cg(operator, right, rtol=accuracy, maxiter=products, M=about)[0]
 
     def _formed(self) -> Array:
         """∇²f at the present point, computed once for it."""
@@ -187,12 +202,19 @@ class BallCorrection(Correction):
             beta[-1] = np.clip(beta[-1], -self.bound, self.bound)
         return beta
 
-    def _point_at(self, beta: Array) -> Point:
-        self.passes += 1
-        return Point(self.problem, beta, self.problem.rows.matvec(beta))
-
     def _value(self, point: Point) -> float:
         return float(point.loss + (self.strength * point.beta * self._in_norm) @ point.beta / 2)
+
+
+def _column_squares(rows: Any) -> Any:
+    """About Σ_j x_jk² for every column k; where rows have no columns, 1."""
+    if isinstance(rows, SparseRows):
+        entries = np.asarray(rows.matrix.data, dtype=float)
+        return np.bincount(rows.matrix.indices, entries * entries, minlength=rows.p)
+    if isinstance(rows, DenseRows):
+        some = rows.array[:: max(1, rows.n // MANY_ROWS)]
+        return np.einsum("jk,jk->k", some, some, dtype=float) * (rows.n / len(some))
+    return np.ones(rows.p)
 
 
 def _small_matrix(problem: Problem) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.methods.corrections.columns import gram, some_columns
-from rcmd.methods.corrections.newton import Correction, Point, falls, solve_definite
+from rcmd.methods.corrections.newton import Correction, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import coordinate_rule_of
 from rcmd.oracles.vectors import largest
@@ -22,12 +22,14 @@ FEWEST_COLUMNS = 200
 MOST_STEPS, STEP_PASSES = 10, 3
 """Steps of a round, and passes over the data that one takes, at least."""
 
+SPARE = 1.5
+"""Columns that an exact step takes up, at least, for each coordinate that is not at rest."""
+
 SWEEPS, MOST_SWEEPS = 10, 1000
 """Sweeps of a step between looks at the clock, and at most."""
 
-INEXACT, SUFFICIENT = 0.1, 1e-4
-"""The accuracy of a step, relative to how far the point is from being stationary; and the share of
-the predicted decrease that it must achieve."""
+SUFFICIENT = 1e-4
+"""The share of the predicted decrease that a step must achieve."""
 
 LARGEST_FACE = 300
 """Free coordinates whose linear system is solved, at most."""
@@ -62,11 +64,7 @@ class CoordinateCorrection(Correction):
         rules = rules_of(problem)
         assert rules is not None
         self._rules = rules
-        self.here = self._point_at(np.clip(beta, *rules.T[2:]))  # averages may miss it by rounding
-
-    def _point_at(self, beta: Array) -> Point:
-        self.passes += 1
-        return Point(self.problem, beta, self.problem.rows.matvec(beta))
+        self.here = self.point_at(np.clip(beta, *rules.T[2:]))  # averages may miss it by rounding
 
     def round(self, passes: float, enough: float) -> None:
         before, self._last = self.here, self.passes + passes
@@ -74,17 +72,18 @@ class CoordinateCorrection(Correction):
             start = self.here
             if not start.gap > enough or self.passes + STEP_PASSES > self._last:
                 break
-            self._step()
+            self._step(enough)
             if self.here is start:
                 break
         self.moved = self.here is not before
 
-    def _step(self) -> None:
+    def _step(self, enough: float) -> None:
         """One step, shortened until P falls, or none."""
         here, oracle = self.here, self.problem.oracle
         lacks = stationarity(here.beta, here.slope, self._rules)
         chosen, beta = self._working_set(lacks), here.beta.copy()
-        beta[chosen] = self._minimizer(chosen, INEXACT * float(lacks.max()))
+        accuracy = max(float(lacks.max()), 0.0) * self.accuracy(enough, 1.0)
+        beta[chosen] = self._minimizer(chosen, accuracy)
         if oracle.violation(beta) > 0:
             self.outside = True
             return
@@ -94,7 +93,8 @@ class CoordinateCorrection(Correction):
 
         def fallen(share: float) -> bool:
             nonlocal target
-            target = self._point_at(beta if share == 1.0 else here.beta + share * step)
+            there = beta if share == 1.0 else here.beta + share * step
+            target = self.point_at(there, self._predicted(there))
             value = target.loss + float(oracle.penalty(target.beta))
             return falls(value, here.loss + level, share * promised)
 
@@ -102,14 +102,13 @@ class CoordinateCorrection(Correction):
             self.here = target
 
     def _working_set(self, lacks: Array) -> Array:
-        """The coordinates that are not at rest, and as many of those that should not be."""
+        """The coordinates not at rest, at most as many that should not be, and some nearly so."""
         (kink, _, lower, upper), beta = self._rules.T, self.here.beta
         moving = (lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0))
-        count = max(FEWEST_COLUMNS, 2 * int(np.count_nonzero(moving)))
-        wanted = np.where(moving, np.inf, lacks)
-        if np.count_nonzero(wanted) > count:
-            return largest(wanted, count)
-        taken = np.flatnonzero(wanted)
+        wanted, active = np.where(moving, np.inf, lacks), int(np.count_nonzero(moving))
+        spare = SPARE if self.problem.loss.quadratic else 1.0
+        count = max(int(np.count_nonzero(wanted > 0)), math.ceil(spare * active), 1)
+        taken = largest(wanted, min(count, max(FEWEST_COLUMNS, 2 * active)))
         return taken if 2 * len(taken) < len(beta) else np.arange(len(beta))  # without a copy
 
     def _minimizer(self, chosen: Array, accuracy: float) -> Array:
@@ -134,6 +133,16 @@ class CoordinateCorrection(Correction):
         matrix.flat[:: len(beta) + 1] += self.damping * (matrix.trace() / len(beta) or 1.0)
         return _by_matrix(matrix, slopes, beta, rules, accuracy)
 
+    def _predicted(self, beta: Array) -> Array | None:
+        """Xβ by the sparse columns that were taken, where β is 0 in all others."""
+        assert self._taken is not None
+        chosen, columns = self._taken
+        if not sp.issparse(columns) or np.count_nonzero(beta) > np.count_nonzero(beta[chosen]):
+            return None
+        s = columns @ beta[chosen]
+        whole: Array = self.problem.own_part(s) if columns.format == "csc" else s
+        return whole
+
     def _by_columns(self, columns: Any, weights: Array, *model: Any) -> Array:
         from rcmd.methods.corrections.coordinate_kernels import descend_by_columns
 
@@ -153,40 +162,46 @@ class CoordinateCorrection(Correction):
 
 
 def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy: float) -> Array:
-    """Sweeps, and after some of them the minimizer on the face reached, if it is on that face."""
+    """Sweeps, and after some of them a step to the minimizer on the face reached."""
     from rcmd.methods.corrections.coordinate_kernels import descend_by_matrix
 
     for _ in range(MOST_SWEEPS // SWEEPS):
         check_cancelled()
-        left = descend_by_matrix(matrix, slopes, beta, rules, (SWEEPS, accuracy))
-        target = _end_of_face(matrix, slopes, beta, rules)
-        if target is not None:
-            slopes += matrix @ (target - beta)
-            beta = target
-            left = stationarity(beta, slopes, rules).max()
-        if left <= accuracy:
+        descend_by_matrix(matrix, slopes, beta, rules, (SWEEPS, accuracy))
+        step = _along_face(matrix, slopes, beta, rules)
+        slopes += matrix @ step
+        beta = beta + step
+        if stationarity(beta, slopes, rules).max() <= accuracy:
             break
     return beta
 
 
-def _end_of_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array | None:
-    """The model's minimizer where coordinates at rest stay there, if it keeps signs and bounds."""
-    kink, curved, lower, upper = rules.T
+def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array:
+    """The way to the model's minimizer where coordinates at rest stay there, up to a border."""
+    kink, _, lower, upper = rules.T
     free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
+    step = np.zeros(len(beta))
     if not 0 < len(free) <= LARGEST_FACE:
-        return None
-    block = matrix[free[:, None], free] + np.diag(curved[free])
-    slope = slopes + kink * np.sign(beta) + curved * beta
-    target = beta.copy()
-    target[free] -= solve_definite(block, slope[free])
-    kept = (kink == 0) | (np.sign(target) == np.sign(beta))
-    return target if (kept & (lower <= target) & (target <= upper)).all() else None
+        return step
+    (kink, curved, lower, upper), here = rules[free].T, beta[free]
+    block = matrix[free[:, None], free] + np.diag(curved)
+    way = -solve_definite(block, slopes[free] + kink * np.sign(here) + curved * here)
+    border = np.where(way > 0, upper, lower)
+    border = np.where((kink > 0) & (here * way < 0), np.clip(0.0, lower, upper), border)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(way != 0, (border - here) / way, np.inf)
+    share = min(float(room.min()), 1.0)
+    step[free] = np.where(room <= share, border - here, share * way)
+    return step
 
 
 def stationarity(beta: Array, slope: Array, rules: Array) -> Array:
-    """How steeply slopeᵀβ + R(β) falls along each coordinate, to one side or the other."""
+    """How steeply slopeᵀβ + R(β) falls along each coordinate, to one side or the other.
+
+    It is negative where β_k rests: by how much the slope may change until it does not.
+    """
     kink, curved, lower, upper = rules.T
     slope = slope + curved * beta
     right, left = slope + np.where(beta >= 0, kink, -kink), slope + np.where(beta > 0, kink, -kink)
-    falls_right, falls_left = np.where(beta < upper, -right, 0), np.where(beta > lower, left, 0)
-    return np.maximum(np.maximum(falls_right, falls_left), 0)
+    right, left = np.where(beta < upper, -right, -np.inf), np.where(beta > lower, left, -np.inf)
+    return np.maximum(right, left)

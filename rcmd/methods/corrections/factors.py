@@ -43,6 +43,7 @@ class FactorCorrection(Correction):
     """
 
     changing = (*Correction.changing, "_reach")
+    needs_atoms = True
 
     def __init__(self, problem: Problem, beta: Any, *costs: int) -> None:
         super().__init__(problem, *costs)

@@ -1,7 +1,7 @@
 """Corrections for any oracle: Newton steps on the atoms found, then the atoms that are missing."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class HullCorrection(Correction):
     """
 
     changing = (*Correction.changing, "atoms", "weights", "_penalties", "_idle")
+    needs_atoms = True
 
     def __init__(self, problem: Problem, beta: Any, average: Any, *costs: int) -> None:
         super().__init__(problem, *costs)
@@ -227,7 +228,7 @@ def _parts(problem: Problem, point: Any) -> list[tuple[Any, Atom]]:
     return [(weight, atom) for weight, atom in parts[: _most_atoms(problem)] if weight > 0]
 
 
-def kind_for(problem: Problem) -> Callable[..., Correction] | None:
+def kind_for(problem: Problem) -> type[Any] | None:
     """The corrections made for the problem's oracle and rows, if there are any."""
     if ball_of(problem) is not None:
         return BallCorrection
@@ -246,18 +247,22 @@ def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
     return correction
 
 
-def correction_for(problem: Problem, beta: Any, average: Any) -> Correction:
+def correction_for(
+    problem: Problem, beta: Any, average: Any, *, sampled: bool = True
+) -> Correction:
     """The kind of correction that fits the oracle, from about ``beta`` on.
 
-    Where there are enough samples, every eighth of them is solved first, to about its sampling
-    error: those rounds cost an eighth, and most of the atoms that they find stay.
+    Where there are enough samples, every eighth of them is solved first, unless ``sampled`` is
+    false, to about its sampling error: those rounds cost an eighth, and most of the atoms that they
+    find stay.
     """
-    fewer = problem.thinned(STRIDE) if problem.n >= STRIDE * FEWEST_SAMPLES else None
+    many = sampled and problem.n >= STRIDE * FEWEST_SAMPLES
+    fewer = problem.thinned(STRIDE) if many else None
     costs = (0, 0)
     if fewer is not None:
-        sampled = correction_for(fewer, beta, average)
-        beta = average = _solved(fewer, sampled)
-        costs = sampled.gradients, sampled.oracle_calls
+        first = correction_for(fewer, beta, average)
+        beta = average = _solved(fewer, first)
+        costs = first.gradients, first.oracle_calls
     kind = kind_for(problem)
     if kind is None:
         return HullCorrection(problem, beta, average, *costs)

@@ -20,6 +20,9 @@ LEAST, MOST = 1e-13, 1.0
 CLOSE = 0.9
 """A share of w from which on w itself does, where R is an indicator."""
 
+INEXACT, EXACT = 0.1, 1e-8
+"""The least and the greatest accuracy of a step, relative to how far the point is from optimal."""
+
 SHORTEST = 2.0**-30
 """The least share of a step that is tried."""
 
@@ -115,12 +118,22 @@ class Correction(Stateful):
         The multiple of the identity added to the curvature: more after steps that were too long.
     """
 
-    changing: ClassVar[tuple[str, ...]] = ("passes", "oracle_calls", "moved", "damping", "_earlier")
+    changing: ClassVar[tuple[str, ...]] = (
+        "passes",
+        "oracle_calls",
+        "moved",
+        "damping",
+        "_earlier",
+        "_last_gap",
+    )
+    needs_atoms: ClassVar[bool] = False
+    """Whether it continues from what plain steps have found, and cannot begin anywhere."""
+
     here: Point
 
     def __init__(self, problem: Problem, gradients: int = 0, oracle_calls: int = 0) -> None:
         self.problem, self._earlier, self.oracle_calls = problem, gradients, oracle_calls
-        self.passes, self.moved, self.damping = 0, True, LEAST
+        self.passes, self.moved, self.damping, self._last_gap = 0, True, LEAST, 0.0
 
     @property
     def gradients(self) -> int:
@@ -145,6 +158,26 @@ class Correction(Stateful):
         super().load_state(state)
         self.here = Point(self.problem, state["beta"], self.problem.own_part(state["s"]))
 
+    def accuracy(self, enough: float, power: float) -> float:
+        """How exact the next step should be, if the gap is like 1/``power``-th power of it.
+
+        Enough for the gap to end where it is asked to; and where steps have a model, no more than
+        the share of the gap that was left by the last one.
+        """
+        gap = float(self.here.gap)
+        last, self._last_gap = self._last_gap or gap, gap
+        needed = 0.3 * (enough / (max(gap, enough) or 1.0)) ** power
+        model = 0.0 if self.problem.loss.quadratic else gap / (last or 1.0)
+        return max(min(max(needed, model), INEXACT), EXACT)
+
+    def point_at(self, beta: Array, s: Array | None = None) -> Point:
+        """The point β, counted as a pass; ``s`` is Xβ, where that was found already."""
+        self.passes += 1
+        rows = self.problem.rows
+        if s is None:
+            s = rows.matvec(beta) if beta.any() else np.zeros(rows.n)
+        return Point(self.problem, beta, s)
+
     def longest(self, fallen: Callable[[float], bool]) -> float:
         """The largest share 1, ½, ¼, … of a step at which the value has fallen; else 0."""
         share = 1.0
@@ -162,15 +195,20 @@ def falls(value: float, here: float, promised: float) -> bool:
     return value <= here + promised + ROUNDING * abs(here)
 
 
-def solve_definite(matrix: Array, right: Array) -> Array:
-    """H⁻¹ right; where cancellation made H indefinite, with eigenvalues raised to rounding."""
-    from scipy.linalg.lapack import dposv
+def inverse_of(matrix: Array) -> Callable[[Array], Array]:
+    """H⁻¹; where cancellation made H indefinite, with eigenvalues raised to rounding."""
+    from scipy.linalg.lapack import dpotrf, dpotrs
 
-    _, solution, fault = dposv(matrix, right)
+    factor, fault = dpotrf(matrix)
     if fault == 0:
-        return np.asarray(solution)
+        return lambda right: np.asarray(dpotrs(factor, right)[0])
     from scipy.linalg import eigh
 
     values, vectors = eigh(matrix, check_finite=False)
-    least = len(right) * np.finfo(float).eps * abs(values).max()
-    return np.asarray(vectors @ ((vectors.T @ right) / np.maximum(values, least)))
+    least = len(matrix) * np.finfo(float).eps * abs(values).max()
+    return lambda right: np.asarray(vectors @ ((vectors.T @ right) / np.maximum(values, least)))
+
+
+def solve_definite(matrix: Array, right: Array) -> Array:
+    """H⁻¹ right."""
+    return inverse_of(matrix)(right)

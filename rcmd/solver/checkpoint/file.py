@@ -44,7 +44,7 @@ class Kind:
     writer: str
 
 
-CHECKPOINT = Kind("checkpoint", 3, "solve(…, checkpoint=…)")
+CHECKPOINT = Kind("checkpoint", 4, "solve(…, checkpoint=…)")
 
 
 def write_file(path: Path, tree: Any, kind: Kind = CHECKPOINT) -> None:
