@@ -3,6 +3,7 @@
 const [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000"];
 const GREY = "#8a8f98";
 const span = (count, from = 0, to = count - 1) => Array.from({ length: count }, (_, k) => from + ((to - from) * k) / Math.max(count - 1, 1));
+const normal = (next) => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next());
 const pairs = (xs, ys) => Array.from(xs, (x, k) => [x, ys[k]]);
 
 // A number to read: 0.500, −12.0, 1.5·10⁻¹⁶.

@@ -7,19 +7,15 @@
 const expit = (u) => 1 / (1 + Math.exp(-u));
 const FUNCTIONS = {
   exp: (u) => Array(3).fill(Math.exp(u)),
-  expm1: (u) => [Math.expm1(u), Math.exp(u), Math.exp(u)],
   log: (u) => [Math.log(u), 1 / u, -1 / u ** 2],
   log1p: (u) => [Math.log1p(u), 1 / (1 + u), -1 / (1 + u) ** 2],
   sqrt: (u) => [Math.sqrt(u), 1 / (2 * Math.sqrt(u)), -1 / (4 * u ** 1.5)],
-  square: (u) => [u * u, 2 * u, 2],
   cosh: (u) => [Math.cosh(u), Math.sinh(u), Math.cosh(u)],
-  sinh: (u) => [Math.sinh(u), Math.cosh(u), Math.sinh(u)],
   tanh: (u) => [Math.tanh(u), Math.cosh(u) ** -2, -2 * Math.tanh(u) * Math.cosh(u) ** -2],
   atan: (u) => [Math.atan(u), 1 / (1 + u * u), (-2 * u) / (1 + u * u) ** 2],
   asinh: (u) => [Math.asinh(u), 1 / Math.hypot(1, u), -u / Math.hypot(1, u) ** 3],
   softplus: (u) => [Math.max(u, 0) + Math.log1p(Math.exp(-Math.abs(u))), expit(u), expit(u) * expit(-u)],
   logcosh: (u) => [Math.abs(u) + Math.log1p(Math.exp(-2 * Math.abs(u))) - Math.LN2, Math.tanh(u), Math.cosh(u) ** -2],
-  abs: (u) => [Math.abs(u), Math.sign(u), u === 0 ? Infinity : 0],
 };
 const power = (u, c) => [u ** c, c && c * u ** (c - 1), c && c !== 1 && c * (c - 1) * u ** (c - 2)].map(Number);
 
@@ -29,10 +25,7 @@ const OPERATIONS = {
   "+": (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]],
   "-": (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]],
   "*": (a, b) => [a[0] * b[0], a[1] * b[0] + a[0] * b[1], a[2] * b[0] + 2 * a[1] * b[1] + a[0] * b[2]],
-  "/": (a, b) => {
-    const v = a[0] / b[0], d = (a[1] - v * b[1]) / b[0];
-    return [v, d, (a[2] - 2 * d * b[1] - v * b[2]) / b[0]];
-  },
+  "/": (a, b, v = a[0] / b[0], d = (a[1] - v * b[1]) / b[0]) => [v, d, (a[2] - 2 * d * b[1] - v * b[2]) / b[0]],
 };
 
 // formula("(s - y)**2/2", ["s", "y"])(3, 1) is [2, 2, 1].
@@ -41,7 +34,6 @@ function formula(text, names) {
   let at = 0;
   const fail = (what) => { throw new Error(`${what}; expected a formula in ${names.join(", ")}`); };
   const take = (...wanted) => (wanted.includes(words[at]) ? words[at++] : null);
-  const close = () => take(")") ?? fail(words[at] ? `“${words[at]}” stands where “)” should` : "“)” is missing");
   const chained = (part, ...signs) => () => {
     let left = part();
     for (let sign = take(...signs); sign; sign = take(...signs)) {
@@ -53,15 +45,12 @@ function formula(text, names) {
   const sum = chained(() => product(), "+", "-"), product = chained(() => signed(), "*", "/");
   function signed() {
     if (take("+")) return signed();
-    if (!take("-")) return raised();
-    const part = signed();
-    return (known) => part(known).map((value) => -value);
+    const minus = take("-"), part = minus ? signed() : raised();
+    return minus ? (known) => part(known).map((value) => -value) : part;
   }
   function raised() {
-    const base = atom();
-    if (!take("**")) return base;
-    const exponent = signed();
-    return (known) => { const u = base(known); return chain(power(u[0], exponent(known)[0]), u); };
+    const base = atom(), exponent = take("**") && signed();
+    return exponent ? (known) => { const u = base(known); return chain(power(u[0], exponent(known)[0]), u); } : base;
   }
   function atom() {
     const word = words[at++] ?? fail("the formula ends too early");
@@ -74,7 +63,7 @@ function formula(text, names) {
     if (word !== "(" && !of) fail(`“${word}” is not known`);
     if (of) take("(") ?? fail(`“${word}” needs its “(”`);
     const inner = sum();
-    close();
+    take(")") ?? fail(words[at] ? `“${words[at]}” stands where “)” should` : "“)” is missing");
     return of ? (known) => { const u = inner(known); return chain(of(u[0]), u); } : inner;
   }
   const whole = sum();
@@ -93,16 +82,14 @@ class Loss {
   // The largest l'' on [−reach, reach], sampled and then refined; refuses what is not convex there.
   gamma(y, reach) {
     const h = reach / 100;
-    let best = 0;
-    for (let k = -100; k <= 100; k++) {
-      const bend = this.bend(k * h, y);
-      if (!Number.isFinite(bend)) throw new Error(`l'' is ${bend} at s = ${(k * h).toPrecision(3)}, y = ${y}; expected a smooth loss`);
-      if (bend < -1e-9) throw new Error(`l'' is ${bend.toPrecision(3)} at s = ${(k * h).toPrecision(3)}, y = ${y}; expected a convex loss`);
-      if (bend > this.bend(best * h, y)) best = k;
+    let at = 0;
+    for (let s = -reach, k = 0; k <= 200; s = -reach + ++k * h) {
+      const bend = this.bend(s, y), wanted = bend >= -1e-9 ? "" : bend < 0 ? "convex" : "smooth";
+      if (wanted || bend === Infinity) throw new Error(`l'' is ${bend.toPrecision(3)} at s = ${s.toPrecision(3)}, y = ${y}; expected a ${wanted || "smooth"} loss`);
+      if (bend > this.bend(at, y)) at = s;
     }
-    let at = best * h;
     for (let width = h; width > 1e-9 * reach; width /= 2) {
-      for (const near of [at - width / 2, at + width / 2]) if (Math.abs(near) <= reach && this.bend(near, y) > this.bend(at, y)) at = near;
+      for (const s of [at - width / 2, at + width / 2]) if (Math.abs(s) <= reach && this.bend(s, y) > this.bend(at, y)) at = s;
     }
     return Math.max(this.bend(at, y), 1e-12);
   }
@@ -125,10 +112,7 @@ class Loss {
     return s;
   }
 
-  conjugate(w, y, guess = 0) {
-    const s = this.answer(w, y, guess);
-    return w * s - this.value(s, y);
-  }
+  conjugate(w, y, guess = 0) { const s = this.answer(w, y, guess); return w * s - this.value(s, y); }
 }
 
 // ---- vectors, and sets by their minimizers of ⟨d, β⟩ + R(β) ----
@@ -157,19 +141,9 @@ const ball = (argmin) => ({
   reach: (x) => Math.max(-dot(x, argmin(x)), dot(x, argmin(scaled(-1, x)))),
 });
 const SETS = {
-  l1: (radius) => ball((d) => {
-    const best = leader(d.map(Math.abs));
-    return d.map((value, k) => (k === best ? -radius * Math.sign(value) : 0));
-  }),
+  l1: (radius) => ball((d, best = leader(d.map(Math.abs))) => d.map((value, k) => (k === best ? -radius * Math.sign(value) : 0))),
   l2: (radius) => ball((d) => scaled(-radius / (norm(d) || 1), d)),
   hull: (corners) => ball((d) => corners[leader(corners.map((corner) => -dot(corner, d)))]),
-  nuclear: (height, width, radius) => ball((d) => {
-    const rows = Array.from({ length: height }, (_, r) => Array.from(d.slice(r * width, (r + 1) * width)));
-    const u = leading(gram(rows)), v = new Float64Array(width);
-    rows.forEach((row, r) => row.forEach((value, c) => { v[c] += u[r] * value; }));
-    const size = norm(v) || 1;
-    return Float64Array.from({ length: d.length }, (_, k) => (-radius * u[Math.floor(k / width)] * v[k % width]) / size);
-  }),
   ridge: (mu, radius) => ({
     mu,
     argmin: (d) => scaled(-1 / Math.max(mu, norm(d) / radius), d),
@@ -185,8 +159,7 @@ class Problem {
   constructor({ X, y, loss, set, p = X[0].length }) {
     Object.assign(this, { X, y, set, p, n: X.length, loss: typeof loss === "string" ? new Loss(loss) : loss });
     this.entries = typeof X[0] === "number";
-    const unit = (k) => Float64Array.from({ length: p }, (_, i) => +(i === k));
-    this.reach = this.entries ? Array(this.n).fill(set.reach(unit(0))) : X.map((x) => set.reach(x));
+    this.reach = this.entries ? Array(this.n).fill(set.reach(Float64Array.of(1, ...Array(p - 1).fill(0)))) : X.map((x) => set.reach(x));
     this.gammas = y.map((label, j) => this.loss.gamma(label, Math.max(this.reach[j], 1e-9)));
     this.energy = mean(this.gammas.map((gamma, j) => gamma * this.reach[j] ** 2));
   }
@@ -198,9 +171,7 @@ class Problem {
   }
 
   gradient(w) {
-    const d = new Float64Array(this.p);
-    w.forEach((value, j) => this.add(j, value / this.n, d));
-    return d;
+    return w.reduce((d, value, j) => (this.add(j, value / this.n, d), d), new Float64Array(this.p));
   }
 
   answers(beta) { return this.y.map((y, j) => this.loss.slope(this.predict(j, beta), y)); }
@@ -245,7 +216,6 @@ function random(seed) {
   for (let k = 0; k < 5; k++) next();
   return next;
 }
-const normal = (next) => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next());
 
 // A uniform batch without replacement, by Floyd's method.
 function subset(next, n, size) {
@@ -262,15 +232,9 @@ class Run {
   constructor(problem, { kind, batch = 1, seed = 0, batches = null, own = null, sigma = null }) {
     const { n, p, y, loss } = problem, N = n / batch;
     Object.assign(this, { problem, kind, batch, batches, N, i: 0, next: random(seed), linear: problem.set.mu > 0 && kind !== "sublinear" && kind !== "euclidean" });
-    const constants = problem.set.mu > 0 && !problem.entries ? problem.sigmas(batch) : { sigma: 1 };
-    this.sigma = sigma ?? constants.sigma;
-    this.kappas = constants.kappas;
-    this.own = own && formula(own, ["i", "N", "n", "b", "sigma"]);
-    this.s = new Float64Array(n);
-    this.w = Float64Array.from(y, (label) => loss.slope(0, label));
-    this.d = problem.gradient(this.w);
-    this.beta = new Float64Array(p);
-    this.wAverage = this.w.slice();
+    const constants = problem.set.mu > 0 ? problem.sigmas(batch) : { sigma: 1 }, w = Float64Array.from(y, (label) => loss.slope(0, label));
+    Object.assign(this, { sigma: sigma ?? constants.sigma, kappas: constants.kappas, own: own && formula(own, ["i", "N", "n", "b", "sigma"]) });
+    Object.assign(this, { s: new Float64Array(n), w, wAverage: w.slice(), d: problem.gradient(w), beta: new Float64Array(p) });
     const atom = problem.set.argmin(this.d), decay = (t) => { const x = -t * Math.log1p(-1 / (N * this.sigma)); return Math.exp(-x) / -Math.expm1(-x); };
     this.facts = { N, E: problem.energy, sigma: this.sigma, decay, start: problem.primal(atom) - problem.dual(this.w, this.s) };
   }
@@ -293,7 +257,7 @@ class Run {
     const { problem: { loss, y, reach, gammas }, s, w, kind } = this;
     if (kind === "exact") return this.root(j, a);
     if (kind !== "euclidean") return s[j] + eta * (a - s[j]);
-    const target = w[j] + gammas[j] * eta * (a - s[j]), M = reach[j];
+    const target = w[j] + gammas[j] * eta * (a - s[j]), M = reach[j]; // projected onto the answers to [−M, M]
     if (target >= loss.slope(M, y[j])) return M;
     return target <= loss.slope(-M, y[j]) ? -M : loss.answer(target, y[j], s[j]);
   }
@@ -320,17 +284,17 @@ class Run {
     for (let j = 0; j < n; j++) wAverage[j] += alpha * (w[j] - wAverage[j]);
     for (let k = 0; k < beta.length; k++) beta[k] += alpha * (atom[k] - beta[k]);
     for (const [j, to] of rows.map((j) => [j, this.moved(j, problem.predict(j, atom), eta)])) {
-      const before = w[j];
-      s[j] = to;
-      w[j] = loss.slope(to, y[j]);
-      problem.add(j, (w[j] - before) / n, d);
+      const after = loss.slope(to, y[j]);
+      problem.add(j, (after - w[j]) / n, d);
+      [s[j], w[j]] = [to, after];
     }
     this.i += 1;
   }
 
   primal() { return this.problem.primal(this.beta); }
-  // Of the w that the theorem speaks about.
-  dual() { return this.linear ? this.problem.dual(this.w, this.s) : this.problem.dual(this.wAverage, this.s); }
+  dual() { // of the w that the theorem speaks about
+    return this.linear ? this.problem.dual(this.w, this.s) : this.problem.dual(this.wAverage, this.s);
+  }
   gap() { return this.primal() - this.dual(); }
   bound(name) { return BOUNDS[name](this.facts, this.i); }
 }

@@ -1,6 +1,13 @@
 const STEPS = 80, LETTERS = ["####..####.##...##.####.", "#...#.#....#.#.#.#.#...#", "####..#....#..#..#.#...#", "#..#..#....#.....#.#...#", "#...#.####.#.....#.####."];
 const TALL = 4, WIDE = 2, ROWS = LETTERS.length + 2, COLUMNS = LETTERS[0].length + 2, HEIGHT = ROWS * TALL, WIDTH = COLUMNS * WIDE;
 
+// Matrices of this shape and nuclear norm: the best atom has the leading singular vectors of d.
+SETS.nuclear = (height, width, radius) => ball((d) => {
+  const rows = span(height).map((r) => Array.from(d.slice(r * width, (r + 1) * width))), u = leading(gram(rows));
+  const v = span(width).map((c) => rows.reduce((sum, row, r) => sum + u[r] * row[c], 0)), size = norm(v) || 1;
+  return Float64Array.from({ length: d.length }, (_, k) => (-radius * u[Math.floor(k / width)] * v[k % width]) / size);
+});
+
 live({
   layout: { columns: 2, height: "12.6rem" },
   controls: [range("share", "Pixels seen, %", 10, 90, 30, 5), range("size", "Radius, % of the picture's norm", 20, 150, 100, 10), seed()],

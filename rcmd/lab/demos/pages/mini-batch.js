@@ -1,7 +1,7 @@
 const STEPS = 30, LOOKS = { published: VERMILION, corrected: BLUE, own: ORANGE };
 
 live({
-  controls: [range("n", "Rows n", 4, 20, 10), range("b", "Batch b", 1, 10, 10), range("alike", "Alike", 0, 1, 1, 0.05), words("own", "Your step η(i, N, n, b, sigma) =", "1.5/sigma"), seed()],
+  controls: [range("n", "Rows n", 4, 20, 10), range("b", "Batch b", 1, 10, 10), range("alike", "Alike", 0, 1, 1, 0.05), words("own", "Your step η(i, N, n, b, sigma) =", "1.5/(sigma + 0.5)"), seed()],
   limits({ n }, { b }) { b.max = n; read(); },
   start: 6,
   run({ n, b, alike, own, seed }) {
