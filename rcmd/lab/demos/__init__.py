@@ -9,6 +9,8 @@ import os
 from itertools import pairwise
 from pathlib import Path
 
+__all__ = ["SUMMARIES", "write_all", "write_page"]
+
 SUMMARIES = {
     "equivalence": "primal Frank-Wolfe steps and dual mirror steps, side by side",
     "race": "the gap beside its bound over 1,000 passes, for three step sizes",

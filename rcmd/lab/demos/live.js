@@ -21,7 +21,7 @@ const path = (points, X, Y) => points.map(([x, y], k) => (k && Number.isFinite(Y
   .filter((word) => !/NaN|Inf/.test(word)).join("");
 const stroke = (colour, width, dash) => `fill="none" stroke="${colour}" stroke-width="${width}" stroke-dasharray="${dash}" stroke-linejoin="round"`;
 const line = (name, colour, points, { width = 2, dash = "", fill = "none" } = {}) => ({
-  name, swatch: `<path d="M0 7H24" ${stroke(colour, width, dash)}/>`,
+  name, swatch: `<path d="M0 1H24V13H0Z" fill="${fill}"/><path d="M0 7H24" ${stroke(colour, width, dash)}/>`,
   svg: (X, Y) => `<path d="${path(points, X, Y)}" ${stroke(colour, width, dash).replace('"none"', `"${fill}"`)}/>`,
 });
 const SHAPES = {
