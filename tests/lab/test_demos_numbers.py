@@ -155,6 +155,7 @@ def test_a_step_of_ones_own(engine):
 FORMULAS = [
     *LOSSES, "exp(s) - y*s", "sqrt(1 + (s - y)**2) - 1", "logcosh(s - y)",
     "cosh(s)/3 - tanh(y)*s", "asinh(s)*s - .5e0*s**2*-1", "1 + 2*-s**2**1*-3/log1p(y)",
+    "(s + y)/(2 + exp(s))",
 ]  # fmt: skip
 
 
