@@ -242,13 +242,14 @@ def test_entries_are_completed_and_held_out_ones_predicted(capsys, ratings):
         capsys, path, "--rows", "entries", "--oracle", f"nuclear:auto:{radius}", "--held-out", 0.2
     )
     assert (status, err) == (0, "")
+    out = unfolded(out)
     assert out.startswith(f"rows and columns of {path} are counted from 1, as no 0 occurs\n")
     assert "n = 64" in out
     _, norm, first = said(
-        r"β is 12 × 9 of rank (\d+) and nuclear norm (\S+), .* values (\S+),", unfolded(out)
+        r"β is 12 × 9 of rank (\d+) and nuclear norm (\S+), .* values (\S+),", out
     )
     assert 0.9 * radius <= first <= norm <= radius * (1 + 1e-9)
-    (error,) = said(r"16 entries held out: relative error (\S+)", unfolded(out))
+    (error,) = said(r"16 entries held out: relative error (\S+)", out)
     assert error < 0.2
     (gap,) = said(r"is at most (\S+) above the optimum", out)
     observed = np.loadtxt(path)[:, 2]

@@ -99,6 +99,7 @@ function ticks({ low, high, log, whole }) {
 }
 function draw(figure, { x, y, marks, handles = [], equal = false }) {
   const plot = figure.querySelector(".plot"), [width, height] = [plot.clientWidth, plot.clientHeight];
+  if (width < 120) return; // the window has no size yet
   let box = [58, 8, width - 12, height - 44];
   if (equal) {
     const unit = Math.min((box[2] - box[0]) / (x.high - x.low), (box[3] - box[1]) / (y.high - y.low));
