@@ -35,8 +35,9 @@ def parsed(source: str) -> Text:
             f"the text {title!r} has the sections {rest[::2]}; expected a title and {HEADINGS}"
         )
     see, *lists, program = rest[1::2]
-    title = title.removeprefix("# ")
-    return Text(title, lead, _paragraphs(see), *map(_items, lists), program.strip("\n"))
+    tries, panels, numbers = map(_items, lists)
+    title, program = title.removeprefix("# "), program.strip("\n")
+    return Text(title, lead, _paragraphs(see), tries, panels, numbers, program)
 
 
 def _paragraphs(source: str) -> list[str]:

@@ -17,8 +17,8 @@ live({
       const seen = [...times].map((time) => {
         while (run.i < time) run.step();
         const atom = problem.set.argmin(run.d), eta = run.eta(), ways = X.map((x) => dot(x, atom));
-        const shares = ways.map((a, j) => [run.moved(j, a, eta) - run.s[j], a - run.s[j]]).filter(([, way]) => Math.abs(way) > 1e-7);
-        return { passes: (time * b) / n, gap: run.gap(), bound: bound ? run.bound(bound) : NaN, share: shares.length ? mean(shares.map(([moved, way]) => moved / way)) : NaN };
+        const shares = ways.map((a, j) => [run.moved(j, a, eta) - run.s[j], a - run.s[j]]).filter(([, way]) => Math.abs(way) > 1e-10);
+        return { passes: (time * b) / n, gap: run.gap(), bound: bound ? run.bound(bound) : NaN, share: shares.length === n ? mean(shares.map(([moved, way]) => moved / way)) : NaN };
       });
       return [name, Object.assign(seen, { sigma: run.sigma })];
     }));
