@@ -16,9 +16,8 @@ live({
       const bound = { paper: "linear-energy", exact: "exact-start" }[name];
       const seen = [...times].map((time) => {
         while (run.i < time) run.step();
-        const atom = problem.set.argmin(run.d), eta = run.eta(), ways = X.map((x) => dot(x, atom));
-        const shares = ways.map((a, j) => [run.moved(j, a, eta) - run.s[j], a - run.s[j]]).filter(([, way]) => Math.abs(way) > 1e-10);
-        return { passes: (time * b) / n, gap: run.gap(), bound: bound ? run.bound(bound) : NaN, share: shares.length === n ? mean(shares.map(([moved, way]) => moved / way)) : NaN };
+        const shares = y.map((label, j) => 1 / (1 + run.kappas[j] * problem.loss.bend(run.s[j], label)));
+        return { passes: (time * b) / n, gap: run.gap(), bound: bound ? run.bound(bound) : NaN, share: name === "exact" ? mean(shares) : run.eta() };
       });
       return [name, Object.assign(seen, { sigma: run.sigma })];
     }));
