@@ -12,14 +12,14 @@ from pathlib import Path
 __all__ = ["SUMMARIES", "write_all", "write_page"]
 
 SUMMARIES = {
-    "equivalence": "primal Frank-Wolfe steps and dual mirror steps, side by side",
-    "race": "the gap beside its bound over 1,000 passes, for three step sizes",
-    "substitute-gradient": "the substitute gradient d beside the true gradient, over time",
-    "the-bound": "the gap, its exact expectation and the theorem's bound, for n, k and b",
-    "mini-batch": "why batches need σ_b: the published step size diverging beside the right one",
+    "equivalence": "primal Frank-Wolfe and dual mirror steps, side by side",
+    "race": "gaps beside their bounds over 1,000 passes, for three steps",
+    "substitute-gradient": "the substitute gradient beside the true one, over time",
+    "the-bound": "the gap, its exact expectation, and the theorem's bound",
+    "mini-batch": "why batches need σ_b: the published step runs away",
     "two-geometries": "three prox functions for the dual step on one problem",
     "matrix-completion": "a picture being filled in from some of its pixels",
-    "new-loss": "a new loss in one line: its slope, its conjugate, and a run with it",
+    "new-loss": "a loss by its formula: slope, conjugate, and a run with it",
 }
 """What each page shows."""
 
