@@ -127,7 +127,8 @@ class Chromium:
         self.requests.clear()
         self.resize(width)
         self.call("Page.navigate", url=path.as_uri())
-        self.wait_for(f"document.readyState === 'complete' && location.href === '{path.as_uri()}'")
+        there = f"location.href === '{path.as_uri()}' && innerWidth === {width}"
+        self.wait_for(f"document.readyState === 'complete' && {there}")
 
     def resize(self, width: int, height: int = 1000) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}

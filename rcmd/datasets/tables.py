@@ -122,7 +122,8 @@ def _text_table(name: str) -> tuple[list[str], list[Any]]:
     if not lines:
         return [], []
     header = not all(is_number(word) for word in lines[0])
-    names = [w.strip() for w in lines[0]] if header else [f"x{i + 1}" for i in range(len(lines[0]))]
+    words = lines[0] if header else [""] * len(lines[0])
+    names = [word.strip() or f"x{i}" for i, word in enumerate(words, start=1)]
     rows = lines[header:]
     for place, row in enumerate(rows):
         if len(row) != len(names):

@@ -35,9 +35,27 @@ def check_json(target: str | None) -> None:
 
 
 def say(text: str, json_target: str | None) -> None:
-    """Print ``text``, control characters escaped, unless standard output is for JSON."""
+    """Print ``text``, control characters escaped, unless standard output is for JSON.
+
+    Lines are broken at the width of a terminal, and go on a little further in.
+    """
     if json_target != STANDARD_OUTPUT:
-        print(visible(text), flush=True)
+        print("\n".join(map(folded, visible(text).split("\n"))), flush=True)
+
+
+def folded(line: str) -> str:
+    """A line in lines of at most ``WIDTH``; words, such as names of files, are not cut.
+
+    >>> print(folded("  wrote " + 12 * "paths " + "a-few-words.svg"))
+      wrote paths paths paths paths paths paths paths paths paths paths paths paths
+        a-few-words.svg
+    """
+    if len(line) <= WIDTH:
+        return line
+    inward = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(
+        line, WIDTH, subsequent_indent=inward, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def write_json(data: Any, target: str | os.PathLike[str] | None) -> None:

@@ -25,6 +25,11 @@ def as_rows(X: Any) -> Rows:
     """
     if isinstance(X, Rows):
         return X
+    if hasattr(X, "collect_schema") and not hasattr(X, "__array__"):
+        raise ValueError(
+            f"X is a {type(X).__name__}, whose numbers are not there yet; expected a data frame: "
+            "X.collect()"
+        )
     if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
         return OperatorRows(X)
     rows = _checked_sparse(X) if sp.issparse(X) else _checked_dense(X)
@@ -37,10 +42,10 @@ def as_rows(X: Any) -> Rows:
 
 def columns_of(X: Any) -> tuple[str, ...] | None:
     """The names of the columns of a data frame, from pandas, polars or Arrow; else ``None``."""
-    named = next((a for a in ("column_names", "columns") if hasattr(X, a)), None)
-    if named is None or isinstance(X, Rows) or not hasattr(X, "__array__"):
+    if isinstance(X, Rows) or not hasattr(X, "__array__"):
         return None
-    return tuple(map(str, getattr(X, named)))
+    named = next((a for a in ("column_names", "columns") if hasattr(X, a)), None)
+    return None if named is None else tuple(map(str, getattr(X, named)))
 
 
 def numbers_of(X: Any, columns: tuple[str, ...]) -> Array:

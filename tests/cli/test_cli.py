@@ -31,6 +31,11 @@ def run(capsys, *words):
     return status, captured.out, captured.err
 
 
+def unfolded(out):
+    """The lines as they were before they were broken for the terminal."""
+    return re.sub(r"(?<=\S)\n {2,}(?=\S)", " ", out)
+
+
 def refusal(capsys, *words):
     """The one line that a command says which has status 2 and no output."""
     assert main(list(map(str, words))) == 2
@@ -88,8 +93,9 @@ def own(tmp_path):
 def test_check_says_whether_a_contract_holds(capsys, own, name, status):
     assert main(["check", f"{own}:{name}"]) == status
     captured = capsys.readouterr()
-    assert ("FAIL  derivative is the slope of value" in captured.out) == (status == 1)
-    assert ("likely cause: wrong sign" in captured.out) == (status == 1)
+    said = unfolded(captured.out)
+    assert ("FAIL  derivative is the slope of value" in said) == (status == 1)
+    assert ("likely cause: wrong sign" in said) == (status == 1)
     assert captured.err.count("\n") == (status == 2)
 
 
@@ -109,7 +115,7 @@ def test_with_nothing_the_algorithm_itself_is_seen(capsys):
     rows = [line.split() for line in lines[start : lines.index("", start)]]
     assert len(rows) >= 15
     gaps, best, bounds = ([float(row[column]) for row in rows] for column in (3, 4, 5))
-    assert max(map(len, lines[start - 1 : start + len(rows)])) <= 80
+    assert max(map(len, lines)) <= 80
     assert best[-1] <= 1e-2 < best[-2]
     assert all(gap >= least for gap, least in zip(gaps, best, strict=True))
     assert gaps[0] > best[0]  # after one certificate another pair is better
@@ -120,7 +126,7 @@ def test_with_nothing_the_algorithm_itself_is_seen(capsys):
     assert drawn.count("-") >= 15
     assert re.fullmatch(
         r"with corrections: a certified gap of \S+e-\d\d after [\d,]{5,6} gradients, by --method "
-        r"corrected --tol 1e-06", lines[-1],
+        r"corrected --tol 1e-06", unfolded(out).splitlines()[-1],
     )  # fmt: skip
     assert "with corrections:" not in run(capsys, "--method", "rcmd", "--tol", "0.3")[1]
 
@@ -139,7 +145,7 @@ def test_a_result_is_saved_whatever_becomes_of_the_truth(capsys, tmp_path, monke
         monkeypatch.setattr("rcmd.model.truth.solve", no_solver)
     status, out, err = run(capsys, "--loss", loss, "--save", file, "--tol", "0.3")
     assert (status, err) == (0, "")
-    assert out.splitlines()[-2].startswith("no comparison with CVXPY: ")
+    assert unfolded(out).splitlines()[-2].startswith("no comparison with CVXPY: ")
     assert load_result(file).success
 
 
@@ -236,6 +242,7 @@ def test_entries_are_completed_and_held_out_ones_predicted(capsys, ratings):
         capsys, path, "--rows", "entries", "--oracle", f"nuclear:auto:{radius}", "--held-out", 0.2
     )
     assert (status, err) == (0, "")
+    out = unfolded(out)
     assert out.startswith(f"rows and columns of {path} are counted from 1, as no 0 occurs\n")
     assert "n = 64" in out
     _, norm, first = said(

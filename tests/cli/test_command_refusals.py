@@ -59,7 +59,6 @@ REFUSED = {
     "fuzz --seed -1": "--seed is -1; expected a number ≥ 0",
     "demo equivalance": "NAME: invalid choice: 'equivalance' (choose from",
     "demo mini-batch --out none/a.html": f"{NO_FOLDER}; create",
-    "demo mini-batch --seed -1": "--seed is -1; expected a whole number from 0 on",
     "demo --out a.html": "--out is 'a.html' while no page is named; expected rcmd demo NAME",
 }
 FILES = {
@@ -84,7 +83,7 @@ def check(tmp_path, monkeypatch, capsys):
 
     for owner, name in (
         (Run, "finish"), (racing.Entrant, "solve"), (oracles, "race"), (peers, "compete"),
-        (demo, "make_page"), (demo.webbrowser, "open"), (replicate, "sweep"),
+        (demo, "write_page"), (demo.webbrowser, "open"), (replicate, "sweep"),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, work)
 

@@ -124,11 +124,6 @@ def first_step(told):
     return record["gradients"] / record["iteration"]
 
 
-def scenes(told):
-    """The numbers of the page, without the command that makes it."""
-    return [len(page) and page.partition(b'"scenes"')[2] for page in told.files.values()]
-
-
 DIFFERENT = object()
 SOLVE = "solve rows --method rcmd --batch 4 --tol 0.03"
 SAVED = f"{SOLVE} --checkpoint new.ckpt"
@@ -246,7 +241,6 @@ CHANGES = [
     ("check logistic", "--field=tau=1", status, 2),
     ("demo mini-batch", "--no-open", lambda t: "opened" in t.files, False),
     (DEMO, "--out new.html", wrote("new.html"), True),
-    (DEMO, "--seed 3", scenes, DIFFERENT),
     ("convert rows new.rows", "--features 9", lambda t: t.data["features"], 9),
     ("convert rows new.rows", "--float32", lambda t: t.data["bytes"], DIFFERENT),
 ]  # fmt: skip

@@ -86,8 +86,8 @@ SHOWN_AT = {
 """Contracts, exceptions and what functions return: their example is where they are made."""
 
 WITHOUT = {
-    "rcmd.lab.demos.make_page": "takes seconds; tests of the demos make every page",
-    "rcmd.lab.demos.write_page": "takes seconds; tests of the demos make every page",
+    "rcmd.lab.demos.write_all": "writes files; tests of the demos write every page",
+    "rcmd.lab.demos.write_page": "writes files; tests of the demos write every page",
     "rcmd.distributed.world": "needs mpirun",
 }
 

@@ -27,12 +27,21 @@ def test_without_a_name_it_lists(capsys):
 
 
 def test_a_page_is_written_and_opened(opened, tmp_path, capsys):
-    assert main(["demo", "mini-batch", "--seed", "3"]) == 0
+    assert main(["demo", "mini-batch"]) == 0
     page = (tmp_path / "mini-batch.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert "rcmd demo mini-batch --seed 3" in page
+    assert "rcmd demo mini-batch" in page
     assert opened == [(tmp_path / "mini-batch.html").as_uri()]
     assert capsys.readouterr().out == "wrote mini-batch.html\n"
+
+
+def test_all_pages_are_written_with_an_index(opened, tmp_path, capsys):
+    for out in ([], ["--out", "mine"], ["--out", "mine"]):  # a folder that is there is written into
+        assert main(["demo", "all", *out]) == 0
+        folder = tmp_path / (out[1] if out else "rcmd-pages")
+        assert sorted(path.stem for path in folder.iterdir()) == sorted(["index", *SUMMARIES])
+        assert opened.pop() == (folder / "index.html").as_uri()
+    assert capsys.readouterr().out.splitlines()[0] == "wrote rcmd-pages/index.html"
 
 
 def test_a_machine_without_a_browser_is_told_so(opened, monkeypatch, capsys):
@@ -44,5 +53,5 @@ def test_a_machine_without_a_browser_is_told_so(opened, monkeypatch, capsys):
 def test_what_is_missing_is_named_with_its_extra(opened, monkeypatch, capsys):
     monkeypatch.setattr(command, "find_spec", lambda module: None)
     assert main(["demo", "mini-batch"]) == 2
-    words = "teaching pages need plotly and latex2mathml: pip install 'rcmd-opt[demo]'"
+    words = "teaching pages need latex2mathml: pip install 'rcmd-opt[demo]'"
     assert words in capsys.readouterr().err

@@ -8,26 +8,23 @@ import pytest
 from rcmd import CrossEntropy, L1Ball, LeastSquares, Logistic, Problem, load_result, path, solve
 from rcmd.datasets import make_classification
 
-
-class Frame:
-    """What pandas, polars and Arrow have in common: names, and an array when asked for one."""
-
-    def __init__(self, columns: dict[str, Any], word: str = "columns") -> None:
-        self._held = columns
-        setattr(self, word, list(columns))
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return np.stack([np.asarray(column) for column in self._held.values()], axis=1)
+NAMES = ("age", "bmi", "dose")
 
 
-def frame(word: str = "columns") -> tuple[Frame, Any]:
+def frames(kind: str, columns: Any) -> Any:
+    """A data frame of pandas, polars or Arrow."""
+    package = pytest.importorskip({"arrow": "pyarrow"}.get(kind, kind))
+    return package.table(columns) if kind == "arrow" else package.DataFrame(columns)
+
+
+def frame(kind: str = "pandas") -> tuple[Any, Any]:
     X, y = make_classification(n=60, p=3, density=1, rng=0)
-    return Frame(dict(zip(("age", "bmi", "dose"), X.T, strict=True)), word), y
+    return frames(kind, dict(zip(NAMES, np.array(X.T), strict=True))), y
 
 
-@pytest.mark.parametrize("word", ["columns", "column_names"])
-def test_columns_of_a_frame_name_the_coefficients(word: str, tmp_path: Any) -> None:
-    X, y = frame(word)
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_columns_of_a_frame_name_the_coefficients(kind: str, tmp_path: Any) -> None:
+    X, y = frame(kind)
     problem = Problem(X, y, Logistic(), L1Ball(2.0), intercept=3.0)
     assert problem.names == ("age", "bmi", "dose", "intercept")
     result = solve(problem, tol=1e-6)
@@ -37,6 +34,28 @@ def test_columns_of_a_frame_name_the_coefficients(word: str, tmp_path: Any) -> N
     plain = solve(Problem(np.asarray(X), y, Logistic(), L1Ball(2.0), intercept=3.0), tol=1e-6)
     assert (plain.beta == result.beta).all()
     assert plain.names == ("β1", "β2", "β3", "intercept")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_classes_in_a_column_of_words(kind: str) -> None:
+    X, y = frame(kind)
+    words = np.where(y > 0, "ill", "well").tolist()
+    if kind == "arrow":
+        column = pytest.importorskip("pyarrow").chunked_array([words[:20], words[20:]])
+    else:
+        column = frames(kind, {"outcome": words})["outcome"]
+    problem = Problem(X, column, Logistic(), L1Ball(2.0), labels=("well", "ill"))
+    assert problem.y.tolist() == y.tolist()
+    with pytest.raises(ValueError, match=r"y holds the labels 'ill', 'well'; expected numbers"):
+        Problem(X, column, Logistic(), L1Ball(2.0))
+
+
+def test_a_lazy_frame_is_to_be_collected_first() -> None:
+    lazy = frame("polars")[0].lazy()
+    with pytest.raises(
+        ValueError, match=r"X is a LazyFrame, whose numbers are not there yet; .*collect"
+    ):
+        Problem(lazy, np.ones(60), LeastSquares(), L1Ball(1.0))
 
 
 def test_paths_are_drawn_with_the_names() -> None:
@@ -53,17 +72,15 @@ def test_paths_are_drawn_with_the_names() -> None:
 
 
 def test_text_in_a_column_is_told_by_its_name() -> None:
-    held = {"age": [1.0, 2.0], "city": np.array(["Rome", "Oslo"], dtype=object)}
+    held = {"age": [1.0, 2.0], "city": ["Rome", "Oslo"]}
     with pytest.raises(ValueError, match=r"X holds 'Rome' in its column 'city'; .*encode it"):
-        Problem(Frame(held), [1.0, 2.0], LeastSquares(), L1Ball(1.0))
+        Problem(frames("pandas", held), [1.0, 2.0], LeastSquares(), L1Ball(1.0))
     gaps = {"age": np.array([1.0, None], dtype=object)}
     with pytest.raises(ValueError, match=r"X holds None in its column 'age'"):
-        Problem(Frame(gaps), [1.0, 2.0], LeastSquares(), L1Ball(1.0))
-    mixed = {"age": np.array([1, 2], dtype=object), "sex": np.array([True, False], dtype=object)}
-    assert Problem(Frame(mixed), [1.0, 2.0], LeastSquares(), L1Ball(1.0)).X.tolist() == [
-        [1.0, 1.0],
-        [2.0, 0.0],
-    ]
+        Problem(frames("pandas", gaps), [1.0, 2.0], LeastSquares(), L1Ball(1.0))
+    mixed = frames("pandas", {"age": [1, 2], "sex": [True, False]})
+    problem = Problem(mixed, [1.0, 2.0], LeastSquares(), L1Ball(1.0))
+    assert problem.X.tolist() == [[1.0, 1.0], [2.0, 0.0]]
 
 
 @pytest.mark.parametrize(

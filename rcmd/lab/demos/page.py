@@ -1,21 +1,14 @@
-"""A teaching page: its words, its code, its scenes, and the one HTML file with all of them.
+"""A teaching page: its words and its script, in one HTML file that loads nothing."""
 
-Style, script, plotly.js, data and formulas are in the file, which loads nothing.
-"""
-
-import json
-import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 from html import escape
 from importlib import import_module
 from importlib.resources import files
-from inspect import getsource
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rcmd import __version__
-from rcmd.lab.demos.drawing import Drawing, Trace, legend
 
 
 class Text(NamedTuple):
@@ -27,70 +20,24 @@ class Text(NamedTuple):
     tries: Sequence[str]  # what to try
     panels: Sequence[str]  # captions
     numbers: Sequence[str]  # the names of the numbers beside the picture
+    program: str  # the same in Python; the page fills in what stands in {braces}
 
 
-class Choice(NamedTuple):
-    """A few options of which the reader picks one; ``picked`` is at first."""
-
-    label: str
-    options: Sequence[str]
-    picked: str
-
-
-class Frame(NamedTuple):
-    """One position of the slider."""
-
-    label: str  # what the slider says there
-    readouts: Sequence[str]  # the numbers beside the picture, in words
-    changes: Sequence[Mapping[int, Trace]]  # for each panel: traces by place, always the same ones
-
-
-class Scene(NamedTuple):
-    """What one choice of the reader shows: panels, and what the slider does to them."""
-
-    drawings: Sequence[Drawing]
-    frames: Sequence[Frame]
-    start: int = 0
-
-
-class Page(NamedTuple):
-    """A teaching page."""
-
-    text: Text
-    choices: Sequence[Choice]
-    slider: str  # its name
-    scenes: Mapping[tuple[str, ...], Scene]  # by what the reader chose, an option of each choice
-    code: str  # what made the numbers
-    columns: int = 2  # panels side by side where the window is wide
-
-
-def make(
-    module: str,
-    scenes: Mapping[Any, Scene],
-    slider: str,
-    choices: Sequence[Choice] = (),
-    columns: int = 2,
-) -> Page:
-    """The page of a module, with the text of its name and the code above ``# The page``."""
-    file = files(__package__) / "texts" / f"{module.rpartition('.')[2]}.md"
-    text = parsed(file.read_text(encoding="utf-8"))
-    code = getsource(import_module(module)).partition("\n# The page\n")[0]
-    return Page(text, choices, slider, scenes, code, columns)
-
-
-HEADINGS = ["What you see", "What to try", "Panels", "Numbers"]
+HEADINGS = ["What you see", "What to try", "Panels", "Numbers", "In Python"]
 
 
 def parsed(source: str) -> Text:
-    """A title, paragraphs, and the four sections in their order; lines are broken at will."""
+    """A title, paragraphs, and the five sections in their order; lines are broken at will."""
     opening, *rest = re.split(r"^## (.*)$", source, flags=re.MULTILINE)
     title, *lead = _paragraphs(opening)
     if rest[::2] != HEADINGS or not title.startswith("# "):
         raise ValueError(
             f"the text {title!r} has the sections {rest[::2]}; expected a title and {HEADINGS}"
         )
-    see, *lists = rest[1::2]
-    return Text(title.removeprefix("# "), lead, _paragraphs(see), *map(_items, lists))
+    see, *lists, program = rest[1::2]
+    tries, panels, numbers = map(_items, lists)
+    title, program = title.removeprefix("# "), program.strip("\n")
+    return Text(title, lead, _paragraphs(see), tries, panels, numbers, program)
 
 
 def _paragraphs(source: str) -> list[str]:
@@ -101,70 +48,59 @@ def _items(source: str) -> list[str]:
     return [" ".join(item.split()) for item in re.split(r"^- ", source, flags=re.MULTILINE)[1:]]
 
 
-LOWERED = r'<msup><mpadded height="0.75em">\1</mpadded>'
-"""Browsers put superscripts above whatever stands below them; in print they ignore accents."""
+@cache
+def part(name: str) -> str:
+    """One of the files from which pages are made."""
+    return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-def write_page(page: Page, path: str | os.PathLike[str], command: str) -> None:
-    """Write the page to ``path``; ``command`` is what makes it again."""
-    Path(path).write_text(html(page, command), encoding="utf-8")
+def text_of(name: str) -> Text:
+    """The words of the page ``name``."""
+    return parsed(part(f"pages/{name}.md"))
 
 
-def html(page: Page, command: str) -> str:
-    """The whole file."""
-    template, style, script = (
-        (files(__package__) / name).read_text(encoding="utf-8")
-        for name in ("page.html", "style.css", "page.js")
-    )
-    scenes = [
-        {
-            "key": key,
-            "start": scene.start,
-            "drawings": [drawing._asdict() for drawing in scene.drawings],
-            "frames": [frame._asdict() for frame in scene.frames],
-        }
-        for key, scene in page.scenes.items()
-    ]
-    data = json.dumps({"scenes": scenes}, allow_nan=False, separators=(",", ":"))
-    return template.format(
-        title=escape(page.text.title),
-        style=style,
-        lead="\n".join(map(paragraph, page.text.lead)),
-        choices="".join(_choice(place, choice) for place, choice in enumerate(page.choices)),
-        slider=typeset(page.slider),
-        columns=page.columns,
-        panels="\n".join(map(_panel, page.text.panels, next(iter(page.scenes.values())).drawings)),
-        readouts="".join(
-            f"<div><dt>{typeset(name)}</dt><dd></dd></div>" for name in page.text.numbers
-        ),
-        explanation="\n".join(map(paragraph, page.text.explanation)),
-        tries="\n".join(f"<li>{typeset(text)}</li>" for text in page.text.tries),
-        code=escape(page.code, quote=False),
-        command=escape(command, quote=False),
+def page(name: str, following: str = "") -> str:
+    """The whole file, with a link to the page ``following`` beside it, if there is one."""
+    text = text_of(name)
+    return part("page.html").format(
+        name=name,
+        title=escape(text.title),
+        links=_links(following) if following else "<span>rcmd · teaching pages</span>",
+        style=part("style.css"),
+        lead="\n".join(map(paragraph, text.lead)),
+        slider="Steps",
+        columns=len(text.panels),
+        panels="\n".join(map(_panel, text.panels)),
+        readouts="".join(f"<div><dt>{typeset(one)}</dt><dd></dd></div>" for one in text.numbers),
+        explanation="\n".join(map(paragraph, text.explanation)),
+        tries="\n".join(f"<li>{typeset(one)}</li>" for one in text.tries),
+        program=escape(text.program, quote=False),
         version=__version__,
-        # No data can end the element they stand in.
-        data=data.replace("<", "\\u003c"),
-        plotly=import_module("plotly.offline").get_plotlyjs(),
-        script=script,
+        script=part("rcmd.js") + part("live.js") + part(f"pages/{name}.js"),
     )
 
 
-def _choice(place: int, choice: Choice) -> str:
-    options = "".join(
-        f'<label><input type="radio" name="choice{place}" value="{escape(option)}"'
-        f"{' checked' if option == choice.picked else ''}>{escape(option)}</label>"
-        for option in choice.options
-    )
+def _links(following: str) -> str:
+    title = escape(text_of(following).title)
     return (
-        f"<fieldset><legend>{typeset(choice.label)}</legend>"
-        f'<div class="options">{options}</div></fieldset>'
+        '<a href="index.html">rcmd · teaching pages</a>'
+        f'<a href="{following}.html" rel="next">Next: {title} →</a>'
     )
 
 
-def _panel(caption: str, drawing: Drawing) -> str:
+def index(summaries: dict[str, str]) -> str:
+    """The page that lists the others."""
+    entries = "\n".join(
+        f'<li><a href="{name}.html">{escape(text_of(name).title)}</a> {escape(summary)}</li>'
+        for name, summary in summaries.items()
+    )
+    return part("index.html").format(style=part("style.css"), entries=entries, version=__version__)
+
+
+def _panel(caption: str) -> str:
     return (
-        f"<figure><figcaption>{typeset(caption)}</figcaption>{legend(drawing.traces)}"
-        '<div class="plot"></div></figure>'
+        f'<figure><figcaption>{typeset(caption)}</figcaption><ul class="legend"></ul>'
+        '<svg class="plot"><g class="ink"></g><g class="handles"></g></svg></figure>'
     )
 
 
@@ -188,6 +124,8 @@ def paragraph(text: str) -> str:
     return formula(displayed[1], "block") if displayed else f"<p>{typeset(text)}</p>"
 
 
+LOWERED = r'<msup><mpadded height="0.75em">\1</mpadded>'
+"""Browsers put superscripts above whatever stands below them; in print they ignore accents."""
 LETTER, PRIME = r"<m[in]>[^<]*</m[in]>", "<mi>(&#x0203[234];)</mi>"
 
 
