@@ -302,6 +302,8 @@ def _text(expression: Any) -> str:
     inner = [_text(argument) for argument in args]
     if name in ("Promote", "broadcast_to"):
         return inner[0]
+    if name == "index" and not args[0].args:
+        return str(expression.name())
     if name == "NegExpression":
         return f"-{inner[0]}"
     joints = {"AddExpression": " + ", "MulExpression": " @ ", "DivExpression": " / "}

@@ -12,6 +12,10 @@ from rcmd.applications.from_cvxpy.terms import Samples, Term, Terms, gather
 from rcmd.rows.validation import Array
 
 
+MOST_ROOTS = 1000
+"""Up to so many variables a quadratic form is inverted, for an ellipsoid."""
+
+
 class Feature(NamedTuple):
     """Something asked of the variables in ``places``: a penalty, or a constraint (``bound``).
 
@@ -73,6 +77,14 @@ class Space:
         ids, entries, factors = found
         places = np.array([self.starts[k] for k in ids]) + entries
         return places, float(abs(factors[0])), -affine.offset / factors
+
+    def ends(self, block: Any) -> tuple[float, float]:
+        """Bounds of a block's predictions, offset included, over the variables' bounds."""
+        X = self.matrix(block.rows)
+        sides = [X.multiply(end[None]).tocsr() for end in (self.lower, self.upper)]
+        least, most = sides[0].minimum(sides[1]), sides[0].maximum(sides[1])
+        sums = (np.asarray(side.sum(axis=1)).ravel() + block.offset for side in (least, most))
+        return float(next(sums).min()), float(next(sums).max())
 
     # ---- what is asked of the variables --------------------------------------------------------
 
@@ -174,11 +186,12 @@ class Space:
             return False
         features = [f for s in found.samples for f in self.of_samples(s)]
         features += [f for term in found.others for f in self.of_term(term)]
-        whole = len(found.samples) + len(found.others)
-        if found.linear or len(features) != 1 or whole != 1 or found.constant > 0:
+        if len(features) > 1 and {f.kind for f in features} == {"groups"}:
+            features = one_of_groups(features)
+        if found.linear or len(features) != 1 or found.constant > 0:
             return False
         feature, kind = features[0], features[0].kind
-        if kind == "linf":
+        if kind == "linf" or (kind == "l1" and len(feature.places) == 1):
             reach = -found.constant / feature.size
             ends = feature.centre - reach, feature.centre + reach
             self.lower[feature.places] = np.maximum(self.lower[feature.places], ends[0])
@@ -208,26 +221,26 @@ class Space:
 
     def of_samples(self, samples: Samples) -> list[Feature]:
         """Σ a(x − c)² and Σ (root·x)², which are ridge and a quadratic form."""
-        if samples.name != "square({0})" or np.ptp(samples.weights) > 1e-12 * samples.weights.max():
+        if samples.name != "square({0})":
             return []
         (leaf,) = samples.leaves
         found = leaf.selection()
-        weight = 2 * float(samples.weights[0])
-        if found is not None and np.ptp(abs(found[2])) == 0:
+        if found is not None:
             ids, entries, factors = found
+            strengths = 2 * samples.weights * factors**2
+            if np.ptp(strengths) > 1e-12 * strengths.max():
+                return []
             places = np.array([self.starts[k] for k in ids]) + entries
-            strength, centre = weight * float(factors[0] ** 2), -leaf.offset / factors
-            return [Feature("ridge", places, strength, samples, centre=centre)]
-        if leaf.offset.any():
-            return []
+            centre = -leaf.offset / factors
+            return [Feature("ridge", places, float(strengths[0]), samples, centre=centre)]
         root = self.matrix(leaf)
         places = np.unique(root.indices)
-        if root.shape[0] < len(places) or len(places) > 2000:
+        if leaf.offset.any() or not len(places) <= min(root.shape[0], MOST_ROOTS):
             return []
-        root = root[:, places].toarray()
+        root = np.sqrt(2 * samples.weights)[:, None] * root[:, places].toarray()
         if np.linalg.matrix_rank(root) < len(places):
             return []
-        return [Feature("quadratic", places, weight, samples.expression, np.linalg.inv(root.T @ root))]
+        return [Feature("quadratic", places, 1.0, samples, np.linalg.inv(root.T @ root))]
 
     def of_term(self, term: Term) -> list[Feature]:
         """A penalty by its atom, in its kind; "other" if it is none of those that are known."""
@@ -302,6 +315,17 @@ def _entropy(space: Space, expression: Any, weights: Array) -> list[Feature] | N
         return None
     return [Feature("entropy", found[0], -float(weights[0]), None)]
 
+
+def one_of_groups(found: list[Feature]) -> list[Feature]:
+    """Sums of norms as one, where their groups do not overlap."""
+    places = np.concatenate([f.places for f in found])
+    if len(np.unique(places)) < len(places):
+        return [f._replace(kind="other") for f in found]
+    groups = [g for f in found for g in f.more[0]]
+    weights = np.concatenate([f.size * f.more[1] for f in found])
+    centre = np.concatenate([f.centre for f in found])
+    whole = Feature("groups", places, 1.0, found, (groups, weights), centre)
+    return [whole]
 
 PENALTIES: dict[str, Callable[..., Any]] = {
     "norm1": _norm("l1"),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +134,9 @@ def _block(group: list[Samples], alone: bool) -> Block:
 
 
 def _quotient(t: Any, scale: Any) -> Any:
-    return t / scale if np.ndim(scale) or scale != 1 else t
+    """t/scale, as a number where it is one."""
+    found = np.asarray(t / scale, dtype=float)
+    return float(found.flat[0]) if np.ptp(found) == 0 else found
 
 
 def _number(values: Array, fields: dict[str, Array]) -> str:
@@ -201,12 +203,17 @@ def _centre(block: Block, match: Any) -> Array | None:
 
 def _likelihood(loss: Any, block: Block, most: float) -> Any:
     """The loss l(s) − ys, where its labels are allowed."""
-    y = -block.slope
+    y = 0.0 - block.slope
     return (loss, 1.0, y) if (y >= 0).all() and (y <= most).all() else (loss, 1.0, None)
 
 
-def assemble(blocks: list[Block]) -> Losses:
-    """One loss for all samples, and their data; weights have the mean 1."""
+def assemble(blocks: list[Block], ends: Callable[[Block], tuple[float, float]]) -> Losses:
+    """One loss for all samples, and their data; weights have the mean 1.
+
+    ``ends`` bound s over the bounds of the variables: logarithms are continued beyond them.
+    """
+    if any(LOGARITHM in block.formula for block in blocks):
+        blocks = [_continued(block, *ends(block)) for block in blocks]
     block = joined(blocks)
     offset = block.offset if block.offset.any() else None
     for pattern, build in SHIPPED:
@@ -233,6 +240,23 @@ def assemble(blocks: list[Block]) -> Losses:
             f"{parts} is no smooth convex loss of one prediction for each sample: {fault}"
         ) from None
     return _scaled(loss, y, block.weights, offset, fields)
+
+
+LOGARITHM = "log((s))"
+
+
+def _continued(block: Block, low: float, high: float) -> Block:
+    """Logarithms of predictions from ``low`` to ``high`` continued to all numbers.
+
+    Below by the parabola and above by the tangent that touch them there.
+    """
+    if not 0 < low < np.inf:
+        return block
+    own = f"log({low!r}) + (s - {low!r})/{low!r} - (s - {low!r})**2/(2*{low!r}**2)"
+    own = f"where(s > {low!r}, log(s), {own})"
+    if np.isfinite(high):
+        own = f"where(s > {high!r}, log({high!r}) + (s - {high!r})/{high!r}, {own})"
+    return replace(block, formula=block.formula.replace(LOGARITHM, own))
 
 
 def _scaled(loss: Any, y: Array, weights: Array, offset: Any, fields: dict[str, Array]) -> Losses:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,7 @@ from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.problem import Problem
 from rcmd.oracles import LinearMinOracle, Product
 from rcmd.rows import as_rows
+from rcmd.rows.layouts import cut
 from rcmd.rows.validation import Array
 from rcmd.solver.history import State, StopReason
 from rcmd.solver.result import Result
@@ -117,9 +119,8 @@ class CvxpyReading:
         callbacks = [close, *([given] if callable(given) else given)]
         if self.result is not None and "warm_start" not in options:
             options["warm_start"] = self.result
-        begun = solve(self.problem, tol=tol / self.scale, callbacks=callbacks, **options)
-        self.result = begun
-        return begun
+        self.result = solve(self.problem, tol=tol / self.scale, callbacks=callbacks, **options)
+        return self.result
 
 
 def _source(source: Any) -> str:
@@ -179,7 +180,7 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     gather(objective, np.array([float(sign)]), found)
     samples, features = _divided(space, found)
     blocks, added, linear = blocks_of(samples, found.linear)
-    losses = assemble(blocks)
+    losses = assemble(blocks, space.ends)
     slopes = np.zeros(space.p)
     constant = found.constant + added
     for leaf, weights in linear:
@@ -189,7 +190,7 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     order = np.concatenate([region.places for region in regions])
     columns = _columns(space, order)
     X = _rows(blocks, columns, space.p, before)
-    oracle = _regularizer(regions, losses, X, slopes[order] / losses.scale, problem, constant * 1.0)
+    oracle = _regularizer(regions, losses, X, slopes[order] / losses.scale, problem, constant)
     made = Problem(
         X, losses.y, losses.loss, oracle,
         weights=losses.weights, offset=losses.offset, fields=losses.fields,
@@ -323,7 +324,7 @@ def _bound(
             offset=losses.offset, fields=tuple(losses.fields[name] for name in losses.loss.reads),
         )  # fmt: skip
         start = _feasible(problem)
-        value = (abs(start) * 0 + start - constant) / losses.scale
+        value = (start - constant) / losses.scale
         zeros = [np.zeros(region.p) for region in regions]
         infimum = sum(
             float(oracle.minimum(zero))
@@ -334,8 +335,6 @@ def _bound(
     if level is not None:
         low, high = level.low, level.high
         rows = as_rows(X)
-        from rcmd.rows.layouts import cut
-
         for k, (region, oracle) in enumerate(zip(regions, oracles, strict=True)):
             if oracle is None:
                 continue
@@ -346,17 +345,15 @@ def _bound(
             low, high = low - top, high - bottom
         chosen = np.concatenate([np.arange(ends[k], ends[k + 1]) for k in open_ones])
         reach = reach_of(X[:, chosen], low, high)
-        if reach is not None:
-            for k in open_ones:
-                region = regions[k]
-                own = slice(*np.searchsorted(chosen, [ends[k], ends[k + 1]]))
+        for k in open_ones:
+            region, own = regions[k], slice(*np.searchsorted(chosen, [ends[k], ends[k + 1]]))
+            region.level = level.penalty
+            if reach is not None:
                 space, places = region.space, region.places
                 space.lower[places] = np.maximum(space.lower[places], reach[0][own])
                 space.upper[places] = np.minimum(space.upper[places], reach[1][own])
-                try:
-                    oracles[k] = _tilted(region.oracle(), tilts[k])
-                except Unbounded:
-                    continue
+            with suppress(Unbounded):
+                oracles[k] = _tilted(region.oracle(), tilts[k])
     for k in open_ones:
         if oracles[k] is None:
             raise ValueError(_no_bound(regions[k]))
@@ -519,12 +516,7 @@ def dual_values(reading: CvxpyReading, result: Result) -> dict[int, Any]:
         return {}
     if small.status not in ("optimal", "optimal_inaccurate"):
         return {}
-    return {c.id: _multiplier(c) for c in asked}
-
-
-def _multiplier(asked: Any) -> Any:
-    value = asked.dual_value
-    return value
+    return {c.id: c.dual_value for c in asked}
 
 
 __all__ = ["CvxpyReading", "from_cvxpy", "register_cvxpy"]

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from rcmd.applications.from_cvxpy.affine import constant
-from rcmd.applications.from_cvxpy.domains import Feature, Space
+from rcmd.applications.from_cvxpy.domains import Feature, Space, one_of_groups
+from rcmd.applications.from_cvxpy.tilted import Tilted
 from rcmd.oracles import (
     Box,
     BoxRidge,
@@ -107,6 +108,7 @@ class Region:
 def regions_of(space: Space, features: list[Feature], scale: float) -> list[Region]:
     """The variables in regions, those that nothing binds by what they are declared in."""
     rows, columns, count = [], [], 0
+    features = _joined_groups(space, features)
     sets = [feature.places for feature in features]
     for G, _, _ in space.matrices:
         sets += [G.indices[a:b] for a, b in zip(G.indptr, G.indptr[1:], strict=False)]
@@ -121,7 +123,7 @@ def regions_of(space: Space, features: list[Feature], scale: float) -> list[Regi
         rows.append(np.full(len(places), count))
         columns.append(places)
         count += 1
-    graph = (np.concatenate(rows), space.p * 0 + np.concatenate(columns))
+    graph = np.concatenate(rows), np.concatenate(columns)
     incidence = sp.csr_array((np.ones(len(graph[0])), graph), shape=(count, space.p))
     _, labels = connected_components(incidence.T @ incidence, directed=False)
     made = []
@@ -131,13 +133,27 @@ def regions_of(space: Space, features: list[Feature], scale: float) -> list[Regi
         made.append(_region(space, places, own, scale))
     return made
 
+def _joined_groups(space: Space, features: list[Feature]) -> list[Feature]:
+    """Sums of norms of variables that nothing else is asked of become one."""
+    asked = np.zeros(space.p, dtype=int)
+    for feature in features:
+        asked[feature.places] += 1
+    for G, _, _ in space.matrices:
+        asked[G.indices] += 2
+    asked[np.isfinite(space.lower) | np.isfinite(space.upper)] += 2
+    alone = [f for f in features if f.kind == "groups" and (asked[f.places] == 1).all()]
+    if len(alone) < 2:
+        return features
+    return [f for f in features if not any(f is one for one in alone)] + one_of_groups(alone)
+
+
 def _region(space: Space, places: Array, features: list[Feature], scale: float) -> Region:
     """The features by their kinds, added up; those that do not cover the region are the rest."""
     known: dict[str, Feature] = {}
     rest = []
     grouped = [feature for feature in features if feature.kind == "groups"]
     if len(grouped) > 1:
-        features = [f for f in features if f.kind != "groups"] + _one_of_groups(grouped)
+        features = [f for f in features if f.kind != "groups"] + one_of_groups(grouped)
     # Matrices come row by row; all others in the order of the variables.
     matrix = next((f for f in features if f.kind.startswith(("nuclear", "psd"))), None)
     if matrix is not None and len(matrix.places) == len(places):
@@ -166,17 +182,6 @@ def _region(space: Space, places: Array, features: list[Feature], scale: float) 
 SUMS = ("ridge", "l1")
 """Penalties of which two are one."""
 
-def _one_of_groups(found: list[Feature]) -> list[Feature]:
-    """Sums of norms as one, where their groups do not overlap."""
-    places = np.concatenate([f.places for f in found])
-    if len(np.unique(places)) < len(places):
-        return [f._replace(kind="other") for f in found]
-    groups = [g for f in found for g in f.more[0]]
-    weights = np.concatenate([f.size * f.more[1] for f in found])
-    centre = np.concatenate([f.centre for f in found])
-    whole = Feature("groups", places, 1.0, found, (groups, weights), centre)
-    return [whole]
-
 # ---- the rules ---------------------------------------------------------------------------------
 
 def _box(region: Region) -> LinearMinOracle:
@@ -186,6 +191,19 @@ def _ends(region: Region) -> tuple[Array, Array]:
     if not (np.isfinite(region.lower).all() and np.isfinite(region.upper).all()):
         raise Unbounded
     return region.lower, region.upper
+
+def _nonnegative(region: Region) -> LinearMinOracle:
+    """strength·‖β‖₁ where β ≥ 0, which is linear."""
+    centre = region.features["l1"].centre
+    if (region.lower < 0).any() or (centre is not None and centre.any()):
+        return _any(region)
+    upper, strength = region.upper, region.size("l1")
+    if region.level is not None:
+        upper = np.minimum(upper, region.level / strength)
+    if np.isinf(upper).any():
+        raise Unbounded
+    return Tilted(Box(region.lower, upper), np.full(region.p, strength))
+
 
 def _groups(region: Region, kind: str) -> tuple[Array, Any]:
     """The number of its group for every variable of a region, and the weights but for a factor."""
@@ -365,6 +383,7 @@ RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
     _kinds("box", "rows", "entropy"): _entropic,
     _kinds("rows", "entropy"): _entropic,
     _kinds("l1"): lambda r: r.centred(lambda: L1Penalty(r.size("l1"), r.radius("l1"))),
+    _kinds("l1", "box"): _nonnegative,
     _kinds("l1", "l1 ≤"): lambda r: r.centred(lambda: L1Penalty(r.size("l1"), r.radius("l1"))),
     _kinds("l1 ≤"): lambda r: r.centred(lambda: L1Ball(r.size("l1 ≤"))),
     _kinds("l2 ≤"): lambda r: r.centred(lambda: L2Ball(r.size("l2 ≤"))),

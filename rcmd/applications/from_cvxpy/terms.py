@@ -48,7 +48,7 @@ def gather(expression: Any, weights: Array, found: Terms) -> None:
     kind = type(expression).__name__
     if expression.is_constant():
         found.constant += float(weights @ flat(constant(expression)))
-    elif expression.is_affine() and kind not in SPLIT:
+    elif expression.is_affine() and kind not in SPLIT and not _functional(expression):
         found.linear.append((read(expression), weights))
     elif kind in COMPOUND and COMPOUND[kind](expression, weights, found):
         pass
@@ -64,6 +64,13 @@ def gather(expression: Any, weights: Array, found: Terms) -> None:
 
 SPLIT = {"AddExpression", "NegExpression", "multiply", "DivExpression", "Sum", "Promote"}
 """Affine atoms that are looked into, for labels that are multiplied with predictions."""
+
+
+def _functional(expression: Any) -> bool:
+    """Whether it is a number yᵀ(Xβ), of which Xβ may be the predictions of a loss with labels y."""
+    inner = [a for a in expression.args if not a.is_constant()]
+    product = type(expression).__name__ == "MulExpression" and expression.size == 1
+    return product and bool(inner) and bool(inner[0].args)
 
 
 def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
@@ -144,10 +151,9 @@ def _power(base: str, *, data: Any, expression: Any) -> tuple[str, str]:
 
 
 def _huber(base: str, *, data: Any, expression: Any) -> tuple[str, str]:
-    width = float(data[0].value)
-    return "huber", (
-        f"where(abs({base}) <= {width!r}, ({base})**2, {2 * width!r}*abs({base}) - {width**2!r})"
-    )
+    width = repr(float(data[0].value))
+    text = f"where(abs({base}) <= {width}, ({base})**2, 2*{width}*abs({base}) - {width}**2)"
+    return "huber", text
 
 
 def _template(name: str, text: str) -> Any:
@@ -174,8 +180,6 @@ ATOMS: dict[str, Any] = {
     "log": _template("log", "log({0})"),
     "log1p": _template("log1p", "log(1 + ({0}))"),
     "entr": _template("entr", "-({0})*log({0})"),
-    "kl_div": _template("kl_div", "({0})*log(({0})/({1})) - ({0}) + ({1})"),
-    "rel_entr": _template("rel_entr", "({0})*log(({0})/({1}))"),
     "xexp": _template("xexp", "({0})*exp({0})"),
     "normcdf": _template("normcdf", "normcdf({0})"),
     "log_normcdf": _template("log_normcdf", "log(normcdf({0}))"),
@@ -193,9 +197,33 @@ def _squares(expression: Any, weights: Array, found: Terms) -> bool:
 
 
 def _add_squares(argument: Any, weights: Array, expression: Any, found: Terms) -> bool:
+    """Σ weights·x²; where x is constant, as entries that a mask leaves out are, it adds a number."""
     leaves: list[Affine] = []
     name, formula = elementwise(argument, leaves)
+    if name == "{0}":
+        fixed = np.ones(argument.size, dtype=bool)
+        for t, _ in leaves[0].parts.values():
+            fixed &= np.broadcast_to(t == 0, fixed.shape)
+        found.constant += float(weights[fixed] @ leaves[0].offset[fixed] ** 2)
+        weights = np.where(fixed, 0.0, weights)
     found.samples += signed(f"square({name})", f"square({formula})", leaves, weights, expression)
+    return True
+
+
+def _divergence(expression: Any, weights: Array, found: Terms) -> bool:
+    """x log(x/u), and − x + u for ``kl_div``, of constants x: logarithms with the weights x."""
+    first, second = expression.args
+    if not first.is_constant() or not second.is_affine():
+        return False
+    x = np.broadcast_to(flat(constant(first)), weights.shape)
+    leaf = read(second)
+    if second.size < len(x):
+        leaf = leaf.taken(np.zeros(len(x), dtype=int))
+    found.constant += float(weights @ (x * np.log(np.where(x > 0, x, 1.0))))
+    found.samples += signed("log({0})", "log({0})", [leaf], -weights * x, expression)
+    if type(expression).__name__ == "kl_div":
+        found.constant -= float(weights @ x)
+        found.linear.append((leaf.mapped(weights[None]), np.ones(1)))
     return True
 
 
@@ -234,19 +262,15 @@ def _sum_of_norms(expression: Any, weights: Array, found: Terms) -> bool:
 
 
 def _pairs(label: str, function: str) -> Any:
-    """An atom along an axis of two entries, which is a formula of both."""
+    """An atom of two stacked vectors, entry by entry, which is a formula of both."""
 
     def rule(expression: Any, weights: Array, found: Terms) -> bool:
-        argument, axis = expression.args[0], expression.axis
-        numbers = np.arange(argument.size).reshape(argument.shape, order="F")
-        numbers = numbers.ravel()[:, None] if axis is None else np.moveaxis(numbers, axis, -1)
-        if axis is None:
-            numbers = numbers.T
-        if numbers.shape[-1] != 2 or not argument.is_affine():
+        stack = expression.args[0]
+        if type(stack).__name__ not in ("Vstack", "Hstack") or not stack.is_affine():
             return False
-        places = numbers.reshape(-1, 2, order="F")
-        whole = read(argument)
-        leaves = [whole.taken(places[:, k]) for k in (0, 1)]
+        leaves = [read(argument) for argument in stack.args]
+        if len(leaves) != 2 or any(leaf.offset.size != expression.size for leaf in leaves):
+            return False
         if not aligned(leaves):
             return False
         texts = f"{label}({{0}}, {{1}})", function
@@ -289,8 +313,8 @@ def directions(leaves: list[Affine]) -> tuple[Affine, list[Array]]:
                 if not same(A, B) or (top[base == 0] != 0).any():
                     raise NotElementwise
                 each.append(np.divide(top, base, out=np.zeros(size), where=base != 0))
-            ratio = each[0]
-            if any((other != ratio).any() for other in each):
+            ratio = np.ones(size) if leaf is first else each[0]
+            if leaf is not first and any((other != ratio).any() for other in each):
                 raise NotElementwise
         ratios.append(ratio)
     return first, ratios
@@ -304,6 +328,8 @@ COMPOUND: dict[str, Any] = {
     "Power": _squared_norm,
     "PowerApprox": _squared_norm,
     "norm1": _sum_of_norms,
+    "kl_div": _divergence,
+    "rel_entr": _divergence,
     "log_sum_exp": _pairs("log_sum_exp", "logaddexp({0}, {1})"),
 } | dict.fromkeys(NORMS, _norm_of_pairs)
 """Atoms that are sums of samples although they are not elementwise; False where they are not."""
