@@ -6,6 +6,7 @@ gives to each term. Nothing is differentiated, and no data matrix is copied that
 """
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,7 +156,15 @@ def constant(expression: Any) -> Any:
                 f"the parameter {parameter.name()} has no value; expected one before the problem "
                 f"is read: {parameter.name()}.value = …"
             )
-    return expression.value
+    value = expression.value
+    numbers = value.data if sp.issparse(value) else np.asarray(value)
+    if not np.isfinite(numbers).all():
+        wrong = numbers[~np.isfinite(numbers)].flat[0]
+        raise ValueError(
+            f"the constant {shown(expression)} holds {wrong}; expected finite numbers: drop or "
+            "impute the missing values first"
+        )
+    return value
 
 
 def flat(value: Any) -> Array:
@@ -182,7 +191,8 @@ def links(expression: Any) -> list[Link]:
     rule = LINKS.get(type(expression).__name__)
     if rule is not None:
         return rule(expression)
-    return _probed(expression) if expression.args and expression.is_atom_affine() else []
+    linear = getattr(expression, "is_atom_affine", lambda: False)
+    return _probed(expression) if expression.args and linear() else []
 
 
 def _added(expression: Any) -> list[Link]:
@@ -312,6 +322,7 @@ def _text(expression: Any) -> str:
             name != "MulExpression"
         )
     names = {"PnormApprox": "pnorm", "PowerApprox": "power", "Sum": "sum", "index": "index"}
-    data = [str(d) for d in (expression.get_data() or []) if isinstance(d, int | float)]
-    plain = [d for d in data if d not in ("False", "True", "1024")]
+    data = [getattr(d, "value", d) for d in expression.get_data() or []]
+    plain = [f"{float(d):g}" for d in data if isinstance(d, Real) and not isinstance(d, bool)]
+    plain = [text for text in plain if text != "1024"]  # denominators of powers
     return f"{names.get(name, name)}({', '.join([*inner, *plain])})"

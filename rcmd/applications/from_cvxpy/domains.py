@@ -133,24 +133,10 @@ class Space:
                 self._add_linear(left, kind in ("Equality", "Zero"))
             elif not self._add_ball(left, asked) and not self._add_absolute(asked):
                 self.features.append(Feature("other ≤", self.places(left), None, asked))
-        elif kind == "PSD" and self._whole(asked.args[0]) is not None:
-            matrix = self._whole(asked.args[0])
-            start = self.starts[matrix.id]
-            places = np.arange(start, start + matrix.size)
-            self.features.append(Feature("psd", places, 1, asked))
+        elif kind == "PSD" and (found := self.picked(asked.args[0])) and not found[2].any():
+            self.features.append(Feature("psd", found[0], 1, asked))
         else:
             self.features.append(Feature("other ≤", self.places(asked), None, asked))
-
-    def _whole(self, expression: Any) -> Any:
-        """The matrix variable that an expression such as X − 0 is."""
-        if not expression.is_affine():
-            return None
-        affine = read(expression)
-        for variable in self.variables:
-            alone = affine.parts.get(variable.id)
-            if alone and len(affine.parts) == 1 and alone[1] is None and not affine.offset.any():
-                return variable if np.ndim(alone[0]) == 0 and alone[0] == 1 else None
-        return None
 
     def _add_linear(self, left: Any, equal: bool) -> None:
         affine = read(left)
@@ -310,10 +296,12 @@ def _nuclear(space: Space, expression: Any, weights: Array) -> list[Feature] | N
 
 
 def _entropy(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
+    """−a Σ entr(f·β) = a·f Σ β ln(f·β)."""
     found = space.picked(expression.args[0])
-    if found is None or found[1] != 1 or found[2].any() or np.ptp(weights) > 0:
+    if found is None or found[2].any() or np.ptp(weights) > 0:
         return None
-    return [Feature("entropy", found[0], -float(weights[0]), None)]
+    places, factor, _ = found
+    return [Feature("entropy", places, -float(weights[0]) * factor, None, factor)]
 
 
 def one_of_groups(found: list[Feature]) -> list[Feature]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -510,10 +511,12 @@ def dual_values(reading: CvxpyReading, result: Result) -> dict[int, Any]:
                 else:
                     total += one.weights @ cp.vec(one.source, order="F")
     small = cp.Problem(cp.Minimize(total), inside)
-    try:
-        small.solve(solver=cp.CLARABEL)
-    except cp.error.SolverError:
-        return {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        try:
+            small.solve(solver=cp.CLARABEL)
+        except cp.error.SolverError:
+            return {}
     if small.status not in ("optimal", "optimal_inaccurate"):
         return {}
     return {c.id: c.dual_value for c in asked}

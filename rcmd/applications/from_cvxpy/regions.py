@@ -1,5 +1,6 @@
 """dom R: the variables that hang together, an oracle for each such region, bounds where none are."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -289,7 +290,11 @@ def _entropic(region: Region) -> LinearMinOracle:
     total = _total(region)
     if total is None or np.isfinite(region.upper).any():
         return _any(region)
-    return EntropySimplex(region.size("entropy"), total)
+    strength = region.size("entropy")
+    whole = EntropySimplex(strength, total)
+    # β ln(f·β) is β ln(β/total) + β ln(f·total).
+    slope = strength * math.log(region.features["entropy"].more * total)
+    return Tilted(whole, np.full(region.p, slope)) if slope else whole
 
 def _spectrahedron(region: Region) -> LinearMinOracle:
     """β ⪰ 0 with a trace; CVXPY's symmetry constraints say no more."""
