@@ -289,9 +289,7 @@ def control():
 
 def fault_detection():
     x = variable()
-    return cp.Problem(
-        cp.Minimize(cp.sum_squares(A @ x - b) + 3.0 * cp.sum(x)), [0 <= x, x <= 1]
-    )
+    return cp.Problem(cp.Minimize(cp.sum_squares(A @ x - b) + 3.0 * cp.sum(x)), [x >= 0, x <= 1])
 
 
 def least_squares_in_an_ellipsoid():
@@ -347,7 +345,10 @@ REFUSED = {
         lambda x: minimize(cp.sum(0.5 * cp.abs(A @ x - b) + 0.3 * (A @ x - b))),
         r"^abs\(.*the loss has a kink",
     ),
-    "a norm itself": (lambda x: minimize(cp.norm(A @ x - b)), "no smooth loss.*minimize its square"),
+    "a norm itself": (
+        lambda x: minimize(cp.norm(A @ x - b)),
+        "no smooth loss.*minimize its square",
+    ),
     "Chebyshev approximation": (
         lambda x: minimize(cp.norm_inf(A @ x - b)),
         "no smooth loss of separate predictions: norm_inf",

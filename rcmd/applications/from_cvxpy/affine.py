@@ -318,8 +318,10 @@ def _text(expression: Any) -> str:
         return f"-{inner[0]}"
     joints = {"AddExpression": " + ", "MulExpression": " @ ", "DivExpression": " / "}
     if name in joints:
-        return "(" * (name != "MulExpression") + joints[name].join(inner) + ")" * (
-            name != "MulExpression"
+        return (
+            "(" * (name != "MulExpression")
+            + joints[name].join(inner)
+            + ")" * (name != "MulExpression")
         )
     names = {"PnormApprox": "pnorm", "PowerApprox": "power", "Sum": "sum", "index": "index"}
     data = [getattr(d, "value", d) for d in expression.get_data() or []]

@@ -11,7 +11,6 @@ from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, read, sh
 from rcmd.applications.from_cvxpy.terms import Samples, Term, Terms, gather
 from rcmd.rows.validation import Array
 
-
 MOST_ROOTS = 1000
 """Up to so many variables a quadratic form is inverted, for an ellipsoid."""
 
@@ -31,6 +30,11 @@ class Feature(NamedTuple):
     more: Any = None
     centre: Array | None = None
     weights: Any = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it is a constraint."""
+        return self.kind == "psd" or self.kind.endswith("≤")
 
 
 @dataclass
@@ -314,6 +318,7 @@ def one_of_groups(found: list[Feature]) -> list[Feature]:
     centre = np.concatenate([f.centre for f in found])
     whole = Feature("groups", places, 1.0, found, (groups, weights), centre)
     return [whole]
+
 
 PENALTIES: dict[str, Callable[..., Any]] = {
     "norm1": _norm("l1"),

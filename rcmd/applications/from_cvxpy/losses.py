@@ -107,7 +107,9 @@ def _block(group: list[Samples], alone: bool) -> Block:
         factor = np.full(size, scale)
     else:
         scale, factor = 1.0, np.ones(size)
-    rows = Affine({k: (_quotient(t, scale), A) for k, (t, A) in first.parts.items()}, np.zeros(size))
+    rows = Affine(
+        {k: (_quotient(t, scale), A) for k, (t, A) in first.parts.items()}, np.zeros(size)
+    )
     ratios = [ratio * factor for ratio in ratios]
     shifts = [leaf.offset for leaf in leaves]
     start, offset = ratios[leaves.index(first)], np.zeros(size)
@@ -190,7 +192,7 @@ SHIPPED: list[tuple[str, Callable[..., Any]]] = [
     (r"logistic\(s\)", lambda b, m: _likelihood(CrossEntropy(), b, 1.0)),
     (r"exp\(s\)", lambda b, m: _likelihood(Poisson(), b, np.inf)),
 ]
-"""Formulas that rcmd has a class for; others become one by ``SeparableConjugate.from_expression``."""
+"""Formulas that rcmd has a class for; ``from_expression`` makes one of any other."""
 
 
 def _centre(block: Block, match: Any) -> Array | None:
@@ -290,7 +292,9 @@ def joined(blocks: list[Block]) -> Block:
         names = blocks[0].fields
         fields = {name: np.concatenate([b.fields[name] for b in blocks]) for name in names}
         name = blocks[0].name
-        return Block(name, shared, nowhere, weights, offset, slope, fields, None, weights, expressions)
+        return Block(
+            name, shared, nowhere, weights, offset, slope, fields, None, weights, expressions
+        )
     fields, texts = {}, []
     for number, block in enumerate(blocks):
         text = block.formula
@@ -327,7 +331,7 @@ def _matrix(block: Block, columns: dict[int, Array], p: int) -> Any:
     size, parts = len(block.weights), block.rows.parts
     made = {k: weighted(t, A, size) for k, (t, A) in parts.items()}
     if len(made) == 1:
-        (k, matrix), = made.items()
+        ((k, matrix),) = made.items()
         if matrix.shape[1] == p and (columns[k] == np.arange(p)).all():
             return matrix
     filled = sum(m.nnz if sp.issparse(m) else m.size for m in made.values())
@@ -341,5 +345,3 @@ def _matrix(block: Block, columns: dict[int, Array], p: int) -> Any:
     for k, matrix in made.items():
         whole[:, columns[k]] += matrix.toarray() if sp.issparse(matrix) else matrix
     return whole
-
-

@@ -1,8 +1,9 @@
-"""dom R: the variables that hang together, an oracle for each such region, bounds where none are."""
+"""dom R: the variables that hang together, and an oracle for each such region."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,13 +34,14 @@ from rcmd.oracles import (
     Ridge,
     Simplex,
     Spectrahedron,
-
     Translated,
 )
 from rcmd.rows.validation import Array
 
+
 class Unbounded(Exception):
     """Nothing that was read bounds a region."""
+
 
 @dataclass
 class Region:
@@ -95,6 +97,18 @@ class Region:
             return self.size(f"{kind} ≤")
         return None if self.level is None else self.level / self.size(kind)
 
+    @property
+    def asked(self) -> list[Feature]:
+        """All features, a sum of norms by its terms."""
+        features = [*self.features.values(), *self.rest]
+        return [o for f in features for o in (f.source if isinstance(f.source, list) else [f])]
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether the penalties are nowhere below 0, as far as CVXPY's rules say."""
+        penalties = [one for one in self.asked if not one.is_set and one.kind != "ridge"]
+        return all(one.source.is_nonneg() and (one.weights >= 0).all() for one in penalties)
+
     def oracle(self) -> LinearMinOracle:
         """The oracle of this region, without linear terms."""
         rule = None if self.rest else RULES.get(self.kinds)
@@ -106,13 +120,13 @@ class Region:
         moved = centres and centres[0].any()
         return Translated(make(), centres[0]) if moved else make()
 
+
 def regions_of(space: Space, features: list[Feature], scale: float) -> list[Region]:
     """The variables in regions, those that nothing binds by what they are declared in."""
-    rows, columns, count = [], [], 0
     features = _joined_groups(space, features)
     sets = [feature.places for feature in features]
     for G, _, _ in space.matrices:
-        sets += [G.indices[a:b] for a, b in zip(G.indptr, G.indptr[1:], strict=False)]
+        sets += [G.indices[a:b] for a, b in pairwise(G.indptr)]
     loose = np.ones(space.p, dtype=bool)
     for places in sets:
         loose[places] = False
@@ -120,19 +134,17 @@ def regions_of(space: Space, features: list[Feature], scale: float) -> list[Regi
     for variable in space.variables:
         own = np.arange(variable.size) + space.starts[variable.id]
         sets += [own[loose[own] & side[own]] for side in (boxed, ~boxed)]
-    for places in sets:
-        rows.append(np.full(len(places), count))
-        columns.append(places)
-        count += 1
-    graph = np.concatenate(rows), np.concatenate(columns)
-    incidence = sp.csr_array((np.ones(len(graph[0])), graph), shape=(count, space.p))
-    _, labels = connected_components(incidence.T @ incidence, directed=False)
+    # A graph of the sets, and behind them the variables.
+    ends = np.repeat(np.arange(len(sets)), [len(places) for places in sets])
+    places = len(sets) + np.concatenate(sets)
+    graph = sp.csr_array((np.ones(len(ends)), (ends, places)), shape=(len(sets) + space.p,) * 2)
+    labels = connected_components(graph, directed=False)[1][len(sets) :]
     made = []
     for label in dict.fromkeys(labels.tolist()):
-        places = np.flatnonzero(labels == label)
-        own = [feature for feature in features if labels[feature.places[0]] == label]
-        made.append(_region(space, places, own, scale))
+        inside = [feature for feature in features if labels[feature.places[0]] == label]
+        made.append(_region(space, np.flatnonzero(labels == label), inside, scale))
     return made
+
 
 def _joined_groups(space: Space, features: list[Feature]) -> list[Feature]:
     """Sums of norms of variables that nothing else is asked of become one."""
@@ -163,35 +175,40 @@ def _region(space: Space, places: Array, features: list[Feature], scale: float) 
     where[places] = np.arange(len(places))
     for feature in features:
         whole = len(feature.places) == len(places) and feature.kind not in ("other", "other ≤")
-        if not whole or (feature.kind in known and feature.kind not in SUMS):
-            rest.append(feature)
-            continue
         order = np.argsort(where[feature.places])
-        centre = None if feature.centre is None else feature.centre[order]
-        if feature.kind in known:
-            size = known[feature.kind].size + feature.size
-            known[feature.kind] = known[feature.kind]._replace(size=size)
+        if whole and feature.centre is not None:
+            feature = feature._replace(centre=feature.centre[order])
+        twin = known.get(feature.kind)
+        if whole and twin is None:
+            known[feature.kind] = feature
+        elif whole and feature.kind in SUMS and _equal(feature.centre, twin.centre):
+            terms = [*(twin.source if isinstance(twin.source, list) else [twin]), feature]
+            known[feature.kind] = twin._replace(size=twin.size + feature.size, source=terms)
         else:
-            known[feature.kind] = feature._replace(centre=centre)
+            rest.append(feature)
     centres = [f.centre for f in known.values() if f.centre is not None]
     boxed = np.isfinite(space.lower[places]).any() or np.isfinite(space.upper[places]).any()
-    moved = any(c.any() for c in centres)
-    if moved and (boxed or any((c != centres[0]).any() for c in centres)):
+    alike = len(centres) == len(known) and all(np.array_equal(c, centres[0]) for c in centres)
+    if any(c.any() for c in centres) and (boxed or not alike):
         rest, known = [*rest, *known.values()], {}
     return Region(space, places, known, rest, scale)
+
 
 SUMS = ("ridge", "l1")
 """Penalties of which two are one."""
 
 # ---- the rules ---------------------------------------------------------------------------------
 
+
 def _box(region: Region) -> LinearMinOracle:
     return Box(*_ends(region))
+
 
 def _ends(region: Region) -> tuple[Array, Array]:
     if not (np.isfinite(region.lower).all() and np.isfinite(region.upper).all()):
         raise Unbounded
     return region.lower, region.upper
+
 
 def _nonnegative(region: Region) -> LinearMinOracle:
     """strength·‖β‖₁ where β ≥ 0, which is linear."""
@@ -215,29 +232,36 @@ def _groups(region: Region, kind: str) -> tuple[Array, Any]:
         labels[[where[place] for place in group]] = number
     return labels, None if np.ptp(weights) == 0 else weights / weights[0]
 
-def _group_lasso(region: Region) -> LinearMinOracle:
+
+def _group_lasso(region: Region) -> GroupLasso:
     labels, weights = _groups(region, "groups")
     strength = region.size("groups") * region.features["groups"].more[1][0]
     radius = None if region.level is None else region.level / strength
     return GroupLasso(labels, strength, radius, weights)
 
-def _group_ball(region: Region) -> LinearMinOracle:
+
+def _group_ball(region: Region) -> Any:
     labels, weights = _groups(region, "groups ≤")
     radius = region.size("groups ≤") / region.features["groups ≤"].more[1][0]
     if not labels.any():
         return L2Ball(radius)
     return GroupL2Ball(labels, radius, weights)
 
+
 def _both_groups(region: Region) -> LinearMinOracle:
     penalty, ball = _group_lasso(region), _group_ball(region)
+    if region.features["groups"].centre.any():
+        return _any(region)
     if isinstance(ball, L2Ball):
         ball = GroupL2Ball(np.zeros(region.p, dtype=int), ball.radius)
     if not np.array_equal(penalty.groups, ball.groups) or not _equal(penalty.weights, ball.weights):
         return _any(region)
     return GroupLasso(penalty.groups, penalty.strength, ball.radius, penalty.weights)
 
+
 def _equal(one: Any, other: Any) -> bool:
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
 
 def _ridge_radius(region: Region) -> Any:
     if "l2 ≤" in region.features:
@@ -246,15 +270,18 @@ def _ridge_radius(region: Region) -> Any:
         return _group_ball(region).radius
     return None if region.level is None else (2 * region.level / region.size("ridge")) ** 0.5
 
+
 def _ridge(region: Region) -> LinearMinOracle:
     if "groups ≤" in region.features and _groups(region, "groups ≤")[0].any():
         return _any(region)
     return Ridge(region.size("ridge"), _ridge_radius(region))
 
+
 def _elastic(region: Region) -> LinearMinOracle:
     if "groups ≤" in region.features and _groups(region, "groups ≤")[0].any():
         return _any(region)
     return ElasticNet(region.size("l1"), region.size("ridge"), _ridge_radius(region))
+
 
 def _polytope(region: Region) -> LinearMinOracle:
     """A simplex where it is one; else by its constraints."""
@@ -277,6 +304,7 @@ def _polytope(region: Region) -> LinearMinOracle:
             raise Unbounded from None
         raise
 
+
 def _total(region: Region) -> float | None:
     """The sum of variables ≥ 0, where one equation fixes it and there is no other constraint."""
     if len(region.rows) != 1 or region.lower.any():
@@ -285,6 +313,7 @@ def _total(region: Region) -> float | None:
     alone = equal and G.shape[0] == 1 and G.nnz == region.p and np.ptp(G.data) == 0
     total = float(h[0] / G.data[0]) if alone else 0.0
     return total if total > 0 else None
+
 
 def _entropic(region: Region) -> LinearMinOracle:
     total = _total(region)
@@ -295,6 +324,7 @@ def _entropic(region: Region) -> LinearMinOracle:
     # β ln(f·β) is β ln(β/total) + β ln(f·total).
     slope = strength * math.log(region.features["entropy"].more * total)
     return Tilted(whole, np.full(region.p, slope)) if slope else whole
+
 
 def _spectrahedron(region: Region) -> LinearMinOracle:
     """β ⪰ 0 with a trace; CVXPY's symmetry constraints say no more."""
@@ -312,6 +342,7 @@ def _spectrahedron(region: Region) -> LinearMinOracle:
         return _any(region)
     return Spectrahedron(order, float(traces[0]))
 
+
 def _any(region: Region) -> LinearMinOracle:
     """Anything else, by CVXPY."""
     form = Form(region)
@@ -322,6 +353,7 @@ def _any(region: Region) -> LinearMinOracle:
             raise Unbounded from None
         raise
     return oracle
+
 
 @dataclass(frozen=True, eq=False)
 class Form:
@@ -339,24 +371,22 @@ class Form:
         put = {}
         for variable in space.variables:
             own = region.places - space.starts[variable.id]
-            inside = np.flatnonzero((own >= 0) & (own < variable.size))
-            ones = np.ones(len(inside))
-            place = sp.csr_array((ones, (own[inside], inside)), shape=(variable.size, region.p))
+            here = np.flatnonzero((own >= 0) & (own < variable.size))
+            ones = np.ones(len(here))
+            place = sp.csr_array((ones, (own[here], here)), shape=(variable.size, region.p))
             put[variable.id] = cp.reshape(place @ beta, variable.shape, order="F")
         penalty: Any = 0
-        inside = []
-        for feature in [*region.features.values(), *region.rest]:
-            sources = feature.source if isinstance(feature.source, list) else [feature]
-            for one in sources:
-                if "≤" in one.kind or one.kind == "psd":
-                    inside.append(substituted(one.source, put))
-                elif one.kind == "ridge":
-                    where = np.searchsorted(np.sort(region.places), one.places)
-                    where = np.argsort(region.places)[where]
-                    penalty += one.size / region.scale / 2 * cp.sum_squares(beta[where])
-                else:
-                    entries = cp.vec(substituted(one.source, put), order="F")
-                    penalty += (one.weights / region.scale) @ entries
+        inside: list[Any] = []
+        where = np.full(space.p, -1)
+        where[region.places] = np.arange(region.p)
+        for one in region.asked:
+            if one.is_set:
+                inside.append(substituted(one.source, put))
+            elif one.kind == "ridge":
+                penalty += one.size / region.scale / 2 * cp.sum_squares(beta[where[one.places]])
+            else:
+                entries = cp.vec(substituted(one.source, put), order="F")
+                penalty += (one.weights / region.scale) @ entries
         for end, sign in ((region.lower, -1), (region.upper, 1)):
             finite = np.flatnonzero(np.isfinite(end))
             if len(finite):
@@ -364,21 +394,24 @@ class Form:
         inside += [G @ beta == h if equal else G @ beta <= h for G, h, equal in region.rows]
         return penalty, inside
 
+
 def substituted(expression: Any, put: dict[int, Any]) -> Any:
     """A CVXPY expression or constraint with other expressions for its variables."""
+    kind = type(expression).__name__
+    if kind == "Variable":
+        return put[expression.id]
+    if kind in ("Parameter", "CallbackParameter"):
+        import cvxpy as cp
+
+        return cp.Constant(constant(expression))
     if not expression.args:
-        return put.get(expression.id) if hasattr(expression, "id") and expression.id in put else (
-            _constant(expression) if expression.is_constant() else expression
-        )
+        return expression
     return expression.copy([substituted(argument, put) for argument in expression.args])
 
-def _constant(expression: Any) -> Any:
-    import cvxpy as cp
-
-    return expression if type(expression).__name__ == "Constant" else cp.Constant(constant(expression))
 
 def _kinds(*names: str) -> frozenset[str]:
     return frozenset(names)
+
 
 RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
     _kinds("box"): _box,
@@ -393,7 +426,9 @@ RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
     _kinds("l1 ≤"): lambda r: r.centred(lambda: L1Ball(r.size("l1 ≤"))),
     _kinds("l2 ≤"): lambda r: r.centred(lambda: L2Ball(r.size("l2 ≤"))),
     _kinds("lp ≤"): lambda r: r.centred(lambda: LpBall(r.size("lp ≤"), r.features["lp ≤"].more)),
-    _kinds("quadratic ≤"): lambda r: Ellipsoid(r.features["quadratic ≤"].more, r.size("quadratic ≤")),
+    _kinds("quadratic ≤"): lambda r: Ellipsoid(
+        r.features["quadratic ≤"].more, r.size("quadratic ≤")
+    ),
     _kinds("ridge"): _ridge,
     _kinds("ridge", "l2 ≤"): _ridge,
     _kinds("ridge", "groups ≤"): _ridge,

@@ -74,7 +74,7 @@ def _functional(expression: Any) -> bool:
 
 
 def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
-    """A term for each entry, as a formula; one for the positive and one for the negative weights."""
+    """A term for each entry, as a formula."""
     if type(expression).__name__ in ("abs", "entr") and selected(expression.args[0]) is not None:
         found.others.append(Term(weights, expression))
         return
@@ -115,7 +115,7 @@ def elementwise(expression: Any, leaves: list[Affine]) -> tuple[str, str]:
     if kind == "Promote":
         raise NotElementwise
     parts = [_part(argument, expression, leaves) for argument in expression.args]
-    if kind == "maximum" or kind == "minimum":  # noqa: PLR1714
+    if kind in ("maximum", "minimum"):
         parts.sort(key=lambda part: "{" not in part[0])  # numbers last
     names, formulas = zip(*parts, strict=True)
     data = expression.get_data() or [None]
@@ -197,7 +197,7 @@ def _squares(expression: Any, weights: Array, found: Terms) -> bool:
 
 
 def _add_squares(argument: Any, weights: Array, expression: Any, found: Terms) -> bool:
-    """Σ weights·x²; where x is constant, as entries that a mask leaves out are, it adds a number."""
+    """Σ weights·x²; a number where x is constant, as where a mask leaves entries out."""
     leaves: list[Affine] = []
     name, formula = elementwise(argument, leaves)
     if name == "{0}":
@@ -231,7 +231,7 @@ def _quadratic(expression: Any, weights: Array, found: Terms) -> bool:
     """xᵀPx = Σ (root·x)² for P = rootᵀ·root."""
     argument, P = expression.args[0], constant(expression.args[1])
     P = P.toarray() if hasattr(P, "toarray") else np.asarray(P, dtype=float)
-    if (P == np.diag(np.diag(P))).all():
+    if (np.diag(np.diag(P)) == P).all():
         values, root = np.diag(P), np.eye(len(P))
     else:
         values, root = np.linalg.eigh((P + P.T) / 2)

@@ -25,7 +25,7 @@ class Tilted(Decorated):
 
     oracle: LinearMinOracle
     slopes: Array
-    indicator = False  # type: ignore[assignment]
+    indicator = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
