@@ -405,7 +405,7 @@ class Problem:
         --------
         >>> from rcmd import L1Ball, LeastSquares, Problem
         >>> programme = Problem([[1.0], [2.0]], [1.0, 2.0], LeastSquares(), L1Ball(0.5)).to_cvxpy()
-        >>> round(programme.solve(), 6), programme.variables()[0].value.round(6)
+        >>> round(float(programme.solve()), 6), programme.variables()[0].value.round(4)
         (0.3125, array([0.5]))
         """
         from rcmd.model.truth import programme  # which solves problems

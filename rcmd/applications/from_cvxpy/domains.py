@@ -305,6 +305,7 @@ def _entropy(space: Space, expression: Any, weights: Array) -> list[Feature] | N
     if found is None or found[2].any() or np.ptp(weights) > 0:
         return None
     places, factor, _ = found
+    space.lower[places] = np.maximum(space.lower[places], 0.0)  # where it is finite
     return [Feature("entropy", places, -float(weights[0]) * factor, None, factor)]
 
 

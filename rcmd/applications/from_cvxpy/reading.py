@@ -232,7 +232,7 @@ def _divided(space: Space, found: Terms) -> tuple[list[Samples], list[Feature]]:
     if rest and ridges:
         trial = regions_of(space, [*space.features, *penalties, *(f for _, f in ridges)], 1.0)
         fitting = [r for r in trial if not r.rest and (r.kinds in RULES)]
-        kept = [id(f.source) for r in fitting for f in r.features.values() if f.kind == "ridge"]
+        kept = [id(one.source) for r in fitting for one in r.asked if one.kind == "ridge"]
         penalties += [f for s, f in ridges if id(s) in kept]
         rest += [s for s, _ in ridges if id(s) not in kept]
     else:

@@ -181,7 +181,7 @@ def _region(space: Space, places: Array, features: list[Feature], scale: float) 
         twin = known.get(feature.kind)
         if whole and twin is None:
             known[feature.kind] = feature
-        elif whole and feature.kind in SUMS and _equal(feature.centre, twin.centre):
+        elif whole and twin and feature.kind in SUMS and _equal(feature.centre, twin.centre):
             terms = [*(twin.source if isinstance(twin.source, list) else [twin]), feature]
             known[feature.kind] = twin._replace(size=twin.size + feature.size, source=terms)
         else:
@@ -250,7 +250,7 @@ def _group_ball(region: Region) -> Any:
 
 def _both_groups(region: Region) -> LinearMinOracle:
     penalty, ball = _group_lasso(region), _group_ball(region)
-    if region.features["groups"].centre.any():
+    if np.any(region.features["groups"].centre):
         return _any(region)
     if isinstance(ball, L2Ball):
         ball = GroupL2Ball(np.zeros(region.p, dtype=int), ball.radius)
