@@ -165,7 +165,7 @@ def _tight(cp: Any) -> dict[str, Any]:
     return {"solver": cp.CLARABEL, **dict.fromkeys(tolerances, 1e-11)}
 
 
-__all__ = ["Truth", "linear_minimum", "loss_values", "programme", "solve"]
+__all__ = ["Truth", "linear_minimum", "loss_values", "solve"]
 
 
 def __dir__() -> list[str]:

@@ -267,7 +267,7 @@ def matrix_completion():
 
 def matrix_completion_in_a_ball():
     X = variable(5, 4)
-    fit = cp.sum_squares(cp.multiply(KNOWN, X - MATRIX))
+    fit = cp.sum_squares(cp.multiply(KNOWN, X) - MATRIX)
     return cp.Problem(cp.Minimize(fit), [cp.norm(X, "nuc") <= 3])
 
 
