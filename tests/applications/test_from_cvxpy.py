@@ -1,7 +1,9 @@
 """CVXPY problems solved from the dual: CLARABEL's optimum, certificates, multipliers, refusals."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import cvxpy as cp
 import numpy as np
@@ -246,6 +248,8 @@ def test_penalties_of_parts_are_named_as_they_are(penalty, oracle):
         lambda x: [cp.norm1(x) <= 1, cp.norm1(x - mu) <= 6],
         lambda x: [cp.norm(x[:3], 3) <= 0.2, cp.norm_inf(x[2:]) <= 0.3],
         lambda x: [cp.norm2(x[:3]) + cp.norm2(x[3:]) <= 0.5],
+        lambda x: [cp.NonNeg(0.5 - cp.abs(x))],
+        lambda x: [cp.sum_squares(cp.norm(cp.reshape(x, (2, 3), order="F"), axis=0)) <= 1],
     ],
 )
 def test_a_ridge_within_a_set_is_solved(inside):
@@ -333,6 +337,15 @@ def test_new_parameters_use_the_data_again_and_start_at_the_last_solution():
     assert second.problem.rows is first.problem.rows
     assert from_cvxpy(problem, second).result is second.result
     assert_allclose(value, problem.solve(solver=cp.CLARABEL), rtol=1e-7)
+
+
+def test_a_problem_is_freed_with_its_reading():
+    problem = minimize(cp.sum_squares(A @ variable() - b))
+    problem.solve(method="RCMD")
+    alive = weakref.ref(problem)
+    del problem
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_budget_is_a_user_limit():

@@ -197,7 +197,7 @@ class Space:
 
     def _add_absolute(self, asked: Any) -> bool:
         """|x| ≤ c, entry by entry."""
-        size, most = asked.args
+        size, most = asked.args[0], asked.args[-1]
         inner = self.picked(size.args[0]) if type(size).__name__ == "abs" else None
         if inner is None or not most.is_constant():
             return False

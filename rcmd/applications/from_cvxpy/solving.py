@@ -3,7 +3,6 @@
 import time
 import warnings
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,8 +13,8 @@ from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
 from rcmd.solver.solve import TOL
 
-READINGS: WeakKeyDictionary[Any, CvxpyReading] = WeakKeyDictionary()
-"""What ``problem.solve(method="RCMD")`` read before."""
+BEFORE = "_rcmd_reading"
+"""The attribute of a CVXPY problem that keeps what was read before."""
 
 STATUS = {
     StopReason.TOLERANCE: "optimal",
@@ -59,8 +58,8 @@ def solve_cvxpy(problem: Any, tol: float = TOL, **options: Any) -> float:
     from cvxpy.reductions.solution import Solution
 
     begun = time.perf_counter()
-    reading = from_cvxpy(problem, READINGS.get(problem))
-    READINGS[problem] = reading
+    reading = from_cvxpy(problem, getattr(problem, BEFORE, None))
+    setattr(problem, BEFORE, reading)
     read_in = time.perf_counter()
     result = reading.solve(tol, **options)
     seconds = time.perf_counter() - read_in

@@ -50,14 +50,13 @@ def gather(expression: Any, weights: Array, found: Terms) -> None:
         found.constant += float(weights @ flat(constant(expression)))
     elif expression.is_affine() and kind not in SPLIT and not _functional(expression):
         found.linear.append((read(expression), weights))
-    elif kind in COMPOUND and COMPOUND[kind](expression, weights, found):
-        pass
     elif parts := links(expression):
         for link in parts:
             gather(link.argument, link.backward(weights), found)
     else:
         try:
-            _add_samples(expression, weights, found)
+            if kind not in COMPOUND or not COMPOUND[kind](expression, weights, found):
+                _add_samples(expression, weights, found)
         except NotElementwise:
             found.others.append(Term(weights, expression))
 
