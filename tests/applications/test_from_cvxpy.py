@@ -259,6 +259,16 @@ def test_a_ridge_within_a_set_is_solved(inside):
     assert_allclose(value, problem.solve(solver=cp.CLARABEL), rtol=1e-6)
 
 
+def test_a_penalty_bounds_what_is_bounded_on_one_side():
+    for penalty, oracle in ((cp.sum_squares, "BoxRidge"), (cp.norm1, "Tilted(oracle=Box")):
+        x = variable(nonneg=True)
+        loss = cp.sum(cp.logistic(-cp.multiply(SIGNS, A @ x)))
+        problem = minimize(loss + penalty(x))
+        value = problem.solve(method="RCMD", tol=1e-7)
+        assert oracle in repr(problem.solver_stats.extra_stats["reading"])
+        assert_allclose(value, problem.solve(solver=cp.CLARABEL), rtol=1e-6)
+
+
 @pytest.mark.parametrize("factor", [1, 3])
 def test_entropies_of_another_total_have_a_linear_term(factor):
     x = variable()

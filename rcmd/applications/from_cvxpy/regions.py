@@ -204,10 +204,18 @@ def _box(region: Region) -> LinearMinOracle:
     return Box(*_ends(region))
 
 
-def _ends(region: Region) -> tuple[Array, Array]:
-    if not (np.isfinite(region.lower).all() and np.isfinite(region.upper).all()):
+def _ends(region: Region, reach: float = np.inf) -> tuple[Array, Array]:
+    """The ends of the variables, of which no optimum is farther than ``reach`` from 0."""
+    lower, upper = np.maximum(region.lower, -reach), np.minimum(region.upper, reach)
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
         raise Unbounded
-    return region.lower, region.upper
+    return lower, upper
+
+
+def _box_ridge(region: Region) -> LinearMinOracle:
+    strength = region.size("ridge")
+    reach = np.inf if region.level is None else (2 * region.level / strength) ** 0.5
+    return BoxRidge(*_ends(region, reach), strength)
 
 
 def _nonnegative(region: Region) -> LinearMinOracle:
@@ -215,12 +223,9 @@ def _nonnegative(region: Region) -> LinearMinOracle:
     centre = region.features["l1"].centre
     if (region.lower < 0).any() or (centre is not None and centre.any()):
         return _any(region)
-    upper, strength = region.upper, region.size("l1")
-    if region.level is not None:
-        upper = np.minimum(upper, region.level / strength)
-    if np.isinf(upper).any():
-        raise Unbounded
-    return Tilted(Box(region.lower, upper), np.full(region.p, strength))
+    strength = region.size("l1")
+    reach = np.inf if region.level is None else region.level / strength
+    return Tilted(Box(*_ends(region, reach)), np.full(region.p, strength))
 
 
 def _groups(region: Region, kind: str) -> tuple[Array, Any]:
@@ -415,7 +420,7 @@ def _kinds(*names: str) -> frozenset[str]:
 
 RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
     _kinds("box"): _box,
-    _kinds("box", "ridge"): lambda r: BoxRidge(*_ends(r), r.size("ridge")),
+    _kinds("box", "ridge"): _box_ridge,
     _kinds("rows"): _polytope,
     _kinds("box", "rows"): _polytope,
     _kinds("box", "rows", "entropy"): _entropic,
