@@ -49,10 +49,12 @@ LAZY = {
     "completion": "rcmd.applications.completion",
     "cur": "rcmd.applications.cur",
     "datasets": "rcmd.datasets",
+    "from_cvxpy": "rcmd.applications.from_cvxpy:from_cvxpy",
     "load_result": "rcmd.solver.saved_results:load_result",
     "methods": "rcmd.methods",
     "nonsmooth": "rcmd.applications.nonsmooth",
     "plotting": "rcmd.plotting",
+    "register_cvxpy": "rcmd.applications.from_cvxpy:register_cvxpy",
     "replicate": "rcmd.theory.replicates:replicate",
     "resume": "rcmd.solver.checkpoint.resume:resume",
     "sweep": "rcmd.theory.replicates:sweep",
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
     from rcmd.applications import completion as completion
     from rcmd.applications import cur as cur
     from rcmd.applications import nonsmooth as nonsmooth
+    from rcmd.applications.from_cvxpy import from_cvxpy as from_cvxpy
+    from rcmd.applications.from_cvxpy import register_cvxpy as register_cvxpy
     from rcmd.lab.comparison import compare as compare
     from rcmd.model import bounds as bounds
     from rcmd.model import truth as truth

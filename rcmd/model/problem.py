@@ -399,6 +399,20 @@ class Problem:
         """R with this problem's data, to be looked at; only ``oracle`` is to be called."""
         return self.oracle
 
+    def to_cvxpy(self) -> Any:
+        """(P) as a ``cvxpy.Problem`` in the variable β, which ``rcmd.from_cvxpy`` reads back.
+
+        Examples
+        --------
+        >>> from rcmd import L1Ball, LeastSquares, Problem
+        >>> programme = Problem([[1.0], [2.0]], [1.0, 2.0], LeastSquares(), L1Ball(0.5)).to_cvxpy()
+        >>> round(float(programme.solve()), 6), programme.variables()[0].value.round(4)
+        (0.3125, array([0.5]))
+        """
+        from rcmd.model.truth import programme  # which solves problems
+
+        return programme(self)
+
     def fingerprint(self) -> dict[str, str]:
         """A hash of each part of the problem, by its name in messages."""
         losses = self.losses

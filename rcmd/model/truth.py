@@ -54,16 +54,9 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
     check_problem(problem)
     import cvxpy as cp
 
-    losses = problem.losses
-    labels, *fields = (np.asarray(part, dtype=float) for part in (losses.y, *losses.fields))
-    offset = 0.0 if losses.offset is None else np.asarray(losses.offset, dtype=float)
     beta, predictions = cp.Variable(problem.p), cp.Variable(problem.n)
-    terms = problem.loss.cvxpy_form(predictions + offset, labels, *fields)
-    if problem.losses.weights is not None:
-        terms = cp.multiply(np.asarray(problem.losses.weights, dtype=float), terms)
-    penalty, inside = problem.oracle.cvxpy_form(beta)
     coupling = predictions == problem.rows.as_matrix() @ beta
-    programme = cp.Problem(cp.Minimize(cp.sum(terms) / problem.n + penalty), [coupling, *inside])
+    programme, terms = _built(problem, beta, predictions, [coupling])
     if not programme.is_dcp():
         part = problem.oracle if terms.is_convex() else problem.loss
         raise ValueError(
@@ -76,9 +69,10 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
             f"CVXPY ended with status {programme.status!r} instead of an optimum; try another "
             "solver, e.g. truth.solve(problem, solver='SCS')"
         )
-    primal, w = float(programme.value), problem.losses.clip(-problem.n * coupling.dual_value)
+    losses = problem.losses
+    primal, w = float(programme.value), losses.clip(-problem.n * coupling.dual_value)
     dual = float(problem.dual(w))
-    loss_terms = problem.losses.fenchel_young(problem.rows.matvec(beta.value), w)
+    loss_terms = losses.fenchel_young(problem.rows.matvec(beta.value), w)
     regularizer_gap = problem.oracle.fenchel_young(beta.value, problem.gradient(w))
     residuals = {
         "feasibility": float(problem.oracle.violation(beta.value)),
@@ -87,6 +81,32 @@ def solve(problem: Problem, **solver_options: Any) -> Truth:
         "gap": primal - dual,
     }
     return Truth(beta.value, np.asarray(w, dtype=float), primal, dual, residuals)
+
+
+def programme(problem: Problem) -> Any:
+    """``problem`` in CVXPY, with the variable β; see ``Problem.to_cvxpy``."""
+    check_problem(problem)
+    import cvxpy as cp
+
+    beta = cp.Variable(problem.p, name="beta")
+    return _built(problem, beta, problem.rows.as_matrix() @ beta, [])[0]
+
+
+def _built(problem: Problem, beta: Any, predictions: Any, coupling: list[Any]) -> tuple[Any, Any]:
+    """(P) in the two CVXPY expressions, and its loss terms."""
+    import cvxpy as cp
+
+    losses = problem.losses
+    labels, *fields = (np.asarray(part, dtype=float) for part in (losses.y, *losses.fields))
+    shifted = predictions
+    if losses.offset is not None:
+        shifted = predictions + np.asarray(losses.offset, dtype=float)
+    terms = problem.loss.cvxpy_form(shifted, labels, *fields)
+    if losses.weights is not None:
+        terms = cp.multiply(np.asarray(losses.weights, dtype=float), terms)
+    penalty, inside = problem.oracle.cvxpy_form(beta)
+    mean = cp.sum(terms) / problem.n
+    return cp.Problem(cp.Minimize(mean + penalty), [*coupling, *inside]), terms
 
 
 def loss_values(loss: SeparableConjugate, s: Array, *labels: Array) -> tuple[Array, bool, float]:

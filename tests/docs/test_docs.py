@@ -27,7 +27,7 @@ PACKAGES = (
     "rcmd", "rcmd.conjugates", "rcmd.datasets", "rcmd.lab.demos", "rcmd.distributed",
     "rcmd.conjugates.expressions", "rcmd.methods", "rcmd.oracles", "rcmd.plotting",
     "rcmd.theory", "rcmd.theory.replicates", "rcmd.rows", "rcmd.testing",
-    "rcmd.theory.proof_trace", *OPTIONAL,
+    "rcmd.theory.proof_trace", "rcmd.applications.from_cvxpy", *OPTIONAL,
 )  # fmt: skip
 """Public packages, whose ``__all__`` is documented."""
 
@@ -68,6 +68,7 @@ EXAMPLES = {
     ),
     "rcmd.SparseAtom": "Atom",
     "rcmd.plotting.drawn": "Line Panel",
+    "rcmd.from_cvxpy": "applications.from_cvxpy.CvxpyReading",
     "rcmd.replicate": "theory.replicates.AgainstBound theory.replicates.Replicates",
     "rcmd.sweep": "theory.replicates.Sweep",
     "rcmd.rows.as_rows": "DenseRows DiskRows Rows SparseRows",

@@ -20,7 +20,7 @@ def test_snippet_runs(number):
 
 
 def test_readme_shows_a_start_three_losses_a_set_a_bound_and_exact_runs():
-    assert len(SNIPPETS) == 11
+    assert len(SNIPPETS) == 12
 
 
 def test_ci_runs_the_readmes_test_command():

@@ -1,0 +1,335 @@
+"""Constraints and penalties as oracles: one for each set of variables that hang together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, read, shown, weighted
+from rcmd.applications.from_cvxpy.terms import Samples, Term, Terms, gather
+from rcmd.rows.validation import Array
+
+MOST_ROOTS = 1000
+"""Up to so many variables a quadratic form is inverted, for an ellipsoid."""
+
+
+class Feature(NamedTuple):
+    """Something asked of the variables in ``places``: a penalty, or a constraint (``bound``).
+
+    ``kind`` is a key of the rules, ``size`` a strength or a radius, ``more`` what else there is:
+    the sizes of groups, a matrix. ``source`` is the CVXPY expression or constraint, times
+    ``weights`` where it is a penalty.
+    """
+
+    kind: str
+    places: Array
+    size: Any
+    source: Any
+    more: Any = None
+    centre: Array | None = None
+    weights: Any = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it is a constraint."""
+        return self.kind == "psd" or self.kind.endswith("≤")
+
+
+@dataclass
+class Space:
+    """The entries of all variables in a row, with their bounds, linear constraints and features."""
+
+    variables: list[Any]
+    starts: dict[int, int] = field(default_factory=dict)
+    features: list[Feature] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        sizes = [variable.size for variable in self.variables]
+        ends = np.cumsum([0, *sizes])
+        self.p = int(ends[-1])
+        self.starts = {v.id: int(end) for v, end in zip(self.variables, ends, strict=False)}
+        self.lower, self.upper = np.full(self.p, -np.inf), np.full(self.p, np.inf)
+        self.matrices: list[tuple[Any, Array, bool]] = []  # G, h, whether G β = h or ≤ h
+
+    def matrix(self, affine: Affine) -> Any:
+        """The linear part over all entries, sparse."""
+        total = sp.csr_array((affine.offset.size, self.p))
+        for k, (t, A) in affine.parts.items():
+            coo = sp.coo_array(weighted(t, A, affine.offset.size))
+            places = (coo.row, coo.col + self.starts[k])
+            total += sp.csr_array((coo.data, places), shape=total.shape)
+        return total
+
+    def places(self, expression: Any) -> Array:
+        """The entries of the variables in an expression or a constraint."""
+        if expression.is_affine() if hasattr(expression, "is_affine") else False:
+            return np.unique(self.matrix(read(expression)).indices)
+        arguments = getattr(expression, "args", [])
+        found = [self.places(argument) for argument in arguments]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=int)
+
+    def picked(self, expression: Any) -> tuple[Array, float, Array] | None:
+        """(places, factor, centre) where an expression is factor·(β_places − centre)."""
+        if not expression.is_affine():
+            return None
+        affine = read(expression)
+        found = affine.selection()
+        if found is None or np.ptp(abs(found[2])) > 0 or not found[2].any():
+            return None
+        ids, entries, factors = found
+        places = np.array([self.starts[k] for k in ids]) + entries
+        return places, float(abs(factors[0])), -affine.offset / factors
+
+    def ends(self, block: Any) -> tuple[float, float]:
+        """Bounds of a block's predictions, offset included, over the variables' bounds."""
+        X = self.matrix(block.rows)
+        sides = [X.multiply(end[None]).tocsr() for end in (self.lower, self.upper)]
+        least, most = sides[0].minimum(sides[1]), sides[0].maximum(sides[1])
+        sums = (np.asarray(side.sum(axis=1)).ravel() + block.offset for side in (least, most))
+        return float(next(sums).min()), float(next(sums).max())
+
+    # ---- what is asked of the variables --------------------------------------------------------
+
+    def attributes(self) -> None:
+        """Bounds and shapes that variables were declared with."""
+        for variable in self.variables:
+            name, asked = variable.name(), variable.attributes
+            own = slice(self.starts[variable.id], self.starts[variable.id] + variable.size)
+            for kind in ("boolean", "integer", "complex", "imag", "hermitian"):
+                if asked.get(kind):
+                    raise ValueError(
+                        f"the variable {name} is {kind}; expected real variables without more: "
+                        "rcmd solves continuous convex problems"
+                    )
+            for kind in ("diag", "sparsity"):
+                if asked.get(kind):
+                    raise ValueError(
+                        f"the variable {name} is declared with {kind}, which is not read; expected "
+                        f"a plain variable of its entries, in cp.diag or in an indexed array"
+                    )
+            if asked.get("nonneg") or asked.get("pos"):
+                self.lower[own] = np.maximum(self.lower[own], 0.0)
+            if asked.get("nonpos") or asked.get("neg"):
+                self.upper[own] = np.minimum(self.upper[own], 0.0)
+            if asked.get("bounds") is not None:
+                low, high = (getattr(end, "value", end) for end in asked["bounds"])
+                low, high = (np.broadcast_to(end, variable.shape) for end in (low, high))
+                self.lower[own] = np.maximum(self.lower[own], flat(low))
+                self.upper[own] = np.minimum(self.upper[own], flat(high))
+            for kind, sign in (("PSD", 1), ("NSD", -1)):
+                if asked.get(kind):
+                    places = np.arange(own.start, own.stop)
+                    asks = variable >> 0 if sign > 0 else variable << 0
+                    self.features.append(Feature("psd" if sign > 0 else "other ≤", places, 1, asks))
+            if asked.get("symmetric"):
+                self.add_constraint(variable == variable.T)
+
+    def add_constraint(self, asked: Any) -> None:
+        """A constraint of the problem, as bounds, as linear ones, or as a feature."""
+        kind = type(asked).__name__
+        if kind in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
+            both = len(asked.args) == 2
+            left = asked.args[0] - asked.args[1] if both else asked.args[0]
+            left = -left if kind == "NonNeg" else left
+            if left.is_affine():
+                self._add_linear(left, kind in ("Equality", "Zero"))
+            elif not self._add_ball(left, asked) and not self._add_absolute(asked):
+                self.features.append(Feature("other ≤", self.places(left), None, asked))
+        elif kind == "PSD" and (found := self.picked(asked.args[0])) and not found[2].any():
+            self.features.append(Feature("psd", found[0], 1, asked))
+        else:
+            self.features.append(Feature("other ≤", self.places(asked), None, asked))
+
+    def _add_linear(self, left: Any, equal: bool) -> None:
+        affine = read(left)
+        G, h = self.matrix(affine), -affine.offset
+        G.eliminate_zeros()
+        counts = np.diff(G.indptr)
+        wrong = (counts == 0) & ((h != 0) if equal else (h < 0))
+        if wrong.any():
+            raise ValueError(
+                f"the constraint {shown(left)} {'==' if equal else '<='} 0 holds for no point; "
+                "expected at least one point that fulfils all constraints"
+            )
+        single = np.flatnonzero(counts == 1)
+        places, values = G.indices[G.indptr[single]], G.data[G.indptr[single]]
+        ends = h[single] / values
+        for k, end, value in zip(places, ends, values, strict=True):
+            if equal or value > 0:
+                self.upper[k] = min(self.upper[k], end)
+            if equal or value < 0:
+                self.lower[k] = max(self.lower[k], end)
+        several = np.flatnonzero(counts > 1)
+        if len(several):
+            self.matrices.append((G[several], h[several], equal))
+
+    def _add_ball(self, left: Any, asked: Any) -> bool:
+        """a·norm + constant ≤ 0."""
+        if left.size != 1:
+            return False
+        found = Terms()
+        try:
+            gather(left, np.ones(1), found)
+        except ValueError:
+            return False
+        features = [f for s in found.samples for f in self.of_samples(s)]
+        features += [f for term in found.others for f in self.of_term(term)]
+        if len(features) > 1 and {f.kind for f in features} == {"groups"}:
+            features = one_of_groups(features)
+        if found.linear or len(features) != 1 or found.constant > 0:
+            return False
+        feature, kind = features[0], features[0].kind
+        if kind == "linf" or (kind == "l1" and len(feature.places) == 1):
+            reach = -found.constant / feature.size
+            ends = feature.centre - reach, feature.centre + reach
+            self.lower[feature.places] = np.maximum(self.lower[feature.places], ends[0])
+            self.upper[feature.places] = np.minimum(self.upper[feature.places], ends[1])
+            return True
+        if kind not in BALLS or found.constant == 0:
+            return False
+        radius = -found.constant / feature.size
+        if kind in ("ridge", "quadratic"):
+            kind, radius = ("l2" if kind == "ridge" else kind), (2 * radius) ** 0.5
+        self.features.append(feature._replace(kind=f"{kind} ≤", size=radius, source=asked))
+        return True
+
+    def _add_absolute(self, asked: Any) -> bool:
+        """|x| ≤ c, entry by entry."""
+        size, most = asked.args[0], asked.args[-1]
+        inner = self.picked(size.args[0]) if type(size).__name__ == "abs" else None
+        if inner is None or not most.is_constant():
+            return False
+        places, factor, centre = inner
+        reach = flat(constant(most)) / factor
+        self.lower[places] = np.maximum(self.lower[places], centre - reach)
+        self.upper[places] = np.minimum(self.upper[places], centre + reach)
+        return True
+
+    # ---- penalties -----------------------------------------------------------------------------
+
+    def of_samples(self, samples: Samples) -> list[Feature]:
+        """Σ a(x − c)² and Σ (root·x)², which are ridge and a quadratic form."""
+        if samples.name != "square({0})":
+            return []
+        (leaf,) = samples.leaves
+        found = leaf.selection()
+        if found is not None:
+            ids, entries, factors = found
+            strengths = 2 * samples.weights * factors**2
+            if np.ptp(strengths) > 1e-12 * strengths.max():
+                return []
+            places = np.array([self.starts[k] for k in ids]) + entries
+            centre = -leaf.offset / factors
+            return [Feature("ridge", places, float(strengths[0]), samples, centre=centre)]
+        root = self.matrix(leaf)
+        places = np.unique(root.indices)
+        if leaf.offset.any() or not len(places) <= min(root.shape[0], MOST_ROOTS):
+            return []
+        root = np.sqrt(2 * samples.weights)[:, None] * root[:, places].toarray()
+        if np.linalg.matrix_rank(root) < len(places):
+            return []
+        return [Feature("quadratic", places, 1.0, samples, np.linalg.inv(root.T @ root))]
+
+    def of_term(self, term: Term) -> list[Feature]:
+        """A penalty by its atom, in its kind; "other" if it is none of those that are known."""
+        weights, expression = term
+        kind = type(expression).__name__
+        rule = PENALTIES.get(kind)
+        made = rule(self, expression, weights) if rule is not None and (weights > 0).all() else None
+        if made is None and kind == "entr" and (weights < 0).all():
+            made = _entropy(self, expression, weights)
+        if made is None:
+            made = [Feature("other", self.places(expression), None, expression)]
+        return [feature._replace(source=expression, weights=weights) for feature in made]
+
+
+def _norm(kind: str) -> Callable[..., Any]:
+    """A norm of variables."""
+
+    def rule(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
+        found = space.picked(expression.args[0])
+        if found is None or expression.size > 1 or getattr(expression, "axis", None) is not None:
+            return None
+        places, factor, centre = found
+        return [Feature(kind, places, float(weights[0]) * factor, None, centre=centre)]
+
+    return rule
+
+
+def _absolute(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
+    """Σ_k a_k |x_k|: the l1 norm, or one with weights, of groups of one variable."""
+    found = space.picked(expression.args[0])
+    if found is None:
+        return None
+    places, factor, centre = found
+    if np.ptp(weights) == 0:
+        return [Feature("l1", places, float(weights[0]) * factor, None, centre=centre)]
+    groups = [np.array([k]) for k in places]
+    return [Feature("groups", places, factor, None, (groups, weights), centre)]
+
+
+def _p_norm(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
+    """‖x‖₂ of variables, or of their columns or rows: groups; ‖x‖_p."""
+    order, argument, axis = float(expression.p), expression.args[0], expression.axis
+    found = space.picked(argument)
+    if found is None:
+        return None
+    places, factor, centre = found
+    if order != 2:
+        size = float(weights[0]) * factor
+        return [Feature("lp", places, size, None, order, centre)] if axis is None else None
+    if axis is None:
+        groups = [places]
+    else:
+        numbers = np.arange(argument.size).reshape(argument.shape, order="F")
+        groups = list(places[np.moveaxis(numbers, axis, -1).reshape(len(weights), -1, order="F")])
+    return [Feature("groups", places, factor, None, (groups, weights), centre)]
+
+
+def _nuclear(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
+    found = space.picked(expression.args[0])
+    if found is None:
+        return None
+    places, factor, centre = found
+    shape = expression.args[0].shape
+    order = np.arange(len(places)).reshape(shape, order="F").ravel()  # row by row, as oracles do
+    size = float(weights[0]) * factor
+    return [Feature("nuclear", places[order], size, None, shape, centre[order])]
+
+
+def _entropy(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
+    """−a Σ entr(f·β) = a·f Σ β ln(f·β)."""
+    found = space.picked(expression.args[0])
+    if found is None or found[2].any() or np.ptp(weights) > 0:
+        return None
+    places, factor, _ = found
+    space.lower[places] = np.maximum(space.lower[places], 0.0)  # where it is finite
+    return [Feature("entropy", places, -float(weights[0]) * factor, None, factor)]
+
+
+def one_of_groups(found: list[Feature]) -> list[Feature]:
+    """Sums of norms as one, where their groups do not overlap."""
+    places = np.concatenate([f.places for f in found])
+    if len(np.unique(places)) < len(places):
+        return [f._replace(kind="other") for f in found]
+    groups = [g for f in found for g in f.more[0]]
+    weights = np.concatenate([f.size * f.more[1] for f in found])
+    centre = np.concatenate([f.centre for f in found])
+    whole = Feature("groups", places, 1.0, found, (groups, weights), centre)
+    return [whole]
+
+
+PENALTIES: dict[str, Callable[..., Any]] = {
+    "norm1": _norm("l1"),
+    "abs": _absolute,
+    "norm_inf": _norm("linf"),
+    "Pnorm": _p_norm,
+    "PnormApprox": _p_norm,
+    "normNuc": _nuclear,
+}
+"""Norms of variables, by the names of CVXPY's atoms."""
+
+BALLS = ("l1", "ridge", "groups", "lp", "nuclear", "quadratic", "linf")
+"""Penalties that have balls."""
