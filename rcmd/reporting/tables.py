@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -46,11 +47,13 @@ def say(text: str, json_target: str | None) -> None:
 def folded(line: str) -> str:
     """A line in lines of at most ``WIDTH``; words, such as names of files, are not cut.
 
+    A row of a table, with wide spaces in two places, stays as it is.
+
     >>> print(folded("  wrote " + 12 * "paths " + "a-few-words.svg"))
       wrote paths paths paths paths paths paths paths paths paths paths paths paths
         a-few-words.svg
     """
-    if len(line) <= WIDTH:
+    if len(line) <= WIDTH or len(re.findall(r"\S {2,}(?=\S)", line)) > 1:
         return line
     inward = " " * (len(line) - len(line.lstrip()) + 2)
     return textwrap.fill(

@@ -455,7 +455,7 @@ def test_command(source, tmp_path, capsys):
     source.write_bytes(b"\n".join(lines))
     target = tmp_path / "some.rows"
     assert main(["convert", str(source), str(target), "--float32", "--features", "40"]) == 0
-    assert f"{len(lines)} rows, 40 features" in capsys.readouterr().out
+    assert f"{len(lines)} rows, 40 features" in " ".join(capsys.readouterr().out.split())
     assert main(["solve", str(target), "--tol", "0.1", "--batch", "10%"]) == 0
     assert "the certified gap reached the tolerance" in capsys.readouterr().out
     assert main(["convert", str(source), str(target)]) == 2

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rcmd.reporting.tables import Section, Target, about_command, as_json, nanoseconds
+from rcmd.reporting.tables import Section, Target, about_command, as_json, folded, nanoseconds
 
 
 def test_sections_align_and_wrap():
@@ -43,3 +43,12 @@ def test_json_has_plain_numbers_and_null_for_what_is_none():
     data = {"kinds": kinds, "none": np.array([math.nan, math.inf, -math.inf]), 3: ("β", None)}
     read = json.loads(as_json(data), parse_constant=pytest.fail)
     assert read == {"kinds": [0.5, 2, True, 0.25], "none": [None] * 3, "3": ["β", None]}
+
+
+def test_rows_of_tables_are_not_broken_and_sentences_are() -> None:
+    row = "  ".join(["a number"] * 12)
+    assert folded(row) == row
+    sentence = " ".join(["words"] * 30)
+    lines = folded(sentence).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(" ".join(lines).split()) == sentence

@@ -194,7 +194,7 @@ def test_the_command_counts_outcomes(
     )
     monkeypatch.setattr("rcmd.testing.fuzzing.random_planted", lambda rng: missed)
     assert main(["fuzz", "--planted", "--seconds", "0.01"]) == 0
-    told = capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
     assert "NOT SEEN by the sampled check" in told
     assert "Cube(radius=1.0" in told
     assert "1 unchecked and wrong" in told
