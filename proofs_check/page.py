@@ -236,8 +236,9 @@ PAGE = """<!doctype html>
 <h1>What became of the paper's statements</h1>
 <p>The paper: H. Lu and R. M. Freund, <i>Generalized Stochastic Frank–Wolfe Algorithm with
 Stochastic “Substitute” Gradient for Structured Convex Optimization</i>, Mathematical
-Programming 187 (2021) 317–349, read in the source of its preprint arXiv:1807.07680, whose numbers
-are used, such as Theorem 3.2. Checks decide each verdict, and each check must catch bugs that are
+Programming 187 (2021) 317–349, read in the source of its preprint arXiv:1807.07680, the revised
+version, whose abstract names the “linear prediction” property. Its numbers are used, such as
+Theorem 3.2. Checks decide each verdict, and each check must catch bugs that are
 planted in what it checks. Proofs and counterexamples in full:
 <code>proofs_check/note/note.pdf</code>.</p>
 <p class="summary{against}">{summary}</p>
