@@ -225,7 +225,8 @@ def test_huge_labels_of_a_loss_that_grows_linearly(engine: Any) -> None:
         problem = Problem(X, 1e300 * y, Huber(0.5), oracle)
         found = solve(problem, batch=2, tol=0.0, max_iterations=30, method=on(engine))
         check_pair(problem, found)
-        assert found.gap <= 2.0**-46 * found.primal  # by what rounding may change beside 1e300
+        rounding = 2.0**-52 * np.log(1e300)  # of sizes about 1e300, as the certificate has it
+        assert found.gap <= 2 * rounding * found.primal  # those of l and of l*
         assert not found.success
 
 
