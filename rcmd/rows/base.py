@@ -218,18 +218,30 @@ class DenseRows(Rows):
         return float(top[0]) * (1 + 1e-9)
 
     @cached_property
+    def _ends(self) -> tuple[int, int]:
+        """Where the least and the greatest entry stand among all; NaN is both."""
+        flat, places = self.array.reshape(-1), []
+        for start in range(0, flat.size, PRODUCT_ENTRIES):  # in the cache for the second look
+            block = flat[start : start + PRODUCT_ENTRIES]
+            places.append((start + int(block.argmin()), start + int(block.argmax())))
+        lows, highs = np.array(places).T
+        return int(lows[flat[lows].argmin()]), int(highs[flat[highs].argmax()])
+
+    @property
     def span(self) -> tuple[float, float]:
         """The least and the greatest entry; NaN is both."""
-        flat = self.array.reshape(-1)
-        starts = range(0, flat.size, PRODUCT_ENTRIES)
-        blocks = (flat[start : start + PRODUCT_ENTRIES] for start in starts)
-        ends = np.array([(block.min(), block.max()) for block in blocks])  # one sweep
-        return float(ends[:, 0].min()), float(ends[:, 1].max())
+        low, high = self.array.reshape(-1)[list(self._ends)]
+        return float(low), float(high)
 
     @property
     def peak(self) -> float:
         low, high = self.span
         return max(high, -low)
+
+    @property
+    def peak_row(self) -> int:
+        low, high = self.span
+        return self._ends[int(high >= -low)] // self.p
 
     def entry_range(self) -> tuple[Array, Array]:
         low, high = self.array.min(axis=1), self.array.max(axis=1)
