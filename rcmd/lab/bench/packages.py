@@ -120,12 +120,13 @@ def copt_run(task: Task, variant: str) -> Run:
     return run
 
 
-def cyanure_run(task: Task, solver: str) -> Run:
-    """Passes of cyanure on the ball, which evaluates its own gap only at the end."""
+def cyanure_run(task: Task, solver: str, *, penalised: bool = False) -> Run:
+    """Passes of cyanure, on the ball or penalised; its own gap is evaluated only at the end."""
     package = imported("cyanure.estimators", "cyanure")
     X = sp.csr_matrix(task.X) if sp.issparse(task.X) else task.X
 
-    problem = {"loss": "logistic", "penalty": "l1-ball", "lambda_1": task.radius}
+    penalty, level = ("l1", task.strength) if penalised else ("l1-ball", task.radius)
+    problem = {"loss": "logistic", "penalty": penalty, "lambda_1": level}
     options = {"solver": solver, "tol": 1e-15, "n_threads": 1, "random_state": task.seed}
     options |= {"fit_intercept": False, "verbose": False, "safe": False}
 
