@@ -15,7 +15,7 @@ from rcmd.datasets import make_classification
 from rcmd.lab import racing
 from rcmd.lab.bench import ladder, packages, workloads
 from rcmd.lab.bench import peers as bench
-from rcmd.lab.bench.ladder import Answer, Peer, Racer, Step, best, compete
+from rcmd.lab.bench.ladder import Answer, Peer, Racer, Step, best, compete, judged
 from rcmd.lab.bench.packages import PEERS
 from rcmd.lab.bench.timing import clocked
 
@@ -131,7 +131,7 @@ def test_a_good_answer_is_certified_by_its_own_response(task, solution):
     assert task.gap(solution.beta, solution.w) < 1e-11
     assert task.gap(solution.beta) < 1e-10
     assert task.gap(solution.beta, penalised=True) < 1e-8
-    assert task._with_penalty(solution.beta) < 1e-6
+    assert judged(task.penalised, solution.beta) < 1e-6
 
 
 def test_no_answer_is_certified_below_the_truth(task, solution):
@@ -150,7 +150,7 @@ def test_no_answer_is_certified_below_the_truth(task, solution):
         on_ball = loss(shrunk) - loss(best)
         penalised = with_penalty(beta) - with_penalty(best)
         assert task.gap(beta) >= on_ball - 1e-12
-        assert task._with_penalty(beta) >= penalised - 1e-12
+        assert judged(task.penalised, beta) >= penalised - 1e-12
         assert task.gap(beta, penalised=True) >= min(on_ball, penalised) - 1e-12
     assert task.gap(2 * best) == pytest.approx(task.gap(best), abs=1e-12)
     for w in (0 * solution.w, 1e3 * solution.w, -solution.w):

@@ -1,6 +1,7 @@
 """What the peers share: each is a function of rcmd.lab.bench.packages."""
 
 from benchopt import BaseSolver
+from benchopt.stopping_criterion import SufficientProgressCriterion
 
 
 class Peer(BaseSolver):
@@ -22,9 +23,10 @@ class Peer(BaseSolver):
 
 
 class ByTolerance(Peer):
-    """Or with a tolerance; a tenth of it comes next, as some answer alike to the loose ones."""
+    """Or with a tolerance; one answer may be good enough for ten of them."""
 
     sampling_strategy = "tolerance"
+    stopping_criterion = SufficientProgressCriterion(patience=10)
 
     def get_next(self, tol):
         return min(1.0, tol / 10)
