@@ -325,6 +325,20 @@ def test_every_peer_solves_the_problem(peer, task):
     assert gaps[1] <= gaps[0]
 
 
+@pytest.mark.parametrize("name", ["rcmd", "cyanure"])
+def test_the_penalised_problem_is_solved_for_whoever_asks(name, task):
+    """At a strength that is not the ball's multiplier."""
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    other = replace(task, strength=2 * task.strength)
+    if name == "rcmd":
+        answer = packages.rcmd_run(other, racing.CORRECTED, penalised=True)(1e-9)
+    else:
+        run = packages.cyanure_run(other, "qning-svrg", penalised=True)
+        answer = clocked(lambda: run(100))[0]
+    assert judged(other.penalised, answer.beta) < 1e-8
+
+
 def test_absent_packages_are_not_an_error(monkeypatch, task):
     for module in ("cyanure", "copt", "sklearn", "skglm"):
         monkeypatch.setitem(sys.modules, module, None)
