@@ -28,5 +28,8 @@ class ByTolerance(Peer):
     sampling_strategy = "tolerance"
     stopping_criterion = SufficientProgressCriterion(patience=10)
 
+    def warm_up(self):
+        self.run_once(1e-3)  # compiles what a loose tolerance does not reach
+
     def get_next(self, tol):
         return min(1.0, tol / 10)

@@ -16,7 +16,7 @@ class Solver(BaseSolver):
         self.data = X, y, "logistic", L1Penalty(lmbd / len(y))
 
     def warm_up(self):
-        self.run_once()
+        self.run_once(1e-3)  # compiles corrections, too
 
     def get_next(self, tol):
         return min(1.0, tol / 10)

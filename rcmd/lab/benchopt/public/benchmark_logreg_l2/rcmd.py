@@ -18,7 +18,7 @@ class Solver(BaseSolver):
         self.bound = intercept_bound(Problem(*self.data)) if fit_intercept else None
 
     def warm_up(self):
-        self.run_once()
+        self.run_once(1e-3)  # compiles corrections, too
 
     def get_next(self, tol):
         return min(1.0, tol / 10)
