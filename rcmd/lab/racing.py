@@ -24,14 +24,14 @@ class Entrant:
     name: str
     method: Method
 
-    def solve(self, problem: Problem, batch: float, seed: int = 0, **limits: Any) -> Result:
+    def solve(self, problem: Problem, batch: float | None, seed: int = 0, **limits: Any) -> Result:
         """One run within ``limits``, options of ``rcmd.solve``; Ctrl-C is no result."""
         result = solve(problem, **self._options(batch, seed), **limits)
         if result.stop is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         return result
 
-    def check(self, problem: Problem, batch: float, **limits: Any) -> None:
+    def check(self, problem: Problem, batch: float | None, **limits: Any) -> None:
         """Raise what ``solve`` would raise before its first step."""
         iterate(problem, **self._options(batch, 0), **limits)
 

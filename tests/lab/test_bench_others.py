@@ -7,7 +7,8 @@ import pytest
 
 from rcmd import L1Penalty, Problem, solve
 from rcmd.lab.bench import others as bench
-from rcmd.lab.bench.others import Duel, judged
+from rcmd.lab.bench.ladder import judged
+from rcmd.lab.bench.others import Duel
 from rcmd.reporting.tables import Section
 
 

@@ -15,7 +15,7 @@ from rcmd.datasets import make_classification
 from rcmd.lab import racing
 from rcmd.lab.bench import ladder, packages, workloads
 from rcmd.lab.bench import peers as bench
-from rcmd.lab.bench.ladder import Answer, Peer, Racer, Step, best, compete
+from rcmd.lab.bench.ladder import Answer, Peer, Racer, Step, best, compete, judged
 from rcmd.lab.bench.packages import PEERS
 from rcmd.lab.bench.timing import clocked
 
@@ -131,7 +131,7 @@ def test_a_good_answer_is_certified_by_its_own_response(task, solution):
     assert task.gap(solution.beta, solution.w) < 1e-11
     assert task.gap(solution.beta) < 1e-10
     assert task.gap(solution.beta, penalised=True) < 1e-8
-    assert task._with_penalty(solution.beta) < 1e-6
+    assert judged(task.penalised, solution.beta) < 1e-6
 
 
 def test_no_answer_is_certified_below_the_truth(task, solution):
@@ -150,7 +150,7 @@ def test_no_answer_is_certified_below_the_truth(task, solution):
         on_ball = loss(shrunk) - loss(best)
         penalised = with_penalty(beta) - with_penalty(best)
         assert task.gap(beta) >= on_ball - 1e-12
-        assert task._with_penalty(beta) >= penalised - 1e-12
+        assert judged(task.penalised, beta) >= penalised - 1e-12
         assert task.gap(beta, penalised=True) >= min(on_ball, penalised) - 1e-12
     assert task.gap(2 * best) == pytest.approx(task.gap(best), abs=1e-12)
     for w in (0 * solution.w, 1e3 * solution.w, -solution.w):
@@ -323,6 +323,20 @@ def test_every_peer_solves_the_problem(peer, task):
         gaps.append(task.gap(answer.beta, answer.w, penalised=peer.penalised))
     assert gaps[1] <= reach.get(peer.name, 1e-6)
     assert gaps[1] <= gaps[0]
+
+
+@pytest.mark.parametrize("name", ["rcmd", "cyanure"])
+def test_the_penalised_problem_is_solved_for_whoever_asks(name, task):
+    """At a strength that is not the ball's multiplier."""
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    other = replace(task, strength=2 * task.strength)
+    if name == "rcmd":
+        answer = packages.rcmd_run(other, racing.CORRECTED, penalised=True)(1e-9)
+    else:
+        run = packages.cyanure_run(other, "qning-svrg", penalised=True)
+        answer = clocked(lambda: run(100))[0]
+    assert judged(other.penalised, answer.beta) < 1e-8
 
 
 def test_absent_packages_are_not_an_error(monkeypatch, task):

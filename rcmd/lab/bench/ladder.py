@@ -27,6 +27,12 @@ class Answer(NamedTuple):
     w: Array | None = None
 
 
+def judged(problem: Problem, beta: Array, w: Array | None = None) -> float:
+    """P(β) − D(w) for w, or the response to β, or the share of it that suits a penalty."""
+    w = problem.response(beta) if w is None else w
+    return float(certify(problem, beta, problem.oracle.feasible_share(problem.gradient(w)) * w).gap)
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """The problem, and the one certificate by which all answers are judged, whoever gave them.
@@ -70,19 +76,13 @@ class Task:
             )
         if not all(np.isfinite(part).all() for part in (beta, w) if part is not None):
             return math.inf
-        return min(self._on_ball(beta, w), self._with_penalty(beta) if penalised else math.inf)
+        return min(self.on_ball(beta, w), judged(self.penalised, beta) if penalised else math.inf)
 
-    def _on_ball(self, beta: Array, w: Array | None) -> float:
+    def on_ball(self, beta: Array, w: Array | None = None) -> float:
+        """The gap of β, shrunk into the ball."""
         norm = abs(beta).sum()
         beta = beta * (self.radius / norm) if norm > self.radius else beta
-        w = self.ball.response(beta) if w is None else w
-        return float(certify(self.ball, beta, w).gap)
-
-    def _with_penalty(self, beta: Array) -> float:
-        w = self.penalised.response(beta)
-        level = abs(self.penalised.gradient(w)).max()
-        w = w * (self.strength / max(level, self.strength))
-        return float(certify(self.penalised, beta, w).gap)
+        return judged(self.ball, beta, w)
 
 
 class Step(NamedTuple):

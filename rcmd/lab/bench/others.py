@@ -30,9 +30,9 @@ from rcmd import (
 )
 from rcmd.lab.bench import workloads
 from rcmd.lab.bench.contenders import RADIUS, PlainC
+from rcmd.lab.bench.ladder import judged
 from rcmd.lab.bench.packages import imported
 from rcmd.lab.bench.timing import Absent, as_json, cells, clocked
-from rcmd.model.certificate import certify
 from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.reporting.tables import Section, Target, nanoseconds
 from rcmd.rows.validation import Array, FileError
@@ -84,12 +84,6 @@ class Duel:
 
     def _enough(self, effort: float) -> bool:
         return self.gap is None or self.gap(self.fit(effort)) <= self.tol
-
-
-def judged(problem: Problem, beta: Array) -> float:
-    """P(β) − D(w) for the response w, or the share of it that suits a penalty."""
-    w = problem.response(beta)
-    return float(certify(problem, beta, problem.oracle.feasible_share(problem.gradient(w)) * w).gap)
 
 
 def fitted(model: Any, X: Any, y: Array, tol: float, **options: Any) -> Array:

@@ -7,13 +7,13 @@ and returns what solves it from scratch with an effort.
 import importlib
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rcmd import L1Ball, Logistic, Problem
 from rcmd.lab.bench.ladder import TARGETS, TOLERANCES, Answer, Peer, Run, Task
 from rcmd.lab.bench.timing import Absent
 from rcmd.lab.racing import CORRECTED, PLAIN, Entrant
@@ -77,12 +77,13 @@ def _derivative(s: Any, y: Any) -> Any:
     return -y / (1 + np.exp(y * s))
 
 
-def rcmd_run(task: Task, entrant: Entrant) -> Run:
+def rcmd_run(task: Task, entrant: Entrant, *, penalised: bool = False) -> Run:
     """``rcmd.solve``; making the Problem is part of a run, as its constants are kept in it."""
 
     def run(tol: float) -> Answer:
-        problem = Problem(task.X, task.y, Logistic(), L1Ball(task.radius))
-        result = entrant.solve(problem, SHARE, task.seed, tol=tol, max_seconds=task.budget)
+        own = replace(task)
+        problem = own.penalised if penalised else own.ball
+        result = entrant.solve(problem, None, task.seed, tol=tol, max_seconds=task.budget)
         return Answer(result.beta, result.w)
 
     return run
@@ -120,12 +121,13 @@ def copt_run(task: Task, variant: str) -> Run:
     return run
 
 
-def cyanure_run(task: Task, solver: str) -> Run:
-    """Passes of cyanure on the ball, which evaluates its own gap only at the end."""
+def cyanure_run(task: Task, solver: str, *, penalised: bool = False) -> Run:
+    """Passes of cyanure, on the ball or penalised; its own gap is evaluated only at the end."""
     package = imported("cyanure.estimators", "cyanure")
     X = sp.csr_matrix(task.X) if sp.issparse(task.X) else task.X
 
-    problem = {"loss": "logistic", "penalty": "l1-ball", "lambda_1": task.radius}
+    penalty, level = ("l1", task.strength) if penalised else ("l1-ball", task.radius)
+    problem = {"loss": "logistic", "penalty": penalty, "lambda_1": level}
     options = {"solver": solver, "tol": 1e-15, "n_threads": 1, "random_state": task.seed}
     options |= {"fit_intercept": False, "verbose": False, "safe": False}
 
