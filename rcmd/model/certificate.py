@@ -245,7 +245,11 @@ def _doubt(problem: Problem, beta: Any, predictions: Array) -> Any:
 
         def small(most: float) -> bool:
             size = most + (math.sqrt(problem.mean(added * added)) if np.ndim(added) else 0.0)
-            curved = losses.gammas * (most + added) * (abs(predictions) + most + added)
+            error = most + added
+            bend = losses.unit_gamma * error  # often one number
+            if losses.weights is not None:
+                bend = losses.weights * bend
+            curved = bend * (abs(predictions) + error)
             return bool(size * problem.start_slope + problem.mean(curved) <= RESOLVED)
 
         most = ROUNDING * float(problem.peak * lengths[0])

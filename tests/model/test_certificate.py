@@ -186,9 +186,7 @@ def test_a_pair_is_the_same_as_its_two_sides(oracle: str) -> None:
         s = small.rows.matvec(beta)
         losses = small.losses.value(s)
         known = s, small.mean(losses), small.mean(abs(losses))
-        assert np.array_equal(
-            together.offer_pair(beta, w, known, small.gradient(w)), s
-        )
+        assert np.array_equal(together.offer_pair(beta, w, known, small.gradient(w)), s)
         apart.offer_primal(beta)
         apart.offer_dual(w)
         one, other = together.certificate(), apart.certificate()
