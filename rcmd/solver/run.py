@@ -439,9 +439,10 @@ class Run(Iterator[State]):
             ahead = min(self._slice_steps, affordable, last - progress.iteration)
             if ahead < 1:
                 break
+            steps = int(ahead) if progress.even_steps else 1
             try:
                 with cancellable(self._to_be_cancelled):
-                    progress.advance(int(ahead) if progress.even_steps else 1)
+                    progress.advance(steps)
             except Cancelled:
                 return StopReason.INTERRUPTED if self.interrupts.requested else StopReason.SECONDS
             self._poll()
@@ -450,7 +451,7 @@ class Run(Iterator[State]):
             if self._out_of_time:
                 return StopReason.SECONDS
             if self.time - begun < SLICE_SECONDS / 2:
-                self._slice_steps = max(self._slice_steps, 2 * int(ahead))
+                self._slice_steps = max(self._slice_steps, 2 * steps)
             self.save(always=False)
         return self._budget_end()
 
