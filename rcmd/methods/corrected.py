@@ -268,7 +268,7 @@ class CorrectedProgress(Progress):
         here = self._reached
         if here is not None:
             _, w, slope = here.dual
-            best.offer_pair(here.beta, w, (here.s, here.losses), slope)
+            best.offer_pair(here.beta, w, (here.s, here.loss, here.loss_size), slope)
             self._judge_round(best.certificate().gap)
             return here.beta, here.w
         if not self._may_correct:

@@ -884,12 +884,12 @@ def best(constants: Constants, iterations: int, kind: Kind = "sublinear") -> tup
     gaps = [b for b in valid(constants, iterations, kind) if b.of_a_run]
     if not gaps:
         raise ValueError(f"no {kind} bound applies: {why_none(RunFacts(constants, kind))}")
-    found = [(b, b(constants, iterations)) for b in gaps if b.at_least is None]
+    k = _index_of(kind, iterations)
+    found = [(b, b.value(constants, k)) for b in gaps if b.at_least is None]
     for bound in gaps:
-        if bound.at_least is not None:
-            k = bound._index(constants, iterations)
-            if bound.at_least(constants, k) < min(value for _, value in found):
-                found.append((bound, bound(constants, iterations)))
+        least = None if bound.at_least is None else bound.at_least(constants, k)
+        if least is not None and least < min(value for _, value in found):
+            found.append((bound, bound.value(constants, k)))
     return min(found, key=lambda pair: pair[1])
 
 

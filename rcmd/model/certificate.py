@@ -109,13 +109,15 @@ class PrimalPoint:
 
     @classmethod
     def at(
-        cls, problem: Problem, beta: Any, known: tuple[Array, Array] | None = None
+        cls, problem: Problem, beta: Any, known: tuple[Array, Any, Any] | None = None
     ) -> PrimalPoint:
-        """The point ``beta``, from scratch except for ``known``: Xβ and the losses there."""
+        """The point ``beta``, from scratch except for ``known``: Xβ and the mean losses there."""
         penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
-        predictions = problem.rows.matvec(beta) if known is None else known[0]
-        terms = problem.losses.value(predictions) if known is None else known[1]
-        loss, size = problem.mean(terms), problem.mean(abs(terms))
+        if known is None:
+            predictions = problem.rows.matvec(beta)
+            terms = problem.losses.value(predictions)
+            known = predictions, problem.mean(terms), problem.mean(abs(terms))
+        predictions, loss, size = known
         doubt = _doubt(problem, beta, predictions)
         return cls(beta, predictions, loss, size, penalty, doubt)
 
@@ -243,7 +245,11 @@ def _doubt(problem: Problem, beta: Any, predictions: Array) -> Any:
 
         def small(most: float) -> bool:
             size = most + (math.sqrt(problem.mean(added * added)) if np.ndim(added) else 0.0)
-            curved = losses.gammas * (most + added) * (abs(predictions) + most + added)
+            error = most + added
+            bend = losses.unit_gamma * error  # often one number
+            if losses.weights is not None:
+                bend = losses.weights * bend
+            curved = bend * (abs(predictions) + error)
             return bool(size * problem.start_slope + problem.mean(curved) <= RESOLVED)
 
         most = ROUNDING * float(problem.peak * lengths[0])
@@ -351,11 +357,12 @@ class BestPair:
         self._take_dual(DualPoint.at(self.problem, self.problem.losses.clip(w)))
 
     def offer_pair(
-        self, beta: Any, w: Array, known: tuple[Array, Array] | None = None, slope: Any = None
+        self, beta: Any, w: Array, known: tuple[Array, Any, Any] | None = None, slope: Any = None
     ) -> Array:
         """Consider β and w together; returns Xβ.
 
-        ``known`` = (Xβ, the losses there) and ``slope`` = Xᵀw/n were computed from scratch before.
+        ``known`` = (Xβ, the mean loss and its mean size there) and ``slope`` = Xᵀw/n were computed
+        from scratch before.
         """
         primal = PrimalPoint.at(self.problem, beta, known)
         predictions = primal.predictions

@@ -675,21 +675,24 @@ def unaltered(part: Any) -> bool:
     >>> unaltered(L1Ball(1.0)), unaltered(ball)
     (True, False)
     """
-    return not patched(part) and _of_class(type(part))[1]
+    members, ours = _of_class(type(part))
+    return ours and not _patched(part, members)
 
 
 def patched(part: Any) -> bool:
     """Whether the object has methods that its class does not have."""
-    (members, _), fields = _of_class(type(part)), getattr(part, "__dataclass_fields__", None)
-    for name, value in getattr(part, "__dict__", {}).items():
-        plain = name[0] != "_" and not isinstance(members.get(name), cached_property)
-        if (
-            plain
-            and name in members
-            and (callable(value) if fields is None else name not in fields)
-        ):
-            return True
-    return False
+    return _patched(part, _of_class(type(part))[0])
+
+
+def _patched(part: Any, members: dict[str, Any]) -> bool:
+    fields = getattr(part, "__dataclass_fields__", None)
+    return any(
+        name in members
+        and name[0] != "_"
+        and (callable(value) if fields is None else name not in fields)
+        and not isinstance(members[name], cached_property)
+        for name, value in getattr(part, "__dict__", {}).items()
+    )
 
 
 def _of_class(kind: Any) -> tuple[dict[str, Any], bool]:

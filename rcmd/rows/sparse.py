@@ -146,7 +146,7 @@ class SparseRows(Rows):
         sums = np.zeros(self.n)
         for rows in self._blocks():
             start, stop = indptr[rows.start], indptr[rows.stop]
-            terms = function(data[start:stop].astype(float), indices[start:stop])
+            terms = function(data[start:stop].astype(float, copy=False), indices[start:stop])
             sums[rows] = _fold_rows(terms, indptr[rows.start : rows.stop + 1] - start, fold)
         return sums
 

@@ -181,6 +181,7 @@ class Run(Iterator[State]):
         self._started: float | None = None
         self._certifying = self.time = self._saving = 0.0
         self._out_of_time = self._interrupted = False
+        self._slice_steps = 1
         self.saver = None
         if options.checkpoint is not None and self.started:
             self.saver = Saver(self, options.checkpoint)
@@ -429,19 +430,19 @@ class Run(Iterator[State]):
         if self._next_record is None:
             later = (i for i in self._record_at if i > progress.iteration)
             self._next_record = next(later, math.inf)
-        slice_steps = 1
         if not self.started or (self._out_of_time and progress.iteration):
             return StopReason.SECONDS
         while progress.iteration < self._next_record and not progress.record_due:
             begun = self.time
             affordable = (budgets.gradients - progress.gradients) / progress.step_gradients
             last = min(budgets.iterations, self._next_record)
-            ahead = min(slice_steps, affordable, last - progress.iteration)
+            ahead = min(self._slice_steps, affordable, last - progress.iteration)
             if ahead < 1:
                 break
+            steps = int(ahead) if progress.even_steps else 1
             try:
                 with cancellable(self._to_be_cancelled):
-                    progress.advance(int(ahead) if progress.even_steps else 1)
+                    progress.advance(steps)
             except Cancelled:
                 return StopReason.INTERRUPTED if self.interrupts.requested else StopReason.SECONDS
             self._poll()
@@ -450,7 +451,7 @@ class Run(Iterator[State]):
             if self._out_of_time:
                 return StopReason.SECONDS
             if self.time - begun < SLICE_SECONDS / 2:
-                slice_steps *= 2
+                self._slice_steps = max(self._slice_steps, 2 * steps)
             self.save(always=False)
         return self._budget_end()
 

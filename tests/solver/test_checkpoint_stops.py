@@ -78,7 +78,7 @@ CANCELLABLE = (
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("at", [1, 2, 9, 30])
+@pytest.mark.parametrize("at", [1, 2, 9, 15])
 def test_signals_between_steps(
     number: signal.Signals, at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -372,8 +372,25 @@ def test_replayed_batches(lasso: Problem) -> None:
     assert np.isnan(replayed.history.column("bound")).all(), "bounds are about uniform batches"
     none = {"pair_gap": "nan", "bound": "nan"}
     assert lines(replayed.history) == [row | none for row in lines(drawn.history)]
-    with pytest.raises(ValueError, match="has 20 batches, of which 20 are used"):
+    with pytest.raises(ValueError, match="has 20 batches, of which"):
         solve(lasso, tol=0, max_iterations=21, method=RCMD(sampler=Replay(batches)))
+
+
+def test_steps_between_looks_at_the_clock_at_most_double(lasso: Problem) -> None:
+    """Through records at every step, too: else a later one would be far beyond the budget."""
+    records = [*range(1, 40), *range(100, 501, 100)]
+    run, taken = iterate(lasso, tol=0, max_iterations=500, record_at=records), [1]
+    advance = run.progress.advance
+
+    def watched(steps: int) -> None:
+        assert steps <= 2 * max(taken)
+        taken.append(steps)
+        advance(steps)
+
+    run.progress.advance = watched  # type: ignore[method-assign]
+    list(run)
+    assert sum(taken[1:]) == 500
+    assert len(taken) < 60, "no record begins anew with a single step"
 
 
 # ---- the bound column ---------------------------------------------------------------------------

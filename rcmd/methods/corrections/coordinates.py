@@ -31,8 +31,8 @@ SWEEPS, MOST_SWEEPS = 10, 1000
 SUFFICIENT = 1e-4
 """The share of the predicted decrease that a step must achieve."""
 
-LARGEST_FACE = 300
-"""Free coordinates whose linear system is solved, at most."""
+LARGEST_FACE, MOST_FACES = 300, 10
+"""Free coordinates whose linear system is solved, and faces followed between sweeps, at most."""
 
 
 def rules_of(problem: Problem) -> Array | None:
@@ -162,37 +162,48 @@ class CoordinateCorrection(Correction):
 
 
 def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy: float) -> Array:
-    """Sweeps, and after some of them a step to the minimizer on the face reached."""
+    """Sweeps, and after some of them a step to the minimizer on the face reached.
+
+    Where it ends at a border, the next one is for the face there: sweeps would only lead off it.
+    """
     from rcmd.methods.corrections.coordinate_kernels import descend_by_matrix
 
     for _ in range(MOST_SWEEPS // SWEEPS):
         check_cancelled()
         descend_by_matrix(matrix, slopes, beta, rules, (SWEEPS, accuracy))
-        step = _along_face(matrix, slopes, beta, rules)
-        slopes += matrix @ step
-        beta = beta + step
+        for _ in range(MOST_FACES):
+            step, blocked = _along_face(matrix, slopes, beta, rules)
+            slopes += matrix @ step
+            beta = beta + step
+            if not blocked:
+                break
         if stationarity(beta, slopes, rules).max() <= accuracy:
             break
     return beta
 
 
-def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> Array:
-    """The way to the model's minimizer where coordinates at rest stay there, up to a border."""
+def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> tuple[Array, bool]:
+    """The way to the model's minimizer where coordinates at rest stay there.
+
+    Each stops at its own border, or all with the first, whichever is better; returns whether any.
+    """
     kink, _, lower, upper = rules.T
     free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
     step = np.zeros(len(beta))
     if not 0 < len(free) <= LARGEST_FACE:
-        return step
+        return step, False
     (kink, curved, lower, upper), here = rules[free].T, beta[free]
     block = matrix[free[:, None], free] + np.diag(curved)
-    way = -solve_definite(block, slopes[free] + kink * np.sign(here) + curved * here)
+    slope = slopes[free] + kink * np.sign(here) + curved * here
+    way = -solve_definite(block, slope)
     border = np.where(way > 0, upper, lower)
     border = np.where((kink > 0) & (here * way < 0), np.clip(0.0, lower, upper), border)
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(way != 0, (border - here) / way, np.inf)
-    share = min(float(room.min()), 1.0)
-    step[free] = np.where(room <= share, border - here, share * way)
-    return step
+    first = min(float(room.min()), 1.0)
+    ends = [np.where(room <= share, border - here, share * way) for share in (1.0, first)]
+    step[free] = min(ends, key=lambda end: slope @ end + end @ (block @ end) / 2)
+    return step, first < 1
 
 
 def stationarity(beta: Array, slope: Array, rules: Array) -> Array:

@@ -132,8 +132,7 @@ class HullCorrection(Correction):
         """One Newton step on the weights, shortened if necessary, from the ``slopes``."""
         before, columns, problem = self.here, self._columns, self.problem
         self.passes += 1
-        weights = before.curvatures / problem.n
-        curved = problem.total(lambda: columns.gram(problem.rows, weights))
+        curved = problem.total(lambda: columns.gram(problem.rows, before.curvatures / problem.n))
         mean_curvature = np.trace(curved) / len(slope)
         curved.flat[:: len(slope) + 1] += self.damping * (mean_curvature or 1.0)
         target = minimize_on_simplex(curved, slope - curved @ self.weights, self.weights)
@@ -281,7 +280,7 @@ def _solved(problem: Problem, correction: Correction) -> Any:
     """The β of rounds that end where the gap is small beside the sampling error of P."""
     for _ in range(MOST_ROUNDS):
         # The root of the mean square, which unlike the deviation is not 0 for equal losses.
-        losses = correction.here.losses
+        losses = problem.losses.value(correction.here.s)
         enough = SHARE_OF_ERROR * math.sqrt(problem.mean(losses * losses) / problem.n)
         correction.round(math.inf, enough)
         if not correction.moved or correction.here.gap <= enough:

@@ -32,10 +32,10 @@ class Point:
 
     Attributes
     ----------
-    losses, w, curvatures
-        l_j, l_j' and l_j'' at s_j.
-    loss
-        (1/n) Σ_j l_j(s_j).
+    w, curvatures
+        l_j' and l_j'' at s_j.
+    loss, loss_size
+        (1/n) Σ_j l_j(s_j) and (1/n) Σ_j |l_j(s_j)|.
     estimate
         About the gap of (β, w), where that is known at less cost than the gap itself.
     """
@@ -45,8 +45,8 @@ class Point:
     def __init__(self, problem: Problem, beta: Any, s: Array) -> None:
         check_cancelled()
         self.problem, self.beta, self.s = problem, beta, s
-        self.losses, self.w, self.curvatures = problem.losses.expansion(s)
-        self.loss = float(problem.mean(self.losses))
+        losses, self.w, self.curvatures = problem.losses.expansion(s)
+        self.loss, self.loss_size = (float(problem.mean(part)) for part in (losses, abs(losses)))
 
     @property
     def slope(self) -> Any:
