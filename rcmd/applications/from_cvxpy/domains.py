@@ -63,31 +63,41 @@ class Space:
         return total
 
     def places(self, expression: Any) -> Array:
-        """The entries of the variables in an expression or a constraint."""
-        if expression.is_affine() if hasattr(expression, "is_affine") else False:
-            return np.unique(self.matrix(read(expression)).indices)
+        """The entries of the variables in an expression or a constraint; all, if they cancel."""
+        if hasattr(expression, "is_affine") and expression.is_affine():
+            found = np.unique(self.matrix(read(expression)).indices)
+            if found.size:
+                return found
+            starts = ((self.starts[v.id], v.size) for v in expression.variables())
+            return np.array([k for start, size in starts for k in range(start, start + size)], int)
         arguments = getattr(expression, "args", [])
         found = [self.places(argument) for argument in arguments]
         return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=int)
 
-    def picked(self, expression: Any) -> tuple[Array, float, Array] | None:
-        """(places, factor, centre) where an expression is factor·(β_places − centre)."""
+    def picked(self, expression: Any, signs: bool = False) -> tuple[Array, float, Array] | None:
+        """(places, factor, centre) where an expression is factor·(β_places − centre), factor > 0.
+
+        ``signs`` allows ± before each entry, as in what depends on absolute values alone.
+        """
         if not expression.is_affine():
             return None
         affine = read(expression)
         found = affine.selection()
-        if found is None or np.ptp(abs(found[2])) > 0 or not found[2].any():
+        if found is None:
             return None
         ids, entries, factors = found
+        sizes = abs(factors) if signs else factors
+        if not sizes.size or np.ptp(sizes) > 0 or sizes[0] <= 0:
+            return None
         places = np.array([self.starts[k] for k in ids]) + entries
-        return places, float(abs(factors[0])), -affine.offset / factors
+        return places, float(sizes[0]), -affine.offset / factors
 
-    def ends(self, block: Any) -> tuple[float, float]:
-        """Bounds of a block's predictions, offset included, over the variables' bounds."""
-        X = self.matrix(block.rows)
+    def ends(self, affine: Affine) -> tuple[float, float]:
+        """Bounds of an affine expression over the variables' bounds."""
+        X = self.matrix(affine)
         sides = [X.multiply(end[None]).tocsr() for end in (self.lower, self.upper)]
         least, most = sides[0].minimum(sides[1]), sides[0].maximum(sides[1])
-        sums = (np.asarray(side.sum(axis=1)).ravel() + block.offset for side in (least, most))
+        sums = (np.asarray(side.sum(axis=1)).ravel() + affine.offset for side in (least, most))
         return float(next(sums).min()), float(next(sums).max())
 
     # ---- what is asked of the variables --------------------------------------------------------
@@ -123,13 +133,19 @@ class Space:
                     places = np.arange(own.start, own.stop)
                     asks = variable >> 0 if sign > 0 else variable << 0
                     self.features.append(Feature("psd" if sign > 0 else "other ≤", places, 1, asks))
-            if asked.get("symmetric"):
+            if any(asked.get(kind) for kind in ("symmetric", "PSD", "NSD")):
                 self.add_constraint(variable == variable.T)
 
     def add_constraint(self, asked: Any) -> None:
         """A constraint of the problem, as bounds, as linear ones, or as a feature."""
         kind = type(asked).__name__
-        if kind in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
+        if not asked.variables():
+            if not asked.value():
+                raise ValueError(
+                    f"the constraint {shown(asked)} holds for no point; expected at least one "
+                    "point that fulfils all constraints"
+                )
+        elif kind in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
             both = len(asked.args) == 2
             left = asked.args[0] - asked.args[1] if both else asked.args[0]
             left = -left if kind == "NonNeg" else left
@@ -141,6 +157,14 @@ class Space:
             self.features.append(Feature("psd", found[0], 1, asked))
         else:
             self.features.append(Feature("other ≤", self.places(asked), None, asked))
+
+    def add_domain(self, expression: Any) -> None:
+        """Where an expression is finite, as far as no bound says it already."""
+        for asked in expression.domain:
+            if type(asked).__name__ == "Inequality" and asked.variables():
+                left = asked.args[0] - asked.args[1]
+                if left.is_affine() and not self.ends(read(left))[1] <= 0:
+                    self.add_constraint(asked)
 
     def _add_linear(self, left: Any, equal: bool) -> None:
         affine = read(left)
@@ -174,11 +198,12 @@ class Space:
             gather(left, np.ones(1), found)
         except ValueError:
             return False
-        features = [f for s in found.samples for f in self.of_samples(s)]
-        features += [f for term in found.others for f in self.of_term(term)]
+        parts = [self.of_samples(samples) for samples in found.samples]
+        parts += [self.of_term(term) for term in found.others]
+        features = [feature for part in parts for feature in part]
         if len(features) > 1 and {f.kind for f in features} == {"groups"}:
             features = one_of_groups(features)
-        if found.linear or len(features) != 1 or found.constant > 0:
+        if found.linear or not all(parts) or len(features) != 1 or found.constant > 0:
             return False
         feature, kind = features[0], features[0].kind
         if kind == "linf" or (kind == "l1" and len(feature.places) == 1):
@@ -198,8 +223,8 @@ class Space:
     def _add_absolute(self, asked: Any) -> bool:
         """|x| ≤ c, entry by entry."""
         size, most = asked.args[0], asked.args[-1]
-        inner = self.picked(size.args[0]) if type(size).__name__ == "abs" else None
-        if inner is None or not most.is_constant():
+        inner = self.picked(size.args[0], signs=True) if type(size).__name__ == "abs" else None
+        if inner is None or not most.is_constant() or most.size not in (1, size.size):
             return False
         places, factor, centre = inner
         reach = flat(constant(most)) / factor
@@ -236,6 +261,8 @@ class Space:
         """A penalty by its atom, in its kind; "other" if it is none of those that are known."""
         weights, expression = term
         kind = type(expression).__name__
+        if kind in ("entr", "rel_entr", "kl_div"):
+            self.add_domain(expression)
         rule = PENALTIES.get(kind)
         made = rule(self, expression, weights) if rule is not None and (weights > 0).all() else None
         if made is None and kind == "entr" and (weights < 0).all():
@@ -249,7 +276,7 @@ def _norm(kind: str) -> Callable[..., Any]:
     """A norm of variables."""
 
     def rule(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-        found = space.picked(expression.args[0])
+        found = space.picked(expression.args[0], signs=True)
         if found is None or expression.size > 1 or getattr(expression, "axis", None) is not None:
             return None
         places, factor, centre = found
@@ -260,7 +287,7 @@ def _norm(kind: str) -> Callable[..., Any]:
 
 def _absolute(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
     """Σ_k a_k |x_k|: the l1 norm, or one with weights, of groups of one variable."""
-    found = space.picked(expression.args[0])
+    found = space.picked(expression.args[0], signs=True)
     if found is None:
         return None
     places, factor, centre = found
@@ -273,7 +300,7 @@ def _absolute(space: Space, expression: Any, weights: Array) -> list[Feature] | 
 def _p_norm(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
     """‖x‖₂ of variables, or of their columns or rows: groups; ‖x‖_p."""
     order, argument, axis = float(expression.p), expression.args[0], expression.axis
-    found = space.picked(argument)
+    found = space.picked(argument, signs=True)
     if found is None:
         return None
     places, factor, centre = found
@@ -305,7 +332,6 @@ def _entropy(space: Space, expression: Any, weights: Array) -> list[Feature] | N
     if found is None or found[2].any() or np.ptp(weights) > 0:
         return None
     places, factor, _ = found
-    space.lower[places] = np.maximum(space.lower[places], 0.0)  # where it is finite
     return [Feature("entropy", places, -float(weights[0]) * factor, None, factor)]
 
 

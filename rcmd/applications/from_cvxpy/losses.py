@@ -209,13 +209,15 @@ def _likelihood(loss: Any, block: Block, most: float) -> Any:
     return (loss, 1.0, y) if (y >= 0).all() and (y <= most).all() else (loss, 1.0, None)
 
 
-def assemble(blocks: list[Block], ends: Callable[[Block], tuple[float, float]]) -> Losses:
+def assemble(blocks: list[Block], ends: Callable[[Affine], tuple[float, float]]) -> Losses:
     """One loss for all samples, and their data; weights have the mean 1.
 
     ``ends`` bound s over the bounds of the variables: logarithms are continued beyond them.
     """
     if any(LOGARITHM in block.formula for block in blocks):
-        blocks = [_continued(block, *ends(block)) for block in blocks]
+        blocks = [
+            _continued(block, *ends(block.rows._replace(offset=block.offset))) for block in blocks
+        ]
     block = joined(blocks)
     offset = block.offset if block.offset.any() else None
     for pattern, build in SHIPPED:

@@ -19,6 +19,8 @@ from rcmd.solver.history import State
 from rcmd.solver.result import Result
 from rcmd.solver.solve import TOL, solve
 
+SOLVERS_POINT = "the bounds rest on a point of CLARABEL, feasible to its tolerance"
+
 
 @dataclass(eq=False)
 class CvxpyReading:
@@ -83,8 +85,14 @@ class CvxpyReading:
         if problem.fields:
             lines.append(f"fields       {', '.join(problem.fields)}")
         lines.append(f"regularizer  R = {problem.oracle.describe()}")
-        asked = [_source(one.source) for region in self.regions for one in region.asked]
+        asked = [
+            shown(getattr(one.source, "expression", one.source))
+            for region in self.regions
+            for one in region.asked
+        ]
         lines += [f"  from       {text}" for text in dict.fromkeys(asked)]
+        if SOLVERS_POINT in problem.ground_text:
+            lines.append(f"  but        {SOLVERS_POINT}")
         names = (f"{variable.name()} ({variable.size})" for variable in self.space.variables)
         lines.append(f"variables    β = {', '.join(names)}")
         return "\n".join(lines)
@@ -108,15 +116,6 @@ class CvxpyReading:
             options["warm_start"] = self.result
         self.result = solve(self.problem, tol=tol / self.scale, callbacks=callbacks, **options)
         return self.result
-
-
-def _source(source: Any) -> str:
-    if isinstance(source, Samples):
-        return shown(source.expression)
-    if len(getattr(source, "args", ())) == 2 and hasattr(source, "dual_value"):
-        joint = "==" if type(source).__name__ == "Equality" else "<="
-        return f"{shown(source.args[0])} {joint} {shown(source.args[1])}"
-    return shown(source)
 
 
 # ---- reading -----------------------------------------------------------------------------------
@@ -163,6 +162,8 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
         space.add_constraint(asked)
     found = Terms()
     gather(objective, np.array([float(sign)]), found)
+    for expression in found.unweighted:
+        space.add_domain(expression)
     samples, features = _divided(space, found)
     blocks, added, linear = blocks_of(samples, found.linear)
     losses = assemble(blocks, space.ends)
@@ -176,20 +177,32 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     columns = _columns(space, order)
     X = _rows(blocks, columns, space.p, before)
 
+    certain = True
+
     def value() -> float:
-        return (feasible_value(problem) - constant) / losses.scale
+        nonlocal certain
+        found, certain = feasible_value(problem)
+        return (found - constant) / losses.scale
 
     oracle = regularizer(regions, losses, X, slopes[order] / losses.scale, value)
     made = Problem(
         X, losses.y, losses.loss, oracle,
         weights=losses.weights, offset=losses.offset, fields=losses.fields,
     )  # fmt: skip
-    result = None if before is None or before.problem.p != made.p else before.result
-    if result is not None and len(result.w) != made.n:
+    if not certain:
+        made.ground_text = f"sampled: {SOLVERS_POINT}; all else {made.ground_text}"
+    result = None if before is None else before.result
+    if result is not None and not _begins(result, made):
         result = None
     return CvxpyReading(
         problem, made, losses.scale, constant, sign, order, space, blocks, regions, result
     )
+
+
+def _begins(result: Result, problem: Problem) -> bool:
+    """Whether a run can begin at the solution of a problem with other values of parameters."""
+    shapes = len(result.w) == problem.n and len(result.beta) == problem.p
+    return shapes and bool(np.isfinite(problem.oracle.value(result.beta)))
 
 
 def _check_convex(objective: Any, sign: int, constraints: list[Any]) -> None:
@@ -206,7 +219,7 @@ def _check_convex(objective: Any, sign: int, constraints: list[Any]) -> None:
     for constraint in constraints:
         if not constraint.is_dcp():
             raise ValueError(
-                f"the constraint {_source(constraint)} is not convex by CVXPY's rules; expected a "
+                f"the constraint {shown(constraint)} is not convex by CVXPY's rules; expected a "
                 "convex set"
             )
 

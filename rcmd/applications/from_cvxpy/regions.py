@@ -332,18 +332,21 @@ def _entropic(region: Region) -> LinearMinOracle:
 
 
 def _spectrahedron(region: Region) -> LinearMinOracle:
-    """β ⪰ 0 with a trace; CVXPY's symmetry constraints say no more."""
+    """β = βᵀ ⪰ 0 with a trace; without all equations of the symmetry, β is no symmetric matrix."""
     order = round(region.p**0.5)
-    traces = []
+    traces, twins = [], set()
     for G, h, equal in region.rows:
-        for row, side in zip(G.toarray(), h, strict=True):
-            matrix = row.reshape(order, order)
-            if side == 0 and equal and not (matrix + matrix.T).any():
-                continue
-            if not equal or (matrix != matrix[0, 0] * np.eye(order)).any() or not matrix[0, 0]:
+        for start, stop, side in zip(G.indptr, G.indptr[1:], h, strict=False):
+            (i, j), values = divmod(np.sort(G.indices[start:stop]), order), G.data[start:stop]
+            if not equal:
                 return _any(region)
-            traces.append(side / matrix[0, 0])
-    if len(traces) != 1 or traces[0] <= 0:
+            if len(i) == 2 and (i == j[::-1]).all() and not (side or values.sum()):
+                twins.add((i[0], j[0]))
+            elif len(i) == order and (i == j).all() and np.ptp(values) == 0:
+                traces.append(side / values[0])
+            else:
+                return _any(region)
+    if len(twins) < order * (order - 1) // 2 or len(traces) != 1 or traces[0] <= 0:
         return _any(region)
     return Spectrahedron(order, float(traces[0]))
 

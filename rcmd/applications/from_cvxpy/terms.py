@@ -37,6 +37,8 @@ class Terms:
     linear: list[tuple[Affine, Array]] = field(default_factory=list)
     samples: list[Samples] = field(default_factory=list)
     others: list[Term] = field(default_factory=list)
+    unweighted: list[Any] = field(default_factory=list)
+    """Expressions of which some entries have the weight 0, and must be finite all the same."""
 
 
 class NotElementwise(Exception):
@@ -80,6 +82,8 @@ def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
     leaves: list[Affine] = []
     name, formula = elementwise(expression, leaves)
     found.samples += signed(name, formula, leaves, weights, expression)
+    if not weights.all():
+        found.unweighted.append(expression)
 
 
 def signed(
@@ -218,6 +222,8 @@ def _divergence(expression: Any, weights: Array, found: Terms) -> bool:
     leaf = read(second)
     if second.size < len(x):
         leaf = leaf.taken(np.zeros(len(x), dtype=int))
+    if not x.all():
+        found.unweighted.append(expression)
     found.constant += float(weights @ (x * np.log(np.where(x > 0, x, 1.0))))
     found.samples += signed("log({0})", "log({0})", [leaf], -weights * x, expression)
     if type(expression).__name__ == "kl_div":
@@ -265,7 +271,10 @@ def _pairs(label: str, function: str) -> Any:
 
     def rule(expression: Any, weights: Array, found: Terms) -> bool:
         stack = expression.args[0]
-        if type(stack).__name__ not in ("Vstack", "Hstack") or not stack.is_affine():
+        across = {"Vstack": 0, "Hstack": 1}.get(type(stack).__name__)
+        if across is None or not stack.is_affine():
+            return False
+        if expression.axis != across and expression.size > 1:
             return False
         leaves = [read(argument) for argument in stack.args]
         if len(leaves) != 2 or any(leaf.offset.size != expression.size for leaf in leaves):
