@@ -236,7 +236,7 @@ class Space:
 
     def of_samples(self, samples: Samples) -> list[Feature]:
         """Σ a(x − c)² and Σ (root·x)², which are ridge and a quadratic form."""
-        if samples.name != "square({0})":
+        if samples.formula != "square({0})":
             return []
         (leaf,) = samples.leaves
         found = leaf.selection()

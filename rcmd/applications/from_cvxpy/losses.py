@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.applications.from_cvxpy.affine import Affine, shown, weighted
-from rcmd.applications.from_cvxpy.terms import Samples, aligned, directions
+from rcmd.applications.from_cvxpy.terms import HUBER, Samples, aligned, directions
 from rcmd.conjugates import (
     CrossEntropy,
     Exponential,
@@ -32,11 +32,10 @@ DENSE_FROM = 0.3
 class Block:
     """Samples on the same rows: Σ_j weights_j (f(s_j) + slope_j s_j) + constant.
 
-    ``name`` and ``formula`` are in s, y and the ``fields``; s_j = z_j + offset_j with z = ``rows``,
+    ``formula`` is in s, y and the ``fields``; s_j = z_j + offset_j with z = ``rows``,
     and the first leaf is turn_j z_j and a constant.
     """
 
-    name: str
     formula: str
     rows: Affine
     weights: Array
@@ -119,18 +118,17 @@ def _block(group: list[Samples], alone: bool) -> Block:
         shifts = [shift - ratio * offset for shift, ratio in zip(shifts, ratios, strict=True)]
     fields: dict[str, Array] = {}
     texts = [_leaf(r, d, y, fields) for r, d in zip(ratios, shifts, strict=True)]
-    names, formulas, count = [], [], 0
+    formulas, count = [], 0
     weights = group[0].weights
     for samples in group:
         own = texts[count : count + len(samples.leaves)]
         count += len(samples.leaves)
         share = _number(samples.weights / weights, fields)
         front = "" if share == "1.0" else f"{share}*"
-        names.append(front + samples.name.format(*own))
         formulas.append(front + samples.formula.format(*(f"({text})" for text in own)))
     expressions = [samples.expression for samples in group]
     return Block(
-        " + ".join(names), " + ".join(formulas), rows, weights, offset, np.zeros(size), fields, y,
+        " + ".join(formulas), rows, weights, offset, np.zeros(size), fields, y,
         factor, expressions,
     )  # fmt: skip
 
@@ -172,34 +170,47 @@ def _times(number: float, name: str) -> str:
 
 # ---- losses that ship --------------------------------------------------------------------------
 
-NUMBER = r"(-?[\d.e+-]+)"
-LEAF = rf"(?P<sign>-?)s(?: \+ (?P<shift>{NUMBER}))?"
-HINGE = r"maximum\(-y\*s \+ 1\.0, -?0\.0"
+SHIFTED = "(<sign>s<shift>)"
+HINGE = "max((-y*s + 1.0), <zero>)"
 SHIPPED: list[tuple[str, Callable[..., Any]]] = [
-    # pattern of the name; the loss, the factor of the weights and the labels, or nothing
-    (rf"square\({LEAF}\)", lambda b, m: (LeastSquares(), 2.0, _centre(b, m))),
+    # formula; the loss, the factor of the weights and the labels, or None where it has none
+    (f"square({SHIFTED})", lambda b, m: (LeastSquares(), 2.0, _centre(b, m))),
     (
-        rf"huber\({LEAF}, (?P<width>{NUMBER})\)",
+        HUBER.format(SHIFTED, "<width>"),
         lambda b, m: (Huber(float(m["width"])), 2.0, _centre(b, m)),
     ),
-    (r"logistic\(-y\*s\)", lambda b, m: (Logistic(), 1.0, b.y)),
-    (rf"square\({HINGE}\)\)", lambda b, m: (SquaredHinge(), 2.0, b.y)),
+    ("softplus((-y*s))", lambda b, m: (Logistic(), 1.0, b.y)),
+    (f"square({HINGE})", lambda b, m: (SquaredHinge(), 2.0, b.y)),
     (
-        rf"huber\({HINGE}\), (?P<width>{NUMBER})\)",
+        HUBER.format(HINGE, "<width>"),
         lambda b, m: (SmoothedHinge(float(m["width"])), 2 * float(m["width"]), b.y),
     ),
-    (r"exp\(-y\*s\)", lambda b, m: (Exponential(), 1.0, b.y)),
-    (r"logistic\(s\)", lambda b, m: _likelihood(CrossEntropy(), b, 1.0)),
-    (r"exp\(s\)", lambda b, m: _likelihood(Poisson(), b, np.inf)),
+    ("exp((-y*s))", lambda b, m: (Exponential(), 1.0, b.y)),
+    ("softplus((s))", lambda b, m: _likelihood(CrossEntropy(), b, 1.0)),
+    ("exp((s))", lambda b, m: _likelihood(Poisson(), b, np.inf)),
 ]
 """Formulas that rcmd has a class for; ``from_expression`` makes one of any other."""
+
+NUMBER = r"-?[\d.e+-]+"
+PARTS = {"sign": "-?", "shift": rf"(?: \+ {NUMBER})?", "zero": r"-?0\.0", "width": NUMBER}
+"""What stands in those formulas between < and >; the same wherever it is repeated."""
+
+
+def matched(formula: str, shape: str) -> Any:
+    """The parts of a formula that has this shape, by their names; else ``None``."""
+    pattern = re.escape(shape)
+    for name, part in PARTS.items():
+        first, *rest = pattern.split(f"<{name}>")
+        if rest:
+            pattern = f"{first}(?P<{name}>{part}){f'(?P={name})'.join(rest)}"
+    return re.fullmatch(pattern, formula)
 
 
 def _centre(block: Block, match: Any) -> Array | None:
     """The labels of an even loss, which take up offset and shift."""
     if block.slope.any():
         return None
-    shift = float(match["shift"] or 0.0)
+    shift = float(match["shift"].removeprefix(" + ") or 0.0)
     return -(block.offset + (-shift if match["sign"] else shift))
 
 
@@ -220,8 +231,8 @@ def assemble(blocks: list[Block], ends: Callable[[Affine], tuple[float, float]])
         ]
     block = joined(blocks)
     offset = block.offset if block.offset.any() else None
-    for pattern, build in SHIPPED:
-        match = re.fullmatch(pattern, block.name)
+    for shape, build in SHIPPED:
+        match = matched(block.formula, shape)
         if match is None:
             continue
         loss, factor, y = build(block, match)
@@ -293,10 +304,7 @@ def joined(blocks: list[Block]) -> Block:
     if alike:
         names = blocks[0].fields
         fields = {name: np.concatenate([b.fields[name] for b in blocks]) for name in names}
-        name = blocks[0].name
-        return Block(
-            name, shared, nowhere, weights, offset, slope, fields, None, weights, expressions
-        )
+        return Block(shared, nowhere, weights, offset, slope, fields, None, weights, expressions)
     fields, texts = {}, []
     for number, block in enumerate(blocks):
         text = block.formula
@@ -312,7 +320,7 @@ def joined(blocks: list[Block]) -> Block:
     slope = slope * weights / mean
     text = " + ".join(texts)
     even = np.full(ends[-1], mean)
-    return Block(text, text, nowhere, even, offset, slope, fields, None, weights, expressions)
+    return Block(text, nowhere, even, offset, slope, fields, None, weights, expressions)
 
 
 def rows_of(blocks: Sequence[Block], columns: dict[int, Array], p: int) -> Any:

@@ -10,12 +10,8 @@ from rcmd.rows.validation import Array
 
 
 class Samples(NamedTuple):
-    """Σ_j weights_j · f(u_j, …), f a formula in the affine ``leaves``, which stand in it as {0}, …
+    """Σ_j weights_j · f(u_j, …), f a formula in the affine ``leaves``, which stand in it as {0}, …"""
 
-    ``name`` is the same formula in CVXPY's atoms, by which losses that ship are known.
-    """
-
-    name: str
     formula: str
     leaves: list[Affine]
     weights: Array
@@ -80,23 +76,21 @@ def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
         found.others.append(Term(weights, expression))
         return
     leaves: list[Affine] = []
-    name, formula = elementwise(expression, leaves)
-    found.samples += signed(name, formula, leaves, weights, expression)
+    formula = elementwise(expression, leaves)
+    found.samples += signed(formula, leaves, weights, expression)
     if not weights.all():
         found.unweighted.append(expression)
 
 
-def signed(
-    name: str, formula: str, leaves: list[Affine], weights: Array, expression: Any
-) -> list[Samples]:
+def signed(formula: str, leaves: list[Affine], weights: Array, expression: Any) -> list[Samples]:
     """The samples with positive and those with negative weights, which become positive."""
     made = []
     for sign in (1, -1):
         kept = np.flatnonzero(sign * weights > 0)
         if len(kept):
             part = [leaf.taken(kept) for leaf in leaves]
-            texts = (name, formula) if sign > 0 else (f"-({name})", f"-({formula})")
-            made.append(Samples(*texts, part, abs(weights[kept]), expression))
+            text = formula if sign > 0 else f"-({formula})"
+            made.append(Samples(text, part, abs(weights[kept]), expression))
     return made
 
 
@@ -105,31 +99,26 @@ def selected(expression: Any) -> Any:
     return read(expression).selection() if expression.is_affine() else None
 
 
-def elementwise(expression: Any, leaves: list[Affine]) -> tuple[str, str]:
-    """The name and the formula of an expression, entry by entry; its leaves are appended."""
+def elementwise(expression: Any, leaves: list[Affine]) -> str:
+    """The formula of an expression, entry by entry; its leaves are appended."""
     kind = type(expression).__name__
     if expression.is_constant():
         values = flat(constant(expression))
         if (values == values[0]).all():
-            return (repr(float(values[0])),) * 2
+            return repr(float(values[0]))
     if expression.is_affine():
         leaves.append(read(expression))
-        return (f"{{{len(leaves) - 1}}}",) * 2
-    if kind == "Promote":
+        return f"{{{len(leaves) - 1}}}"
+    if kind not in ATOMS:
         raise NotElementwise
     parts = [_part(argument, expression, leaves) for argument in expression.args]
     if kind in ("maximum", "minimum"):
-        parts.sort(key=lambda part: "{" not in part[0])  # numbers last
-    names, formulas = zip(*parts, strict=True)
-    data = expression.get_data() or [None]
-    if kind in ATOMS:
-        label, template = ATOMS[kind](*formulas, data=data, expression=expression)
-        extra = [repr(float(d.value)) for d in data if hasattr(d, "value")]
-        return f"{label}({', '.join([*names, *extra])})", template
-    raise NotElementwise
+        parts.sort(key=lambda part: "{" not in part)  # numbers last
+    atom = ATOMS[kind]
+    return atom.format(*parts) if isinstance(atom, str) else str(atom(expression, *parts))
 
 
-def _part(argument: Any, whole: Any, leaves: list[Affine]) -> tuple[str, str]:
+def _part(argument: Any, whole: Any, leaves: list[Affine]) -> str:
     if argument.size not in (1, whole.size):
         raise NotElementwise
     before = len(leaves)
@@ -140,54 +129,50 @@ def _part(argument: Any, whole: Any, leaves: list[Affine]) -> tuple[str, str]:
     return found
 
 
-def _power(base: str, *, data: Any, expression: Any) -> tuple[str, str]:
-    power = float(data[0].value if hasattr(data[0], "value") else data[0])
+def exponent(expression: Any) -> float:
+    """That of a power."""
+    power = expression.get_data()[0]
+    return float(getattr(power, "value", power))
+
+
+def _power(expression: Any, base: str) -> str:
+    power = exponent(expression)
     if power == 2:
-        return "square", f"square({base})"
+        return f"square({base})"
     odd = power != int(power) or int(power) % 2
     if odd and not expression.args[0].is_nonneg():
         raise ValueError(
             f"{shown(expression)} is infinite where its argument is negative; expected a loss that "
             "is finite for every prediction, such as power(pos(·), 3)"
         )
-    return f"power {power:g}", f"({base})**{power:g}"
+    return f"({base})**{power!r}"
 
 
-def _huber(base: str, *, data: Any, expression: Any) -> tuple[str, str]:
-    width = repr(float(data[0].value))
-    text = f"where(abs({base}) <= {width}, ({base})**2, 2*{width}*abs({base}) - {width}**2)"
-    return "huber", text
-
-
-def _template(name: str, text: str) -> Any:
-    return lambda *parts, data, expression: (name, text.format(*parts))
-
-
-def _joined(name: str, function: str) -> Any:
-    return lambda *parts, data, expression: (name, f"{function}({', '.join(parts)})")
+HUBER = "where(abs({0}) <= {1}, square({0}), 2*{1}*abs({0}) - {1}**2)"
+"""CVXPY's, which is twice that of rcmd."""
 
 
 ATOMS: dict[str, Any] = {
-    "AddExpression": lambda *parts, data, expression: ("plus", f"({' + '.join(parts)})"),
-    "NegExpression": _template("minus", "(-({0}))"),
-    "multiply": _template("times", "({0})*({1})"),
-    "DivExpression": _template("over", "({0})/({1})"),
-    "logistic": _template("logistic", "softplus({0})"),
-    "exp": _template("exp", "exp({0})"),
-    "abs": _template("abs", "abs({0})"),
-    "huber": _huber,
+    "AddExpression": lambda expression, *parts: f"({' + '.join(parts)})",
+    "NegExpression": "(-({0}))",
+    "multiply": "({0})*({1})",
+    "DivExpression": "({0})/({1})",
+    "logistic": "softplus({0})",
+    "exp": "exp({0})",
+    "abs": "abs({0})",
+    "huber": lambda expression, base: HUBER.format(base, float(expression.M.value)),
     "Power": _power,
     "PowerApprox": _power,
-    "maximum": _joined("maximum", "max"),
-    "minimum": _joined("minimum", "min"),
-    "log": _template("log", "log({0})"),
-    "log1p": _template("log1p", "log(1 + ({0}))"),
-    "entr": _template("entr", "-({0})*log({0})"),
-    "xexp": _template("xexp", "({0})*exp({0})"),
-    "normcdf": _template("normcdf", "normcdf({0})"),
-    "log_normcdf": _template("log_normcdf", "log(normcdf({0}))"),
+    "maximum": lambda expression, *parts: f"max({', '.join(parts)})",
+    "minimum": lambda expression, *parts: f"min({', '.join(parts)})",
+    "log": "log({0})",
+    "log1p": "log(1 + ({0}))",
+    "entr": "-({0})*log({0})",
+    "xexp": "({0})*exp({0})",
+    "normcdf": "normcdf({0})",
+    "log_normcdf": "log(normcdf({0}))",
 }
-"""CVXPY's elementwise atoms as formulas of ``SeparableConjugate.from_expression``."""
+"""CVXPY's elementwise atoms, as formulas that ``SeparableConjugate.from_expression`` reads."""
 
 
 def _squares(expression: Any, weights: Array, found: Terms) -> bool:
@@ -202,14 +187,14 @@ def _squares(expression: Any, weights: Array, found: Terms) -> bool:
 def _add_squares(argument: Any, weights: Array, expression: Any, found: Terms) -> bool:
     """Σ weights·x²; a number where x is constant, as where a mask leaves entries out."""
     leaves: list[Affine] = []
-    name, formula = elementwise(argument, leaves)
-    if name == "{0}":
+    formula = elementwise(argument, leaves)
+    if formula == "{0}":
         fixed = np.ones(argument.size, dtype=bool)
         for t, _ in leaves[0].parts.values():
             fixed &= np.broadcast_to(t == 0, fixed.shape)
         found.constant += float(weights[fixed] @ leaves[0].offset[fixed] ** 2)
         weights = np.where(fixed, 0.0, weights)
-    found.samples += signed(f"square({name})", f"square({formula})", leaves, weights, expression)
+    found.samples += signed(f"square({formula})", leaves, weights, expression)
     return True
 
 
@@ -225,7 +210,7 @@ def _divergence(expression: Any, weights: Array, found: Terms) -> bool:
     if not x.all():
         found.unweighted.append(expression)
     found.constant += float(weights @ (x * np.log(np.where(x > 0, x, 1.0))))
-    found.samples += signed("log({0})", "log({0})", [leaf], -weights * x, expression)
+    found.samples += signed("log({0})", [leaf], -weights * x, expression)
     if type(expression).__name__ == "kl_div":
         found.constant -= float(weights @ x)
         found.linear.append((leaf.mapped(weights[None]), np.ones(1)))
@@ -243,16 +228,15 @@ def _quadratic(expression: Any, weights: Array, found: Terms) -> bool:
         root = root.T
     kept = abs(values) > 1e-14 * abs(values).max()
     leaf = read(argument).mapped(root[kept])
-    squares = "square({0})", "square({0})"
-    found.samples += signed(*squares, [leaf], weights[0] * values[kept], expression)
+    found.samples += signed("square({0})", [leaf], weights[0] * values[kept], expression)
     return True
 
 
 def _squared_norm(expression: Any, weights: Array, found: Terms) -> bool:
     """‖x‖₂² written as a power of a norm."""
-    norm, data = expression.args[0], expression.get_data()
+    norm = expression.args[0]
     euclidean = type(norm).__name__ in NORMS and norm.size == 1 and float(norm.p) == 2
-    if not (euclidean and float(getattr(data[0], "value", data[0])) == 2):
+    if not (euclidean and exponent(expression) == 2):
         return False
     return _add_squares(norm.args[0], np.full(norm.args[0].size, weights[0]), expression, found)
 
@@ -266,7 +250,7 @@ def _sum_of_norms(expression: Any, weights: Array, found: Terms) -> bool:
     return True
 
 
-def _pairs(label: str, function: str) -> Any:
+def _pairs(formula: str) -> Any:
     """An atom of two stacked vectors, entry by entry, which is a formula of both."""
 
     def rule(expression: Any, weights: Array, found: Terms) -> bool:
@@ -281,15 +265,14 @@ def _pairs(label: str, function: str) -> Any:
             return False
         if not aligned(leaves):
             return False
-        texts = f"{label}({{0}}, {{1}})", function
-        found.samples += signed(*texts, leaves, weights, expression)
+        found.samples += signed(formula, leaves, weights, expression)
         return True
 
     return rule
 
 
 def _norm_of_pairs(expression: Any, weights: Array, found: Terms) -> bool:
-    return float(expression.p) == 2 and _pairs("norm", "sqrt(({0})**2 + ({1})**2)")(
+    return float(expression.p) == 2 and _pairs("sqrt(({0})**2 + ({1})**2)")(
         expression, weights, found
     )
 
@@ -338,6 +321,6 @@ COMPOUND: dict[str, Any] = {
     "norm1": _sum_of_norms,
     "kl_div": _divergence,
     "rel_entr": _divergence,
-    "log_sum_exp": _pairs("log_sum_exp", "logaddexp({0}, {1})"),
+    "log_sum_exp": _pairs("logaddexp({0}, {1})"),
 } | dict.fromkeys(NORMS, _norm_of_pairs)
 """Atoms that are sums of samples although they are not elementwise; False where they are not."""
