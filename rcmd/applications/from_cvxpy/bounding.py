@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from rcmd.applications.from_cvxpy.losses import Losses
 from rcmd.applications.from_cvxpy.regions import Region, Unbounded
+from rcmd.applications.from_cvxpy.rules import oracle_of
 from rcmd.applications.from_cvxpy.tilted import Tilted
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.oracles import LinearMinOracle, Product
@@ -113,7 +114,7 @@ def regularizer(
     oracles: list[LinearMinOracle | None] = []
     for region, tilt in zip(regions, tilts, strict=True):
         try:
-            oracles.append(_tilted(region.oracle(), tilt))
+            oracles.append(_tilted(oracle_of(region), tilt))
         except Unbounded:
             oracles.append(None)
     if any(oracle is None for oracle in oracles):
@@ -172,7 +173,7 @@ def _narrow(
         region.level = level.penalty
         if oracle is not None:
             if _open(oracle):
-                oracles[k] = oracle = region.oracle()
+                oracles[k] = oracle = oracle_of(region)
             bottom, top = oracle.prediction_range(cut(rows, int(ends[k]), int(ends[k + 1])))
             low, high = low - top, high - bottom
     chosen = np.concatenate([np.arange(ends[k], ends[k + 1]) for k in open_ones])
@@ -186,7 +187,7 @@ def _narrow(
             space.lower[places] = np.maximum(space.lower[places], reach[0][own])
             space.upper[places] = np.minimum(space.upper[places], reach[1][own])
         with suppress(Unbounded):
-            oracles[k] = _tilted(region.oracle(), tilts[k])
+            oracles[k] = _tilted(oracle_of(region), tilts[k])
 
 
 def _open(oracle: LinearMinOracle) -> bool:

@@ -1,40 +1,18 @@
-"""Constraints and penalties as oracles: one for each set of variables that hang together."""
+"""The entries of all variables in a row, and what is asked of them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, read, shown, weighted
+from rcmd.applications.from_cvxpy.features import BALLS, PENALTIES, Feature, entropy, one_of_groups
 from rcmd.applications.from_cvxpy.terms import Samples, Term, Terms, gather
 from rcmd.rows.validation import Array
 
 MOST_ROOTS = 1000
 """Up to so many variables a quadratic form is inverted, for an ellipsoid."""
-
-
-class Feature(NamedTuple):
-    """Something asked of the variables in ``places``: a penalty, or a constraint (``bound``).
-
-    ``kind`` is a key of the rules, ``size`` a strength or a radius, ``more`` what else there is:
-    the sizes of groups, a matrix. ``source`` is the CVXPY expression or constraint, times
-    ``weights`` where it is a penalty.
-    """
-
-    kind: str
-    places: Array
-    size: Any
-    source: Any
-    more: Any = None
-    centre: Array | None = None
-    weights: Any = None
-
-    @property
-    def is_set(self) -> bool:
-        """Whether it is a constraint."""
-        return self.kind == "psd" or self.kind.endswith("≤")
 
 
 @dataclass
@@ -65,11 +43,10 @@ class Space:
     def places(self, expression: Any) -> Array:
         """The entries of the variables in an expression or a constraint; all, if they cancel."""
         if hasattr(expression, "is_affine") and expression.is_affine():
-            found = np.unique(self.matrix(read(expression)).indices)
-            if found.size:
-                return found
+            whole = np.unique(self.matrix(read(expression)).indices)
             starts = ((self.starts[v.id], v.size) for v in expression.variables())
-            return np.array([k for start, size in starts for k in range(start, start + size)], int)
+            every = [k for start, size in starts for k in range(start, start + size)]
+            return whole if whole.size else np.array(every, dtype=int)
         arguments = getattr(expression, "args", [])
         found = [self.places(argument) for argument in arguments]
         return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=int)
@@ -266,96 +243,7 @@ class Space:
         rule = PENALTIES.get(kind)
         made = rule(self, expression, weights) if rule is not None and (weights > 0).all() else None
         if made is None and kind == "entr" and (weights < 0).all():
-            made = _entropy(self, expression, weights)
+            made = entropy(self, expression, weights)
         if made is None:
             made = [Feature("other", self.places(expression), None, expression)]
         return [feature._replace(source=expression, weights=weights) for feature in made]
-
-
-def _norm(kind: str) -> Callable[..., Any]:
-    """A norm of variables."""
-
-    def rule(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-        found = space.picked(expression.args[0], signs=True)
-        if found is None or expression.size > 1 or getattr(expression, "axis", None) is not None:
-            return None
-        places, factor, centre = found
-        return [Feature(kind, places, float(weights[0]) * factor, None, centre=centre)]
-
-    return rule
-
-
-def _absolute(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    """Σ_k a_k |x_k|: the l1 norm, or one with weights, of groups of one variable."""
-    found = space.picked(expression.args[0], signs=True)
-    if found is None:
-        return None
-    places, factor, centre = found
-    if np.ptp(weights) == 0:
-        return [Feature("l1", places, float(weights[0]) * factor, None, centre=centre)]
-    groups = [np.array([k]) for k in places]
-    return [Feature("groups", places, factor, None, (groups, weights), centre)]
-
-
-def _p_norm(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    """‖x‖₂ of variables, or of their columns or rows: groups; ‖x‖_p."""
-    order, argument, axis = float(expression.p), expression.args[0], expression.axis
-    found = space.picked(argument, signs=True)
-    if found is None:
-        return None
-    places, factor, centre = found
-    if order != 2:
-        size = float(weights[0]) * factor
-        return [Feature("lp", places, size, None, order, centre)] if axis is None else None
-    if axis is None:
-        groups = [places]
-    else:
-        numbers = np.arange(argument.size).reshape(argument.shape, order="F")
-        groups = list(places[np.moveaxis(numbers, axis, -1).reshape(len(weights), -1, order="F")])
-    return [Feature("groups", places, factor, None, (groups, weights), centre)]
-
-
-def _nuclear(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    found = space.picked(expression.args[0])
-    if found is None:
-        return None
-    places, factor, centre = found
-    shape = expression.args[0].shape
-    order = np.arange(len(places)).reshape(shape, order="F").ravel()  # row by row, as oracles do
-    size = float(weights[0]) * factor
-    return [Feature("nuclear", places[order], size, None, shape, centre[order])]
-
-
-def _entropy(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    """−a Σ entr(f·β) = a·f Σ β ln(f·β)."""
-    found = space.picked(expression.args[0])
-    if found is None or found[2].any() or np.ptp(weights) > 0:
-        return None
-    places, factor, _ = found
-    return [Feature("entropy", places, -float(weights[0]) * factor, None, factor)]
-
-
-def one_of_groups(found: list[Feature]) -> list[Feature]:
-    """Sums of norms as one, where their groups do not overlap."""
-    places = np.concatenate([f.places for f in found])
-    if len(np.unique(places)) < len(places):
-        return [f._replace(kind="other") for f in found]
-    groups = [g for f in found for g in f.more[0]]
-    weights = np.concatenate([f.size * f.more[1] for f in found])
-    centre = np.concatenate([f.centre for f in found])
-    whole = Feature("groups", places, 1.0, found, (groups, weights), centre)
-    return [whole]
-
-
-PENALTIES: dict[str, Callable[..., Any]] = {
-    "norm1": _norm("l1"),
-    "abs": _absolute,
-    "norm_inf": _norm("linf"),
-    "Pnorm": _p_norm,
-    "PnormApprox": _p_norm,
-    "normNuc": _nuclear,
-}
-"""Norms of variables, by the names of CVXPY's atoms."""
-
-BALLS = ("l1", "ridge", "groups", "lp", "nuclear", "quadratic", "linf")
-"""Penalties that have balls."""

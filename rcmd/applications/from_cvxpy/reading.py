@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from rcmd.applications.from_cvxpy.affine import shown
+from rcmd.applications.from_cvxpy.blocks import Block, blocks_of, rows_of
 from rcmd.applications.from_cvxpy.bounding import feasible_value, regularizer
-from rcmd.applications.from_cvxpy.domains import Feature, Space
-from rcmd.applications.from_cvxpy.losses import Block, assemble, blocks_of, rows_of
-from rcmd.applications.from_cvxpy.regions import RULES, Region, regions_of
+from rcmd.applications.from_cvxpy.domains import Space
+from rcmd.applications.from_cvxpy.features import Feature
+from rcmd.applications.from_cvxpy.losses import assemble
+from rcmd.applications.from_cvxpy.regions import Region, regions_of
+from rcmd.applications.from_cvxpy.rules import RULES
 from rcmd.applications.from_cvxpy.terms import Samples, Terms, gather
 from rcmd.model.problem import Problem
 from rcmd.rows.validation import Array
@@ -150,16 +153,10 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
             f"problem is of type {type(problem).__name__}; expected a cvxpy.Problem(objective, "
             "constraints)"
         )
-    maximized = isinstance(problem.objective, cp.Maximize)
-    sign = -1 if maximized else 1
+    sign = -1 if isinstance(problem.objective, cp.Maximize) else 1
     objective = problem.objective.args[0]
     _check_convex(objective, sign, problem.constraints)
-    space = Space(problem.variables())
-    if not space.variables:
-        raise ValueError("the problem has no variables; expected a cvxpy.Variable in its objective")
-    space.attributes()
-    for asked in problem.constraints:
-        space.add_constraint(asked)
+    space = _space(problem)
     found = Terms()
     gather(objective, np.array([float(sign)]), found)
     for expression in found.unweighted:
@@ -191,16 +188,27 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     )  # fmt: skip
     if not certain:
         made.ground_text = f"sampled: {SOLVERS_POINT}; all else {made.ground_text}"
-    result = None if before is None else before.result
-    if result is not None and not _begins(result, made):
-        result = None
+    result = before.result if before is not None and _begins(before.result, made) else None
     return CvxpyReading(
         problem, made, losses.scale, constant, sign, order, space, blocks, regions, result
     )
 
 
-def _begins(result: Result, problem: Problem) -> bool:
+def _space(problem: Any) -> Space:
+    """The variables, with what they were declared as and the constraints."""
+    space = Space(problem.variables())
+    if not space.variables:
+        raise ValueError("the problem has no variables; expected a cvxpy.Variable in its objective")
+    space.attributes()
+    for asked in problem.constraints:
+        space.add_constraint(asked)
+    return space
+
+
+def _begins(result: Result | None, problem: Problem) -> bool:
     """Whether a run can begin at the solution of a problem with other values of parameters."""
+    if result is None:
+        return False
     shapes = len(result.w) == problem.n and len(result.beta) == problem.p
     return shapes and bool(np.isfinite(problem.oracle.value(result.beta)))
 
