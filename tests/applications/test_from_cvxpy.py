@@ -220,7 +220,7 @@ def test_oracles_come_back_from_cvxpy(oracle):
 
 def test_a_form_with_variables_of_its_own_is_refused():
     problem = Problem(ROWS, LABELS["real"], Fair(0.5), L1Ball(1.0))
-    with pytest.raises(ValueError, match="no smooth convex loss of one prediction"):
+    with pytest.raises(ValueError, match="no smooth loss of separate predictions: log1p"):
         from_cvxpy(problem.to_cvxpy())
 
 
@@ -410,9 +410,6 @@ SUBTLE = {
     "a declared NSD matrix": lambda x, X: (
         lambda Y: minimize(near(Y), [cp.trace(Y) == -1])
     )(cp.Variable((3, 3), NSD=True)),
-    "a nuclear norm of other signs": lambda x, X: minimize(
-        near(X), [cp.normNuc(cp.multiply(TURNS, X)) <= 1, cp.norm_inf(X) <= 3]
-    ),
     "a norm and squares in one bound": lambda x, X: minimize(
         cp.sum_squares(A @ x - 3 * b), [cp.norm1(x) + cp.sum_squares(A @ x - b) <= b @ b]
     ),
@@ -439,6 +436,13 @@ def test_what_looks_like_a_shape_that_is_known_is_read_as_it_is(name):
     assert problem.status == "optimal"
     expected = problem.solve(solver=cp.CLARABEL)
     assert abs(value - expected) <= 1e-6 * max(1, abs(expected))
+
+
+def test_a_nuclear_norm_is_not_that_of_other_signs():
+    X = cp.Variable((3, 3))
+    for factors, oracle in ((TURNS, CvxpyOracle), (-TURNS, CvxpyOracle), (abs(TURNS), NuclearBall)):
+        inside = [cp.normNuc(cp.multiply(factors, X)) <= 1]
+        assert type(from_cvxpy(minimize(near(X), inside)).problem.regularizer) is oracle
 
 
 def test_bounds_at_a_point_of_a_solver_are_not_called_proved():
@@ -482,7 +486,7 @@ def test_rcmd_is_imported_without_cvxpy():
 
 # ---- mistakes ----------------------------------------------------------------------------------
 
-x_ = variable()
+x_, Z_ = variable(), cp.Variable((3, 3), symmetric=True)
 FIT = cp.sum_squares(A @ x_ - b)
 UNSET = cp.Parameter(nonneg=True, name="gamma")
 MISTAKES = {
@@ -511,6 +515,10 @@ MISTAKES = {
     ),
     "no point": (
         lambda: from_cvxpy(minimize(FIT, [x_ >= 1, x_ <= 0])), ValueError, "exceeds upper",
+    ),
+    "no matrix": (
+        lambda: from_cvxpy(minimize(near(Z_), [Z_ << 0, cp.trace(Z_) == 1])), ValueError,
+        "contradict each other",
     ),
     "no point, and nothing that bounds": (
         lambda: from_cvxpy(minimize(FIT, [x_ >= 1, cp.sum(x_) <= 0])), ValueError,

@@ -79,11 +79,7 @@ ATOMS: dict[str, Any] = {
     "maximum": lambda expression, *parts: f"max({', '.join(parts)})",
     "minimum": lambda expression, *parts: f"min({', '.join(parts)})",
     "log": "log({0})",
-    "log1p": "log(1 + ({0}))",
     "entr": "-({0})*log({0})",
-    "xexp": "({0})*exp({0})",
-    "normcdf": "normcdf({0})",
-    "log_normcdf": "log(normcdf({0}))",
 }
 """CVXPY's elementwise atoms, as formulas that ``SeparableConjugate.from_expression`` reads."""
 
