@@ -438,6 +438,14 @@ def test_what_looks_like_a_shape_that_is_known_is_read_as_it_is(name):
     assert abs(value - expected) <= 1e-6 * max(1, abs(expected))
 
 
+def test_where_an_atom_is_finite_bears_no_multiplier_of_a_constraint():
+    x = variable(2)
+    problem = minimize(cp.sum(cp.kl_div(np.array([0.0, 2.0]), x)), [x >= [-1, 0.5], x <= 1.5])
+    problem.solve(method="RCMD", tol=1e-9)
+    assert_allclose(problem.constraints[0].dual_value, [0, 0], atol=1e-4)
+    assert_allclose(problem.constraints[1].dual_value, [0, 2 / 1.5 - 1], atol=1e-4)
+
+
 def test_a_nuclear_norm_is_not_that_of_other_signs():
     X = cp.Variable((3, 3))
     for factors, oracle in ((TURNS, CvxpyOracle), (-TURNS, CvxpyOracle), (abs(TURNS), NuclearBall)):

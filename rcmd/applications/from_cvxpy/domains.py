@@ -29,6 +29,7 @@ class Space:
         self.p = int(ends[-1])
         self.starts = {v.id: int(end) for v, end in zip(self.variables, ends, strict=False)}
         self.lower, self.upper = np.full(self.p, -np.inf), np.full(self.p, np.inf)
+        self.implied: list[Any] = []  # constraints that atoms of the objective stand for
         self.matrices: list[tuple[Any, Array, bool]] = []  # G, h, whether G β = h or ≤ h
 
     def matrix(self, affine: Affine) -> Any:
@@ -142,6 +143,7 @@ class Space:
                 left = asked.args[0] - asked.args[1]
                 if left.is_affine() and not self.ends(read(left))[1] <= 0:
                     self.add_constraint(asked)
+                    self.implied.append(asked)
 
     def _add_linear(self, left: Any, equal: bool) -> None:
         affine = read(left)

@@ -96,7 +96,7 @@ def set_dual_values(reading: CvxpyReading, result: Result) -> None:
             dual.save_value(None)
     if not asked or reading.problem.p > MOST_DUALS:
         return
-    costs, inside = _costs(reading, result), list(asked)
+    costs, inside = _costs(reading, result), [*asked, *reading.space.implied]
     total: Any = 0
     for variable, value in reading.values(result.beta).items():
         start = reading.space.starts[variable.id]
