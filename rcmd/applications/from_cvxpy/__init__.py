@@ -1,9 +1,11 @@
 """CVXPY problems, read as problems of rcmd: ``from_cvxpy`` and ``register_cvxpy``.
 
-``affine`` reads affine expressions as sparse maps, ``terms`` an objective as a sum of losses and
-penalties, ``losses`` makes one loss of the former; ``domains`` reads constraints and penalties,
-``regions`` makes oracles of them, ``bounding`` bounds what they leave open. Begin with ``reading``;
-``solving`` is what CVXPY calls.
+Begin with ``reading``; ``solving`` is what CVXPY calls. ``affine`` reads affine expressions as
+sparse maps, ``formulas`` elementwise ones as formulas, ``terms`` an objective as a sum of samples
+and penalties. ``blocks`` gathers the samples by their rows; ``losses`` makes one loss of them.
+``domains`` reads constraints and penalties as ``features``, ``regions`` finds the variables that
+they bind together, ``rules`` gives each region its oracle, ``form`` what is left to CVXPY, and
+``bounding`` bounds what is still open.
 """
 
 from rcmd.applications.from_cvxpy.reading import CvxpyReading, from_cvxpy

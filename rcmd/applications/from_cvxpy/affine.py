@@ -316,6 +316,8 @@ def _text(expression: Any) -> str:
         return str(expression.name())
     if name == "NegExpression":
         return f"-{inner[0]}"
+    if name in ("Equality", "Inequality"):
+        return f" {'==' if name == 'Equality' else '<='} ".join(inner)
     joints = {"AddExpression": " + ", "MulExpression": " @ ", "DivExpression": " / "}
     if name in joints:
         return (

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from rcmd.applications.from_cvxpy.losses import Losses
 from rcmd.applications.from_cvxpy.regions import Region, Unbounded
+from rcmd.applications.from_cvxpy.rules import oracle_of
 from rcmd.applications.from_cvxpy.tilted import Tilted
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.oracles import LinearMinOracle, Product
@@ -25,8 +26,13 @@ from rcmd.rows.validation import Array
 ROOM = 1 + 1e-9
 """By which bounds are widened, so that no rounding cuts an optimum off."""
 
+ROOM_OF_SOLVER = 1e-3
+
 FARTHEST = 2.0**40
+"""Up to here the ends of predictions are looked for."""
+
 MOST_COLUMNS = 3000
+"""Up to so many variables XᵀX is formed for its least eigenvalue."""
 
 
 class Level(NamedTuple):
@@ -71,10 +77,12 @@ def reach_of(X: Any, low: Array, high: Array) -> tuple[Array, Array] | None:
     part = (X.tocsr() if sp.issparse(X) else X)[np.flatnonzero(kept)]
     square = part.T @ part
     values = np.linalg.eigvalsh(square.toarray() if sp.issparse(square) else square)
-    if values[0] <= 1e-10 * values[-1]:
+    # ‖XᵀX − its rounding‖ and the error of an eigenvalue are at most this.
+    hidden = 2 * sum(part.shape) * np.finfo(float).eps * float(values.sum())
+    if values[0] <= 2 * hidden:
         return None
     sizes = np.maximum(abs(low[kept]), abs(high[kept]))
-    radius = ROOM * float(np.linalg.norm(sizes)) / math.sqrt(values[0] - 1e-12 * values[-1])
+    radius = ROOM * float(np.linalg.norm(sizes)) / math.sqrt(values[0] - hidden)
     return np.full(X.shape[1], -radius), np.full(X.shape[1], radius)
 
 
@@ -100,13 +108,13 @@ def regularizer(
 ) -> LinearMinOracle:
     """The oracle of all regions and slopesᵀβ, bounded by the losses where nothing else bounds it.
 
-    ``value`` is P at a feasible point, found where it is needed.
+    ``value`` is P at a feasible point, and is called only where it is needed.
     """
     tilts = np.split(slopes, np.cumsum([region.p for region in regions])[:-1])
     oracles: list[LinearMinOracle | None] = []
     for region, tilt in zip(regions, tilts, strict=True):
         try:
-            oracles.append(_tilted(region.oracle(), tilt))
+            oracles.append(_tilted(oracle_of(region), tilt))
         except Unbounded:
             oracles.append(None)
     if any(oracle is None for oracle in oracles):
@@ -165,7 +173,7 @@ def _narrow(
         region.level = level.penalty
         if oracle is not None:
             if _open(oracle):
-                oracles[k] = oracle = region.oracle()
+                oracles[k] = oracle = oracle_of(region)
             bottom, top = oracle.prediction_range(cut(rows, int(ends[k]), int(ends[k + 1])))
             low, high = low - top, high - bottom
     chosen = np.concatenate([np.arange(ends[k], ends[k + 1]) for k in open_ones])
@@ -179,7 +187,7 @@ def _narrow(
             space.lower[places] = np.maximum(space.lower[places], reach[0][own])
             space.upper[places] = np.minimum(space.upper[places], reach[1][own])
         with suppress(Unbounded):
-            oracles[k] = _tilted(region.oracle(), tilts[k])
+            oracles[k] = _tilted(oracle_of(region), tilts[k])
 
 
 def _open(oracle: LinearMinOracle) -> bool:
@@ -187,8 +195,12 @@ def _open(oracle: LinearMinOracle) -> bool:
     return getattr(oracle, "radius", 1.0) is None
 
 
-def feasible_value(problem: Any) -> float:
-    """The objective, to be minimized, at a feasible point: 0 if it is one."""
+def feasible_value(problem: Any) -> tuple[float, bool]:
+    """The objective, to be minimized, at a feasible point, and whether it is one for certain.
+
+    That is 0, if it fulfils all constraints. A solver's point misses them by its tolerance: no more
+    than that the optimum is below its value and ``ROOM_OF_SOLVER`` of it is assumed.
+    """
     import cvxpy as cp
 
     kept = [variable.value for variable in problem.variables()]
@@ -197,12 +209,17 @@ def feasible_value(problem: Any) -> float:
         for variable in problem.variables():
             variable.save_value(np.zeros(variable.shape))
         inside = [*problem.constraints, *(c for v in problem.variables() for c in v.domain)]
-        room = 0.0
-        if any(np.max(c.violation()) > 0 for c in inside):
-            cp.Problem(cp.Minimize(0), problem.constraints).solve(solver=cp.CLARABEL)
-            room = 1e-3  # the solver's point misses the constraints by its tolerance
+        certain = all(np.max(c.violation(), initial=0.0) == 0 for c in inside)
+        if not certain:
+            search = cp.Problem(cp.Minimize(0), problem.constraints)
+            search.solve(solver=cp.CLARABEL)
+            if search.status != "optimal":
+                raise ValueError(
+                    f"no point was found that fulfils all constraints: CLARABEL says "
+                    f"{search.status}; expected a feasible problem"
+                )
         value = sign * float(problem.objective.args[0].value)
-        return value + room * (1 + abs(value))
+        return (value if certain else value + ROOM_OF_SOLVER * (1 + abs(value))), certain
     finally:
         for variable, value in zip(problem.variables(), kept, strict=True):
             variable.save_value(value)

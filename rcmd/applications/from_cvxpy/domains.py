@@ -1,40 +1,18 @@
-"""Constraints and penalties as oracles: one for each set of variables that hang together."""
+"""The entries of all variables in a row, and what is asked of them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, read, shown, weighted
+from rcmd.applications.from_cvxpy.features import BALLS, PENALTIES, Feature, entropy, one_of_groups
 from rcmd.applications.from_cvxpy.terms import Samples, Term, Terms, gather
 from rcmd.rows.validation import Array
 
 MOST_ROOTS = 1000
 """Up to so many variables a quadratic form is inverted, for an ellipsoid."""
-
-
-class Feature(NamedTuple):
-    """Something asked of the variables in ``places``: a penalty, or a constraint (``bound``).
-
-    ``kind`` is a key of the rules, ``size`` a strength or a radius, ``more`` what else there is:
-    the sizes of groups, a matrix. ``source`` is the CVXPY expression or constraint, times
-    ``weights`` where it is a penalty.
-    """
-
-    kind: str
-    places: Array
-    size: Any
-    source: Any
-    more: Any = None
-    centre: Array | None = None
-    weights: Any = None
-
-    @property
-    def is_set(self) -> bool:
-        """Whether it is a constraint."""
-        return self.kind == "psd" or self.kind.endswith("≤")
 
 
 @dataclass
@@ -51,6 +29,7 @@ class Space:
         self.p = int(ends[-1])
         self.starts = {v.id: int(end) for v, end in zip(self.variables, ends, strict=False)}
         self.lower, self.upper = np.full(self.p, -np.inf), np.full(self.p, np.inf)
+        self.implied: list[Any] = []  # constraints that atoms of the objective stand for
         self.matrices: list[tuple[Any, Array, bool]] = []  # G, h, whether G β = h or ≤ h
 
     def matrix(self, affine: Affine) -> Any:
@@ -63,31 +42,40 @@ class Space:
         return total
 
     def places(self, expression: Any) -> Array:
-        """The entries of the variables in an expression or a constraint."""
-        if expression.is_affine() if hasattr(expression, "is_affine") else False:
-            return np.unique(self.matrix(read(expression)).indices)
+        """The entries of the variables in an expression or a constraint; all, if they cancel."""
+        if hasattr(expression, "is_affine") and expression.is_affine():
+            whole = np.unique(self.matrix(read(expression)).indices)
+            starts = ((self.starts[v.id], v.size) for v in expression.variables())
+            every = [k for start, size in starts for k in range(start, start + size)]
+            return whole if whole.size else np.array(every, dtype=int)
         arguments = getattr(expression, "args", [])
         found = [self.places(argument) for argument in arguments]
         return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=int)
 
-    def picked(self, expression: Any) -> tuple[Array, float, Array] | None:
-        """(places, factor, centre) where an expression is factor·(β_places − centre)."""
+    def picked(self, expression: Any, signs: bool = False) -> tuple[Array, float, Array] | None:
+        """(places, factor, centre) where an expression is factor·(β_places − centre), factor > 0.
+
+        ``signs`` allows ± before each entry, as in what depends on absolute values alone.
+        """
         if not expression.is_affine():
             return None
         affine = read(expression)
         found = affine.selection()
-        if found is None or np.ptp(abs(found[2])) > 0 or not found[2].any():
+        if found is None:
             return None
         ids, entries, factors = found
+        sizes = abs(factors) if signs else factors
+        if not sizes.size or np.ptp(sizes) > 0 or sizes[0] <= 0:
+            return None
         places = np.array([self.starts[k] for k in ids]) + entries
-        return places, float(abs(factors[0])), -affine.offset / factors
+        return places, float(sizes[0]), -affine.offset / factors
 
-    def ends(self, block: Any) -> tuple[float, float]:
-        """Bounds of a block's predictions, offset included, over the variables' bounds."""
-        X = self.matrix(block.rows)
+    def ends(self, affine: Affine) -> tuple[float, float]:
+        """Bounds of an affine expression over the variables' bounds."""
+        X = self.matrix(affine)
         sides = [X.multiply(end[None]).tocsr() for end in (self.lower, self.upper)]
         least, most = sides[0].minimum(sides[1]), sides[0].maximum(sides[1])
-        sums = (np.asarray(side.sum(axis=1)).ravel() + block.offset for side in (least, most))
+        sums = (np.asarray(side.sum(axis=1)).ravel() + affine.offset for side in (least, most))
         return float(next(sums).min()), float(next(sums).max())
 
     # ---- what is asked of the variables --------------------------------------------------------
@@ -123,13 +111,19 @@ class Space:
                     places = np.arange(own.start, own.stop)
                     asks = variable >> 0 if sign > 0 else variable << 0
                     self.features.append(Feature("psd" if sign > 0 else "other ≤", places, 1, asks))
-            if asked.get("symmetric"):
+            if any(asked.get(kind) for kind in ("symmetric", "PSD", "NSD")):
                 self.add_constraint(variable == variable.T)
 
     def add_constraint(self, asked: Any) -> None:
         """A constraint of the problem, as bounds, as linear ones, or as a feature."""
         kind = type(asked).__name__
-        if kind in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
+        if not asked.variables():
+            if not asked.value():
+                raise ValueError(
+                    f"the constraint {shown(asked)} holds for no point; expected at least one "
+                    "point that fulfils all constraints"
+                )
+        elif kind in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
             both = len(asked.args) == 2
             left = asked.args[0] - asked.args[1] if both else asked.args[0]
             left = -left if kind == "NonNeg" else left
@@ -141,6 +135,15 @@ class Space:
             self.features.append(Feature("psd", found[0], 1, asked))
         else:
             self.features.append(Feature("other ≤", self.places(asked), None, asked))
+
+    def add_domain(self, expression: Any) -> None:
+        """Where an expression is finite, as far as no bound says it already."""
+        for asked in expression.domain:
+            if type(asked).__name__ == "Inequality" and asked.variables():
+                left = asked.args[0] - asked.args[1]
+                if left.is_affine() and not self.ends(read(left))[1] <= 0:
+                    self.add_constraint(asked)
+                    self.implied.append(asked)
 
     def _add_linear(self, left: Any, equal: bool) -> None:
         affine = read(left)
@@ -174,11 +177,12 @@ class Space:
             gather(left, np.ones(1), found)
         except ValueError:
             return False
-        features = [f for s in found.samples for f in self.of_samples(s)]
-        features += [f for term in found.others for f in self.of_term(term)]
+        parts = [self.of_samples(samples) for samples in found.samples]
+        parts += [self.of_term(term) for term in found.others]
+        features = [feature for part in parts for feature in part]
         if len(features) > 1 and {f.kind for f in features} == {"groups"}:
             features = one_of_groups(features)
-        if found.linear or len(features) != 1 or found.constant > 0:
+        if found.linear or not all(parts) or len(features) != 1 or found.constant > 0:
             return False
         feature, kind = features[0], features[0].kind
         if kind == "linf" or (kind == "l1" and len(feature.places) == 1):
@@ -198,8 +202,8 @@ class Space:
     def _add_absolute(self, asked: Any) -> bool:
         """|x| ≤ c, entry by entry."""
         size, most = asked.args[0], asked.args[-1]
-        inner = self.picked(size.args[0]) if type(size).__name__ == "abs" else None
-        if inner is None or not most.is_constant():
+        inner = self.picked(size.args[0], signs=True) if type(size).__name__ == "abs" else None
+        if inner is None or not most.is_constant() or most.size not in (1, size.size):
             return False
         places, factor, centre = inner
         reach = flat(constant(most)) / factor
@@ -211,7 +215,7 @@ class Space:
 
     def of_samples(self, samples: Samples) -> list[Feature]:
         """Σ a(x − c)² and Σ (root·x)², which are ridge and a quadratic form."""
-        if samples.name != "square({0})":
+        if samples.formula != "square({0})":
             return []
         (leaf,) = samples.leaves
         found = leaf.selection()
@@ -236,100 +240,12 @@ class Space:
         """A penalty by its atom, in its kind; "other" if it is none of those that are known."""
         weights, expression = term
         kind = type(expression).__name__
+        if kind in ("entr", "rel_entr", "kl_div"):
+            self.add_domain(expression)
         rule = PENALTIES.get(kind)
         made = rule(self, expression, weights) if rule is not None and (weights > 0).all() else None
         if made is None and kind == "entr" and (weights < 0).all():
-            made = _entropy(self, expression, weights)
+            made = entropy(self, expression, weights)
         if made is None:
             made = [Feature("other", self.places(expression), None, expression)]
         return [feature._replace(source=expression, weights=weights) for feature in made]
-
-
-def _norm(kind: str) -> Callable[..., Any]:
-    """A norm of variables."""
-
-    def rule(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-        found = space.picked(expression.args[0])
-        if found is None or expression.size > 1 or getattr(expression, "axis", None) is not None:
-            return None
-        places, factor, centre = found
-        return [Feature(kind, places, float(weights[0]) * factor, None, centre=centre)]
-
-    return rule
-
-
-def _absolute(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    """Σ_k a_k |x_k|: the l1 norm, or one with weights, of groups of one variable."""
-    found = space.picked(expression.args[0])
-    if found is None:
-        return None
-    places, factor, centre = found
-    if np.ptp(weights) == 0:
-        return [Feature("l1", places, float(weights[0]) * factor, None, centre=centre)]
-    groups = [np.array([k]) for k in places]
-    return [Feature("groups", places, factor, None, (groups, weights), centre)]
-
-
-def _p_norm(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    """‖x‖₂ of variables, or of their columns or rows: groups; ‖x‖_p."""
-    order, argument, axis = float(expression.p), expression.args[0], expression.axis
-    found = space.picked(argument)
-    if found is None:
-        return None
-    places, factor, centre = found
-    if order != 2:
-        size = float(weights[0]) * factor
-        return [Feature("lp", places, size, None, order, centre)] if axis is None else None
-    if axis is None:
-        groups = [places]
-    else:
-        numbers = np.arange(argument.size).reshape(argument.shape, order="F")
-        groups = list(places[np.moveaxis(numbers, axis, -1).reshape(len(weights), -1, order="F")])
-    return [Feature("groups", places, factor, None, (groups, weights), centre)]
-
-
-def _nuclear(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    found = space.picked(expression.args[0])
-    if found is None:
-        return None
-    places, factor, centre = found
-    shape = expression.args[0].shape
-    order = np.arange(len(places)).reshape(shape, order="F").ravel()  # row by row, as oracles do
-    size = float(weights[0]) * factor
-    return [Feature("nuclear", places[order], size, None, shape, centre[order])]
-
-
-def _entropy(space: Space, expression: Any, weights: Array) -> list[Feature] | None:
-    """−a Σ entr(f·β) = a·f Σ β ln(f·β)."""
-    found = space.picked(expression.args[0])
-    if found is None or found[2].any() or np.ptp(weights) > 0:
-        return None
-    places, factor, _ = found
-    space.lower[places] = np.maximum(space.lower[places], 0.0)  # where it is finite
-    return [Feature("entropy", places, -float(weights[0]) * factor, None, factor)]
-
-
-def one_of_groups(found: list[Feature]) -> list[Feature]:
-    """Sums of norms as one, where their groups do not overlap."""
-    places = np.concatenate([f.places for f in found])
-    if len(np.unique(places)) < len(places):
-        return [f._replace(kind="other") for f in found]
-    groups = [g for f in found for g in f.more[0]]
-    weights = np.concatenate([f.size * f.more[1] for f in found])
-    centre = np.concatenate([f.centre for f in found])
-    whole = Feature("groups", places, 1.0, found, (groups, weights), centre)
-    return [whole]
-
-
-PENALTIES: dict[str, Callable[..., Any]] = {
-    "norm1": _norm("l1"),
-    "abs": _absolute,
-    "norm_inf": _norm("linf"),
-    "Pnorm": _p_norm,
-    "PnormApprox": _p_norm,
-    "normNuc": _nuclear,
-}
-"""Norms of variables, by the names of CVXPY's atoms."""
-
-BALLS = ("l1", "ridge", "groups", "lp", "nuclear", "quadratic", "linf")
-"""Penalties that have balls."""

@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 
 from rcmd.applications.from_cvxpy.affine import shown
+from rcmd.applications.from_cvxpy.blocks import Block, blocks_of, rows_of
 from rcmd.applications.from_cvxpy.bounding import feasible_value, regularizer
-from rcmd.applications.from_cvxpy.domains import Feature, Space
-from rcmd.applications.from_cvxpy.losses import Block, assemble, blocks_of, rows_of
-from rcmd.applications.from_cvxpy.regions import RULES, Region, regions_of
+from rcmd.applications.from_cvxpy.domains import Space
+from rcmd.applications.from_cvxpy.features import Feature
+from rcmd.applications.from_cvxpy.losses import assemble
+from rcmd.applications.from_cvxpy.regions import Region, regions_of
+from rcmd.applications.from_cvxpy.rules import RULES
 from rcmd.applications.from_cvxpy.terms import Samples, Terms, gather
 from rcmd.model.problem import Problem
 from rcmd.rows.validation import Array
 from rcmd.solver.history import State
 from rcmd.solver.result import Result
 from rcmd.solver.solve import TOL, solve
+
+SOLVERS_POINT = "the bounds rest on a point of CLARABEL, feasible to its tolerance"
 
 
 @dataclass(eq=False)
@@ -83,8 +88,14 @@ class CvxpyReading:
         if problem.fields:
             lines.append(f"fields       {', '.join(problem.fields)}")
         lines.append(f"regularizer  R = {problem.oracle.describe()}")
-        asked = [_source(one.source) for region in self.regions for one in region.asked]
+        asked = [
+            shown(getattr(one.source, "expression", one.source))
+            for region in self.regions
+            for one in region.asked
+        ]
         lines += [f"  from       {text}" for text in dict.fromkeys(asked)]
+        if SOLVERS_POINT in problem.ground_text:
+            lines.append(f"  but        {SOLVERS_POINT}")
         names = (f"{variable.name()} ({variable.size})" for variable in self.space.variables)
         lines.append(f"variables    β = {', '.join(names)}")
         return "\n".join(lines)
@@ -108,15 +119,6 @@ class CvxpyReading:
             options["warm_start"] = self.result
         self.result = solve(self.problem, tol=tol / self.scale, callbacks=callbacks, **options)
         return self.result
-
-
-def _source(source: Any) -> str:
-    if isinstance(source, Samples):
-        return shown(source.expression)
-    if len(getattr(source, "args", ())) == 2 and hasattr(source, "dual_value"):
-        joint = "==" if type(source).__name__ == "Equality" else "<="
-        return f"{shown(source.args[0])} {joint} {shown(source.args[1])}"
-    return shown(source)
 
 
 # ---- reading -----------------------------------------------------------------------------------
@@ -151,18 +153,14 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
             f"problem is of type {type(problem).__name__}; expected a cvxpy.Problem(objective, "
             "constraints)"
         )
-    maximized = isinstance(problem.objective, cp.Maximize)
-    sign = -1 if maximized else 1
+    sign = -1 if isinstance(problem.objective, cp.Maximize) else 1
     objective = problem.objective.args[0]
     _check_convex(objective, sign, problem.constraints)
-    space = Space(problem.variables())
-    if not space.variables:
-        raise ValueError("the problem has no variables; expected a cvxpy.Variable in its objective")
-    space.attributes()
-    for asked in problem.constraints:
-        space.add_constraint(asked)
+    space = _space(problem)
     found = Terms()
     gather(objective, np.array([float(sign)]), found)
+    for expression in found.unweighted:
+        space.add_domain(expression)
     samples, features = _divided(space, found)
     blocks, added, linear = blocks_of(samples, found.linear)
     losses = assemble(blocks, space.ends)
@@ -176,20 +174,43 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     columns = _columns(space, order)
     X = _rows(blocks, columns, space.p, before)
 
+    certain = True
+
     def value() -> float:
-        return (feasible_value(problem) - constant) / losses.scale
+        nonlocal certain
+        found, certain = feasible_value(problem)
+        return (found - constant) / losses.scale
 
     oracle = regularizer(regions, losses, X, slopes[order] / losses.scale, value)
     made = Problem(
         X, losses.y, losses.loss, oracle,
         weights=losses.weights, offset=losses.offset, fields=losses.fields,
     )  # fmt: skip
-    result = None if before is None or before.problem.p != made.p else before.result
-    if result is not None and len(result.w) != made.n:
-        result = None
+    if not certain:
+        made.ground_text = f"sampled: {SOLVERS_POINT}; all else {made.ground_text}"
+    result = before.result if before is not None and _begins(before.result, made) else None
     return CvxpyReading(
         problem, made, losses.scale, constant, sign, order, space, blocks, regions, result
     )
+
+
+def _space(problem: Any) -> Space:
+    """The variables, with what they were declared as and the constraints."""
+    space = Space(problem.variables())
+    if not space.variables:
+        raise ValueError("the problem has no variables; expected a cvxpy.Variable in its objective")
+    space.attributes()
+    for asked in problem.constraints:
+        space.add_constraint(asked)
+    return space
+
+
+def _begins(result: Result | None, problem: Problem) -> bool:
+    """Whether a run can begin at the solution of a problem with other values of parameters."""
+    if result is None:
+        return False
+    shapes = len(result.w) == problem.n and len(result.beta) == problem.p
+    return shapes and bool(np.isfinite(problem.oracle.value(result.beta)))
 
 
 def _check_convex(objective: Any, sign: int, constraints: list[Any]) -> None:
@@ -206,7 +227,7 @@ def _check_convex(objective: Any, sign: int, constraints: list[Any]) -> None:
     for constraint in constraints:
         if not constraint.is_dcp():
             raise ValueError(
-                f"the constraint {_source(constraint)} is not convex by CVXPY's rules; expected a "
+                f"the constraint {shown(constraint)} is not convex by CVXPY's rules; expected a "
                 "convex set"
             )
 

@@ -1,6 +1,5 @@
-"""dom R: the variables that hang together, and an oracle for each such region."""
+"""dom R in regions: variables that constraints and penalties bind together."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,30 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from rcmd.applications.from_cvxpy.affine import constant
-from rcmd.applications.from_cvxpy.domains import Feature, Space, one_of_groups
-from rcmd.applications.from_cvxpy.tilted import Tilted
+from rcmd.applications.from_cvxpy.domains import Space
+from rcmd.applications.from_cvxpy.features import Feature, one_of_groups
 from rcmd.oracles import (
-    Box,
-    BoxRidge,
-    CappedSimplex,
-    CvxpyOracle,
-    ElasticNet,
-    Ellipsoid,
-    EntropySimplex,
-    GroupL2Ball,
-    GroupLasso,
-    L1Ball,
-    L1Penalty,
-    L2Ball,
     LinearMinOracle,
-    LpBall,
-    NuclearBall,
-    NuclearPenalty,
-    Polytope,
-    Ridge,
-    Simplex,
-    Spectrahedron,
     Translated,
 )
 from rcmd.rows.validation import Array
@@ -109,11 +88,6 @@ class Region:
         penalties = [one for one in self.asked if not one.is_set and one.kind != "ridge"]
         return all(one.source.is_nonneg() and (one.weights >= 0).all() for one in penalties)
 
-    def oracle(self) -> LinearMinOracle:
-        """The oracle of this region, without linear terms."""
-        rule = None if self.rest else RULES.get(self.kinds)
-        return _any(self) if rule is None else rule(self)
-
     def centred(self, make: Callable[[], LinearMinOracle]) -> LinearMinOracle:
         """The oracle that ``make`` builds, moved to the centre of the features."""
         centres = [f.centre for f in self.features.values() if f.centre is not None]
@@ -181,7 +155,7 @@ def _region(space: Space, places: Array, features: list[Feature], scale: float) 
         twin = known.get(feature.kind)
         if whole and twin is None:
             known[feature.kind] = feature
-        elif whole and twin and feature.kind in SUMS and _equal(feature.centre, twin.centre):
+        elif whole and twin and feature.kind in SUMS and same_array(feature.centre, twin.centre):
             terms = [*(twin.source if isinstance(twin.source, list) else [twin]), feature]
             known[feature.kind] = twin._replace(size=twin.size + feature.size, source=terms)
         else:
@@ -194,264 +168,10 @@ def _region(space: Space, places: Array, features: list[Feature], scale: float) 
     return Region(space, places, known, rest, scale)
 
 
-SUMS = ("ridge", "l1")
-"""Penalties of which two are one."""
-
-# ---- the rules ---------------------------------------------------------------------------------
-
-
-def _box(region: Region) -> LinearMinOracle:
-    return Box(*_ends(region))
-
-
-def _ends(region: Region, reach: float = np.inf) -> tuple[Array, Array]:
-    """The ends of the variables, of which no optimum is farther than ``reach`` from 0."""
-    lower, upper = np.maximum(region.lower, -reach), np.minimum(region.upper, reach)
-    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
-        raise Unbounded
-    return lower, upper
-
-
-def _box_ridge(region: Region) -> LinearMinOracle:
-    strength = region.size("ridge")
-    reach = np.inf if region.level is None else (2 * region.level / strength) ** 0.5
-    return BoxRidge(*_ends(region, reach), strength)
-
-
-def _nonnegative(region: Region) -> LinearMinOracle:
-    """strength·‖β‖₁ where β ≥ 0, which is linear."""
-    centre = region.features["l1"].centre
-    if (region.lower < 0).any() or (centre is not None and centre.any()):
-        return _any(region)
-    strength = region.size("l1")
-    reach = np.inf if region.level is None else region.level / strength
-    return Tilted(Box(*_ends(region, reach)), np.full(region.p, strength))
-
-
-def _groups(region: Region, kind: str) -> tuple[Array, Any]:
-    """The number of its group for every variable of a region, and the weights but for a factor."""
-    groups, weights = region.features[kind].more
-    where = {place: k for k, place in enumerate(region.places)}
-    labels = np.zeros(region.p, dtype=int)
-    for number, group in enumerate(groups):
-        labels[[where[place] for place in group]] = number
-    return labels, None if np.ptp(weights) == 0 else weights / weights[0]
-
-
-def _group_lasso(region: Region) -> GroupLasso:
-    labels, weights = _groups(region, "groups")
-    strength = region.size("groups") * region.features["groups"].more[1][0]
-    radius = None if region.level is None else region.level / strength
-    return GroupLasso(labels, strength, radius, weights)
-
-
-def _group_ball(region: Region) -> Any:
-    labels, weights = _groups(region, "groups ≤")
-    radius = region.size("groups ≤") / region.features["groups ≤"].more[1][0]
-    if not labels.any():
-        return L2Ball(radius)
-    return GroupL2Ball(labels, radius, weights)
-
-
-def _both_groups(region: Region) -> LinearMinOracle:
-    penalty, ball = _group_lasso(region), _group_ball(region)
-    if np.any(region.features["groups"].centre):
-        return _any(region)
-    if isinstance(ball, L2Ball):
-        ball = GroupL2Ball(np.zeros(region.p, dtype=int), ball.radius)
-    if not np.array_equal(penalty.groups, ball.groups) or not _equal(penalty.weights, ball.weights):
-        return _any(region)
-    return GroupLasso(penalty.groups, penalty.strength, ball.radius, penalty.weights)
-
-
-def _equal(one: Any, other: Any) -> bool:
+def same_array(one: Any, other: Any) -> bool:
+    """Whether two arrays are the same, or both are missing."""
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
-def _ridge_radius(region: Region) -> Any:
-    if "l2 ≤" in region.features:
-        return region.size("l2 ≤")
-    if "groups ≤" in region.features:
-        return _group_ball(region).radius
-    return None if region.level is None else (2 * region.level / region.size("ridge")) ** 0.5
-
-
-def _ridge(region: Region) -> LinearMinOracle:
-    if "groups ≤" in region.features and _groups(region, "groups ≤")[0].any():
-        return _any(region)
-    return Ridge(region.size("ridge"), _ridge_radius(region))
-
-
-def _elastic(region: Region) -> LinearMinOracle:
-    if "groups ≤" in region.features and _groups(region, "groups ≤")[0].any():
-        return _any(region)
-    return ElasticNet(region.size("l1"), region.size("ridge"), _ridge_radius(region))
-
-
-def _polytope(region: Region) -> LinearMinOracle:
-    """A simplex where it is one; else by its constraints."""
-    total = _total(region)
-    if total is not None and np.isinf(region.upper).all():
-        return Simplex(total)
-    cap = region.upper[0]
-    if total is not None and (region.upper == cap).all() and cap < total <= region.p * cap:
-        return CappedSimplex(total, float(cap))
-    sides: dict[bool, tuple[Any, Any]] = {}
-    for equal in (False, True):
-        own = [(G, h) for G, h, is_equal in region.rows if is_equal == equal]
-        G = sp.vstack([sp.csr_array((0, region.p)), *(part[0] for part in own)], format="csr")
-        sides[equal] = G, np.concatenate([np.zeros(0), *(part[1] for part in own)])
-    equations = sides[True] if len(sides[True][1]) else (None, None)
-    try:
-        return Polytope(*sides[False], *equations, lower=region.lower, upper=region.upper)
-    except ValueError as fault:
-        if "unbounded" in str(fault):
-            raise Unbounded from None
-        raise
-
-
-def _total(region: Region) -> float | None:
-    """The sum of variables ≥ 0, where one equation fixes it and there is no other constraint."""
-    if len(region.rows) != 1 or region.lower.any():
-        return None
-    G, h, equal = region.rows[0]
-    alone = equal and G.shape[0] == 1 and G.nnz == region.p and np.ptp(G.data) == 0
-    total = float(h[0] / G.data[0]) if alone else 0.0
-    return total if total > 0 else None
-
-
-def _entropic(region: Region) -> LinearMinOracle:
-    total = _total(region)
-    if total is None or np.isfinite(region.upper).any():
-        return _any(region)
-    strength = region.size("entropy")
-    whole = EntropySimplex(strength, total)
-    # β ln(f·β) is β ln(β/total) + β ln(f·total).
-    slope = strength * math.log(region.features["entropy"].more * total)
-    return Tilted(whole, np.full(region.p, slope)) if slope else whole
-
-
-def _spectrahedron(region: Region) -> LinearMinOracle:
-    """β ⪰ 0 with a trace; CVXPY's symmetry constraints say no more."""
-    order = round(region.p**0.5)
-    traces = []
-    for G, h, equal in region.rows:
-        for row, side in zip(G.toarray(), h, strict=True):
-            matrix = row.reshape(order, order)
-            if side == 0 and equal and not (matrix + matrix.T).any():
-                continue
-            if not equal or (matrix != matrix[0, 0] * np.eye(order)).any() or not matrix[0, 0]:
-                return _any(region)
-            traces.append(side / matrix[0, 0])
-    if len(traces) != 1 or traces[0] <= 0:
-        return _any(region)
-    return Spectrahedron(order, float(traces[0]))
-
-
-def _any(region: Region) -> LinearMinOracle:
-    """Anything else, by CVXPY."""
-    form = Form(region)
-    try:
-        oracle = CvxpyOracle(form, region.p)
-    except ValueError as fault:
-        if "unbounded" in str(fault):
-            raise Unbounded from None
-        raise
-    return oracle
-
-
-@dataclass(frozen=True, eq=False)
-class Form:
-    """What a region asks of β, in CVXPY."""
-
-    region: Region
-
-    def __repr__(self) -> str:
-        return "what the problem asks"
-
-    def __call__(self, beta: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
-        region, space = self.region, self.region.space
-        put = {}
-        for variable in space.variables:
-            own = region.places - space.starts[variable.id]
-            here = np.flatnonzero((own >= 0) & (own < variable.size))
-            ones = np.ones(len(here))
-            place = sp.csr_array((ones, (own[here], here)), shape=(variable.size, region.p))
-            put[variable.id] = cp.reshape(place @ beta, variable.shape, order="F")
-        penalty: Any = 0
-        inside: list[Any] = []
-        where = np.full(space.p, -1)
-        where[region.places] = np.arange(region.p)
-        for one in region.asked:
-            if one.is_set:
-                inside.append(substituted(one.source, put))
-            elif one.kind == "ridge":
-                penalty += one.size / region.scale / 2 * cp.sum_squares(beta[where[one.places]])
-            else:
-                entries = cp.vec(substituted(one.source, put), order="F")
-                penalty += (one.weights / region.scale) @ entries
-        for end, sign in ((region.lower, -1), (region.upper, 1)):
-            finite = np.flatnonzero(np.isfinite(end))
-            if len(finite):
-                inside.append(sign * beta[finite] <= sign * end[finite])
-        inside += [G @ beta == h if equal else G @ beta <= h for G, h, equal in region.rows]
-        return penalty, inside
-
-
-def substituted(expression: Any, put: dict[int, Any]) -> Any:
-    """A CVXPY expression or constraint with other expressions for its variables."""
-    kind = type(expression).__name__
-    if kind == "Variable":
-        return put[expression.id]
-    if kind in ("Parameter", "CallbackParameter"):
-        import cvxpy as cp
-
-        return cp.Constant(constant(expression))
-    if not expression.args:
-        return expression
-    return expression.copy([substituted(argument, put) for argument in expression.args])
-
-
-def _kinds(*names: str) -> frozenset[str]:
-    return frozenset(names)
-
-
-RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
-    _kinds("box"): _box,
-    _kinds("box", "ridge"): _box_ridge,
-    _kinds("rows"): _polytope,
-    _kinds("box", "rows"): _polytope,
-    _kinds("box", "rows", "entropy"): _entropic,
-    _kinds("rows", "entropy"): _entropic,
-    _kinds("l1"): lambda r: r.centred(lambda: L1Penalty(r.size("l1"), r.radius("l1"))),
-    _kinds("l1", "box"): _nonnegative,
-    _kinds("l1", "l1 ≤"): lambda r: r.centred(lambda: L1Penalty(r.size("l1"), r.radius("l1"))),
-    _kinds("l1 ≤"): lambda r: r.centred(lambda: L1Ball(r.size("l1 ≤"))),
-    _kinds("l2 ≤"): lambda r: r.centred(lambda: L2Ball(r.size("l2 ≤"))),
-    _kinds("lp ≤"): lambda r: r.centred(lambda: LpBall(r.size("lp ≤"), r.features["lp ≤"].more)),
-    _kinds("quadratic ≤"): lambda r: Ellipsoid(
-        r.features["quadratic ≤"].more, r.size("quadratic ≤")
-    ),
-    _kinds("ridge"): _ridge,
-    _kinds("ridge", "l2 ≤"): _ridge,
-    _kinds("ridge", "groups ≤"): _ridge,
-    _kinds("l1", "ridge"): _elastic,
-    _kinds("l1", "ridge", "l2 ≤"): _elastic,
-    _kinds("l1", "ridge", "groups ≤"): _elastic,
-    _kinds("groups"): lambda r: r.centred(lambda: _group_lasso(r)),
-    _kinds("groups ≤"): lambda r: r.centred(lambda: _group_ball(r)),
-    _kinds("groups", "groups ≤"): _both_groups,
-    _kinds("nuclear"): lambda r: r.centred(
-        lambda: NuclearPenalty(r.size("nuclear"), r.features["nuclear"].more, r.radius("nuclear"))
-    ),
-    _kinds("nuclear", "nuclear ≤"): lambda r: r.centred(
-        lambda: NuclearPenalty(r.size("nuclear"), r.features["nuclear"].more, r.radius("nuclear"))
-    ),
-    _kinds("nuclear ≤"): lambda r: r.centred(
-        lambda: NuclearBall(r.features["nuclear ≤"].more, r.size("nuclear ≤"))
-    ),
-    _kinds("psd", "rows"): _spectrahedron,
-}
-"""What the features of a region make; other combinations, and ``Unbounded`` ones, are CVXPY's."""
+SUMS = ("ridge", "l1")
+"""Penalties of which two are one."""

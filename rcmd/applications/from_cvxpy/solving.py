@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -66,9 +67,9 @@ def solve_cvxpy(problem: Any, tol: float = TOL, **options: Any) -> float:
     value, gap = reading.objective(result.primal), reading.scale * float(result.gap)
     reached = gap <= tol * max(1.0, abs(value))
     status = "optimal" if reached else STATUS.get(result.stop, "user_limit")
-    duals = dual_values(reading, result)
+    set_dual_values(reading, result)
     values = {v.id: value for v, value in reading.values(result.beta).items()}
-    problem.unpack(Solution(status, value, values, duals, {}))
+    problem.unpack(Solution(status, value, values, {}, {}))
     extra = {"gap": gap, "ground": result.ground, "result": result, "reading": reading}
     stats = SolverStats("RCMD", seconds, read_in - begun, result.nit, extra)
     problem._solver_stats = stats
@@ -81,18 +82,21 @@ REACH = 10.0
 MOST_DUALS = 5000
 
 
-def dual_values(reading: CvxpyReading, result: Result) -> dict[int, Any]:
-    """The constraints' dual values, which the certificate's costs c = Xᵀw/n determine.
+def set_dual_values(reading: CvxpyReading, result: Result) -> None:
+    """Set the constraints' dual values, which the certificate's costs c = Xᵀw/n determine.
 
     β minimizes cᵀβ + R(β) for them, and the multipliers of that small problem, without data, are
-    those of the whole.
+    those of the whole. They are ``None`` where CLARABEL does not solve it.
     """
     import cvxpy as cp
 
     asked = reading.source.constraints
+    for constraint in asked:
+        for dual in constraint.dual_variables:
+            dual.save_value(None)
     if not asked or reading.problem.p > MOST_DUALS:
-        return {}
-    costs, inside = _costs(reading, result), list(asked)
+        return
+    costs, inside = _costs(reading, result), [*asked, *reading.space.implied]
     total: Any = 0
     for variable, value in reading.values(result.beta).items():
         start = reading.space.starts[variable.id]
@@ -109,13 +113,8 @@ def dual_values(reading: CvxpyReading, result: Result) -> dict[int, Any]:
     small = cp.Problem(cp.Minimize(total), inside)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        try:
-            small.solve(solver=cp.CLARABEL)
-        except cp.error.SolverError:
-            return {}
-    if small.status not in ("optimal", "optimal_inaccurate"):
-        return {}
-    return {constraint.id: constraint.dual_value for constraint in asked}
+        with suppress(cp.error.SolverError):
+            small.solve(solver=cp.CLARABEL)  # CVXPY keeps the dual values in the constraints
 
 
 def _costs(reading: CvxpyReading, result: Result) -> Any:

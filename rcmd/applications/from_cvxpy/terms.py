@@ -5,17 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, links, read, same, shown
+from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, links, read
+from rcmd.applications.from_cvxpy.formulas import NotElementwise, aligned, elementwise, exponent
 from rcmd.rows.validation import Array
 
 
 class Samples(NamedTuple):
-    """Σ_j weights_j · f(u_j, …), f a formula in the affine ``leaves``, which stand in it as {0}, …
+    """Σ_j weights_j · f(u_j, …), f a formula in the affine ``leaves``, which are {0}, … in it."""
 
-    ``name`` is the same formula in CVXPY's atoms, by which losses that ship are known.
-    """
-
-    name: str
     formula: str
     leaves: list[Affine]
     weights: Array
@@ -37,10 +34,8 @@ class Terms:
     linear: list[tuple[Affine, Array]] = field(default_factory=list)
     samples: list[Samples] = field(default_factory=list)
     others: list[Term] = field(default_factory=list)
-
-
-class NotElementwise(Exception):
-    """An expression is no formula of one number for each sample."""
+    unweighted: list[Any] = field(default_factory=list)
+    """Expressions of which some entries have the weight 0, and must be finite all the same."""
 
 
 def gather(expression: Any, weights: Array, found: Terms) -> None:
@@ -78,112 +73,27 @@ def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
         found.others.append(Term(weights, expression))
         return
     leaves: list[Affine] = []
-    name, formula = elementwise(expression, leaves)
-    found.samples += signed(name, formula, leaves, weights, expression)
+    formula = elementwise(expression, leaves)
+    found.samples += signed(formula, leaves, weights, expression)
+    if not weights.all():
+        found.unweighted.append(expression)
 
 
-def signed(
-    name: str, formula: str, leaves: list[Affine], weights: Array, expression: Any
-) -> list[Samples]:
+def signed(formula: str, leaves: list[Affine], weights: Array, expression: Any) -> list[Samples]:
     """The samples with positive and those with negative weights, which become positive."""
     made = []
     for sign in (1, -1):
         kept = np.flatnonzero(sign * weights > 0)
         if len(kept):
             part = [leaf.taken(kept) for leaf in leaves]
-            texts = (name, formula) if sign > 0 else (f"-({name})", f"-({formula})")
-            made.append(Samples(*texts, part, abs(weights[kept]), expression))
+            text = formula if sign > 0 else f"-({formula})"
+            made.append(Samples(text, part, abs(weights[kept]), expression))
     return made
 
 
 def selected(expression: Any) -> Any:
     """Which entries of variables an expression consists of, if of nothing else."""
     return read(expression).selection() if expression.is_affine() else None
-
-
-def elementwise(expression: Any, leaves: list[Affine]) -> tuple[str, str]:
-    """The name and the formula of an expression, entry by entry; its leaves are appended."""
-    kind = type(expression).__name__
-    if expression.is_constant():
-        values = flat(constant(expression))
-        if (values == values[0]).all():
-            return (repr(float(values[0])),) * 2
-    if expression.is_affine():
-        leaves.append(read(expression))
-        return (f"{{{len(leaves) - 1}}}",) * 2
-    if kind == "Promote":
-        raise NotElementwise
-    parts = [_part(argument, expression, leaves) for argument in expression.args]
-    if kind in ("maximum", "minimum"):
-        parts.sort(key=lambda part: "{" not in part[0])  # numbers last
-    names, formulas = zip(*parts, strict=True)
-    data = expression.get_data() or [None]
-    if kind in ATOMS:
-        label, template = ATOMS[kind](*formulas, data=data, expression=expression)
-        extra = [repr(float(d.value)) for d in data if hasattr(d, "value")]
-        return f"{label}({', '.join([*names, *extra])})", template
-    raise NotElementwise
-
-
-def _part(argument: Any, whole: Any, leaves: list[Affine]) -> tuple[str, str]:
-    if argument.size not in (1, whole.size):
-        raise NotElementwise
-    before = len(leaves)
-    found = elementwise(argument, leaves)
-    if argument.size < whole.size:
-        repeated = np.zeros(whole.size, dtype=int)
-        leaves[before:] = [leaf.taken(repeated) for leaf in leaves[before:]]
-    return found
-
-
-def _power(base: str, *, data: Any, expression: Any) -> tuple[str, str]:
-    power = float(data[0].value if hasattr(data[0], "value") else data[0])
-    if power == 2:
-        return "square", f"square({base})"
-    odd = power != int(power) or int(power) % 2
-    if odd and not expression.args[0].is_nonneg():
-        raise ValueError(
-            f"{shown(expression)} is infinite where its argument is negative; expected a loss that "
-            "is finite for every prediction, such as power(pos(·), 3)"
-        )
-    return f"power {power:g}", f"({base})**{power:g}"
-
-
-def _huber(base: str, *, data: Any, expression: Any) -> tuple[str, str]:
-    width = repr(float(data[0].value))
-    text = f"where(abs({base}) <= {width}, ({base})**2, 2*{width}*abs({base}) - {width}**2)"
-    return "huber", text
-
-
-def _template(name: str, text: str) -> Any:
-    return lambda *parts, data, expression: (name, text.format(*parts))
-
-
-def _joined(name: str, function: str) -> Any:
-    return lambda *parts, data, expression: (name, f"{function}({', '.join(parts)})")
-
-
-ATOMS: dict[str, Any] = {
-    "AddExpression": lambda *parts, data, expression: ("plus", f"({' + '.join(parts)})"),
-    "NegExpression": _template("minus", "(-({0}))"),
-    "multiply": _template("times", "({0})*({1})"),
-    "DivExpression": _template("over", "({0})/({1})"),
-    "logistic": _template("logistic", "softplus({0})"),
-    "exp": _template("exp", "exp({0})"),
-    "abs": _template("abs", "abs({0})"),
-    "huber": _huber,
-    "Power": _power,
-    "PowerApprox": _power,
-    "maximum": _joined("maximum", "max"),
-    "minimum": _joined("minimum", "min"),
-    "log": _template("log", "log({0})"),
-    "log1p": _template("log1p", "log(1 + ({0}))"),
-    "entr": _template("entr", "-({0})*log({0})"),
-    "xexp": _template("xexp", "({0})*exp({0})"),
-    "normcdf": _template("normcdf", "normcdf({0})"),
-    "log_normcdf": _template("log_normcdf", "log(normcdf({0}))"),
-}
-"""CVXPY's elementwise atoms as formulas of ``SeparableConjugate.from_expression``."""
 
 
 def _squares(expression: Any, weights: Array, found: Terms) -> bool:
@@ -198,14 +108,14 @@ def _squares(expression: Any, weights: Array, found: Terms) -> bool:
 def _add_squares(argument: Any, weights: Array, expression: Any, found: Terms) -> bool:
     """Σ weights·x²; a number where x is constant, as where a mask leaves entries out."""
     leaves: list[Affine] = []
-    name, formula = elementwise(argument, leaves)
-    if name == "{0}":
+    formula = elementwise(argument, leaves)
+    if formula == "{0}":
         fixed = np.ones(argument.size, dtype=bool)
         for t, _ in leaves[0].parts.values():
             fixed &= np.broadcast_to(t == 0, fixed.shape)
         found.constant += float(weights[fixed] @ leaves[0].offset[fixed] ** 2)
         weights = np.where(fixed, 0.0, weights)
-    found.samples += signed(f"square({name})", f"square({formula})", leaves, weights, expression)
+    found.samples += signed(f"square({formula})", leaves, weights, expression)
     return True
 
 
@@ -218,8 +128,10 @@ def _divergence(expression: Any, weights: Array, found: Terms) -> bool:
     leaf = read(second)
     if second.size < len(x):
         leaf = leaf.taken(np.zeros(len(x), dtype=int))
+    if not x.all():
+        found.unweighted.append(expression)
     found.constant += float(weights @ (x * np.log(np.where(x > 0, x, 1.0))))
-    found.samples += signed("log({0})", "log({0})", [leaf], -weights * x, expression)
+    found.samples += signed("log({0})", [leaf], -weights * x, expression)
     if type(expression).__name__ == "kl_div":
         found.constant -= float(weights @ x)
         found.linear.append((leaf.mapped(weights[None]), np.ones(1)))
@@ -237,16 +149,15 @@ def _quadratic(expression: Any, weights: Array, found: Terms) -> bool:
         root = root.T
     kept = abs(values) > 1e-14 * abs(values).max()
     leaf = read(argument).mapped(root[kept])
-    squares = "square({0})", "square({0})"
-    found.samples += signed(*squares, [leaf], weights[0] * values[kept], expression)
+    found.samples += signed("square({0})", [leaf], weights[0] * values[kept], expression)
     return True
 
 
 def _squared_norm(expression: Any, weights: Array, found: Terms) -> bool:
     """‖x‖₂² written as a power of a norm."""
-    norm, data = expression.args[0], expression.get_data()
+    norm = expression.args[0]
     euclidean = type(norm).__name__ in NORMS and norm.size == 1 and float(norm.p) == 2
-    if not (euclidean and float(getattr(data[0], "value", data[0])) == 2):
+    if not (euclidean and exponent(expression) == 2):
         return False
     return _add_squares(norm.args[0], np.full(norm.args[0].size, weights[0]), expression, found)
 
@@ -260,63 +171,31 @@ def _sum_of_norms(expression: Any, weights: Array, found: Terms) -> bool:
     return True
 
 
-def _pairs(label: str, function: str) -> Any:
+def _pairs(formula: str) -> Any:
     """An atom of two stacked vectors, entry by entry, which is a formula of both."""
 
     def rule(expression: Any, weights: Array, found: Terms) -> bool:
         stack = expression.args[0]
-        if type(stack).__name__ not in ("Vstack", "Hstack") or not stack.is_affine():
+        across = {"Vstack": 0, "Hstack": 1}.get(type(stack).__name__)
+        if across is None or not stack.is_affine():
+            return False
+        if expression.axis != across and expression.size > 1:
             return False
         leaves = [read(argument) for argument in stack.args]
         if len(leaves) != 2 or any(leaf.offset.size != expression.size for leaf in leaves):
             return False
         if not aligned(leaves):
             return False
-        texts = f"{label}({{0}}, {{1}})", function
-        found.samples += signed(*texts, leaves, weights, expression)
+        found.samples += signed(formula, leaves, weights, expression)
         return True
 
     return rule
 
 
 def _norm_of_pairs(expression: Any, weights: Array, found: Terms) -> bool:
-    return float(expression.p) == 2 and _pairs("norm", "sqrt(({0})**2 + ({1})**2)")(
+    return float(expression.p) == 2 and _pairs("sqrt(({0})**2 + ({1})**2)")(
         expression, weights, found
     )
-
-
-def aligned(leaves: list[Affine]) -> bool:
-    """Whether all leaves are functions of one prediction for each sample."""
-    try:
-        directions(leaves)
-    except NotElementwise:
-        return False
-    return True
-
-
-def directions(leaves: list[Affine]) -> tuple[Affine, list[Array]]:
-    """The first leaf with a variable, and the ratio of each leaf's predictions to its own."""
-    first = next((leaf for leaf in leaves if leaf.parts), None)
-    if first is None:
-        raise NotElementwise
-    size, ratios = first.offset.size, []
-    for leaf in leaves:
-        ratio = np.zeros(size)
-        if leaf.parts:
-            if leaf.parts.keys() != first.parts.keys():
-                raise NotElementwise
-            each = []
-            for k, (t, A) in leaf.parts.items():
-                base, B = first.parts[k]
-                base, top = np.broadcast_to(base, size), np.broadcast_to(t, size)
-                if not same(A, B) or (top[base == 0] != 0).any():
-                    raise NotElementwise
-                each.append(np.divide(top, base, out=np.zeros(size), where=base != 0))
-            ratio = np.ones(size) if leaf is first else each[0]
-            if leaf is not first and any((other != ratio).any() for other in each):
-                raise NotElementwise
-        ratios.append(ratio)
-    return first, ratios
 
 
 NORMS = ("Pnorm", "PnormApprox")
@@ -329,6 +208,6 @@ COMPOUND: dict[str, Any] = {
     "norm1": _sum_of_norms,
     "kl_div": _divergence,
     "rel_entr": _divergence,
-    "log_sum_exp": _pairs("log_sum_exp", "logaddexp({0}, {1})"),
+    "log_sum_exp": _pairs("logaddexp({0}, {1})"),
 } | dict.fromkeys(NORMS, _norm_of_pairs)
 """Atoms that are sums of samples although they are not elementwise; False where they are not."""
