@@ -223,8 +223,9 @@ class EntropySimplex(OnSimplex):
         return np.exp(odds, out=odds)
 
     def penalty(self, beta: Array) -> Any:
-        inside = beta[beta > 0]
-        return self.strength * (inside @ np.log(inside / self.radius))
+        shares = beta / self.radius
+        some = shares > 0  # which the quotient of the smallest doubles is not
+        return self.strength * (beta[some] @ np.log(shares[some]))
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """strength·Σ_k [β_k ln(β_k/a_k) − β_k + a_k], the divergence of β from the softmax a."""

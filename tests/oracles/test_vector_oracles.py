@@ -561,6 +561,11 @@ def test_entropy_at_steep_costs() -> None:
     assert oracle.fenchel_young(np.array([0.0, 1.0, 0.0]), c) == 0
 
 
+def test_entropy_of_the_smallest_double() -> None:
+    """Which divided by the radius is 0."""
+    assert EntropySimplex(1.0, 4.0).penalty(np.array([4.0, 5e-324])) == 0
+
+
 # ---- what arguments may be ---------------------------------------------------------------------
 
 
