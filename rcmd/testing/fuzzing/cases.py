@@ -28,7 +28,7 @@ from rcmd.rows.validation import Array
 MOST_ROWS, MOST_COLUMNS, MOST_ITERATIONS = 12, 6, 300
 
 MOST_STEEP, MOST_DIVISIONS = 1e6, 12
-"""γ of a loss that is smooth on bounded sets only, and divisions of X by 8 to get there, at most."""
+"""γ of a loss that is smooth on bounded sets only, and divisions of X by 8 for it, at most."""
 
 LAYOUTS: dict[str, Any] = {
     "dense": np.array,
