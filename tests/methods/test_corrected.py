@@ -24,6 +24,7 @@ from rcmd import (
     LeastSquares,
     LinearMinOracle,
     Logistic,
+    NuclearBall,
     OWLBall,
     Problem,
     Result,
@@ -633,3 +634,12 @@ def test_spoilt_systems_are_still_solved() -> None:
     spoilt = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-15]])
     solution = solve_definite(spoilt, np.array([2.0, 2.0]))
     assert spoilt @ solution == pytest.approx([2.0, 2.0])
+
+
+@pytest.mark.parametrize("seed", [0, 5, 14])
+def test_a_step_of_rounding_alone_is_not_taken(seed: int) -> None:
+    """A 1 × 1 matrix at the border of its ball has no direction left but rounding."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(10, 1)), 10 * rng.normal(size=10)
+    result = solve(Problem(X, y, LeastSquares(), NuclearBall((1, 1), 0.8)), tol=1e-9)
+    assert result.gap <= 1e-9

@@ -155,6 +155,8 @@ class FactorCorrection(Correction):
         operators = (LinearOperator(sizes, f, dtype=float) for f in (product, preconditioned))
         operator, inverted = operators
         step = cg(operator, downhill, rtol=INEXACT, maxiter=MOST_PRODUCTS, M=inverted)[0]
+        if not np.isfinite(step).all():  # as products of rounding alone may make it
+            return
         step, value = step.reshape(factors.shape), self._value(here)
         target = here
 
