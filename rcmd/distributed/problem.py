@@ -19,7 +19,8 @@ from rcmd.engine.kernels.batch import column_peaks
 from rcmd.engine.kernels.layout import rows_tuple
 from rcmd.engine.sampling import Sampler
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.problem import GROUNDS, Problem, foreign
+from rcmd.model.ownership import GROUNDS, foreign
+from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx
 from rcmd.model.schedules import Schedule
 from rcmd.model.specs import Waiting

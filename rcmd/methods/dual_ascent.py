@@ -16,7 +16,8 @@ from rcmd.methods.base import Method, Progress, refuse_matrices, rows_a_step
 from rcmd.methods.rcmd import EngineProgress, make_engine
 from rcmd.model.bounds import RunFacts, why_none
 from rcmd.model.certificate import BestPair
-from rcmd.model.problem import Problem, unaltered
+from rcmd.model.ownership import unaltered
+from rcmd.model.problem import Problem
 from rcmd.model.prox import ExactProx
 from rcmd.model.schedules import default_schedule
 from rcmd.oracles.l2 import Ridge

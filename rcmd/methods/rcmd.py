@@ -22,7 +22,8 @@ from rcmd.methods.base import BATCH, Method, Progress
 from rcmd.model import bounds
 from rcmd.model.certificate import BestPair, OfferedPair
 from rcmd.model.constants import Constants
-from rcmd.model.problem import Problem, foreign, is_own, patched, unaltered
+from rcmd.model.ownership import foreign, is_own, patched, unaltered
+from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx, ConjugateProx, ExactProx
 from rcmd.model.schedules import (
     HeadStart,

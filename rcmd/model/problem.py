@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -11,7 +10,6 @@ from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
-from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +26,7 @@ from rcmd.model.constants import (
     summarize,
 )
 from rcmd.model.fingerprint import fingerprint
+from rcmd.model.ownership import GROUNDS, foreign, names
 from rcmd.model.specs import Waiting, as_loss, as_oracle, for_columns
 from rcmd.oracles.base import LinearMinOracle
 from rcmd.oracles.l1 import L1Ball
@@ -44,9 +43,7 @@ from rcmd.rows.validation import (
     batch_size,
     checked_numbers,
     in_number_type,
-    of_rcmd,
     positive,
-    unwrapped,
 )
 
 FIXED = (
@@ -627,98 +624,6 @@ class Problem:
         own = array.copy() if self.exact else as_doubles(name, array)
         own.setflags(write=False)
         return own
-
-
-GROUNDS = ("proved", "sampled", "unchecked")
-"""What a certificate can rest on, the best first."""
-
-
-def foreign(part: Any) -> list[Any]:
-    """What is not rcmd's own: ``part``, or objects and functions that it holds in its fields.
-
-    Examples
-    --------
-    >>> from rcmd import L1Ball, Product
-    >>> class Mine(L1Ball): pass
-    >>> foreign(Product((L1Ball(1.0), Mine(2.0)), (1, 1)))
-    [Mine(radius=2.0)]
-    """
-    if isinstance(part, tuple | list):
-        return [found for item in part for found in foreign(item)]
-    kind = type(part)
-    ours = any(base.__module__.partition(".")[0] == "rcmd" for base in kind.__mro__)
-    if not is_own(part) or callable(part):
-        return [part] if ours or (callable(part) and kind is not type) else []
-    fields = getattr(kind, "__dataclass_fields__", None)
-    names = [name for name in vars(part) if name[0] != "_" and (fields is None or name in fields)]
-    return foreign([vars(part)[name] for name in names])
-
-
-def is_own(part: Any) -> bool:
-    """Whether a module of rcmd has the class under its name, and it is ``unaltered``.
-
-    So subclasses and generated classes are not.
-    """
-    kind = type(part)
-    module = kind.__module__.partition(".")[0] == "rcmd" and sys.modules.get(kind.__module__)
-    return getattr(module, kind.__qualname__, None) is kind and unaltered(part)
-
-
-def unaltered(part: Any) -> bool:
-    """Whether all methods are rcmd's: none was put into the class or the object later.
-
-    Examples
-    --------
-    >>> from rcmd import L1Ball
-    >>> ball = L1Ball(1.0)
-    >>> object.__setattr__(ball, "minimum", lambda c: 0.0)
-    >>> unaltered(L1Ball(1.0)), unaltered(ball)
-    (True, False)
-    """
-    members, ours = _of_class(type(part))
-    return ours and not _patched(part, members)
-
-
-def patched(part: Any) -> bool:
-    """Whether the object has methods that its class does not have."""
-    return _patched(part, _of_class(type(part))[0])
-
-
-def _patched(part: Any, members: dict[str, Any]) -> bool:
-    fields = getattr(part, "__dataclass_fields__", None)
-    return any(
-        name in members
-        and name[0] != "_"
-        and (callable(value) if fields is None else name not in fields)
-        and not isinstance(members[name], cached_property)
-        for name, value in getattr(part, "__dict__", {}).items()
-    )
-
-
-def _of_class(kind: Any) -> tuple[dict[str, Any], bool]:
-    """The members of a class, inherited ones included, and whether all its methods are rcmd's.
-
-    Those of a class in a module are remembered until one of its members is another.
-    """
-    held = [part for base in kind.__mro__[::-1] for item in vars(base).items() for part in item]
-    before = _CLASSES.get(kind)
-    if before is not None and len(before[0]) == len(held) and all(map(is_, before[0], held)):
-        return before[1]
-    members = {name: a for base in kind.__mro__[::-1] for name, a in vars(base).items()}
-    methods = (unwrapped(a) for name, a in members.items() if name[:2] != "__")
-    found = members, all(map(of_rcmd, methods))
-    if getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind:
-        _CLASSES[kind] = held, found
-    return found
-
-
-_CLASSES: dict[Any, tuple[list[Any], tuple[dict[str, Any], bool]]] = {}
-
-
-def names(parts: list[Any]) -> str:
-    """What ``foreign`` found, in words."""
-    each = (getattr(part, "__name__", type(part).__name__) for part in parts)
-    return " and ".join(dict.fromkeys(each))
 
 
 def check_problem(problem: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import rcmd
 from rcmd.model.certificate import Certificate, frozen
 from rcmd.model.constants import Summary
-from rcmd.model.problem import GROUNDS
+from rcmd.model.ownership import GROUNDS
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import FileError, one_line
 from rcmd.solver.checkpoint.file import Kind, read_file, write_file

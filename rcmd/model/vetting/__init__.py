@@ -18,7 +18,8 @@ import numpy as np
 from rcmd.conjugates.base import SeparableConjugate, numeric_parts
 from rcmd.conjugates.samples import SampleLosses
 from rcmd.model.fingerprint import fingerprint
-from rcmd.model.problem import Problem, foreign, names, unaltered
+from rcmd.model.ownership import foreign, names, unaltered
+from rcmd.model.problem import Problem
 from rcmd.model.prox import BregmanProx
 from rcmd.model.schedules import Schedule
 from rcmd.model.vetting.losses import LossCheck
