@@ -82,6 +82,13 @@ class CoordinateRule(NamedTuple):
     lower: Any = -math.inf
     upper: Any = math.inf
 
+    def table(self, p: int) -> Array:
+        """(l1, l2, lower, upper) of p coordinates, a row each."""
+        table = np.empty((p, len(self)))
+        for k, part in enumerate(self):
+            table[:, k] = part
+        return table
+
 
 class Block(NamedTuple):
     """Variables ``start`` to ``stop`` of an oracle, minimized by themselves.
@@ -402,8 +409,13 @@ def describes_argmin(oracle: Any, *names: str) -> bool:
 
     Where a subclass overrides ``argmin`` alone, or what writes it, they no longer describe it.
     """
-    least = min(depth(oracle, name) for name in ("argmin", *FORMS))
-    return min(depth(oracle, name) for name in names) <= least
+    for base in type(oracle).__mro__:
+        members = vars(base)
+        if any(name in members for name in names):
+            return True
+        if "argmin" in members or any(form in members for form in FORMS):
+            return False
+    return False
 
 
 def writes_atom(oracle: LinearMinOracle) -> bool:
@@ -423,11 +435,8 @@ def blocks_of(oracle: LinearMinOracle, p: int) -> list[Block]:
 
 
 def coordinate_rule_of(oracle: LinearMinOracle, p: int) -> CoordinateRule | None:
-    """``oracle.coordinate_rule(p)`` in vectors of length p, where it describes its ``argmin``."""
-    rule = oracle.coordinate_rule(p) if describes_argmin(oracle, "coordinate_rule") else None
-    if rule is None:
-        return None
-    return CoordinateRule(*(np.broadcast_to(np.asarray(part, float), p) for part in rule))
+    """``oracle.coordinate_rule(p)``, where it describes its ``argmin``."""
+    return oracle.coordinate_rule(p) if describes_argmin(oracle, "coordinate_rule") else None
 
 
 class NormBall(LinearMinOracle):

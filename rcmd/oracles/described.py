@@ -10,6 +10,7 @@ import numpy as np
 
 from rcmd.oracles.base import (
     FEASIBILITY,
+    CoordinateRule,
     Coordinatewise,
     LinearMinOracle,
     blocks_of,
@@ -83,6 +84,7 @@ def fault_of_rule(oracle: LinearMinOracle, point: Array, penalty: Any) -> str:
     rule = coordinate_rule_of(oracle, len(point))
     if rule is None:
         return ""
+    rule = CoordinateRule(*rule.table(len(point)).T)
     room = FEASIBILITY * (1 + abs(point).max())
     if not ((rule.lower - room <= point) & (point <= rule.upper + room)).all():
         return "the point is beyond lower or upper"

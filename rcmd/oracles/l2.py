@@ -149,10 +149,10 @@ class OnRidge(OnL2Ball):
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """(strength/2)‖β − β̃‖², plus the slack of the sphere where β̃ lies on it."""
-        atom = self.minimizer(c)
+        atom, free = self.minimizer(c), self._free(c)
         gap = beta - atom
         curved = (self.strength * gap) @ gap / 2
-        if self._free(c):
+        if free:
             return curved
         steeper = (norm(c) - self.strength * self.radius) * self.radius
         return curved + steeper * self.boundary_slack(beta, atom)
@@ -231,8 +231,13 @@ class ElasticNet(OnRidge):
         return over * over if over > 0.0 else 0.0
 
     def thresholded(self, c: Array) -> Array:
-        clipped = np.clip(c, -self.l1_strength, self.l1_strength)
+        clipped = self._clipped(c)
         return np.subtract(c, clipped, out=clipped)
+
+    def _clipped(self, c: Array) -> Array:
+        """c brought into ±l1_strength; ``np.clip`` takes four times as long for short vectors."""
+        clipped = np.minimum(c, self.l1_strength)
+        return np.maximum(clipped, -self.l1_strength, out=clipped)
 
     def argmin(self, c: Array) -> DenseAtom:
         thresholded = self.thresholded(c)
@@ -246,8 +251,8 @@ class ElasticNet(OnRidge):
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """That of ridge at the soft-thresholded t, plus Σ_j |β_j| l1_strength + (c_j − t_j) β_j."""
-        curved = super().fenchel_young(beta, self.thresholded(c))
-        clipped = np.clip(c, -self.l1_strength, self.l1_strength)
+        clipped = self._clipped(c)
+        curved = super().fenchel_young(beta, c - clipped)
         return curved + np.maximum(self.l1_strength * abs(beta) + clipped * beta, 0).sum()
 
     def cvxpy_form(self, beta: Any) -> tuple[Any, list[Any]]:

@@ -125,10 +125,12 @@ class Product(LinearMinOracle):
 
     def coordinate_rule(self, p: int) -> CoordinateRule | None:
         parts = zip(self.oracles, self.sizes, strict=True)
-        rules = [coordinate_rule_of(oracle, size) for oracle, size in parts]
-        if any(rule is None for rule in rules):
-            return None
-        return CoordinateRule(*map(np.concatenate, zip(*rules, strict=True)))
+        tables = []
+        for oracle, size in parts:
+            if (rule := coordinate_rule_of(oracle, size)) is None:
+                return None
+            tables.append(rule.table(size))
+        return CoordinateRule(*np.concatenate(tables).T)
 
     def each(self, method: str, *vectors: Any) -> list[Any]:
         """What every part answers for its blocks."""

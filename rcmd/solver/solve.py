@@ -152,10 +152,14 @@ def called_with(make: Callable[P, T]) -> Callable[[Callable[[T], R]], Callable[P
         @functools.wraps(function)
         def called(*arguments: P.args, **options: P.kwargs) -> R:
             try:
-                signature.bind(*arguments, **options)
-            except TypeError as fault:
-                raise TypeError(f"{function.__name__}() {fault}") from None
-            return function(make(*arguments, **options))
+                made = make(*arguments, **options)
+            except TypeError:
+                try:
+                    signature.bind(*arguments, **options)
+                except TypeError as fault:
+                    raise TypeError(f"{function.__name__}() {fault}") from None
+                raise
+            return function(made)
 
         answer = function.__annotations__["return"]
         vars(called)["__signature__"] = signature.replace(return_annotation=answer)

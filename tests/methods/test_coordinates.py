@@ -20,7 +20,7 @@ from rcmd import (
     solve,
 )
 from rcmd.methods.corrections import coordinates
-from rcmd.methods.corrections.coordinates import CoordinateCorrection, rules_of, stationarity
+from rcmd.methods.corrections.coordinates import CoordinateCorrection, rule_of, stationarity
 from rcmd.methods.corrections.hull import HullCorrection, continued, correction_for
 
 RULES = np.array([[0.3, 0.0, -np.inf, np.inf], [0.0, 0.2, -0.4, 0.1], [0.1, 0.5, -1.0, 2.0]])
@@ -148,11 +148,12 @@ def test_a_ball_that_cuts_the_rule_is_followed_by_a_hull() -> None:
 
 def test_a_product_is_a_sum_where_its_parts_are() -> None:
     parts = Product((L1Penalty(0.1), Box([-1.0, 0.0], 2.0), L1Ball(3.0)), (2, 2, 1))
-    rules = rules_of(made(parts, p=5))
+    rule = rule_of(made(parts, p=5))
+    assert rule is not None
     ends = [(-np.inf, np.inf)] * 2 + [(-1, 2), (0, 2), (-3, 3)]
     expected = [[0.1 * (k < 2), 0.0, low, high] for k, (low, high) in enumerate(ends)]
-    np.testing.assert_array_equal(rules, expected)
-    assert rules_of(made(Product((Box(0.0, 1.0), L1Ball(1.0)), (1, 2)))) is None
+    np.testing.assert_array_equal(rule.table(5), expected)
+    assert rule_of(made(Product((Box(0.0, 1.0), L1Ball(1.0)), (1, 2)))) is None
 
 
 def test_another_argmin_is_not_described_by_the_rule() -> None:
@@ -160,7 +161,7 @@ def test_another_argmin_is_not_described_by_the_rule() -> None:
         def argmin(self, c: Any) -> Any:
             return super().argmin(c)
 
-    assert rules_of(made(Other(0.0, 1.0), verify=False)) is None
+    assert rule_of(made(Other(0.0, 1.0), verify=False)) is None
 
 
 def test_a_penalty_is_certified_by_a_share_of_the_response() -> None:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from rcmd.methods.corrections.columns import gram, some_columns
 from rcmd.methods.corrections.newton import Correction, falls, solve_definite
 from rcmd.model.problem import Problem
-from rcmd.oracles.base import coordinate_rule_of
+from rcmd.oracles.base import CoordinateRule, coordinate_rule_of
 from rcmd.oracles.vectors import largest
 from rcmd.rows.base import DenseRows
 from rcmd.rows.processes import check_cancelled
@@ -35,12 +35,11 @@ LARGEST_FACE, MOST_FACES = 300, 10
 """Free coordinates whose linear system is solved, and faces followed between sweeps, at most."""
 
 
-def rules_of(problem: Problem) -> Array | None:
-    """(l1, l2, lower, upper) of every coordinate, where R is a sum over them and X has columns."""
+def rule_of(problem: Problem) -> CoordinateRule | None:
+    """R as a sum over coordinates, where it is one and X has columns."""
     if not isinstance(problem.rows, DenseRows | SparseRows):
         return None
-    rule = coordinate_rule_of(problem.bound_oracle, problem.p)
-    return None if rule is None else np.stack(rule, axis=1)
+    return coordinate_rule_of(problem.bound_oracle, problem.p)
 
 
 class CoordinateCorrection(Correction):
@@ -61,10 +60,11 @@ class CoordinateCorrection(Correction):
         super().__init__(problem, *costs)
         self._taken: tuple[Array, Any] | None = None
         self._last = math.inf  # the pass that a round must not go beyond
-        rules = rules_of(problem)
-        assert rules is not None
-        self._rules = rules
-        self.here = self.point_at(np.clip(beta, *rules.T[2:]))  # averages may miss it by rounding
+        rule = rule_of(problem)
+        assert rule is not None
+        self._rules = rule.table(problem.p)
+        lower, upper = self._rules.T[2:]  # which averages may miss by rounding
+        self.here = self.point_at(np.minimum(np.maximum(beta, lower), upper))
 
     def round(self, passes: float, enough: float) -> None:
         before, self._last = self.here, self.passes + passes

@@ -8,7 +8,7 @@ import numpy as np
 
 from rcmd.methods.corrections.ball import BallCorrection, ball_of
 from rcmd.methods.corrections.columns import EntryColumns, PredictedColumns, single_entries
-from rcmd.methods.corrections.coordinates import CoordinateCorrection, rules_of
+from rcmd.methods.corrections.coordinates import CoordinateCorrection, rule_of
 from rcmd.methods.corrections.factors import FactorCorrection
 from rcmd.methods.corrections.newton import Correction, Point, falls
 from rcmd.methods.corrections.simplex_qp import minimize_on_simplex
@@ -233,7 +233,7 @@ def kind_for(problem: Problem) -> type[Any] | None:
         return BallCorrection
     if isinstance(problem.oracle, OnNuclearBall):
         return FactorCorrection
-    return None if rules_of(problem) is None else CoordinateCorrection
+    return None if rule_of(problem) is None else CoordinateCorrection
 
 
 def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
