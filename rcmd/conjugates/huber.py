@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.conjugates.scalars import (
     bathtub_radius,
@@ -18,7 +20,7 @@ from rcmd.conjugates.scalars import (
     outside,
 )
 from rcmd.conjugates.smooth_absolute import SmoothAbsolute
-from rcmd.rows.validation import positive
+from rcmd.rows.validation import Array, positive
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,22 @@ class LeastSquares(SeparableConjugate):
         return cp.square(predictions - y) / 2
 
 
-LeastSquares.arrays = LeastSquares()  # whose formulas hold for arrays as they stand
+class LeastSquaresArrays(LeastSquares):
+    """The formulas hold for arrays as they stand; several of them share s − y."""
+
+    @staticmethod
+    def expansion(s: Array, y: Array) -> tuple[Array, Array, Array]:
+        """``value``, ``derivative`` and ``second_derivative``."""
+        slopes = s - y
+        return slopes * slopes / 2, slopes, np.ones_like(slopes)
+
+    def duality(self, s: Array, w: Array, y: Array) -> tuple[Array, Array]:
+        """``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
+        missed = s - y - w
+        return self.conjugate(w, y), missed * missed / 2
+
+
+LeastSquares.arrays = LeastSquaresArrays()
 
 
 @dataclass(frozen=True)

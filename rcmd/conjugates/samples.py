@@ -16,9 +16,6 @@ from rcmd.rows.validation import Array
 COMPILE_FROM = 512
 """Length from which an array is worth compiled code; below it numba is not even imported."""
 
-FUSED_FROM = 1024
-"""Length from which array forms of several methods at once, which are compiled, are used."""
-
 BLOCK = 8192
 """Entries that array forms get at a time, so that their intermediate results stay in the cache."""
 
@@ -188,8 +185,11 @@ class SampleLosses:
 
     def second_derivative(self, s: Array) -> Array:
         """l_j''(s_j), brought into [0, γ_j]."""
-        slopes = self._each("second_derivative", s, self.y)
-        return self._weighted(np.clip(slopes, 0, self.unit_gamma))
+        return self._weighted(self._bent(self._each("second_derivative", s, self.y)))
+
+    def _bent(self, curvatures: Array) -> Array:
+        """Those of the loss, within what γ allows."""
+        return np.minimum(np.maximum(curvatures, 0), self.unit_gamma)
 
     def expansion(self, s: Array) -> tuple[Array, Array, Array]:
         """l_j(s_j), l_j'(s_j) and l_j''(s_j), in one pass where an array form does all three."""
@@ -197,7 +197,7 @@ class SampleLosses:
         if parts is None:
             return self.value(s), self.derivative(s), self.second_derivative(s)
         values, slopes, curvatures = parts
-        np.clip(curvatures, 0, self.unit_gamma, out=curvatures)
+        curvatures = self._bent(curvatures)
         return self._weighted(values), self._weighted(slopes), self._weighted(curvatures)
 
     def conjugate(self, w: Array) -> Array:
@@ -260,8 +260,17 @@ class SampleLosses:
 
     def clip(self, w: Array) -> Array:
         """``w`` brought into dom l_j*, coordinate by coordinate; itself where it is inside."""
+        if self.unbounded:
+            return w
         low, high = self.domain
         return w if (w >= low).all() and (w <= high).all() else np.clip(w, low, high)
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether dom l* is the whole line by what the class says, or does not say."""
+        kind = type(self.loss)
+        inherited = kind.conjugate_domain is SeparableConjugate.conjugate_domain
+        return inherited and "conjugate_domain" not in numeric_parts(kind)
 
     @property
     def domain(self) -> tuple[Array, Array]:
@@ -273,10 +282,9 @@ class SampleLosses:
     def _unit_domain(self) -> tuple[Array, Array]:
         """The same without weights."""
         labels, fields = self.y, self.fields
-        numeric = "conjugate_domain" in numeric_parts(type(self.loss))
-        inherited = type(self.loss).conjugate_domain is SeparableConjugate.conjugate_domain
-        if inherited and not numeric:
+        if self.unbounded:
             return np.full_like(labels, -math.inf), np.full_like(labels, math.inf)
+        numeric = "conjugate_domain" in numeric_parts(type(self.loss))
         places: Any = slice(None)
         if not fields:
             labels, places = _two_levels(labels) or np.unique(labels, return_inverse=True)
@@ -372,9 +380,13 @@ class SampleLosses:
 
     def _each(self, name: str, *arguments: Array) -> Array:
         """The method ``name`` at every place, by the class's array form where it has one."""
-        if not self._has_form(name):
+        form = self._form(name, slice(None))
+        if form is None:
             return self._one_by_one(name, *arguments)
         out = np.empty(len(self.y))
+        if len(out) <= BLOCK:
+            out[:] = form(*arguments)
+            return out
         for start in range(0, len(out), BLOCK):
             block = slice(start, start + BLOCK)
             out[block] = self._form(name, block)(*(argument[block] for argument in arguments))
@@ -382,20 +394,20 @@ class SampleLosses:
 
     def _fused(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
         """The results of several methods by the array form ``name``, or None without one."""
-        fused = len(self.y) >= FUSED_FROM and self._has_form(name)
-        return self._form(name, slice(None))(*arguments) if fused else None
-
-    def _has_form(self, name: str) -> bool:
-        forms = vars(type(self.loss)).get("arrays")
-        return self.y.dtype != object and hasattr(forms, name)
+        form = self._form(name, slice(None))
+        return None if form is None else form(*arguments)
 
     def _form(self, name: str, block: slice) -> Any:
-        """The array form for the samples of ``block``, with their offsets and fields."""
-        forms: Any = vars(type(self.loss))["arrays"]
-        if not self.plain:
-            offset = 0.0 if self.offset is None else self.offset[block]
-            forms = SampleLoss(forms, offset, tuple(part[block] for part in self.fields))
-        return getattr(forms, name)
+        """The array form for the samples of ``block``, with their offsets and fields, if any."""
+        forms: Any = vars(type(self.loss)).get("arrays")
+        form = getattr(forms, name, None)
+        if form is None or self.y.dtype == object:
+            return None
+        if self.plain:
+            return form
+        offset = 0.0 if self.offset is None else self.offset[block]
+        fields = tuple(part[block] for part in self.fields)
+        return getattr(SampleLoss(forms, offset, fields), name)
 
     def _one_by_one(self, name: str, *arguments: Array) -> Array:
         """The scalar method ``name`` at every place; compiled where arrays are long."""

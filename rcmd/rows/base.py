@@ -277,13 +277,15 @@ def read_only(array: Array) -> Array:
     return array
 
 
-def dense_gram(columns: Array, roots: Array) -> Array:
+def dense_gram(columns: Array, roots: Array | None = None) -> Array:
     """Zᵀ diag(roots²) Z, a block of rows at a time, which stays in the cache meanwhile."""
     n, m = columns.shape
     total, height = np.zeros((m, m)), max(1, 16 * BLOCK_ENTRIES // m)
     for start in range(0, n, height):
         check_cancelled()
-        block = columns[start : start + height] * roots[start : start + height, None]
+        block = columns[start : start + height]
+        if roots is not None:
+            block = block * roots[start : start + height, None]
         total += block.T @ block
     return total
 

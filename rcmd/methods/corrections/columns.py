@@ -41,7 +41,8 @@ def gram(columns: Any, curvatures: Array) -> Array:
         total = np.zeros((columns.shape[1],) * 2)
         sparse_gram(columns.data, columns.indices, columns.indptr, curvatures, total)
         return both_sides(total)
-    return dense_gram(columns, np.sqrt(curvatures))
+    same = (curvatures == curvatures[0]).all()  # as for least squares: no product with them
+    return curvatures[0] * dense_gram(columns) if same else dense_gram(columns, np.sqrt(curvatures))
 
 
 def some_columns(rows: Any, columns: Array) -> Any:
