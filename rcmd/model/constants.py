@@ -143,9 +143,11 @@ def refuse_overflow(problem: Problem) -> None:
     """Refuse data for which P, D or their gradients overflow somewhere on dom R."""
     losses, reach = problem.losses, problem.prediction_bounds
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = np.maximum(*(abs(end) for end in losses.domain))
-        if reach.max() * largest.max() <= SURELY_SMALL:
-            return
+        largest: Any = math.inf
+        if not losses.unbounded:
+            largest = np.maximum(*(abs(end) for end in losses.domain))
+            if reach.max() * largest.max() <= SURELY_SMALL:
+                return
         steepest = abs(losses.derivative(0 * losses.y)) + losses.gammas * reach
         steepest = np.minimum(steepest, largest)
         terms = float((reach * steepest).max())

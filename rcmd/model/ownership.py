@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import cached_property
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,11 +34,10 @@ def foreign(part: Any) -> list[Any]:
     if isinstance(part, tuple | list):
         return [found for item in part for found in foreign(item)]
     if not is_own(part) or callable(part):
-        ours = any(base.__module__.partition(".")[0] == "rcmd" for base in kind.__mro__)
-        return [part] if ours or (callable(part) and kind is not type) else []
+        return [part] if _of_rcmd(kind) or (callable(part) and kind is not type) else []
     fields = getattr(kind, "__dataclass_fields__", None)
-    names = [name for name in vars(part) if name[0] != "_" and (fields is None or name in fields)]
-    return foreign([vars(part)[name] for name in names])
+    held = vars(part).items()
+    return foreign([a for name, a in held if name[0] != "_" and (fields is None or name in fields)])
 
 
 def is_own(part: Any) -> bool:
@@ -46,11 +45,11 @@ def is_own(part: Any) -> bool:
 
     So subclasses and generated classes are not.
     """
-    kind = type(part)
-    return kind.__module__.partition(".")[0] == "rcmd" and _in_module(kind) and unaltered(part)
+    found = _of_class(type(part))
+    return found.in_rcmd and unaltered(part, found)
 
 
-def unaltered(part: Any) -> bool:
+def unaltered(part: Any, found: _Class | None = None) -> bool:
     """Whether all methods are rcmd's: none was put into the class or the object later.
 
     Examples
@@ -61,54 +60,72 @@ def unaltered(part: Any) -> bool:
     >>> unaltered(L1Ball(1.0)), unaltered(ball)
     (True, False)
     """
-    members, ours = _of_class(type(part))
-    return ours and not _patched(part, members)
+    found = _of_class(type(part)) if found is None else found
+    return found.ours and not patched(part, found)
 
 
-def patched(part: Any) -> bool:
+def patched(part: Any, found: _Class | None = None) -> bool:
     """Whether the object has methods that its class does not have."""
-    return _patched(part, _of_class(type(part))[0])
+    found = _of_class(type(part)) if found is None else found
+    held = getattr(part, "__dict__", {})
+    if found.members.isdisjoint(held):
+        return False
+    plain = not hasattr(part, "__dataclass_fields__")  # which may hold numbers of its own
+    return any(name in found.members and not (plain and not callable(held[name])) for name in held)
 
 
-def _patched(part: Any, members: dict[str, Any]) -> bool:
-    fields = getattr(part, "__dataclass_fields__", None)
-    return any(
-        name[0] != "_"
-        and (callable(value) if fields is None else name not in fields)
-        and not isinstance(members[name], cached_property)
-        for name, value in getattr(part, "__dict__", {}).items()
-        if name in members
-    )
+class _Class(NamedTuple):
+    """A class: its ancestors, and the names and values in each, as they were looked at.
 
-
-def _in_module(kind: Any) -> bool:
-    return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
-
-
-def _of_class(kind: Any) -> tuple[dict[str, Any], bool]:
-    """The members of a class, inherited ones included, and whether all its methods are rcmd's.
-
-    Those of a class in a module are remembered until one of its members is another.
+    ``members`` are the names that no object has in itself, ``ours`` says whether all methods are
+    rcmd's, and ``in_rcmd`` whether a module of rcmd has the class under its name.
     """
-    order, held, found = _CLASSES.get(kind, (None, (), None))
-    if order is kind.__mro__ and all(map(_same, map(vars, order), held)):
-        return found
+
+    order: tuple[type, ...]
+    names: list[tuple[str, ...]]
+    values: list[tuple[Any, ...]]
+    members: frozenset[str]
+    ours: bool
+    in_rcmd: bool
+
+
+_CLASSES: dict[type, _Class] = {}
+
+
+def _of_class(kind: type) -> _Class:
+    """The class ``kind``; those in modules are remembered until one of their members is another."""
+    known = _CLASSES.get(kind)
+    if known is not None and known.order is kind.__mro__:
+        for base, names, values in zip(*known[:3], strict=True):
+            now = vars(base)
+            if (*now,) != names or not all(map(is_, now.values(), values)):
+                break
+        else:
+            return known
     members = {name: a for base in kind.__mro__[::-1] for name, a in vars(base).items()}
     methods = (unwrapped(a) for name, a in members.items() if name[:2] != "__")
-    found = members, all(map(of_rcmd, methods))
-    if _in_module(kind):
-        _CLASSES[kind] = kind.__mro__, [dict(vars(base)) for base in kind.__mro__], found
+    fields = members.get("__dataclass_fields__", ())
+    in_module = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
+    found = _Class(
+        kind.__mro__,
+        [(*vars(base),) for base in kind.__mro__],
+        [(*vars(base).values(),) for base in kind.__mro__],
+        frozenset(
+            name
+            for name, a in members.items()
+            if name[0] != "_" and name not in fields and not isinstance(a, cached_property)
+        ),
+        all(map(of_rcmd, methods)),
+        in_module and _of_rcmd(kind, 1),
+    )
+    if in_module:
+        _CLASSES[kind] = found
     return found
 
 
-_CLASSES: dict[Any, Any] = {}
-"""Of a class its ancestors, their members, and what was found."""
-
-
-def _same(now: Any, before: Any) -> bool:
-    """Whether two mappings hold the very same objects under the same names, in the same order."""
-    named = len(now) == len(before) and all(map(is_, now, before))
-    return named and all(map(is_, now.values(), before.values()))
+def _of_rcmd(kind: type, depth: int | None = None) -> bool:
+    """Whether one of the first ``depth`` of its ancestors is a class of rcmd's."""
+    return any(base.__module__.partition(".")[0] == "rcmd" for base in kind.__mro__[:depth])
 
 
 def names(parts: list[Any]) -> str:

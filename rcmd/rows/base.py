@@ -204,6 +204,8 @@ class DenseRows(Rows):
     def _square_norms(self) -> Array:
         if self.exact:
             return read_only(self.reduce(lambda block, _: (block * block).sum(axis=1)))
+        if self.array.dtype == float:
+            return read_only(np.einsum("jk,jk->j", self.array, self.array))
         return read_only(self.reduce(lambda block, _: np.einsum("jk,jk->j", block, block)))
 
     def spectral_energy(self, scales: Array) -> float:
@@ -221,6 +223,8 @@ class DenseRows(Rows):
     def _ends(self) -> tuple[int, int]:
         """Where the least and the greatest entry stand among all; NaN is both."""
         flat, places = self.array.reshape(-1), []
+        if flat.size <= PRODUCT_ENTRIES:
+            return int(flat.argmin()), int(flat.argmax())
         for start in range(0, flat.size, PRODUCT_ENTRIES):  # in the cache for the second look
             block = flat[start : start + PRODUCT_ENTRIES]
             places.append((start + int(block.argmin()), start + int(block.argmax())))
@@ -230,8 +234,9 @@ class DenseRows(Rows):
     @property
     def span(self) -> tuple[float, float]:
         """The least and the greatest entry; NaN is both."""
-        low, high = self.array.reshape(-1)[list(self._ends)]
-        return float(low), float(high)
+        low, high = self._ends
+        flat = self.array.reshape(-1)
+        return float(flat[low]), float(flat[high])
 
     @property
     def peak(self) -> float:

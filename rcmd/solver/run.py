@@ -283,8 +283,10 @@ class Run(Iterator[State]):
                 called = np.array([len(self.callbacks)], dtype=float)
                 if self.problem.group.largest(called)[0]:  # by some rank
                     check_problem(self.problem)  # which they may have altered
-            state = replace(state, own=self._call_back(state))
-            self._history[-1] = state.record()
+            columns = self._call_back(state)
+            if self.callbacks:
+                state = replace(state, own=columns)
+                self._history[-1] = state.record()
             if ended is None or self.stop in (StopReason.TOLERANCE, StopReason.PRECISION):
                 self.save(always=self.stop is not None)
         return state
@@ -364,6 +366,8 @@ class Run(Iterator[State]):
             raise ValueError("the run has not started; take a step with next(run) first")
         fault = None if self.saver is None else self.saver.fault
         certificate, bound = self._best.certificate(), self.problem.intercept
+        if self.problem.spread:
+            certificate = replace(certificate, w=self.problem.gathered(certificate.w))
         if bound is not None and abs(certificate.beta[-1]) >= bound:
             ended = f"the intercept ends on its bound B = {bound}: give a larger one"
         else:
@@ -371,7 +375,7 @@ class Run(Iterator[State]):
         calls = self.problem.range_calls
         took = f"the constants M_j took {calls} calls of the oracle" if calls else None
         return Result(
-            certificate=replace(certificate, w=self.problem.gathered(certificate.w)),
+            certificate=certificate,
             history=self.history,
             stop=self.stop or StopReason.CALLBACK,
             note=". ".join(filter(None, (self._note, took, ended, fault))),
