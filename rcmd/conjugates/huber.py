@@ -69,18 +69,13 @@ class LeastSquares(SeparableConjugate):
 
 
 class LeastSquaresArrays(LeastSquares):
-    """The formulas hold for arrays as they stand; several of them share s − y."""
+    """The formulas hold for arrays as they stand, and some share s − y."""
 
     @staticmethod
     def expansion(s: Array, y: Array) -> tuple[Array, Array, Array]:
         """``value``, ``derivative`` and ``second_derivative``."""
         slopes = s - y
         return slopes * slopes / 2, slopes, np.ones_like(slopes)
-
-    def duality(self, s: Array, w: Array, y: Array) -> tuple[Array, Array]:
-        """``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
-        missed = s - y - w
-        return self.conjugate(w, y), missed * missed / 2
 
 
 LeastSquares.arrays = LeastSquaresArrays()

@@ -22,9 +22,6 @@ from rcmd.rows.validation import Array
 # max over z of z/(1 + exp z), which is the Lambert number W(1/e).
 LARGEST_DESCENT = 0.2784645427610738
 
-# The length from which compiled code is worth it.
-COMPILE_FROM = 1024
-
 # The number next to 0, at which the logarithm is finite and its factor 0.
 LEAST = 5e-324
 
@@ -72,9 +69,6 @@ class LogisticArrays:
     @staticmethod
     def expansion(s: Array, y: Array) -> tuple[Array, Array, Array]:
         """``value``, ``derivative`` and ``second_derivative``."""
-        if len(s) < COMPILE_FROM:
-            forms = LogisticArrays
-            return forms.value(s, y), forms.derivative(s, y), forms.second_derivative(s, y)
         tails, slopes = np.empty(len(s)), np.empty(len(s))
         _compiled(_exponents)(s, y, tails)
         np.exp(tails, out=tails)
@@ -85,8 +79,6 @@ class LogisticArrays:
     @staticmethod
     def duality(s: Array, w: Array, y: Array) -> tuple[Array, Array]:
         """``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
-        if len(s) < COMPILE_FROM:
-            return LogisticArrays.conjugate(w, y), LogisticArrays.fenchel_young(s, w, y)
         low, rest, terms = (np.empty(len(s)) for _ in range(3))
         least = _compiled(_shares)(s, w, y, low, rest, terms)
         np.exp(terms, out=terms)

@@ -16,6 +16,9 @@ from rcmd.rows.validation import Array
 COMPILE_FROM = 512
 """Length from which an array is worth compiled code; below it numba is not even imported."""
 
+FUSED_FROM = 1024
+"""Length from which array forms of several methods at once, which may be compiled, are used."""
+
 BLOCK = 8192
 """Entries that array forms get at a time, so that their intermediate results stay in the cache."""
 
@@ -394,7 +397,7 @@ class SampleLosses:
 
     def _fused(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
         """The results of several methods by the array form ``name``, or None without one."""
-        form = self._form(name, slice(None))
+        form = self._form(name, slice(None)) if len(self.y) >= FUSED_FROM else None
         return None if form is None else form(*arguments)
 
     def _form(self, name: str, block: slice) -> Any:
