@@ -493,6 +493,8 @@ def _two_levels(values: Array) -> tuple[Array, Array] | None:
     Labels of two classes, and bounds of rows that hold nothing but zeros and ones, need no more
     than two evaluations.
     """
+    if len(set(values[:3].tolist())) == 3:
+        return None
     levels = np.array([values.min(), values.max()])
     greatest = values == levels[1]
     if (greatest | (values == levels[0])).all():

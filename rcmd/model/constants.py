@@ -148,8 +148,10 @@ def refuse_overflow(problem: Problem) -> None:
             largest = np.maximum(*(abs(end) for end in losses.domain))
             if reach.max() * largest.max() <= SURELY_SMALL:
                 return
-        steepest = abs(losses.derivative(0 * losses.y)) + losses.gammas * reach
-        steepest = np.minimum(steepest, largest)
+        steepest, gammas, top = abs(losses.derivative(0 * losses.y)), losses.gammas, reach.max()
+        if top * (steepest.max() + gammas.max() * top) <= SURELY_SMALL:
+            return
+        steepest = np.minimum(steepest + gammas * reach, largest)
         terms = float((reach * steepest).max())
         if terms <= SURELY_SMALL:
             return

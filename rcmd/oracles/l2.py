@@ -33,7 +33,7 @@ class OnL2Ball(NormBall, Coordinatewise):
     def norms_of_rows(self, rows: Rows) -> Array:
         with np.errstate(over="ignore"):
             squares = rows.square_norms().astype(float, copy=False)
-        if SMALL < squares.min() and squares.max() < LARGE:
+        if squares.min() > SMALL and squares.max() < LARGE:
             return np.sqrt(squares)
         small = squares <= SMALL
         if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):

@@ -98,7 +98,8 @@ class BallCorrection(Correction):
         shows only half of its digits.
         """
         before = self.here
-        self._accuracy = self.accuracy(enough, 0.5)  # the gap is like a square of the slope left
+        if self._matrix is None:  # the gap is like a square of the slope left
+            self._accuracy = self.accuracy(enough, 0.5)
         fall = self._step(passes)
         if self.here is not before and self._matrix is not None and fall <= LAST_FALL:
             self._step(passes)

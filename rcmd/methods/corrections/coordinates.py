@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.methods.corrections.columns import gram, some_columns
-from rcmd.methods.corrections.newton import Correction, falls, solve_definite
+from rcmd.methods.corrections.newton import EXACT, Correction, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import CoordinateRule, coordinate_rule_of
 from rcmd.oracles.vectors import largest
@@ -70,10 +70,10 @@ class CoordinateCorrection(Correction):
         before, self._last = self.here, self.passes + passes
         for _ in range(MOST_STEPS):
             start = self.here
-            if not start.gap > enough or self.passes + STEP_PASSES > self._last:
+            if self.passes + STEP_PASSES > self._last:
                 break
             self._step(enough)
-            if self.here is start:
+            if self.here is start or not self.here.gap > enough:
                 break
         self.moved = self.here is not before
 
@@ -82,8 +82,7 @@ class CoordinateCorrection(Correction):
         here, oracle = self.here, self.problem.oracle
         lacks = stationarity(here.beta, here.slope, self._rules)
         chosen, beta = self._working_set(lacks), here.beta.copy()
-        accuracy = max(float(lacks.max()), 0.0) * self.accuracy(enough, 1.0)
-        beta[chosen] = self._minimizer(chosen, accuracy)
+        beta[chosen] = self._minimizer(chosen, max(float(lacks.max()), 0.0), enough)
         if oracle.violation(beta) > 0:
             self.outside = True
             return
@@ -108,11 +107,15 @@ class CoordinateCorrection(Correction):
         wanted, active = np.where(moving, np.inf, lacks), int(np.count_nonzero(moving))
         spare = SPARE if self.problem.loss.quadratic else 1.0
         count = max(int(np.count_nonzero(wanted > 0)), math.ceil(spare * active), 1)
-        taken = largest(wanted, min(count, max(FEWEST_COLUMNS, 2 * active)))
-        return taken if 2 * len(taken) < len(beta) else np.arange(len(beta))  # without a copy
+        count = min(count, max(FEWEST_COLUMNS, 2 * active))
+        return largest(wanted, count) if 2 * count < len(beta) else np.arange(len(beta))  # no copy
 
-    def _minimizer(self, chosen: Array, accuracy: float) -> Array:
-        """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
+    def _minimizer(self, chosen: Array, lack: float, enough: float) -> Array:
+        """The model's minimizer in the coordinates ``chosen``.
+
+        To a share of how far the point is from optimal, ``lack``: that which a gap of ``enough``
+        needs, or exactly, where the model of a quadratic loss is small.
+        """
         problem = self.problem
         self.passes += 1  # kept or not, as a resumed run has none to begin with
         if self._taken is None or not np.array_equal(self._taken[0], chosen):
@@ -126,8 +129,10 @@ class CoordinateCorrection(Correction):
         beta, slopes = self.here.beta[chosen], self.here.slope[chosen]
         weights = self.here.curvatures / problem.n
         if sp.issparse(columns) and columns.format == "csc":
-            weights = problem.shared(weights)
+            weights, accuracy = problem.shared(weights), lack * self.accuracy(enough, 1.0)
             return self._by_columns(columns, weights, slopes, beta, rules, accuracy)
+        exactly = problem.loss.quadratic
+        accuracy = lack * (EXACT if exactly else self.accuracy(enough, 1.0))
         self.passes += 1
         matrix = problem.total(lambda: gram(columns, weights))
         matrix.flat[:: len(beta) + 1] += self.damping * (matrix.trace() / len(beta) or 1.0)
@@ -196,6 +201,10 @@ def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> tupl
     block = matrix[free[:, None], free] + np.diag(curved)
     slope = slopes[free] + kink * np.sign(here) + curved * here
     way = -solve_definite(block, slope)
+    end = here + way
+    if not ((end < lower) | (end > upper) | (kink * here * end < 0)).any():
+        step[free] = way
+        return step, False
     border = np.where(way > 0, upper, lower)
     border = np.where((kink > 0) & (here * way < 0), np.clip(0.0, lower, upper), border)
     with np.errstate(divide="ignore", invalid="ignore"):
