@@ -40,7 +40,8 @@ class LeastSquares(SeparableConjugate):
     spec = "least-squares"
 
     def value(self, s: Any, y: Any) -> Any:
-        return (s - y) * (s - y) / 2
+        missed = s - y
+        return missed * missed / 2
 
     def derivative(self, s: Any, y: Any) -> Any:
         return s - y
@@ -56,7 +57,8 @@ class LeastSquares(SeparableConjugate):
 
     def fenchel_young(self, s: Any, w: Any, y: Any) -> Any:
         """(s − y − w)²/2, a square, so that nothing cancels."""
-        return (s - y - w) * (s - y - w) / 2
+        missed = s - y - w
+        return missed * missed / 2
 
     def descent_bound(self, y: Any) -> Any:
         """sup_s −s(s − y) = y²/4."""

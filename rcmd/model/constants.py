@@ -228,16 +228,21 @@ class Summary:
         )
 
 
-def summarize(problem: Problem, batch: int) -> Summary:
-    """The summary of ``problem`` for batches of so many rows; M, E, D_max and σ_b where known."""
+def summarize(problem: Problem, batch: int, *, found: bool = False) -> Summary:
+    """The summary of ``problem`` for batches of so many rows; M, E, D_max and σ_b where known.
+
+    With ``found``, E and D_max, which only bounds need, are there if they were found before.
+    """
     constants = problem.constants(batch)
     rows = [("γ", "smoothness of the losses", constants.gamma)]
+    ranges = (
+        ("M", "largest |x_jᵀβ| over dom R", "prediction_bound"),
+        ("E", "(1/n) Σ γ_j M_j², at most γM²", "prediction_energy"),
+        ("D_max", "Bregman radius of the responses", "bregman_radius"),
+    )
     if problem.knows_ranges:
-        rows += [
-            ("M", "largest |x_jᵀβ| over dom R", constants.prediction_bound),
-            ("E", "(1/n) Σ γ_j M_j², at most γM²", constants.prediction_energy),
-            ("D_max", "Bregman radius of the responses", constants.bregman_radius),
-        ]
+        wanted = [row for row in ranges if row[0] == "M" or not found or row[2] in vars(constants)]
+        rows += [(letter, words, getattr(constants, name)) for letter, words, name in wanted]
     rows.append(("μ", "strong convexity of R", constants.mu))
     if constants.mu > 0 and (batch == 1 or "spectral_energy" in vars(constants)):
         rows.append(("σ_b", "relative smoothness for these batches", constants.sigma))

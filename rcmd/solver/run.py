@@ -373,13 +373,15 @@ class Run(Iterator[State]):
         else:
             ended = None
         calls = self.problem.range_calls
+        batch = self.progress.constants_batch
+        about = summarize(self.problem, batch, found=True) if self.started else None
         took = f"the constants M_j took {calls} calls of the oracle" if calls else None
         return Result(
             certificate=certificate,
             history=self.history,
             stop=self.stop or StopReason.CALLBACK,
             note=". ".join(filter(None, (self._note, took, ended, fault))),
-            about=summarize(self.problem, self.progress.constants_batch) if self.started else None,
+            about=about,
             options=self._about,
         )
 
@@ -466,8 +468,9 @@ class Run(Iterator[State]):
         """
         saving = 0.0 if self.saver is None else self.saver.seconds
         own = self.seconds(), self._certifying, saving, float(self.interrupts.requested)
-        largest = self.problem.group.largest(np.array(own)).tolist()
-        self.time, certifying, self._saving, interrupted = largest
+        if self.problem.spread:
+            own = self.problem.group.largest(np.array(own)).tolist()
+        self.time, certifying, self._saving, interrupted = own
         self._out_of_time = self.time + certifying + self._saving >= self.budgets.seconds
         self._interrupted = interrupted > 0
 

@@ -70,19 +70,28 @@ class CoordinateCorrection(Correction):
         before, self._last = self.here, self.passes + passes
         for _ in range(MOST_STEPS):
             start = self.here
-            if self.passes + STEP_PASSES > self._last:
+            done = start.beta.any() and not start.gap > enough  # not asked at 0, where runs begin
+            if done or self.passes + STEP_PASSES > self._last:
                 break
             self._step(enough)
-            if self.here is start or not self.here.gap > enough:
+            if self.here is start:
                 break
         self.moved = self.here is not before
+
+    def accuracy(self, enough: float, power: float) -> float:
+        """Exact steps where the model is P itself and small: the first one is then the last."""
+        problem = self.problem
+        small = isinstance(problem.rows, DenseRows) and problem.p <= min(problem.n, LARGEST_FACE)
+        exactly = small and problem.loss.quadratic
+        return EXACT if exactly else super().accuracy(enough, power)
 
     def _step(self, enough: float) -> None:
         """One step, shortened until P falls, or none."""
         here, oracle = self.here, self.problem.oracle
         lacks = stationarity(here.beta, here.slope, self._rules)
         chosen, beta = self._working_set(lacks), here.beta.copy()
-        beta[chosen] = self._minimizer(chosen, max(float(lacks.max()), 0.0), enough)
+        accuracy = max(float(lacks.max()), 0.0) * self.accuracy(enough, 1.0)
+        beta[chosen] = self._minimizer(chosen, accuracy)
         if oracle.violation(beta) > 0:
             self.outside = True
             return
@@ -107,15 +116,11 @@ class CoordinateCorrection(Correction):
         wanted, active = np.where(moving, np.inf, lacks), int(np.count_nonzero(moving))
         spare = SPARE if self.problem.loss.quadratic else 1.0
         count = max(int(np.count_nonzero(wanted > 0)), math.ceil(spare * active), 1)
-        count = min(count, max(FEWEST_COLUMNS, 2 * active))
-        return largest(wanted, count) if 2 * count < len(beta) else np.arange(len(beta))  # no copy
+        taken = largest(wanted, min(count, max(FEWEST_COLUMNS, 2 * active)))
+        return taken if 2 * len(taken) < len(beta) else np.arange(len(beta))  # without a copy
 
-    def _minimizer(self, chosen: Array, lack: float, enough: float) -> Array:
-        """The model's minimizer in the coordinates ``chosen``.
-
-        To a share of how far the point is from optimal, ``lack``: that which a gap of ``enough``
-        needs, or exactly, where the model of a quadratic loss is small.
-        """
+    def _minimizer(self, chosen: Array, accuracy: float) -> Array:
+        """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
         problem = self.problem
         self.passes += 1  # kept or not, as a resumed run has none to begin with
         if self._taken is None or not np.array_equal(self._taken[0], chosen):
@@ -129,10 +134,8 @@ class CoordinateCorrection(Correction):
         beta, slopes = self.here.beta[chosen], self.here.slope[chosen]
         weights = self.here.curvatures / problem.n
         if sp.issparse(columns) and columns.format == "csc":
-            weights, accuracy = problem.shared(weights), lack * self.accuracy(enough, 1.0)
+            weights = problem.shared(weights)
             return self._by_columns(columns, weights, slopes, beta, rules, accuracy)
-        exactly = problem.loss.quadratic
-        accuracy = lack * (EXACT if exactly else self.accuracy(enough, 1.0))
         self.passes += 1
         matrix = problem.total(lambda: gram(columns, weights))
         matrix.flat[:: len(beta) + 1] += self.damping * (matrix.trace() / len(beta) or 1.0)
