@@ -191,8 +191,9 @@ class SampleLosses:
         return self._weighted(self._bent(self._each("second_derivative", s, self.y)))
 
     def _bent(self, curvatures: Array) -> Array:
-        """Those of the loss, within what γ allows."""
-        return np.minimum(np.maximum(curvatures, 0), self.unit_gamma)
+        """The array itself, whose curvatures are brought into [0, γ_j]."""
+        np.maximum(curvatures, 0, out=curvatures)
+        return np.minimum(curvatures, self.unit_gamma, out=curvatures)
 
     def expansion(self, s: Array) -> tuple[Array, Array, Array]:
         """l_j(s_j), l_j'(s_j) and l_j''(s_j), in one pass where an array form does all three."""

@@ -403,7 +403,7 @@ def mean_constants(problem: Problem, constants: Constants) -> Constants:
     """The constants with the mean of the σ_j for σ, their maximum; see ``ImportanceSampler``."""
     energy = problem.mean(problem.losses.gammas * problem.rows.square_norms())
     known = {name: getattr(constants, name) for name in ("n", "batch", "gamma", "mu", "quadratic")}
-    return Constants.of(problem, row_energy=energy, **known)
+    return Constants.of(problem, known | {"row_energy": energy})
 
 
 def own_sampler(

@@ -242,15 +242,19 @@ def _doubt(problem: Problem, beta: Any, predictions: Array) -> Any:
         if losses.offset is not None:
             added = UNIT * abs(predictions + losses.offset)
         lengths = abs(beta).sum(), math.sqrt(beta @ beta)
+        reach = problem.mean(abs(predictions))
 
         def small(most: float) -> bool:
             size = most + (math.sqrt(problem.mean(added * added)) if np.ndim(added) else 0.0)
             error = most + added
-            bend = losses.unit_gamma * error  # often one number
+            bend = losses.unit_gamma * error
             if losses.weights is not None:
                 bend = losses.weights * bend
-            curved = bend * (abs(predictions) + error)
-            return bool(size * problem.start_slope + problem.mean(curved) <= RESOLVED)
+            if np.ndim(bend):
+                curved = problem.mean(bend * (abs(predictions) + error))
+            else:
+                curved = bend * (reach + error)
+            return bool(size * problem.start_slope + curved <= RESOLVED)
 
         most = ROUNDING * float(problem.peak * lengths[0])
         if small(most):

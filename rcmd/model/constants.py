@@ -77,18 +77,23 @@ class Constants:
     start_gap: Any = field(default_factory=lambda: None)  # no attribute of the class
 
     @classmethod
-    def of(cls, problem: Problem, **known: Any) -> Constants:
-        """Those of ``problem``, which finds the others by ``find_constant(name)``."""
+    def of(cls, problem: Problem, found: dict[str, Any]) -> Constants:
+        """Those of ``problem``, which finds the others by ``find_constant(name)``.
+
+        It keeps them in ``found``, and not this object: it would be freed late, in a circle.
+        """
         constants = cls.__new__(cls)
-        vars(constants).update(known, _problem=problem)
+        vars(constants).update(found, _problem=problem, _found=found)
         return constants
 
     def __getattr__(self, name: str) -> Any:
         """A constant that is read for the first time."""
         if "_problem" not in vars(self) or name not in self.__dataclass_fields__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        vars(self)[name] = value = self._problem.find_constant(name)
-        return value
+        if name not in self._found:
+            self._found[name] = self._problem.find_constant(name)
+        vars(self)[name] = self._found[name]
+        return self._found[name]
 
     @property
     def blocks(self) -> Any:
@@ -148,10 +153,13 @@ def refuse_overflow(problem: Problem) -> None:
             largest = np.maximum(*(abs(end) for end in losses.domain))
             if reach.max() * largest.max() <= SURELY_SMALL:
                 return
-        steepest, gammas, top = abs(losses.derivative(0 * losses.y)), losses.gammas, reach.max()
-        if top * (steepest.max() + gammas.max() * top) <= SURELY_SMALL:
-            return
-        steepest = np.minimum(steepest + gammas * reach, largest)
+        gammas, top = losses.gammas, reach.max()
+        if not problem.spread:  # else the mean slope is everybody's
+            steepest = math.sqrt(problem.n) * problem.start_slope + gammas.max() * top
+            if top * steepest <= SURELY_SMALL:
+                return
+        steepest = abs(losses.derivative(0 * losses.y)) + gammas * reach
+        steepest = np.minimum(steepest, largest)
         terms = float((reach * steepest).max())
         if terms <= SURELY_SMALL:
             return

@@ -248,7 +248,7 @@ class Problem:
             )
         bound = in_number_type(whole, self.exact).bind(self.rows, self.losses)
         vars(self).update(oracle=bound)
-        self._constants: dict[int, Constants] = {}
+        self._constants: dict[int, dict[str, Any]] = {}
         if type(self.loss).gamma is SeparableConjugate.gamma:
             self._localize()
 
@@ -301,7 +301,9 @@ class Problem:
         """
         with shared_errors(self.group):
             altered = self._marks(self._foreign()) != self._checked
-        if not self.group.largest(np.array([float(altered)]))[0]:
+        if self.spread:
+            altered = self.group.largest(np.array([float(altered)]))[0]
+        if not altered:
             return
         for name in (*FOUND, *OF_LOSSES):
             vars(self).pop(name, None)
@@ -532,14 +534,16 @@ class Problem:
     def constants(self, batch: int | float = 1) -> Constants:
         """The constants γ, M, D_max, μ, σ_b, … for batches of ``batch`` rows or that share of n."""
         size = batch_size(batch, self.n)
-        if size not in self._constants:
-            self._constants[size] = found = self._find_constants(size)
-            if self.spread:  # all at once: later a rank might read one alone, and wait for ever
-                for name in found.__dataclass_fields__:
-                    getattr(found, name)
-        return self._constants[size]
+        new = size not in self._constants
+        if new:
+            self._constants[size] = self._find_constants(size)
+        found = Constants.of(self, self._constants[size])
+        if new and self.spread:  # all at once: later a rank might read one alone, and wait for ever
+            for name in found.__dataclass_fields__:
+                getattr(found, name)
+        return found
 
-    def _find_constants(self, batch: int) -> Constants:
+    def _find_constants(self, batch: int) -> dict[str, Any]:
         gammas, mu = self.losses.gammas, self.oracle.mu
         with np.errstate(over="ignore"), shared_errors(self.group):
             if not self.exact and self.knows_ranges:
@@ -551,15 +555,14 @@ class Problem:
                     "convex R would be 0; expected entries below 1e150: divide X by a power of ten"
                 )
         gamma, row_energy = self.group.largest(np.array([gammas.max(), row_energy]))
-        return Constants.of(
-            self,
-            n=self.n,
-            batch=batch,
-            gamma=gamma,
-            mu=mu,
-            row_energy=row_energy if mu > 0 else None,
-            quadratic=self.loss.quadratic,
-        )
+        return {
+            "n": self.n,
+            "batch": batch,
+            "gamma": gamma,
+            "mu": mu,
+            "row_energy": row_energy if mu > 0 else None,
+            "quadratic": self.loss.quadratic,
+        }
 
     def _refuse_overflow(self) -> None:
         """Refuse, once, data whose P, D or gradients overflow."""

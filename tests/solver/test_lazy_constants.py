@@ -1,11 +1,13 @@
 """M_j, E and D_max of a black box: found where they are read, and counted."""
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rcmd import RCMD, DenseAtom, EuclideanProx, LinearMinOracle, Problem, solve
+from rcmd import RCMD, DenseAtom, EuclideanProx, L1Ball, LinearMinOracle, Problem, solve
 from rcmd.engine.sampling import CyclicSampler
 from rcmd.methods import FrankWolfe
 
@@ -82,3 +84,19 @@ def test_reading_one_constant_finds_no_other() -> None:
     assert constants.prediction_bound == pytest.approx(abs(X).sum(axis=1).max())
     with pytest.raises(AttributeError, match="has no attribute 'sigmas'"):
         constants.sigmas  # noqa: B018
+
+
+@pytest.mark.parametrize("method", [RCMD(), None])
+def test_a_problem_is_freed_with_its_last_user(method: Any) -> None:
+    """Without waiting for the garbage collector: the data of the next one take its place."""
+    small = Problem(X, Y, "logistic", L1Ball(1.0))
+    solve(small, method=method, **ENDS)
+    constants, alive = small.constants(), weakref.ref(small)
+    assert constants.spectral_energy is None
+    assert "spectral_energy" in vars(small.constants())
+    gc.disable()
+    try:
+        del small, constants
+        assert alive() is None
+    finally:
+        gc.enable()
