@@ -272,14 +272,18 @@ class Problem:
     def _vet(self) -> None:
         """Check what is not rcmd's own, and say what certificates rest on."""
         found = self._foreign()
-        if found and self.verify:
+        self.grounds = dict.fromkeys(("loss", "oracle", "rows"), "proved")
+        self.ground_text, self._checked = "proved", {}
+        if not found:
+            return
+        if self.verify:
             from rcmd.model.vetting import vet
 
             grounds = vet(self, found)
         else:
             grounds = dict.fromkeys(found, "unchecked")
-        self.grounds = dict.fromkeys(("loss", "oracle", "rows"), "proved") | grounds
-        words = [ground.partition(" ")[0] for ground in self.grounds.values()]
+        self.grounds |= grounds
+        words = [ground.partition(" ")[0] for ground in grounds.values()]
         worst = max(words, key=GROUNDS.index)
         said = [f"{names(found[part])} {ground}" for part, ground in grounds.items()]
         self.ground_text = f"{worst}: {'; '.join(said).replace(f' {worst}', '')}".rstrip(": ")

@@ -7,6 +7,7 @@ the same to the last bit on every rank.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
@@ -85,16 +86,19 @@ def shared_errors(group: Group) -> Iterator[None]:
         raise SharedError(whose + faults[failed])
 
 
-@contextmanager
-def abort_on_error(group: Group) -> Iterator[None]:
+class abort_on_error:
     """Work that communicates: an error on one rank ends all, which would wait for it otherwise."""
-    try:
-        yield
-    except SharedError:
-        raise
-    except BaseException as error:  # SystemExit too: the others wait for a rank that leaves
-        group.abort(_sentence(error), BAD_INPUT)
-        raise
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        # SystemExit too: the others wait for a rank that leaves
+        if error is not None and not isinstance(error, SharedError):
+            self._group.abort(_sentence(error), BAD_INPUT)
 
 
 def _sentence(error: BaseException) -> str:
@@ -136,14 +140,17 @@ class Cancelled(Exception):
 _cancelled: ContextVar[Callable[[], bool]] = ContextVar("cancelled", default=lambda: False)
 
 
-@contextmanager
-def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
+class cancellable:
     """Within it, in this thread, ``check_cancelled`` raises once ``cancelled()`` is true."""
-    token = _cancelled.set(cancelled)
-    try:
-        yield
-    finally:
-        _cancelled.reset(token)
+
+    def __init__(self, cancelled: Callable[[], bool]) -> None:
+        self._asked = cancelled
+
+    def __enter__(self) -> None:
+        self._outer = _cancelled.set(self._asked)
+
+    def __exit__(self, *fault: object) -> None:
+        _cancelled.reset(self._outer)
 
 
 @contextmanager

@@ -131,6 +131,8 @@ def positive(name: str, value: Any, owner: str, *, bounded: bool = True) -> None
 
     ``bounded`` says that it bounds dom R, which is then the reason given for finiteness.
     """
+    if type(value) is float and 0 < value < math.inf:
+        return
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} of {owner} is {value!r}; expected a positive number")
     if math.isnan(value) or value <= 0 or (math.isinf(value) and not bounded):
