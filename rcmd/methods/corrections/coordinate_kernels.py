@@ -63,3 +63,17 @@ def descend_by_matrix(matrix, slopes, beta, rules, bounds):
         if largest <= accuracy:
             break
     return largest
+
+
+@kernel
+def steepest_falls(beta, slope, rules):
+    """How steeply dᵀβ + Σ_k r_k(β_k) falls along each coordinate, d being ``slope``."""
+    falls = np.empty(beta.size)
+    for k in range(beta.size):
+        kink, b = rules[k, 0], beta[k]
+        rise = slope[k] + rules[k, 1] * b
+        right = -(rise + kink) if b >= 0.0 else kink - rise
+        left = rise + kink if b > 0.0 else rise - kink
+        right, left = right if b < rules[k, 3] else -np.inf, left if b > rules[k, 2] else -np.inf
+        falls[k] = np.maximum(right, left)
+    return falls

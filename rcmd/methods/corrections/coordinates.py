@@ -223,8 +223,7 @@ def stationarity(beta: Array, slope: Array, rules: Array) -> Array:
 
     It is negative where β_k rests: by how much the slope may change until it does not.
     """
-    kink, curved, lower, upper = rules.T
-    slope = slope + curved * beta
-    right, left = slope + np.where(beta >= 0, kink, -kink), slope + np.where(beta > 0, kink, -kink)
-    right, left = np.where(beta < upper, -right, -np.inf), np.where(beta > lower, left, -np.inf)
-    return np.maximum(right, left)
+    from rcmd.methods.corrections.coordinate_kernels import steepest_falls
+
+    falls: Array = steepest_falls(beta, slope, rules)
+    return falls
