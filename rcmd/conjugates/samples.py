@@ -87,6 +87,16 @@ class SampleLoss(NamedTuple):
         return self.loss.curvature_bound(low, high, y, *self.fields)
 
 
+class OnEach(NamedTuple):
+    """The methods of a loss, one call of Python for each place of their arrays."""
+
+    loss: Any
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.loss, name)
+        return lambda *arrays: np.frompyfunc(method, len(arrays), 1)(*arrays)
+
+
 class SampleLosses:
     """A loss bound to labels, weights, offsets and fields; every method maps arrays to arrays.
 
@@ -425,8 +435,9 @@ class SampleLosses:
             if self.plain:
                 values = np.frompyfunc(getattr(self.loss, name), len(arguments), 1)(*arguments)
             else:
-                places = enumerate(zip(*arguments, strict=True))
-                values = [getattr(self.one(j), name)(*at) for j, at in places]
+                offset = 0 if self.offset is None else self.offset
+                each = SampleLoss(OnEach(self.loss), offset, self.fields)
+                values = getattr(each, name)(*arguments)
         except (ArithmeticError, ValueError):
             for j, at in enumerate(zip(*arguments, strict=True)):  # the sample where it fails
                 own = (at[-1], *(part[j] for part in self.fields))
