@@ -8,11 +8,11 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.jit.caching import fingerprint as code_fingerprint
 from rcmd.rows.disk import ArrayFile
+from rcmd.rows.late import is_sparse
 from rcmd.rows.operator import OperatorRows
 from rcmd.rows.validation import of_rcmd, unwrapped
 
@@ -45,7 +45,7 @@ def _add(digest: Any, value: Any, inside: tuple[int, ...]) -> None:
         digest.update(b"again;")
     elif isinstance(value, np.ndarray):
         _add_array(digest, value)
-    elif sp.issparse(value):
+    elif is_sparse(value):
         digest.update(f"{value.format}{value.shape}".encode())
         for part in (value.data, value.indices, value.indptr):
             _add_array(digest, part)

@@ -4,7 +4,6 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from rcmd.oracles.writing import FORMS, KEPT, form_of, written_atom
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.late import cp as cp
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.validation import Array as Array
 from rcmd.rows.validation import as_array, checked_numbers, positive
@@ -34,27 +34,6 @@ ZERO = SparseAtom((), ())
 """The point 0."""
 
 IRRATIONAL, IN_FLOATS = "needs irrational numbers", "computes with floats"
-
-
-class Late:
-    """A package that is imported when it is first used, and not to be fingerprinted."""
-
-    def __init__(self, name: str) -> None:
-        self._name = self.fingerprint = name
-
-    def __getattr__(self, attribute: str) -> Any:
-        try:
-            package = import_module(self._name)
-        except ImportError:
-            raise ImportError(
-                f"this needs the package {self._name}, which is not installed; expected it to be: "
-                f"pip install {self._name}"
-            ) from None
-        return getattr(package, attribute)
-
-
-cp = Late("cvxpy")
-"""CVXPY, which takes a second to import and is needed for ground truth alone."""
 
 
 class VertexRule(NamedTuple):

@@ -7,10 +7,10 @@ from numbers import Rational
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, Pairs, cp
 from rcmd.rows.atoms import SparseAtom
+from rcmd.rows.late import sp
 from rcmd.rows.validation import as_array, positive, positive_counts
 
 

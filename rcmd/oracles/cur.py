@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.oracles.base import Array, cp
 from rcmd.oracles.linear_programmes import DUAL, PRIMAL, TOLERANCE, HighsModel, OnProgramme
 from rcmd.rows import BilinearRows, Rows
 from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.late import sp
 from rcmd.rows.validation import positive_counts
 
 

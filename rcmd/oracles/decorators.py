@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.oracles.base import Array, Block, LinearMinOracle, Vector, blocks_of
 from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
+from rcmd.rows.late import sp
 from rcmd.rows.layouts import InnerRows
 from rcmd.rows.validation import check_kind, positive, positive_counts
 

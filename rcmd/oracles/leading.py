@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
+from rcmd.rows.late import is_sparse
 from rcmd.rows.validation import Array
 
 Apply = Callable[[Array], Array]
@@ -230,7 +230,7 @@ def gram(matrix: Any) -> Spectrum:
 
     def dense() -> tuple[Array, float]:
         product = transposed @ matrix
-        if not sp.issparse(matrix):
+        if not is_sparse(matrix):
             return product, matrix.shape[0] * EPSILON * float(np.trace(product))
         # A sum of so many products errs by so many roundings of its size.
         by_row = matrix.format == "csr"
@@ -246,5 +246,5 @@ def symmetric(matrix: Any) -> Spectrum:
     return Spectrum(
         matrix.shape[0],
         lambda v: matrix @ v,
-        lambda: (matrix.toarray() if sp.issparse(matrix) else matrix, 0.0),
+        lambda: (matrix.toarray() if is_sparse(matrix) else matrix, 0.0),
     )

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from rcmd.oracles.base import IN_FLOATS, Array, Late, LinearMinOracle
+from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle
+from rcmd.rows.late import Late, sp
 
 highs = Late("highspy")
 

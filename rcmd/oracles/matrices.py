@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.oracles.base import IRRATIONAL, ZERO, Array, LinearMinOracle, NormBall, NormPenalty, cp
 from rcmd.oracles.leading import EPSILON, Spectrum, gram, symmetric
 from rcmd.rows import MatrixEntries, Rows
 from rcmd.rows.atoms import Atom, RankOneAtom
+from rcmd.rows.late import is_sparse
 from rcmd.rows.lowrank import DROPPED, LowRank
 from rcmd.rows.validation import positive_counts
 
@@ -66,7 +66,7 @@ class OnMatrices(LinearMinOracle):
 
     def matrix(self, c: Any) -> Any:
         """c as a sparse matrix or an array of the right shape."""
-        if not sp.issparse(c):
+        if not is_sparse(c):
             return np.asarray(c, dtype=float).reshape(self.shape)
         self._check_fits("c", c)
         return c
@@ -96,17 +96,17 @@ def scaled(matrix: Any) -> tuple[Any, float]:
 
     The largest entry becomes 1 to 2, and no digit is lost.
     """
-    data = matrix.data if sp.issparse(matrix) else matrix
+    data = matrix.data if is_sparse(matrix) else matrix
     scale = 2.0 ** (math.frexp(float(abs(data).max(initial=0.0)))[1] - 1)
     return matrix / scale, scale
 
 
 def same(one: Any, other: Any) -> bool:
     """Whether two matrices are stored with the same numbers in the same places."""
-    if sp.issparse(one) and sp.issparse(other):
+    if is_sparse(one) and is_sparse(other):
         parts = ((getattr(m, name) for m in (one, other)) for name in ("indptr", "indices", "data"))
         return one.format == other.format and all(np.array_equal(*pair) for pair in parts)
-    return not (sp.issparse(one) or sp.issparse(other)) and np.array_equal(one, other)
+    return not (is_sparse(one) or is_sparse(other)) and np.array_equal(one, other)
 
 
 class OnNuclearBall(OnMatrices, NormBall):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.oracles.base import Array, LinearMinOracle, Matrix, Vector, cp
 from rcmd.oracles.linear_programmes import OnProgramme, Programme
 from rcmd.oracles.vectors import dot, first_largest, leading
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
+from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.validation import as_array, checked_numbers
 
 RANGE_ROWS = 1000
@@ -189,7 +189,7 @@ def _bounding_box(
 
 
 def _matrix(name: str, values: Any) -> Any:
-    if sp.issparse(values):
+    if is_sparse(values):
         csr = values.tocsr()
         checked_numbers(f"{name} of Polytope", csr.data, csr=csr, remedy=NO_CONSTRAINT)
         return sp.csr_array(values, dtype=float)

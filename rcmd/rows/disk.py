@@ -8,16 +8,15 @@ it would end the process; a read costs the same, takes what it needs and fails w
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from tokenize import TokenError
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom
 from rcmd.rows.base import DenseRows, Rows
+from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
 
@@ -239,7 +238,7 @@ class DiskRows(Rows):
 
     def predict_at(self, atoms: Sequence[Atom]) -> Any:
         parts = [block.predict_at(atoms) for _, block in self._blocks()]
-        sparse = all(sp.issparse(part) for part in parts)
+        sparse = all(is_sparse(part) for part in parts)
         return sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
 
     def matvec(self, beta: Array) -> Array:
@@ -277,6 +276,8 @@ class DiskRows(Rows):
 
     def _blocks(self) -> Iterator[tuple[slice, Rows]]:
         """All rows in order; the next block is read while one is in use."""
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(1) as pool:
             start, stop = 0, self.files.block_end(0)
             ahead = pool.submit(self.files.read, start, stop)

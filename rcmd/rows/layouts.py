@@ -5,10 +5,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.disk import DiskRows
+from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.operator import OperatorRows
 from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array, as_array, as_doubles, checked_numbers
@@ -32,7 +32,7 @@ def as_rows(X: Any) -> Rows:
         )
     if hasattr(X, "matvec") and hasattr(X, "rmatvec"):  # a LinearOperator, not imported for this
         return OperatorRows(X)
-    rows = _checked_sparse(X) if sp.issparse(X) else _checked_dense(X)
+    rows = _checked_sparse(X) if is_sparse(X) else _checked_dense(X)
     if rows.n == 0 or rows.p == 0:
         raise ValueError(
             f"X has shape ({rows.n}, {rows.p}); expected at least one row and one column"

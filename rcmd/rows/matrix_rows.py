@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, RankOneAtom, SparseAtom
 from rcmd.rows.base import Rows
+from rcmd.rows.late import sp
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, as_array, checked_numbers, positive_counts
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
 from rcmd.rows.base import BLOCK_ENTRIES, Rows, read_only
+from rcmd.rows.late import sp
 from rcmd.rows.validation import Array
 
 COMPILED_FROM = 2**17

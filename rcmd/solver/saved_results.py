@@ -1,6 +1,5 @@
 """Results in files: the pair, the history, what was solved and how, and with which versions."""
 
-import importlib.metadata
 import os
 import platform
 from dataclasses import asdict
@@ -130,11 +129,13 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
 
 def versions() -> dict[str, str | None]:
     """The versions of Python and of the packages that matter; ``None`` for one that is absent."""
+    from importlib import metadata
+
     found: dict[str, str | None] = {"python": platform.python_version(), "rcmd": rcmd.__version__}
     for name in PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
             found[name] = None
     return found
 

@@ -7,18 +7,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, SparseAtom
 from rcmd.rows.base import DenseRows, Rows, dense_gram
+from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.sparse import SomeColumns, both_sides
 from rcmd.rows.validation import Array
 
 
 def beside(left: Any, kept: Array, right: Any) -> Any:
     """The columns ``kept`` of ``left``, and then those of ``right``; sparse where both are."""
-    if not (sp.issparse(left) and sp.issparse(right)):
-        left, right = (m.toarray() if sp.issparse(m) else m for m in (left, right))
+    if not (is_sparse(left) and is_sparse(right)):
+        left, right = (m.toarray() if is_sparse(m) else m for m in (left, right))
         return np.hstack([left[:, kept], right])
     from rcmd.rows.sparse_kernels import count, join
 
@@ -35,7 +35,7 @@ def beside(left: Any, kept: Array, right: Any) -> Any:
 
 def gram(columns: Any, curvatures: Array) -> Array:
     """Zᵀ diag(c) Z for c ≥ 0."""
-    if sp.issparse(columns):
+    if is_sparse(columns):
         from rcmd.rows.sparse_kernels import sparse_gram
 
         total = np.zeros((columns.shape[1],) * 2)

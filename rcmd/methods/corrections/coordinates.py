@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.methods.corrections.columns import gram, some_columns
 from rcmd.methods.corrections.newton import EXACT, Correction, falls, solve_definite
@@ -12,6 +11,7 @@ from rcmd.model.problem import Problem
 from rcmd.oracles.base import CoordinateRule, coordinate_rule_of
 from rcmd.oracles.vectors import largest
 from rcmd.rows.base import DenseRows
+from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
 from rcmd.rows.validation import Array
@@ -133,7 +133,7 @@ class CoordinateCorrection(Correction):
         columns, rules = self._taken[1], self._rules[chosen]
         beta, slopes = self.here.beta[chosen], self.here.slope[chosen]
         weights = self.here.curvatures / problem.n
-        if sp.issparse(columns) and columns.format == "csc":
+        if is_sparse(columns) and columns.format == "csc":
             weights = problem.shared(weights)
             return self._by_columns(columns, weights, slopes, beta, rules, accuracy)
         self.passes += 1
@@ -145,7 +145,7 @@ class CoordinateCorrection(Correction):
         """Xβ by the sparse columns that were taken, where β is 0 in all others."""
         assert self._taken is not None
         chosen, columns = self._taken
-        if not sp.issparse(columns) or np.count_nonzero(beta) > np.count_nonzero(beta[chosen]):
+        if not is_sparse(columns) or np.count_nonzero(beta) > np.count_nonzero(beta[chosen]):
             return None
         s = columns @ beta[chosen]
         whole: Array = self.problem.own_part(s) if columns.format == "csc" else s

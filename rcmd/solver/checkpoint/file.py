@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.sparse as sp
 
 from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
+from rcmd.rows.late import sp
 from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array, FileError, one_line
 
