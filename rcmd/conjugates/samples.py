@@ -437,7 +437,8 @@ class SampleLosses:
             else:
                 offset = 0 if self.offset is None else self.offset
                 each = SampleLoss(OnEach(self.loss), offset, self.fields)
-                values = getattr(each, name)(*arguments)
+                with np.errstate(all="ignore"):  # of Python's own arithmetic
+                    values = getattr(each, name)(*arguments)
         except (ArithmeticError, ValueError):
             for j, at in enumerate(zip(*arguments, strict=True)):  # the sample where it fails
                 own = (at[-1], *(part[j] for part in self.fields))

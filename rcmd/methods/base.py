@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar
@@ -319,6 +320,10 @@ class NotStarted(Progress):
         raise AssertionError("the time is up")
 
 
+Generators = Callable[[], np.random.Generator]
+"""Where a generator comes from, to one who may not need it."""
+
+
 class Method(ABC):
     """A method and its parameters: a frozen dataclass that starts runs.
 
@@ -370,6 +375,12 @@ class Method(ABC):
     @abstractmethod
     def start(self, problem: Problem, batch: int | None, rng: np.random.Generator) -> Progress:
         """A run on ``problem``; ``batch`` rows a step, the paper's rule where it is ``None``."""
+
+    def begin(
+        self, problem: Problem, batch: int | None, generator: Generators, **warm: Any
+    ) -> Progress:
+        """``start``; a method that may need no generator makes it when it does."""
+        return self.start(problem, batch, generator(), **warm)
 
 
 CONSTANT = (Problem, Method, Batches, RunFacts)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rcmd.methods.base import Method, Progress, rows_a_step
+from rcmd.methods.base import Generators, Method, Progress, rows_a_step
 from rcmd.methods.corrections.hull import (
     continued,
     correction_for,
@@ -75,8 +75,15 @@ class Corrected(Method):
     def start(
         self, problem: Problem, batch: int | None, rng: np.random.Generator, warm_start: Any = None
     ) -> CorrectedProgress:
+        return self.begin(problem, batch, lambda: rng, warm_start=warm_start)
+
+    def begin(
+        self, problem: Problem, batch: int | None, generator: Generators, **more: Any
+    ) -> CorrectedProgress:
+        warm_start = more.get("warm_start")
+
         def plain() -> Progress:
-            return self.plain.start(problem, batch, rng, warm_start, within=self)
+            return self.plain.start(problem, batch, generator(), warm_start, within=self)
 
         warm = None if warm_start is None else checked_start(problem, warm_start)
 

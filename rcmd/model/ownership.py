@@ -36,8 +36,8 @@ def foreign(part: Any) -> list[Any]:
     if not is_own(part) or callable(part):
         return [part] if _of_rcmd(kind) or (callable(part) and kind is not type) else []
     fields = getattr(kind, "__dataclass_fields__", None)
-    held = vars(part).items()
-    return foreign([a for name, a in held if name[0] != "_" and (fields is None or name in fields)])
+    held = [(name, a) for name, a in vars(part).items() if type(a) not in DATA and name[0] != "_"]
+    return foreign([a for name, a in held if fields is None or name in fields]) if held else []
 
 
 def is_own(part: Any) -> bool:
@@ -46,10 +46,10 @@ def is_own(part: Any) -> bool:
     So subclasses and generated classes are not.
     """
     found = _of_class(type(part))
-    return found.in_rcmd and unaltered(part, found)
+    return found.in_rcmd and found.ours and not patched(part, found)
 
 
-def unaltered(part: Any, found: _Class | None = None) -> bool:
+def unaltered(part: Any) -> bool:
     """Whether all methods are rcmd's: none was put into the class or the object later.
 
     Examples
@@ -60,7 +60,7 @@ def unaltered(part: Any, found: _Class | None = None) -> bool:
     >>> unaltered(L1Ball(1.0)), unaltered(ball)
     (True, False)
     """
-    found = _of_class(type(part)) if found is None else found
+    found = _of_class(type(part))
     return found.ours and not patched(part, found)
 
 

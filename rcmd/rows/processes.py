@@ -153,8 +153,7 @@ class cancellable:
         _cancelled.reset(self._outer)
 
 
-@contextmanager
-def counted(count: Callable[[], None]) -> Iterator[None]:
+def counted(count: Callable[[], None]) -> cancellable:
     """Within it, ``check_cancelled`` calls ``count`` whenever the work goes on.
 
     Examples
@@ -171,8 +170,7 @@ def counted(count: Callable[[], None]) -> Iterator[None]:
             count()
         return late
 
-    with cancellable(cancelled):
-        yield
+    return cancellable(cancelled)
 
 
 def check_cancelled() -> None:

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -144,8 +145,7 @@ class Run(Iterator[State]):
         if problem.spread:
             self._compare_ranks(asked)
         warm: Any = {} if options.warm_start is None else {"warm_start": options.warm_start}
-        rng = problem.generator(options.seed)
-        self.progress = progress = self._begin(batch, rng, warm)
+        self.progress = progress = self._begin(batch, warm)
         progress.aim(options.tol, self.budgets.gradients)
         if self.budgets.gradients < progress.step_gradients:
             raise ValueError(
@@ -239,7 +239,7 @@ class Run(Iterator[State]):
                 )
         return found
 
-    def _begin(self, batch: int | None, rng: np.random.Generator, warm: Any) -> Progress:
+    def _begin(self, batch: int | None, warm: Any) -> Progress:
         """Start the method; the constants M_j, which may take many oracle calls, are found within
         the time budget where it needs them.
 
@@ -247,6 +247,7 @@ class Run(Iterator[State]):
         """
         problem, begun = self.problem, time.perf_counter()
         calls, seconds = problem.range_calls, problem.range_seconds
+        generator = partial(problem.generator, self.options.seed)
 
         def too_late() -> bool:
             over = time.perf_counter() - begun >= self.budgets.seconds
@@ -254,9 +255,9 @@ class Run(Iterator[State]):
 
         try:
             with cancellable(too_late):
-                return self.method.start(problem, batch, rng, **warm)
+                return self.method.begin(problem, batch, generator, **warm)
         except Cancelled:
-            return NotStarted(problem, rng)
+            return NotStarted(problem, generator())
         finally:
             self._earlier = problem.range_seconds - seconds
 

@@ -43,6 +43,8 @@ def reopen(
 
     Takes what ``resume`` takes.
     """
+    if unknown := changes.keys() - set(CHANGING):
+        raise TypeError(f"reopen() got an unexpected keyword argument {min(unknown)!r}")
     path = whole_path(checkpoint)
     check_problem(problem)
     tree = read_checkpoint(path, problem.group)
