@@ -465,11 +465,6 @@ class Problem:
 
         It may take many calls of the oracle; the M_j, which follow, are kept.
         """
-        low, high = self._find_ranges()
-        return np.minimum(low, 0), np.maximum(high, 0)
-
-    def _find_ranges(self) -> tuple[Array, Array]:
-        """The same without the 0; keeps the M_j."""
         begun, before = time.perf_counter(), self.range_calls
         try:
             with counted(self._count_call):
@@ -478,12 +473,12 @@ class Problem:
             if self.range_calls > before:
                 self.range_seconds += time.perf_counter() - begun
         vars(self)["prediction_bounds"] = np.maximum(abs(low), abs(high))
-        return low, high
+        return np.minimum(low, 0), np.maximum(high, 0)
 
     @cached_property
     def prediction_bounds(self) -> Array:
         """M_j = max over dom R of |x_jᵀβ|, for every row."""
-        self._find_ranges()
+        self.prediction_ranges  # noqa: B018 (keeps them)
         bounds: Array = vars(self)["prediction_bounds"]
         return bounds
 

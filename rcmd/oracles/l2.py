@@ -33,10 +33,8 @@ class OnL2Ball(NormBall, Coordinatewise):
     def norms_of_rows(self, rows: Rows) -> Array:
         with np.errstate(over="ignore"):
             squares = rows.square_norms().astype(float, copy=False)
-        if squares.min() > SMALL and squares.max() < LARGE:
-            return np.sqrt(squares)
-        small = squares <= SMALL
-        if squares.max() < LARGE and not (small.any() and rows.max_norms()[small].any()):
+        vanished = squares.min() <= SMALL and rows.max_norms()[squares <= SMALL].any()
+        if squares.max() < LARGE and not vanished:
             return np.sqrt(squares)
         return rows.reduce(lambda entries, _: row_norms(entries, 2.0))
 
@@ -151,10 +149,10 @@ class OnRidge(OnL2Ball):
 
     def fenchel_young(self, beta: Array, c: Array) -> Any:
         """(strength/2)‖β − β̃‖², plus the slack of the sphere where β̃ lies on it."""
-        atom, free = self.minimizer(c), self._free(c)
+        atom = self.minimizer(c)
         gap = beta - atom
         curved = (self.strength * gap) @ gap / 2
-        if free:
+        if self._free(c):
             return curved
         steeper = (norm(c) - self.strength * self.radius) * self.radius
         return curved + steeper * self.boundary_slack(beta, atom)
