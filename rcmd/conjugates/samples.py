@@ -79,8 +79,8 @@ class SampleLoss(NamedTuple):
         return self.loss.fenchel_young(s + self.offset, w, y, *self.fields)
 
     def duality(self, s: Any, w: Any, y: Any) -> Any:
-        conjugates, terms = self.loss.duality(s + self.offset, w, y, *self.fields)
-        return conjugates - self.offset * w, terms
+        values, conjugates, terms = self.loss.duality(s + self.offset, w, y, *self.fields)
+        return values, conjugates - self.offset * w, terms
 
     def curvature_bound(self, low: Any, high: Any, y: Any) -> Any:
         low, high = low + self.offset, high + self.offset
@@ -213,14 +213,17 @@ class SampleLosses:
         terms = self._each("fenchel_young", s, self.unit(w), self.y)
         return np.maximum(self._weighted(terms), 0)
 
-    def duality(self, s: Array, w: Array) -> tuple[Array, Array]:
-        """``conjugate`` at w and ``fenchel_young`` at (s, w), in one pass where there is a form."""
+    def duality(self, s: Array, w: Array) -> tuple[Array | None, Array, Array]:
+        """``value`` at s, ``conjugate`` at w and ``fenchel_young`` at (s, w), in one pass.
+
+        Where no array form does that: the last two, and no value.
+        """
         parts = self._fused("duality", s, self.unit(w), self.y)
         if parts is None:
-            return self.conjugate(w), self.fenchel_young(s, w)
-        conjugates, terms = parts
+            return None, self.conjugate(w), self.fenchel_young(s, w)
+        values, conjugates, terms = parts
         np.maximum(terms, 0, out=terms)
-        return self._weighted(conjugates), self._weighted(terms)
+        return self._weighted(values), self._weighted(conjugates), self._weighted(terms)
 
     def largest_descent(self, start: Array | None = None) -> Any:
         """An upper bound of −(1/n) Σ_j (s_j − start_j)·l_j'(s_j) over all s.

@@ -108,18 +108,13 @@ class PrimalPoint:
     doubt: Any
 
     @classmethod
-    def at(
-        cls, problem: Problem, beta: Any, known: tuple[Array, Any, Any] | None = None
-    ) -> PrimalPoint:
-        """The point ``beta``, from scratch except for ``known``: Xβ and the mean losses there."""
+    def at(cls, problem: Problem, beta: Any) -> PrimalPoint:
+        """The point ``beta``, from scratch."""
         penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
-        if known is None:
-            predictions = problem.rows.matvec(beta)
-            terms = problem.losses.value(predictions)
-            known = predictions, problem.mean(terms), problem.mean(abs(terms))
-        predictions, loss, size = known
+        predictions = problem.rows.matvec(beta)
+        losses = problem.losses.value(predictions)
         doubt = _doubt(problem, beta, predictions)
-        return cls(beta, predictions, loss, size, penalty, doubt)
+        return cls(beta, predictions, *mean_and_size(problem, losses), penalty, doubt)
 
     @property
     def value(self) -> Any:
@@ -134,8 +129,7 @@ class PrimalPoint:
 
 @dataclass(eq=False)
 class DualPoint:
-    """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, its mean absolute value, and
-    −R*(−Xᵀw/n).
+    """w in dom l* with Xᵀw/n, the mean conjugate, its mean absolute value, and −R*(−Xᵀw/n).
 
     ``doubt`` bounds the error of D by rounding in Xᵀw, and is taken off ``value``.
     """
@@ -152,23 +146,8 @@ class DualPoint:
         """The point ``w`` of dom l*, from scratch except for l_j*(w_j) and Xᵀw/n where given."""
         conjugates = problem.losses.conjugate(w) if conjugates is None else conjugates
         slope = problem.gradient(w) if slope is None else slope
-        lowest, mean = problem.oracle.minimum(slope), problem.mean
-        doubt = _dual_doubt(problem, w)
-        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest, doubt)
-
-    @classmethod
-    def beside(
-        cls, problem: Problem, w: Array, predictions: Array, slope: Any = None
-    ) -> tuple[DualPoint, Any]:
-        """The point ``w`` and the mean Fenchel–Young term of the losses, computed together.
-
-        ``slope``, if given, is Xᵀw/n, computed from a w in dom l*.
-        """
-        inside = problem.losses.clip(w)
-        conjugates, terms = problem.losses.duality(predictions, inside)
-        gap = problem.mean(terms)
-        del terms  # one vector less while the next ones are made
-        return cls.at(problem, inside, conjugates, slope if inside is w else None), gap
+        lowest, doubt = problem.oracle.minimum(slope), _dual_doubt(problem, w)
+        return cls(w, slope, *mean_and_size(problem, conjugates), lowest, doubt)
 
     @property
     def value(self) -> Any:
@@ -179,6 +158,43 @@ class DualPoint:
     def size(self) -> Any:
         """The terms of D(w), in absolute values."""
         return self.conjugate_size + abs(self.lowest)
+
+
+def points_of_pair(
+    problem: Problem,
+    beta: Any,
+    w: Array,
+    known: tuple[Array, Any, Any] | None = None,
+    slope: Any = None,
+) -> tuple[PrimalPoint, DualPoint, Any]:
+    """The points β and w, brought into dom l*, and the mean Fenchel–Young term of the losses.
+
+    They take one sweep over the data, but for ``known``, Xβ with the mean loss and its mean size
+    there, and ``slope``, Xᵀw/n, which counts where w is in dom l*.
+    """
+    penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
+    inside = problem.losses.clip(w)
+    slope = slope if inside is w else None
+    if known is not None:
+        predictions = known[0]
+    elif slope is not None:
+        predictions = problem.rows.matvec(beta)
+    else:
+        predictions, slope = problem.products(beta, inside)
+    losses, conjugates, terms = problem.losses.duality(predictions, inside)
+    gap = problem.mean(terms)
+    del terms  # one vector less while the next ones are made
+    if known is None:
+        losses = problem.losses.value(predictions) if losses is None else losses
+        known = predictions, *mean_and_size(problem, losses)
+    del losses
+    primal = PrimalPoint(beta, *known, penalty, _doubt(problem, beta, predictions))
+    return primal, DualPoint.at(problem, inside, conjugates, slope), gap
+
+
+def mean_and_size(problem: Problem, terms: Array) -> tuple[Any, Any]:
+    """The mean of the terms, and that of their absolute values."""
+    return problem.mean(terms), problem.mean(abs(terms))
 
 
 class OfferedPair(NamedTuple):
@@ -209,8 +225,7 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     else:
         beta = _checked("beta", beta, problem.p)
     w = _checked("w", w, len(problem.losses.y))
-    primal = PrimalPoint.at(problem, beta)
-    return _certified(problem, primal, *DualPoint.beside(problem, w, primal.predictions))
+    return _certified(problem, *points_of_pair(problem, beta, w))
 
 
 def _checked(name: str, values: Any, length: int) -> Array:
@@ -333,8 +348,8 @@ def _certified(
 class BestPair:
     """The best β and the best w so far, each by its own value from scratch.
 
-    The certificate reuses what was computed for the points offered; ``forget`` then drops all
-    vectors but the pair itself.
+    The certificate reuses what was computed for the points offered; ``forget`` then drops Xβ, the
+    longest vector of it.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -364,9 +379,8 @@ class BestPair:
         ``known`` = (Xβ, the mean loss and its mean size there) and ``slope`` = Xᵀw/n were computed
         from scratch before.
         """
-        primal = PrimalPoint.at(self.problem, beta, known)
+        primal, dual, loss_gap = points_of_pair(self.problem, beta, w, known, slope)
         predictions = primal.predictions
-        dual, loss_gap = DualPoint.beside(self.problem, w, predictions, slope)
         taken = self._take_primal(primal), self._take_dual(dual)
         self._loss_gap = loss_gap if all(taken) else None
         return predictions
@@ -396,16 +410,13 @@ class BestPair:
         if primal is None or dual is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
-            if primal.predictions is None:
-                primal = PrimalPoint.at(self.problem, primal.beta)
-            if dual.slope is None:
-                dual = DualPoint.at(self.problem, dual.w)
             loss_gap = self._loss_gap
             if loss_gap is None:
-                terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
+                if primal.predictions is None:
+                    primal.predictions = self.problem.rows.matvec(primal.beta)
+                terms = self.problem.losses.duality(primal.predictions, dual.w)[2]
                 loss_gap = self.problem.mean(terms)
             self._certificate = _certified(self.problem, primal, dual, loss_gap)
-            self._primal, self._dual = primal, dual
         return self._certificate
 
     def _take_primal(self, point: PrimalPoint) -> bool:
@@ -425,9 +436,9 @@ class BestPair:
         return better
 
     def forget(self) -> None:
-        """Keep the pair and its certificate only, not the vectors that were needed for it."""
-        if self._primal is not None and self._dual is not None:
-            self._primal.predictions = self._dual.slope = None
+        """Drop the predictions, which are as long as there are rows."""
+        if self._primal is not None:
+            self._primal.predictions = None
 
     def state(self) -> dict[str, Any]:
         """The pair and its values, with w for all rows."""
@@ -466,6 +477,7 @@ class BestPair:
         fresh.certificate()
         self.problem.oracle.load_state(memory)  # which this pair is no part of
         held: Any = fresh.state()
+        dual: Any = fresh._dual
         found = [*held["primal"][1:], *held["dual"], *held["gaps"]]
         room = RESOLVED * (1 + held["primal"][2] + held["dual"][1])
         if not all(abs(a - b) <= room for a, b in zip(stated, found, strict=False)):
@@ -473,7 +485,7 @@ class BestPair:
             self._certificate = fresh._certificate
             return
         self._primal = PrimalPoint(frozen(beta), None, *numbers)
-        self._dual = DualPoint(w, None, *state["dual"])
+        self._dual = DualPoint(w, dual.slope, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
             loss_gap, regularizer_gap = state["gaps"]
