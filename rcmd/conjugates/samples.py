@@ -210,7 +210,9 @@ class SampleLosses:
 
     def fenchel_young(self, s: Array, w: Array) -> Array:
         """l_j(s_j) + l_j*(w_j) − w_j s_j, rounding below zero removed."""
-        terms = self._each("fenchel_young", s, self.unit(w), self.y)
+        at = s, self.unit(w), self.y
+        fused = self._fused("duality", *at)
+        terms = self._each("fenchel_young", *at) if fused is None else fused[2]
         return np.maximum(self._weighted(terms), 0)
 
     def duality(self, s: Array, w: Array) -> tuple[Array | None, Array, Array]:

@@ -129,7 +129,8 @@ class PrimalPoint:
 
 @dataclass(eq=False)
 class DualPoint:
-    """w in dom l* with Xᵀw/n, the mean conjugate, its mean absolute value, and −R*(−Xᵀw/n).
+    """w in dom l* with Xᵀw/n (until forgotten), the mean conjugate, its mean absolute value, and
+    −R*(−Xᵀw/n).
 
     ``doubt`` bounds the error of D by rounding in Xᵀw, and is taken off ``value``.
     """
@@ -175,12 +176,10 @@ def points_of_pair(
     penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
     inside = problem.losses.clip(w)
     slope = slope if inside is w else None
-    if known is not None:
-        predictions = known[0]
-    elif slope is not None:
-        predictions = problem.rows.matvec(beta)
-    else:
+    if known is None and slope is None:
         predictions, slope = problem.products(beta, inside)
+    else:
+        predictions = known[0] if known else problem.rows.matvec(beta)
     losses, conjugates, terms = problem.losses.duality(predictions, inside)
     gap = problem.mean(terms)
     del terms  # one vector less while the next ones are made
@@ -348,8 +347,8 @@ def _certified(
 class BestPair:
     """The best β and the best w so far, each by its own value from scratch.
 
-    The certificate reuses what was computed for the points offered; ``forget`` then drops Xβ, the
-    longest vector of it.
+    The certificate reuses what was computed for the points offered; ``forget`` then drops all
+    vectors but the pair itself.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -410,11 +409,13 @@ class BestPair:
         if primal is None or dual is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
+            if primal.predictions is None:
+                primal.predictions = self.problem.rows.matvec(primal.beta)
+            if dual.slope is None:
+                dual.slope = self.problem.gradient(dual.w)
             loss_gap = self._loss_gap
             if loss_gap is None:
-                if primal.predictions is None:
-                    primal.predictions = self.problem.rows.matvec(primal.beta)
-                terms = self.problem.losses.duality(primal.predictions, dual.w)[2]
+                terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
                 loss_gap = self.problem.mean(terms)
             self._certificate = _certified(self.problem, primal, dual, loss_gap)
         return self._certificate
@@ -436,9 +437,9 @@ class BestPair:
         return better
 
     def forget(self) -> None:
-        """Drop the predictions, which are as long as there are rows."""
-        if self._primal is not None:
-            self._primal.predictions = None
+        """Keep the pair and its certificate only, not the vectors that were needed for it."""
+        if self._primal is not None and self._dual is not None:
+            self._primal.predictions = self._dual.slope = None
 
     def state(self) -> dict[str, Any]:
         """The pair and its values, with w for all rows."""
@@ -477,7 +478,6 @@ class BestPair:
         fresh.certificate()
         self.problem.oracle.load_state(memory)  # which this pair is no part of
         held: Any = fresh.state()
-        dual: Any = fresh._dual
         found = [*held["primal"][1:], *held["dual"], *held["gaps"]]
         room = RESOLVED * (1 + held["primal"][2] + held["dual"][1])
         if not all(abs(a - b) <= room for a, b in zip(stated, found, strict=False)):
@@ -485,7 +485,7 @@ class BestPair:
             self._certificate = fresh._certificate
             return
         self._primal = PrimalPoint(frozen(beta), None, *numbers)
-        self._dual = DualPoint(w, dual.slope, *state["dual"])
+        self._dual = DualPoint(w, None, *state["dual"])
         if state["gaps"] is not None:
             pair, values = (self._primal.beta, self._dual.w), (self._primal.value, self._dual.value)
             loss_gap, regularizer_gap = state["gaps"]

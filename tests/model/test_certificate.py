@@ -222,8 +222,8 @@ def test_a_pair_takes_one_sweep_over_the_data(monkeypatch: pytest.MonkeyPatch) -
 
     best = BestPair(small)
     assert taken(best, betas[1], bad) == ["products"]
-    assert taken(best, betas[0], bad) == ["products"]  # a better β: the slope at w is known
-    assert taken(best, betas[1], good) == ["products", "matvec"]  # the best β's Xβ is not
+    assert taken(best, betas[0], bad) == ["products", "rmatvec"]  # of the best w
+    assert taken(best, betas[1], good) == ["products", "matvec"]  # of the best β
     assert taken(best, betas[1], bad) == ["products"]  # no better
 
 
