@@ -19,8 +19,9 @@ COMPILE_FROM = 512
 FUSED_FROM = 1024
 """Length from which array forms of several methods at once, which are compiled, are used."""
 
-BLOCK = 8192
-"""Entries that array forms get at a time, so that their intermediate results stay in the cache."""
+BLOCK, FUSED_BLOCK = 2**13, 2**16
+"""Entries that array forms of one method and of several get at a time, so that their intermediate
+results stay in the cache and take no memory."""
 
 MOST_LABELS = 16
 """How many labels γ is estimated at, for a class that does not say it."""
@@ -210,9 +211,7 @@ class SampleLosses:
 
     def fenchel_young(self, s: Array, w: Array) -> Array:
         """l_j(s_j) + l_j*(w_j) − w_j s_j, rounding below zero removed."""
-        at = s, self.unit(w), self.y
-        fused = self._fused("duality", *at)
-        terms = self._each("fenchel_young", *at) if fused is None else fused[2]
+        terms = self._each("fenchel_young", s, self.unit(w), self.y)
         return np.maximum(self._weighted(terms), 0)
 
     def duality(self, s: Array, w: Array) -> tuple[Array | None, Array, Array]:
@@ -387,8 +386,19 @@ class SampleLosses:
 
     def _fused(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
         """The results of several methods by the array form ``name``, or None without one."""
-        fused = len(self.y) >= FUSED_FROM and self._has_form(name)
-        return self._form(name, slice(None))(*arguments) if fused else None
+        n = len(self.y)
+        if n < FUSED_FROM or not self._has_form(name):
+            return None
+        whole: tuple[Array, ...] = ()
+        for start in range(0, n, FUSED_BLOCK):
+            block = slice(start, start + FUSED_BLOCK)
+            parts = self._form(name, block)(*(argument[block] for argument in arguments))
+            if n <= FUSED_BLOCK:
+                return tuple(parts)
+            whole = whole or tuple(np.empty(n) for _ in parts)
+            for out, part in zip(whole, parts, strict=True):
+                out[block] = part
+        return whole
 
     def _has_form(self, name: str) -> bool:
         forms = vars(type(self.loss)).get("arrays")

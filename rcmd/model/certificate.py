@@ -415,7 +415,7 @@ class BestPair:
                 dual.slope = self.problem.gradient(dual.w)
             loss_gap = self._loss_gap
             if loss_gap is None:
-                terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
+                terms = self.problem.losses.duality(primal.predictions, dual.w)[2]
                 loss_gap = self.problem.mean(terms)
             self._certificate = _certified(self.problem, primal, dual, loss_gap)
         return self._certificate

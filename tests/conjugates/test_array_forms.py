@@ -112,7 +112,8 @@ def test_far_out_and_at_the_ends_nothing_overflows() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_blocks_join_and_weights_enter(weighted: bool) -> None:
+def test_blocks_join_and_weights_enter(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rcmd.conjugates.samples.FUSED_BLOCK", BLOCK)
     rng = np.random.default_rng(0)
     n = BLOCK + 5
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
