@@ -162,9 +162,9 @@ def _shares(s: Array, w: Array, y: Array, low: Array, rest: Array, exponents: Ar
 def _pair(
     s: Array, w: Array, y: Array, low: Array, values: Array, conjugates: Array, terms: Array
 ) -> None:
-    """l, l* and the Fenchel–Young terms in the last three.
+    """l, l* and the Fenchel–Young terms, in the places of three logarithms.
 
-    There are log(1 − v) and log v, of the lesser v, and log(1 + exp(−|ys|)).
+    These are of 1−v and of v, v being the lesser share, and of 1 + exp(−|ys|).
     """
     for j in range(s.size):
         v, margin, tail = -y[j] * w[j], y[j] * s[j], terms[j]

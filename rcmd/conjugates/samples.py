@@ -20,8 +20,9 @@ FUSED_FROM = 1024
 """Length from which array forms of several methods at once, which are compiled, are used."""
 
 BLOCK, FUSED_BLOCK = 2**13, 2**16
-"""Entries that array forms of one method and of several get at a time, so that their intermediate
-results stay in the cache and take no memory."""
+"""Entries that array forms of one method, and of several at once, get at a time, so that their
+intermediate results stay in the cache and take no memory.
+"""
 
 MOST_LABELS = 16
 """How many labels γ is estimated at, for a class that does not say it."""
@@ -389,12 +390,12 @@ class SampleLosses:
         n = len(self.y)
         if n < FUSED_FROM or not self._has_form(name):
             return None
+        if n <= FUSED_BLOCK:
+            return tuple(self._form(name, slice(None))(*arguments))
         whole: tuple[Array, ...] = ()
         for start in range(0, n, FUSED_BLOCK):
             block = slice(start, start + FUSED_BLOCK)
             parts = self._form(name, block)(*(argument[block] for argument in arguments))
-            if n <= FUSED_BLOCK:
-                return tuple(parts)
             whole = whole or tuple(np.empty(n) for _ in parts)
             for out, part in zip(whole, parts, strict=True):
                 out[block] = part

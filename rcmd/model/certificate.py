@@ -114,7 +114,7 @@ class PrimalPoint:
         predictions = problem.rows.matvec(beta)
         losses = problem.losses.value(predictions)
         doubt = _doubt(problem, beta, predictions)
-        return cls(beta, predictions, *mean_and_size(problem, losses), penalty, doubt)
+        return cls(beta, predictions, *_mean_and_size(problem, losses), penalty, doubt)
 
     @property
     def value(self) -> Any:
@@ -148,7 +148,7 @@ class DualPoint:
         conjugates = problem.losses.conjugate(w) if conjugates is None else conjugates
         slope = problem.gradient(w) if slope is None else slope
         lowest, doubt = problem.oracle.minimum(slope), _dual_doubt(problem, w)
-        return cls(w, slope, *mean_and_size(problem, conjugates), lowest, doubt)
+        return cls(w, slope, *_mean_and_size(problem, conjugates), lowest, doubt)
 
     @property
     def value(self) -> Any:
@@ -161,7 +161,7 @@ class DualPoint:
         return self.conjugate_size + abs(self.lowest)
 
 
-def points_of_pair(
+def _points(
     problem: Problem,
     beta: Any,
     w: Array,
@@ -185,13 +185,13 @@ def points_of_pair(
     del terms  # one vector less while the next ones are made
     if known is None:
         losses = problem.losses.value(predictions) if losses is None else losses
-        known = predictions, *mean_and_size(problem, losses)
+        known = predictions, *_mean_and_size(problem, losses)
     del losses
     primal = PrimalPoint(beta, *known, penalty, _doubt(problem, beta, predictions))
     return primal, DualPoint.at(problem, inside, conjugates, slope), gap
 
 
-def mean_and_size(problem: Problem, terms: Array) -> tuple[Any, Any]:
+def _mean_and_size(problem: Problem, terms: Array) -> tuple[Any, Any]:
     """The mean of the terms, and that of their absolute values."""
     return problem.mean(terms), problem.mean(abs(terms))
 
@@ -224,7 +224,7 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     else:
         beta = _checked("beta", beta, problem.p)
     w = _checked("w", w, len(problem.losses.y))
-    return _certified(problem, *points_of_pair(problem, beta, w))
+    return _certified(problem, *_points(problem, beta, w))
 
 
 def _checked(name: str, values: Any, length: int) -> Array:
@@ -378,7 +378,7 @@ class BestPair:
         ``known`` = (Xβ, the mean loss and its mean size there) and ``slope`` = Xᵀw/n were computed
         from scratch before.
         """
-        primal, dual, loss_gap = points_of_pair(self.problem, beta, w, known, slope)
+        primal, dual, loss_gap = _points(self.problem, beta, w, known, slope)
         predictions = primal.predictions
         taken = self._take_primal(primal), self._take_dual(dual)
         self._loss_gap = loss_gap if all(taken) else None
@@ -409,12 +409,12 @@ class BestPair:
         if primal is None or dual is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
-            if primal.predictions is None:
-                primal.predictions = self.problem.rows.matvec(primal.beta)
             if dual.slope is None:
                 dual.slope = self.problem.gradient(dual.w)
             loss_gap = self._loss_gap
             if loss_gap is None:
+                if primal.predictions is None:
+                    primal.predictions = self.problem.rows.matvec(primal.beta)
                 terms = self.problem.losses.duality(primal.predictions, dual.w)[2]
                 loss_gap = self.problem.mean(terms)
             self._certificate = _certified(self.problem, primal, dual, loss_gap)

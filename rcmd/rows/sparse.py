@@ -83,7 +83,9 @@ class SparseRows(Rows):
         from rcmd.rows.sparse_kernels import both_products
 
         matrix, sums, total = self.matrix, np.empty(self.n), np.zeros(self.p)
-        both_products(matrix.data, matrix.indices, matrix.indptr, beta, w, sums, total)
+        given = matrix.data, matrix.indices, matrix.indptr, beta, w
+        # Arrays that may be written are of another type, for which a kernel is compiled anew.
+        both_products(*(read_only(part.view()) for part in given), sums, total)
         return sums, total
 
     @property
@@ -108,7 +110,7 @@ class SparseRows(Rows):
         from rcmd.rows.sparse_kernels import peaks
 
         found = np.empty(self.n)
-        peaks(self.matrix.data, self.matrix.indptr, found)
+        peaks(*(read_only(part.view()) for part in (self.matrix.data, self.matrix.indptr)), found)
         return read_only(found)
 
     @property

@@ -182,6 +182,13 @@ def test_compiled_products_have_the_same_bits(
     for found, wanted in zip(compiled.products(beta, w), apart, strict=True):
         assert np.array_equal(found, wanted)
         assert found.dtype == np.float64
+    if dtype == np.float64:
+        from rcmd.rows.sparse_kernels import both_products
+
+        known = len(both_products.signatures)
+        beta.setflags(write=False)
+        compiled.products(beta, w)
+        assert len(both_products.signatures) == known, "compiled once for arrays of both kinds"
     assert np.array_equal(compiled.max_norms(), norms)
     assert norms[-1] == 0
 

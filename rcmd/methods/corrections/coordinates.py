@@ -34,7 +34,6 @@ SUFFICIENT = 1e-4
 LARGEST_FACE, MOST_FACES = 300, 10
 """Free coordinates whose linear system is solved, and faces followed between sweeps, at most."""
 
-
 SHARES = 2.0 ** -np.arange(6)
 """Shares of the way along a face that are tried, beside that to the first border."""
 
