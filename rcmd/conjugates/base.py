@@ -112,7 +112,7 @@ class SeparableConjugate(ABC):
     """A class or a module with faster array forms of some of the methods, under the same names.
 
     Two more may be there: ``expansion(s, y)`` for value, derivative and second derivative at once,
-    and ``duality(s, w, y)`` for the conjugate at w and the Fenchel–Young term at (s, w).
+    and ``duality(s, w, y)`` for the value at s, the conjugate at w and the Fenchel–Young term.
 
     Certificates and corrections use them; steps never do. Subclasses do not inherit them.
     """

@@ -77,8 +77,8 @@ class LogisticArrays:
         return values, slopes, tails
 
     @staticmethod
-    def duality(s: Array, w: Array, y: Array) -> tuple[Array, Array]:
-        """``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
+    def duality(s: Array, w: Array, y: Array) -> tuple[Array, Array, Array]:
+        """``value`` at s, ``conjugate`` at w, and ``fenchel_young`` at (s, w)."""
         low, rest, terms = (np.empty(len(s)) for _ in range(3))
         least = _compiled(_shares)(s, w, y, low, rest, terms)
         np.exp(terms, out=terms)
@@ -89,7 +89,7 @@ class LogisticArrays:
         _compiled(_pair)(s, w, y, low, rest, conjugates, terms)
         if least < 0.0:
             conjugates[low < 0.0] = terms[low < 0.0] = np.inf
-        return conjugates, terms
+        return rest, conjugates, terms
 
     @staticmethod
     def bregman_radius(bound: Array) -> Array:
@@ -160,14 +160,18 @@ def _shares(s: Array, w: Array, y: Array, low: Array, rest: Array, exponents: Ar
 
 
 def _pair(
-    s: Array, w: Array, y: Array, low: Array, rest_logs: Array, conjugates: Array, terms: Array
+    s: Array, w: Array, y: Array, low: Array, values: Array, conjugates: Array, terms: Array
 ) -> None:
-    """l* and the Fenchel–Young terms, from log v and log(1 + exp(−|ys|)) in their places."""
+    """l, l* and the Fenchel–Young terms, in the places of three logarithms.
+
+    These are of 1−v and of v, v being the lesser share, and of 1 + exp(−|ys|).
+    """
     for j in range(s.size):
-        v, margin = -y[j] * w[j], y[j] * s[j]
-        entropy = conjugates[j] * low[j] + rest_logs[j] * (1.0 - low[j])
+        v, margin, tail = -y[j] * w[j], y[j] * s[j], terms[j]
+        entropy = conjugates[j] * low[j] + values[j] * (1.0 - low[j])
+        values[j] = tail - min(margin, 0.0)
         conjugates[j] = entropy
-        terms[j] = abs(margin) * (v if margin > 0.0 else 1.0 - v) + terms[j] + entropy
+        terms[j] = abs(margin) * (v if margin > 0.0 else 1.0 - v) + tail + entropy
 
 
 # ---- the loss ----------------------------------------------------------------------------------

@@ -19,8 +19,10 @@ COMPILE_FROM = 512
 FUSED_FROM = 1024
 """Length from which array forms of several methods at once, which may be compiled, are used."""
 
-BLOCK = 8192
-"""Entries that array forms get at a time, so that their intermediate results stay in the cache."""
+BLOCK, FUSED_BLOCK = 2**13, 2**16
+"""Entries that array forms of one method, and of several at once, get at a time, so that their
+intermediate results stay in the cache and take no memory.
+"""
 
 MOST_LABELS = 16
 """How many labels γ is estimated at, for a class that does not say it."""
@@ -79,8 +81,8 @@ class SampleLoss(NamedTuple):
         return self.loss.fenchel_young(s + self.offset, w, y, *self.fields)
 
     def duality(self, s: Any, w: Any, y: Any) -> Any:
-        conjugates, terms = self.loss.duality(s + self.offset, w, y, *self.fields)
-        return conjugates - self.offset * w, terms
+        values, conjugates, terms = self.loss.duality(s + self.offset, w, y, *self.fields)
+        return values, conjugates - self.offset * w, terms
 
     def curvature_bound(self, low: Any, high: Any, y: Any) -> Any:
         low, high = low + self.offset, high + self.offset
@@ -227,14 +229,17 @@ class SampleLosses:
         terms = self._each("fenchel_young", s, self.unit(w), self.y)
         return np.maximum(self._weighted(terms), 0)
 
-    def duality(self, s: Array, w: Array) -> tuple[Array, Array]:
-        """``conjugate`` at w and ``fenchel_young`` at (s, w), in one pass where there is a form."""
+    def duality(self, s: Array, w: Array) -> tuple[Array | None, Array, Array]:
+        """``value`` at s, ``conjugate`` at w and ``fenchel_young`` at (s, w), in one pass.
+
+        Where no array form does that: the last two, and no value.
+        """
         parts = self._fused("duality", s, self.unit(w), self.y)
         if parts is None:
-            return self.conjugate(w), self.fenchel_young(s, w)
-        conjugates, terms = parts
+            return None, self.conjugate(w), self.fenchel_young(s, w)
+        values, conjugates, terms = parts
         np.maximum(terms, 0, out=terms)
-        return self._weighted(conjugates), self._weighted(terms)
+        return self._weighted(values), self._weighted(conjugates), self._weighted(terms)
 
     def largest_descent(self, start: Array | None = None) -> Any:
         """An upper bound of −(1/n) Σ_j (s_j − start_j)·l_j'(s_j) over all s.
@@ -408,8 +413,18 @@ class SampleLosses:
 
     def _fused(self, name: str, *arguments: Array) -> tuple[Array, ...] | None:
         """The results of several methods by the array form ``name``, or None without one."""
-        form = self._form(name, slice(None)) if len(self.y) >= FUSED_FROM else None
-        return None if form is None else form(*arguments)
+        n = len(self.y)
+        form = self._form(name, slice(None)) if n >= FUSED_FROM else None
+        if form is None or n <= FUSED_BLOCK:
+            return None if form is None else tuple(form(*arguments))
+        whole: tuple[Array, ...] = ()
+        for start in range(0, n, FUSED_BLOCK):
+            block = slice(start, start + FUSED_BLOCK)
+            parts = self._form(name, block)(*(argument[block] for argument in arguments))
+            whole = whole or tuple(np.empty(n) for _ in parts)
+            for out, part in zip(whole, parts, strict=True):
+                out[block] = part
+        return whole
 
     def _form(self, name: str, block: slice) -> Any:
         """The array form for the samples of ``block``, with their offsets and fields, if any."""

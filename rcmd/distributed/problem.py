@@ -235,6 +235,9 @@ class ShardedProblem(Problem):
     def gradient(self, w: Array) -> Array:
         return self.slope_and_peaks(w)[0]
 
+    def products(self, beta: Array, w: Array) -> tuple[Array, Array]:
+        return self.rows.matvec(beta), self.gradient(w)
+
     def slope_and_peaks(self, w: Array) -> tuple[Array, Array]:
         """Xᵀw/n, and a bound of |w_j x_jk|/n for every column k."""
         return sum_rows(self.group, self._layout, self._peaks, w / self.n, self.n)

@@ -23,7 +23,7 @@ from rcmd.rows.validation import Array, batch_size
 FEW_ROWS = 1000
 """Up to so many, a certificate takes a fraction of a millisecond, and there is no need to save."""
 
-SEVERAL_FROM = 20
+SEVERAL_FROM = 40
 """Passes after which certificates are so far apart that they look at several dual points."""
 
 

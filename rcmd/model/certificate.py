@@ -108,18 +108,13 @@ class PrimalPoint:
     doubt: Any
 
     @classmethod
-    def at(
-        cls, problem: Problem, beta: Any, known: tuple[Array, Any, Any] | None = None
-    ) -> PrimalPoint:
-        """The point ``beta``, from scratch except for ``known``: Xβ and the mean losses there."""
+    def at(cls, problem: Problem, beta: Any) -> PrimalPoint:
+        """The point ``beta``, from scratch."""
         penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
-        if known is None:
-            predictions = problem.rows.matvec(beta)
-            terms = problem.losses.value(predictions)
-            known = predictions, problem.mean(terms), problem.mean(abs(terms))
-        predictions, loss, size = known
+        predictions = problem.rows.matvec(beta)
+        losses = problem.losses.value(predictions)
         doubt = _doubt(problem, beta, predictions)
-        return cls(beta, predictions, loss, size, penalty, doubt)
+        return cls(beta, predictions, *_mean_and_size(problem, losses), penalty, doubt)
 
     @property
     def value(self) -> Any:
@@ -152,23 +147,8 @@ class DualPoint:
         """The point ``w`` of dom l*, from scratch except for l_j*(w_j) and Xᵀw/n where given."""
         conjugates = problem.losses.conjugate(w) if conjugates is None else conjugates
         slope = problem.gradient(w) if slope is None else slope
-        lowest, mean = problem.oracle.minimum(slope), problem.mean
-        doubt = _dual_doubt(problem, w)
-        return cls(w, slope, mean(conjugates), mean(abs(conjugates)), lowest, doubt)
-
-    @classmethod
-    def beside(
-        cls, problem: Problem, w: Array, predictions: Array, slope: Any = None
-    ) -> tuple[DualPoint, Any]:
-        """The point ``w`` and the mean Fenchel–Young term of the losses, computed together.
-
-        ``slope``, if given, is Xᵀw/n, computed from a w in dom l*.
-        """
-        inside = problem.losses.clip(w)
-        conjugates, terms = problem.losses.duality(predictions, inside)
-        gap = problem.mean(terms)
-        del terms  # one vector less while the next ones are made
-        return cls.at(problem, inside, conjugates, slope if inside is w else None), gap
+        lowest, doubt = problem.oracle.minimum(slope), _dual_doubt(problem, w)
+        return cls(w, slope, *_mean_and_size(problem, conjugates), lowest, doubt)
 
     @property
     def value(self) -> Any:
@@ -179,6 +159,41 @@ class DualPoint:
     def size(self) -> Any:
         """The terms of D(w), in absolute values."""
         return self.conjugate_size + abs(self.lowest)
+
+
+def _points(
+    problem: Problem,
+    beta: Any,
+    w: Array,
+    known: tuple[Array, Any, Any] | None = None,
+    slope: Any = None,
+) -> tuple[PrimalPoint, DualPoint, Any]:
+    """The points β and w, brought into dom l*, and the mean Fenchel–Young term of the losses.
+
+    They take one sweep over the data, but for ``known``, Xβ with the mean loss and its mean size
+    there, and ``slope``, Xᵀw/n, which counts where w is in dom l*.
+    """
+    penalty = problem.oracle.value(beta)  # first, as it rounds a LowRank
+    inside = problem.losses.clip(w)
+    slope = slope if inside is w else None
+    if known is None and slope is None:
+        predictions, slope = problem.products(beta, inside)
+    else:
+        predictions = known[0] if known else problem.rows.matvec(beta)
+    losses, conjugates, terms = problem.losses.duality(predictions, inside)
+    gap = problem.mean(terms)
+    del terms  # one vector less while the next ones are made
+    if known is None:
+        losses = problem.losses.value(predictions) if losses is None else losses
+        known = predictions, *_mean_and_size(problem, losses)
+    del losses
+    primal = PrimalPoint(beta, *known, penalty, _doubt(problem, beta, predictions))
+    return primal, DualPoint.at(problem, inside, conjugates, slope), gap
+
+
+def _mean_and_size(problem: Problem, terms: Array) -> tuple[Any, Any]:
+    """The mean of the terms, and that of their absolute values."""
+    return problem.mean(terms), problem.mean(abs(terms))
 
 
 class OfferedPair(NamedTuple):
@@ -209,8 +224,7 @@ def certify(problem: Problem, beta: Any, w: Array) -> Certificate:
     else:
         beta = _checked("beta", beta, problem.p)
     w = _checked("w", w, len(problem.losses.y))
-    primal = PrimalPoint.at(problem, beta)
-    return _certified(problem, primal, *DualPoint.beside(problem, w, primal.predictions))
+    return _certified(problem, *_points(problem, beta, w))
 
 
 def _checked(name: str, values: Any, length: int) -> Array:
@@ -368,9 +382,8 @@ class BestPair:
         ``known`` = (Xβ, the mean loss and its mean size there) and ``slope`` = Xᵀw/n were computed
         from scratch before.
         """
-        primal = PrimalPoint.at(self.problem, beta, known)
+        primal, dual, loss_gap = _points(self.problem, beta, w, known, slope)
         predictions = primal.predictions
-        dual, loss_gap = DualPoint.beside(self.problem, w, predictions, slope)
         taken = self._take_primal(primal), self._take_dual(dual)
         self._loss_gap = loss_gap if all(taken) else None
         return predictions
@@ -400,16 +413,15 @@ class BestPair:
         if primal is None or dual is None:
             raise ValueError("no pair was offered yet; offer a primal and a dual point first")
         if self._certificate is None:
-            if primal.predictions is None:
-                primal = PrimalPoint.at(self.problem, primal.beta)
             if dual.slope is None:
-                dual = DualPoint.at(self.problem, dual.w)
+                dual.slope = self.problem.gradient(dual.w)
             loss_gap = self._loss_gap
             if loss_gap is None:
-                terms = self.problem.losses.fenchel_young(primal.predictions, dual.w)
+                if primal.predictions is None:
+                    primal.predictions = self.problem.rows.matvec(primal.beta)
+                terms = self.problem.losses.duality(primal.predictions, dual.w)[2]
                 loss_gap = self.problem.mean(terms)
             self._certificate = _certified(self.problem, primal, dual, loss_gap)
-            self._primal, self._dual = primal, dual
         return self._certificate
 
     def _take_primal(self, point: PrimalPoint) -> bool:

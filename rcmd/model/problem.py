@@ -385,6 +385,11 @@ class Problem:
         """Xᵀw/n, the gradient of the loss part when w = ∇L(Xβ)."""
         return self.rows.rmatvec(w) / self.n
 
+    def products(self, beta: Any, w: Array) -> tuple[Array, Array]:
+        """Xβ and Xᵀw/n, in one sweep over the data where the rows can."""
+        predictions, sums = self.rows.products(beta, w)
+        return predictions, sums / self.n
+
     def response(self, beta: Array) -> Array:
         """∇L(Xβ), the dual response to ``beta``."""
         return self.losses.derivative(self.rows.matvec(beta))

@@ -129,6 +129,10 @@ class Rows(ABC):
         """Xᵀ diag(weights) Xv."""
         return self.rmatvec(weights * self.matvec(v))
 
+    def products(self, beta: Any, w: Array) -> tuple[Array, Any]:
+        """Xβ and Xᵀw, to the bit those of ``matvec`` and ``rmatvec``."""
+        return self.matvec(beta), self.rmatvec(w)
+
     def spectral_energy(self, scales: Array) -> float:
         """‖diag(√scales) X‖₂², as ``largest_eigenvalue`` finds it on the shorter side of X."""
         tall, side = self.p <= self.n, min(self.n, self.p)

@@ -77,6 +77,22 @@ class SparseRows(Rows):
         weighted_products(matrix.data, matrix.indices, matrix.indptr, weights, v, total)
         return total
 
+    def products(self, beta: Array, w: Array) -> tuple[Array, Array]:
+        if not self._pays or self.matrix.dtype != np.float64:
+            return super().products(beta, w)
+        from rcmd.rows.sparse_kernels import both_products
+
+        matrix, sums, total = self.matrix, np.empty(self.n), np.zeros(self.p)
+        given = matrix.data, matrix.indices, matrix.indptr, beta, w
+        # Arrays that may be written are of another type, for which a kernel is compiled anew.
+        both_products(*(read_only(part.view()) for part in given), sums, total)
+        return sums, total
+
+    @property
+    def _pays(self) -> bool:
+        """Whether compiled code does for these rows, and is worth it."""
+        return self.compilable and self.matrix.nnz >= COMPILED_FROM
+
     def square_norms(self) -> Array:
         return self._square_norms
 
@@ -89,7 +105,13 @@ class SparseRows(Rows):
 
     @cached_property
     def _max_norms(self) -> Array:
-        return read_only(self._by_row(lambda data, _: abs(data), np.maximum))
+        if not self._pays:
+            return read_only(self._by_row(lambda data, _: abs(data), np.maximum))
+        from rcmd.rows.sparse_kernels import peaks
+
+        found = np.empty(self.n)
+        peaks(*(read_only(part.view()) for part in (self.matrix.data, self.matrix.indptr)), found)
+        return read_only(found)
 
     @property
     def peak(self) -> float:

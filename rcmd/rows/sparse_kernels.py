@@ -67,6 +67,30 @@ def weighted_products(values, columns, offsets, weights, v, total):
 
 
 @kernel
+def both_products(values, columns, offsets, beta, w, sums, total):
+    """``sums[j]`` = x_jᵀβ and ``total += Σ_j w_j x_j``, in the order in which the entries stand."""
+    one = np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        product, weight = 0.0, w[j]
+        for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+            k = np.uint64(columns[a])
+            product += values[a] * beta[k]
+            total[k] += weight * values[a]
+        sums[j] = product
+
+
+@kernel
+def peaks(values, offsets, out):
+    """``out[j]`` = max_k |x_jk|, and 0 for an empty row."""
+    one = np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        peak = 0.0
+        for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
+            peak = max(peak, abs(values[a]))
+        out[j] = peak
+
+
+@kernel
 def join(left, right, places, shift, values, columns, offsets):
     """The columns i of ``left`` as ``places[i]`` where that is ≥ 0; ``right``, shifted."""
     left_values, left_columns, left_offsets = left

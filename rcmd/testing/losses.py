@@ -474,7 +474,14 @@ class LossInspection(Evidence):
             "fenchel_young": (both, [loss.fenchel_young]),
             "bregman_radius": (bounds, [loss.bregman_radius]),
             "expansion": (primal, [loss.value, loss.derivative, loss.second_derivative]),
-            "duality": (both, [lambda s, w, y: loss.conjugate(w, y), loss.fenchel_young]),
+            "duality": (
+                both,
+                [
+                    lambda s, w, y: loss.value(s, y),
+                    lambda s, w, y: loss.conjugate(w, y),
+                    loss.fenchel_young,
+                ],
+            ),
         }
         for name, (points, parts) in methods.items():
             form = getattr(forms, name, None)

@@ -110,7 +110,7 @@ class RowsInspection(Inspection):
                 found = f"shape {x.shape}" if x.shape != (self.rows.p,) else shown(x)
                 yield {"j": j}, found, f"{self.rows.p} finite numbers", Cause.WRONG_TYPE
 
-    @identity("matvec is Xβ and rmatvec Xᵀw", most=None)
+    @identity("matvec is Xβ, rmatvec Xᵀw, and products both", most=None)
     def products(self) -> Faults:
         for name, side, matrix, words in (
             ("matvec", self.rows.p, self.X, "Xβ"),
@@ -124,6 +124,10 @@ class RowsInspection(Inspection):
             if not np.array_equal(given, vector):
                 remedy = f"{name} writes into {argument}: copy it first"
                 yield {}, dense(given), dense(vector), Cause.CHANGES, remedy
+        beta, w = self.numbers(self.rows.p), self.numbers(self.rows.n)
+        found, sums = self.rows.products(beta, w)
+        yield from self.compared("products(β, w)[0]", found, self.X @ dense(beta), "Xβ")
+        yield from self.compared("products(β, w)[1]", sums, self.X.T @ dense(w), "Xᵀw")
 
     @identity("predict and predict_at are Xβ at atoms of every form", most=None)
     def predictions(self) -> Faults:

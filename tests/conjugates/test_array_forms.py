@@ -55,11 +55,17 @@ PLANTED: dict[str, Any] = {
 }
 
 
-for name, part in (("expansion", 0), ("expansion", 1), ("expansion", 2), ("duality", 0)):
+for name, part in (
+    ("expansion", 0),
+    ("expansion", 1),
+    ("expansion", 2),
+    ("duality", 0),
+    ("duality", 1),
+):
     for factor in (-1.0, 1.001):
         form = changed(getattr(LogisticArrays, name), part, lambda x, factor=factor: factor * x)
         PLANTED[f"{name} {part} times {factor}"] = form
-PLANTED["duality 1 plus 1e-12"] = changed(LogisticArrays.duality, 1, lambda x: x + 1e-12)
+PLANTED["duality 2 plus 1e-12"] = changed(LogisticArrays.duality, 2, lambda x: x + 1e-12)
 
 
 @pytest.mark.parametrize("bug", PLANTED)
@@ -82,10 +88,12 @@ def test_several_at_once_are_the_same_numbers(
     names = ("value", "derivative", "second_derivative")
     for name, found in zip(names, LogisticArrays.expansion(s, y), strict=True):
         np.testing.assert_allclose(found, getattr(LogisticArrays, name)(s, y), rtol=1e-15)
-    conjugates, terms = LogisticArrays.duality(s, w, y)
+    values, conjugates, terms = LogisticArrays.duality(s, w, y)
+    assert np.array_equal(values, LogisticArrays.value(s, y))
     assert np.array_equal(conjugates, LogisticArrays.conjugate(w, y))
     np.testing.assert_allclose(terms, LogisticArrays.fenchel_young(s, w, y), rtol=1e-14)
-    outside = LogisticArrays.duality(s, w + 2.0, y)
+    values, *outside = LogisticArrays.duality(s, w + 2.0, y)
+    assert np.array_equal(values, LogisticArrays.value(s, y))
     assert np.isinf(outside).all()
 
 
@@ -104,7 +112,8 @@ def test_far_out_and_at_the_ends_nothing_overflows() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_blocks_join_and_weights_enter(weighted: bool) -> None:
+def test_blocks_join_and_weights_enter(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rcmd.conjugates.samples.FUSED_BLOCK", BLOCK)
     rng = np.random.default_rng(0)
     n = BLOCK + 5
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
@@ -122,10 +131,15 @@ def test_blocks_join_and_weights_enter(weighted: bool) -> None:
     ):
         expected = getattr(slow, name)(*arguments)
         assert getattr(fast, name)(*arguments) == pytest.approx(expected, rel=1e-14, abs=1e-15)
-    for name, arguments in (("expansion", (s,)), ("duality", (s[::-1].copy(), w))):
-        parts = (getattr(losses, name)(*arguments) for losses in (fast, slow))
-        for found, expected in zip(*parts, strict=True):
-            assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    back = s[::-1].copy()
+    values, *duality = fast.duality(back, w)
+    together = [*fast.expansion(s), values, *duality]
+    none, *apart = slow.duality(back, w)
+    assert none is None
+    for found, expected in zip(
+        together, [*slow.expansion(s), slow.value(back), *apart], strict=True
+    ):
+        assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
 
 def test_a_subclass_does_not_inherit_them() -> None:

@@ -164,5 +164,6 @@ def test_compiled_arrays_have_the_methods_values(loss: SeparableConjugate) -> No
     losses = SampleLosses(loss, y, offset=rng.uniform(-1, 1, 5000))
     w = losses.derivative(t)
     few_of = losses.some(slice(0, 40))
-    for found, right in zip(losses.duality(s, w), few_of.duality(s[:40], w[:40]), strict=True):
+    pairs = zip(losses.duality(s, w)[1:], few_of.duality(s[:40], w[:40])[1:], strict=True)
+    for found, right in pairs:
         np.testing.assert_allclose(found[:40], right, rtol=1e-13, atol=1e-14)

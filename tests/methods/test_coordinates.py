@@ -193,7 +193,7 @@ def test_a_face_ends_at_a_kink() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_step_along_a_face_lowers_the_model(seed: int) -> None:
-    """It ends at the face's minimizer, or where coordinates come to rest: the better such point."""
+    """It ends at the face's minimizer, or where coordinates come to rest: the best such point."""
     rng = np.random.default_rng(seed)
     Z, start = rng.standard_normal((5, 3)), np.array([0.5, 0.05, -0.7])
     matrix, slopes = Z.T @ Z, 3 * rng.standard_normal(3)
@@ -216,9 +216,36 @@ def test_a_step_along_a_face_lowers_the_model(seed: int) -> None:
         np.where((kink > 0) & (side * start > 0), 0.0, ends)
         for side, ends in ((1, lower), (-1, upper))
     )
-    assert model(end) <= model(np.clip(start + way, low, high)) + 1e-12
+    for share in (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125):
+        assert model(end) <= model(np.clip(start + share * way, low, high)) + 1e-12
     assert rests.any() == blocked
     assert blocked or abs(stationarity(end, slopes + matrix @ step, RULES)).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_faces_are_followed_within_the_bounds_and_as_far_as_asked(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bound that was missed by rounding took the right corrections away from l∞ balls."""
+    rng, faces = np.random.default_rng(seed), 0
+    along = coordinates._along_face
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal faces
+        faces += 1
+        return along(*arguments)
+
+    monkeypatch.setattr(coordinates, "_along_face", counted)
+    matrix = 0.999 ** abs(np.subtract.outer(np.arange(60), np.arange(60)))
+    rules, slopes = np.tile([0.0, 0.0, -0.1, 0.1], (60, 1)), matrix @ rng.uniform(-1, 1, 60)
+    used = []
+    for accuracy in (1.0, 1e-9):
+        faces = 0
+        beta = coordinates._by_matrix(matrix, slopes.copy(), np.zeros(60), rules, accuracy)
+        assert abs(beta).max() <= 0.1
+        assert stationarity(beta, slopes + matrix @ beta, rules).max() <= accuracy
+        used.append(faces)
+    assert used[0] == 1 <= used[1] <= 50
 
 
 def test_a_start_beyond_its_bounds_by_rounding_is_taken_back() -> None:

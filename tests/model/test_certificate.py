@@ -196,6 +196,37 @@ def test_a_pair_is_the_same_as_its_two_sides(oracle: str) -> None:
         together.forget()
 
 
+def test_a_pair_takes_one_sweep_over_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, rng = problem("logistic", "l1-ball", n=N_ROWS), np.random.default_rng(0)
+    betas = [feasible(small, rng) for _ in range(2)]
+    betas.sort(key=small.primal)  # the better one first
+    good, bad = 0.5 * small.response(betas[0]), 0 * small.y
+    sweeps: list[str] = []
+    for name in ("products", "matvec", "rmatvec"):
+        raw = getattr(small.rows, name)
+
+        def counted(*given: Any, name: str = name, raw: Any = raw) -> Any:
+            before = len(sweeps)
+            found = raw(*given)
+            sweeps[before:] = [name]
+            return found
+
+        monkeypatch.setattr(small.rows, name, counted, raising=False)
+
+    def taken(best: BestPair, *pair: Any) -> list[str]:
+        sweeps.clear()
+        best.offer_pair(*pair)
+        best.certificate()
+        best.forget()
+        return sweeps
+
+    best = BestPair(small)
+    assert taken(best, betas[1], bad) == ["products"]
+    assert taken(best, betas[0], bad) == ["products", "rmatvec"]  # of the best w
+    assert taken(best, betas[1], good) == ["products", "matvec"]  # of the best β
+    assert taken(best, betas[1], bad) == ["products"]  # no better
+
+
 def test_a_slope_of_another_point_is_refused() -> None:
     small, rng = problem("logistic", "l1-ball", n=N_ROWS), np.random.default_rng(0)
     w = next(dual_points(small, rng))

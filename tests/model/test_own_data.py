@@ -187,8 +187,9 @@ def test_array_forms_and_methods_agree_on_offsets() -> None:
             (losses.derivative(s), 2 * one.derivative(s[j], labels[j])),
             (losses.expansion(s)[2], 2 * one.second_derivative(s[j], labels[j])),
             (losses.conjugate(w), 2 * one.conjugate(u, labels[j])),
-            (losses.duality(s, w)[0], 2 * one.conjugate(u, labels[j])),
-            (losses.duality(s, w)[1], 2 * one.fenchel_young(s[j], u, labels[j])),
+            (losses.duality(s, w)[0], 2 * one.value(s[j], labels[j])),
+            (losses.duality(s, w)[1], 2 * one.conjugate(u, labels[j])),
+            (losses.duality(s, w)[2], 2 * one.fenchel_young(s[j], u, labels[j])),
             (losses.conjugate_derivative(w), t[j]),
         ):
             assert found[j] == pytest.approx(right, rel=1e-11, abs=1e-12)

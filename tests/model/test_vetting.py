@@ -773,6 +773,7 @@ def test_rows_of_ones_own():
     )
     wrong = {
         "rmatvec": lambda self, w: 1.01 * DenseRows.rmatvec(self, w),
+        "products": lambda self, beta, w: (self.matvec(beta), 1.01 * self.rmatvec(w)),
         "square_norms": lambda self: 0.99 * DenseRows.square_norms(self),
         "predict": lambda self, batch, atom: 1.01 * DenseRows.predict(self, batch, atom),
         "box_range": lambda self, low, high: DenseRows.box_range(self, low, high * 0.99),
@@ -781,7 +782,8 @@ def test_rows_of_ones_own():
     assert Problem(type("Mine", (DenseRows,), {})(X), Y, LeastSquares(), L1Ball(1.0)).ground == (
         "sampled"
     )
-    for name, method in wrong.items():
+    long = {"products": lambda self, beta, w: (1.01 * self.matvec(beta), self.rmatvec(w))}
+    for name, method in [*wrong.items(), *long.items()]:
         rows = type("Mine", (DenseRows,), {name: method})(X)
         with pytest.raises(ValueError, match="of Mine at"):
             Problem(rows, Y, LeastSquares(), L1Ball(1.0))

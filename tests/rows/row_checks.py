@@ -45,6 +45,8 @@ def check_rows(rows: Rows, X: np.ndarray, atol: float = 0.0) -> None:
 
     same(rows.matvec(beta), X @ beta)
     same(rows.rmatvec(w), X.T @ w)
+    for found, wanted in zip(rows.products(beta, w), (X @ beta, X.T @ w), strict=True):
+        same(found, wanted)
     same(rows.normal_product(w, beta), X.T @ (w * (X @ beta)))
     same(rows.square_norms(), (X**2).sum(axis=1))
     same(rows.max_norms(), abs(X).max(axis=1))

@@ -163,6 +163,36 @@ def test_products_in_one_sweep(kind: Any, entries: int, monkeypatch: pytest.Monk
     np.testing.assert_array_equal(product, matrix().T @ (weights * (matrix() @ v)))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("wide", [False, True])
+def test_compiled_products_have_the_same_bits(
+    dtype: Any, wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A resumed run, and one on several processes, form them one by one."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 40), density=0.3, format="csr", random_state=rng, dtype=dtype)
+    X.data[:] = rng.standard_normal(X.nnz)
+    X = sp.vstack([X, sp.csr_array((1, 40), dtype=dtype)], format="csr")  # an empty row
+    if wide:
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    beta, w = rng.standard_normal(40), rng.standard_normal(301)
+    plain, compiled = as_rows(X), as_rows(X.copy())
+    apart, norms = (plain.matvec(beta), plain.rmatvec(w)), plain.max_norms()
+    monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", X.nnz)
+    for found, wanted in zip(compiled.products(beta, w), apart, strict=True):
+        assert np.array_equal(found, wanted)
+        assert found.dtype == np.float64
+    if dtype == np.float64:
+        from rcmd.rows.sparse_kernels import both_products
+
+        known = len(both_products.signatures)
+        beta.setflags(write=False)
+        compiled.products(beta, w)
+        assert len(both_products.signatures) == known, "compiled once for arrays of both kinds"
+    assert np.array_equal(compiled.max_norms(), norms)
+    assert norms[-1] == 0
+
+
 def check_double(rows: Rows) -> None:
     """Results are float64 whatever the data are."""
     beta, w = np.ones(rows.p), np.ones(rows.n)

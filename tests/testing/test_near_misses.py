@@ -325,13 +325,25 @@ def doubling(self: Any, beta: Any) -> Any:
     return DenseRows.matvec(self, beta / 2)
 
 
+def one_off(part: int) -> Any:
+    def products(self: Any, beta: Any, w: Any) -> Any:
+        found = [*DenseRows.products(self, beta, w)]
+        found[part] = 1.01 * found[part]
+        return found
+
+    return products
+
+
 def off(name: str) -> Any:
     return times(1.01, name, DenseRows, matrix())
 
 
 ROWS: dict[str, list[Any]] = {
     "row": [planted(DenseRows, matrix(), row=lambda self, j: self.array[j, :4])],
-    "products": [off("matvec"), off("rmatvec"), planted(DenseRows, matrix(), matvec=doubling)],
+    "products": [
+        *(off("matvec"), off("rmatvec"), planted(DenseRows, matrix(), matvec=doubling)),
+        *(planted(DenseRows, matrix(), products=one_off(part)) for part in (0, 1)),
+    ],
     "predictions": [off("predict"), off("predict_at")],
     "scatter": [planted(DenseRows, matrix(), scatter=scattered)],
     "constants": [

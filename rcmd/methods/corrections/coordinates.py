@@ -34,6 +34,9 @@ SUFFICIENT = 1e-4
 LARGEST_FACE, MOST_FACES = 300, 10
 """Free coordinates whose linear system is solved, and faces followed between sweeps, at most."""
 
+SHARES = 2.0 ** -np.arange(6)
+"""Shares of the way along a face that are tried, beside that to the first border."""
+
 
 def rule_of(problem: Problem) -> CoordinateRule | None:
     """R as a sum over coordinates, where it is one and X has columns."""
@@ -182,10 +185,11 @@ def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy
         for _ in range(MOST_FACES):
             step, blocked = _along_face(matrix, slopes, beta, rules)
             slopes += matrix @ step
-            beta = beta + step
-            if not blocked:
+            beta = np.clip(beta + step, *rules.T[2:])  # rounding may lead beyond a border
+            enough = stationarity(beta, slopes, rules).max() <= accuracy
+            if enough or not blocked:
                 break
-        if stationarity(beta, slopes, rules).max() <= accuracy:
+        if enough:
             break
     return beta
 
@@ -193,7 +197,8 @@ def _by_matrix(matrix: Array, slopes: Array, beta: Array, rules: Array, accuracy
 def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> tuple[Array, bool]:
     """The way to the model's minimizer where coordinates at rest stay there.
 
-    Each stops at its own border, or all with the first, whichever is better; returns whether any.
+    All go a share of the way, each at most to its own border: with the first, or a larger share
+    where that is better. Returns whether any is stopped.
     """
     kink, _, lower, upper = rules.T
     free = np.flatnonzero((lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0)))
@@ -213,8 +218,9 @@ def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> tupl
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(way != 0, (border - here) / way, np.inf)
     first = min(float(room.min()), 1.0)
-    ends = [np.where(room <= share, border - here, share * way) for share in (1.0, first)]
-    step[free] = min(ends, key=lambda end: slope @ end + end @ (block @ end) / 2)
+    shares = np.array([first, *SHARES] if first < 1 else [1.0])[:, None]
+    ends = np.where(room <= shares, border - here, shares * way)
+    step[free] = ends[(ends @ slope + ((ends @ block) * ends).sum(axis=1) / 2).argmin()]
     return step, first < 1
 
 

@@ -19,11 +19,13 @@ def check_rows(subject: Subject, problem: Problem, sample: Sample) -> None:
     beta = rng.integers(-1000, 1000, rows.p).astype(rows.number_type)
     w = rng.integers(-1000, 1000, rows.n).astype(rows.number_type)
     predictions, slope = rows.matvec(beta), np.asarray(as_vector(rows.rmatvec(w)))
-    there, back = float(w @ predictions), float(slope @ beta)
+    both = rows.products(beta, w)
     size = float(abs(w) @ abs(predictions) + abs(slope) @ abs(beta))
-    if not abs(there - back) <= OF_SUMS * size:
-        expected = f"{there:.10g} = wᵀ(Xβ): matvec and rmatvec must belong to the same matrix"
-        subject.refuse("rmatvec", "random β and w", back, expected)
+    for name, sums in (("rmatvec", slope), ("products", np.asarray(as_vector(both[1])))):
+        there, back = float(w @ predictions), float(sums @ beta)
+        if not abs(there - back) <= OF_SUMS * size:
+            expected = f"{there:.10g} = wᵀ(Xβ): matvec and {name} must belong to the same matrix"
+            subject.refuse(name, "random β and w", back, expected)
     total: Any = rows.rmatvec(0 * w)
     rows.scatter(places, w[places], total)
     lower, upper = -abs(beta), abs(beta) + 1
@@ -34,6 +36,7 @@ def check_rows(subject: Subject, problem: Problem, sample: Sample) -> None:
     zero = np.zeros(rows.p, dtype=rows.number_type)
     answers = {
         "matvec": (predictions[places], vectors @ beta),
+        "products": (both[0][places], vectors @ beta),
         "predict": (rows.predict(places, DenseAtom(beta)), vectors @ beta),
         "predict at a sparse atom": (rows.predict(places, single), vectors @ single.dense(zero)),
         "scatter": (as_vector(total), w[places] @ vectors),
