@@ -14,13 +14,13 @@ exact line searches. --batch is for methods that take any batch, --schedule and
 """
 
 import argparse
-import math
 
 from rcmd.cli.options import (
     add_plot_option,
     add_problem_options,
     add_step_options,
     chosen_batch,
+    limit,
     with_steps,
 )
 from rcmd.cli.tasks import samples_problem
@@ -38,16 +38,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--methods", metavar="NAMES", help="with commas (default: all that fit)")
     add_step_options(parser)
-    add("--passes", type=float, default=20.0, help="gradients per row (default: %(default)s)")
-    add("--seeds", type=int, default=3, help="runs, from --seed on (default: %(default)s)")
+    passes = "gradients per row (default: %(default)s)"
+    add("--passes", type=limit(float), default=20.0, help=passes)
+    seeds = "runs, from --seed on (default: %(default)s)"
+    add("--seeds", type=limit(int), default=3, help=seeds)
     add_plot_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    if not options.passes > 0 or not math.isfinite(options.passes):
-        raise ValueError(f"--passes is {options.passes}; expected a number above 0")
-    if options.seeds < 1:
-        raise ValueError(f"--seeds is {options.seeds}; expected at least 1")
     words = FIELD if options.methods is None else options.methods.split(",")
     methods = {one.name: _with_steps(one.method, options) for one in entrants_of(words)}
     problem, remarks = samples_problem(options, options.loss, options.oracle)
