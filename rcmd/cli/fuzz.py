@@ -25,7 +25,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge cases until the time is up; 1 if anything was found."""
     check_seed(options.seed)
     found: list[dict[str, str]] = []
 

@@ -393,7 +393,6 @@ class _Growing:
         self._write_header()
 
     def append(self, array: Array) -> None:
-        """Write an array of the same kind behind what is there."""
         block = np.ascontiguousarray(array, dtype=self._dtype)
         self._crc = zlib.crc32(block.data, self._crc)
         self.file.write(block.data)

@@ -250,7 +250,6 @@ class Verification:
         self.lost = ""
 
     def value(self, s: Any, at: Sample) -> Any:
-        """l(s) at a label and fields."""
         found = self.function(mpmath.mpf(s), *map(mpmath.mpf, at))
         if isinstance(found, mpmath.mpc):
             raise Unusable(f"the formula is no real number at s = {float(s):g} with {at}")
