@@ -1,8 +1,9 @@
 """A rigorous second opinion: the gap of a pair (β, w) as an enclosure, in ball arithmetic.
 
 ``verify`` needs nothing of rcmd but the numbers: data are read as exact doubles, ``sums`` are plain
-loops, l, R and R* come from the tables in ``losses`` (``expressions``) and ``oracles``, written from
-the mathematics, l* from l, and ``balls`` are python-flint's, with the error of every operation.
+loops, l, R and R* come from the tables in ``losses`` (``expressions``) and ``oracles``, which are
+written from the mathematics, l* from l, and ``balls`` are python-flint's, with the error of every
+operation.
 """
 
 from __future__ import annotations
