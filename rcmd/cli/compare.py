@@ -26,7 +26,6 @@ from rcmd.cli.options import (
 from rcmd.cli.tasks import samples_problem
 from rcmd.lab.comparison import compare
 from rcmd.lab.racing import FIELD, entrants_of
-from rcmd.methods import Method
 from rcmd.methods.base import BATCH
 from rcmd.methods.corrected import Corrected
 from rcmd.methods.rcmd import RCMD
@@ -47,7 +46,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     words = FIELD if options.methods is None else options.methods.split(",")
-    methods = {one.name: _with_steps(one.method, options) for one in entrants_of(words)}
+    methods = {one.name: one.method for one in entrants_of(words)}
+    for name, method in methods.items():
+        if isinstance(method, RCMD | Corrected):
+            methods[name] = with_steps(method, options)
     problem, remarks = samples_problem(options, options.loss, options.oracle)
     comparison = compare(
         problem,
@@ -69,7 +71,3 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         comparison.plot().savefig(options.plot)
     return 0
-
-
-def _with_steps(method: Method, options: argparse.Namespace) -> Method:
-    return with_steps(method, options) if isinstance(method, RCMD | Corrected) else method
