@@ -104,8 +104,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import and run the benchmark; returns the exit status."""
     given = dict(vars(options))
     del given["run"]
-    status: int = import_module(f"rcmd.lab.bench.{given.pop('benchmark')}").run(**given)
-    return status
+    name, json = given.pop("benchmark"), given.pop("json")
+    import_module(f"rcmd.lab.bench.{name}").run(**given).tell(json)
+    return 0

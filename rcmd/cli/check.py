@@ -62,7 +62,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd check``: 0 if the contract is kept and 1 if not."""
     chosen = given(options, KINDS)
     if options.fields:
         chosen["fields"] = dict(options.fields)

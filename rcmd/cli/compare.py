@@ -14,19 +14,18 @@ exact line searches. --batch is for methods that take any batch, --schedule and
 """
 
 import argparse
-import math
 
 from rcmd.cli.options import (
     add_plot_option,
     add_problem_options,
     add_step_options,
     chosen_batch,
+    limit,
     with_steps,
 )
 from rcmd.cli.tasks import samples_problem
 from rcmd.lab.comparison import compare
 from rcmd.lab.racing import FIELD, entrants_of
-from rcmd.methods import Method
 from rcmd.methods.base import BATCH
 from rcmd.methods.corrected import Corrected
 from rcmd.methods.rcmd import RCMD
@@ -38,18 +37,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--methods", metavar="NAMES", help="with commas (default: all that fit)")
     add_step_options(parser)
-    add("--passes", type=float, default=20.0, help="gradients per row (default: %(default)s)")
-    add("--seeds", type=int, default=3, help="runs, from --seed on (default: %(default)s)")
+    passes = "gradients per row (default: %(default)s)"
+    add("--passes", type=limit(float), default=20.0, help=passes)
+    seeds = "runs, from --seed on (default: %(default)s)"
+    add("--seeds", type=limit(int), default=3, help=seeds)
     add_plot_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    if not options.passes > 0 or not math.isfinite(options.passes):
-        raise ValueError(f"--passes is {options.passes}; expected a number above 0")
-    if options.seeds < 1:
-        raise ValueError(f"--seeds is {options.seeds}; expected at least 1")
     words = FIELD if options.methods is None else options.methods.split(",")
-    methods = {one.name: _with_steps(one.method, options) for one in entrants_of(words)}
+    methods = {one.name: one.method for one in entrants_of(words)}
+    for name, method in methods.items():
+        if isinstance(method, RCMD | Corrected):
+            methods[name] = with_steps(method, options)
     problem, remarks = samples_problem(options, options.loss, options.oracle)
     comparison = compare(
         problem,
@@ -71,7 +71,3 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         comparison.plot().savefig(options.plot)
     return 0
-
-
-def _with_steps(method: Method, options: argparse.Namespace) -> Method:
-    return with_steps(method, options) if isinstance(method, RCMD | Corrected) else method

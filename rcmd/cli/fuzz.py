@@ -11,23 +11,21 @@ that repeats it.
 import argparse
 from collections import Counter
 
+from rcmd.cli.options import limit
 from rcmd.reporting.tables import say, write_json
+from rcmd.rows.validation import check_seed
 from rcmd.testing.fuzzing import Case, Finding, search
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seconds", type=float, default=60.0, help="(default: %(default)g)")
+    parser.add_argument("--seconds", type=limit(float), default=60.0, help="(default: %(default)g)")
     parser.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
     text = "problems with faults in user classes: each must be refused or labelled"
     parser.add_argument("--planted", action="store_true", help=text)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge cases until the time is up; 1 if anything was found."""
-    if not options.seconds > 0:
-        raise ValueError(f"--seconds is {options.seconds}; expected a positive number")
-    if options.seed < 0:
-        raise ValueError(f"--seed is {options.seed}; expected a number ≥ 0")
+    check_seed(options.seed)
     found: list[dict[str, str]] = []
 
     def tell(finding: Finding, case: Case) -> None:

@@ -78,7 +78,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print one list or both, as tables or as JSON; returns the exit status."""
     wanted = {"losses": losses, "oracles": oracles}
     data = {name: list(rows()) for name, rows in wanted.items() if options.what in (None, name)}
     tables = {"losses": _loss_table, "oracles": _oracle_table}

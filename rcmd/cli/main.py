@@ -66,7 +66,6 @@ class OneLineParser(argparse.ArgumentParser):
         return options, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong in one line and exit with status 2."""
         self.exit(EXIT_BAD_INPUT, f"rcmd: {visible(message)}; see {self.prog} --help\n")
 
 

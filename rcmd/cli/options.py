@@ -175,7 +175,7 @@ def limit(kind: type[int] | type[float]) -> Callable[[str], float]:
     def read(text: str) -> float:
         number = kind(text)
         if not number > 0:
-            raise argparse.ArgumentTypeError(f"{text} allows no step; expected a number above 0")
+            raise argparse.ArgumentTypeError(f"it is {text}; expected a number above 0")
         return number
 
     read.__name__ = kind.__name__  # as argparse calls what it cannot read

@@ -55,7 +55,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd replicate``; the status is 1 where a mean is above the bound."""
     if not 0 < options.passes < math.inf:
         raise ValueError(f"--passes is {options.passes}; expected a number above 0")
     if options.seeds < 2:

@@ -9,7 +9,7 @@ import argparse
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from rcmd.cli.options import given
+from rcmd.cli.options import given, limit
 from rcmd.lab.reproduce.cells import Settings, run_all
 from rcmd.lab.reproduce.published import EXPERIMENTS
 from rcmd.lab.reproduce.table3 import figures, table
@@ -27,14 +27,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", nargs="+", choices=names, default=names, metavar="NAME", help="a9a, w8a, …"
     )
-    parser.add_argument("--seeds", type=int, help="runs of each random method (default: 3)")
-    parser.add_argument("--jobs", type=int, help="processes (default: 2)")
+    parser.add_argument("--seeds", type=limit(int), help="runs of each random method (default: 3)")
+    parser.add_argument("--jobs", type=limit(int), help="processes (default: 2)")
     parser.add_argument("--quick", action="store_true", help="one seed, small budgets")
 
 
 def run(options: argparse.Namespace) -> int:
     folder = Path(options.out)
-    settings = _settings(options)
+    settings = Settings(data=options.data)
+    settings = settings.quick() if options.quick else settings
+    names = tuple(dict.fromkeys(options.only))
+    settings = replace(settings, names=names, **given(options, ("seeds", "jobs")))
     folder.mkdir(parents=True, exist_ok=True)
     check_plot(folder / "figure.png")
     found = run_all(settings, folder / "cells", tell_on_terminal)
@@ -46,13 +49,3 @@ def run(options: argparse.Namespace) -> int:
     say(f"{report.text()}\n\n{written}", options.json)
     write_json(report.as_dict(), options.json)
     return 0
-
-
-def _settings(options: argparse.Namespace) -> Settings:
-    counts = given(options, ("seeds", "jobs"))
-    for name, value in counts.items():
-        if value < 1:
-            raise ValueError(f"--{name} is {value}; expected at least 1")
-    settings = Settings(data=options.data)
-    settings = settings.quick() if options.quick else settings
-    return replace(settings, names=tuple(dict.fromkeys(options.only)), **counts)

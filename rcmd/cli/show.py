@@ -29,7 +29,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd show``; returns the exit status of the run that is shown."""
     result, versions = load_with_versions(options.file)
     say("\n".join(_lines(result, versions)), options.json)
     if options.plot is not None:

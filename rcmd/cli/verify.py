@@ -28,7 +28,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``rcmd verify``: 0 if the stated gap holds and 1 if not."""
     result = load_result(options.result)
     found = verify(result, TASKS[options.rows](options).problem)
     say(str(found), options.json)

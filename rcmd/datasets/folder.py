@@ -17,6 +17,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -147,9 +148,7 @@ def open_rows(path: str | os.PathLike[str]) -> StoredData:
     if meta.layout == "dense":
         rows = DenseFiles(files["data"])
     else:
-        starts = _checked(
-            files["indptr"], meta, "indptr", lambda start, block: _row_starts(meta, block)
-        )
+        starts = _checked(files["indptr"], meta, "indptr", partial(_row_starts, meta))
         columns = _Columns(starts, meta.features)
         _checked(files["indices"], meta, "indices", columns)
         _refuse_wide(folder, meta.features, columns.widest)
@@ -214,7 +213,7 @@ def _all_finite(start: int, block: Array) -> bool:
     return bool(np.isfinite(block).all())
 
 
-def _row_starts(meta: Meta, starts: Array) -> bool:
+def _row_starts(meta: Meta, _: int, starts: Array) -> bool:
     """Whether rows begin at 0, one behind the other, and end with the entries."""
     return bool(starts[0] == 0 and starts[-1] == meta.entries and (np.diff(starts) >= 0).all())
 
@@ -393,7 +392,6 @@ class _Growing:
         self._write_header()
 
     def append(self, array: Array) -> None:
-        """Write an array of the same kind behind what is there."""
         block = np.ascontiguousarray(array, dtype=self._dtype)
         self._crc = zlib.crc32(block.data, self._crc)
         self.file.write(block.data)

@@ -29,7 +29,6 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
         return self.numbers.shape
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rcmd.lab.racing import CORRECTED, FIELD, Entrant, Point, entrants_of, fitting, trace
+from rcmd.lab.racing import CORRECTED, FIELD, Entrant, entrants_of, fitting, value
 from rcmd.methods.base import BATCH, Batches, Method
 from rcmd.model.problem import Problem, check_problem
 from rcmd.plotting.panels import Line, Panel, drawn, shown
 from rcmd.reporting.progress import tell_on_terminal
 from rcmd.reporting.tables import Section
 from rcmd.rows.validation import batch_size
+from rcmd.solver.history import History
 from rcmd.theory.parallel import run_each
 
 AXES = {"gradients": "gradients", "oracle_calls": "oracle calls", "seconds": "seconds"}
 """What a method spends, with its label."""
+
+STORED = "iteration", *AXES, "primal", "dual", "gap"
+"""What a JSON file has of each record, beside the P of its iterate."""
 
 DECADE, FEWEST_POINTS = 10.0, 4
 ABOVE_NOISE = 10.0
@@ -64,7 +68,7 @@ class Standing:
     """An entrant's curves, one for each seed."""
 
     entrant: Entrant
-    curves: list[list[Point]]
+    curves: list[History]
 
     def end(self, column: str) -> float:
         """The median over the seeds of a column at the end."""
@@ -72,13 +76,8 @@ class Standing:
 
     def slope(self, axis: str, best: float, noise: float) -> Slope | None:
         """The slope of P − best against ``axis``, over all seeds."""
-        points = [point for curve in self.curves for point in curve]
-        return fit_slope([getattr(p, axis) for p in points], excess(points, best), noise)
-
-
-def excess(curve: Sequence[Point], best: float) -> list[float]:
-    """P − best along a curve."""
-    return [point.value - best for point in curve]
+        x, y = (np.concatenate([c.column(name) for c in self.curves]) for name in (axis, "value"))
+        return fit_slope(x, y - best, noise)
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,9 +144,12 @@ class Comparison(Mapping[str, Standing]):
             "method": standing.entrant.name,
             "parameters": repr(standing.entrant.method),
             "excess": behind,
-            **{name: standing.end(name) for name in ("iteration", *AXES, "primal", "dual", "gap")},
+            **{name: standing.end(name) for name in STORED},
             "slopes": {axis: slope and slope._asdict() for axis, slope in slopes.items()},
-            "curves": [[point._asdict() for point in curve] for curve in standing.curves],
+            "curves": [
+                [{name: getattr(one, name) for name in STORED} | dict(one.own) for one in curve]
+                for curve in standing.curves
+            ],
         }
         section.add(cells, **row)
 
@@ -273,8 +275,8 @@ def compare(
         Batches(problem)  # compiled here, and not by whoever comes first
     runs = [(e, seed) for e in entrants for seed in (numbers if e.method.random else numbers[:1])]
 
-    def work(entrant: Entrant, seed: int) -> list[Point]:
-        return trace(problem, entrant, size, seed, **limits)
+    def work(entrant: Entrant, seed: int) -> History:
+        return entrant.solve(problem, size, seed, callbacks=[value], **limits).history
 
     curves = run_each(work, runs, [f"{e.name}, seed {seed}" for e, seed in runs], tell=tell)
     ends = [curve[-1] for curve in curves]

@@ -1,12 +1,12 @@
-"""Who takes part in a race of methods, and one run and its curve.
+"""Who takes part in a race of methods.
 
 Races and benches solve by ``Entrant.solve``, and many runs are queued by
 ``rcmd.theory.parallel.run_each``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcmd.methods import NAMED, Method, method_named
 from rcmd.methods.corrected import Corrected
@@ -89,40 +89,6 @@ def fitting(
     return fit, refused
 
 
-class Point(NamedTuple):
-    """A record of a run: what was spent, P at the iterate, and the best pair up to there.
-
-    ``value`` is P of the point that the method would return now, which may rise; ``primal``
-    and ``dual`` are the best so far. Certificates are in the ``seconds``, not in the counts.
-    """
-
-    iteration: int
-    gradients: int
-    oracle_calls: int
-    seconds: float
-    value: float
-    primal: float
-    dual: float
-    gap: float
-
-
-def trace(
-    problem: Problem,
-    entrant: Entrant,
-    batch: int,
-    seed: int,
-    listener: Callable[[Point], bool | None] = lambda point: None,
-    **limits: Any,
-) -> list[Point]:
-    """Run ``entrant`` and keep every record; a ``listener`` that returns True ends the run."""
-    points: list[Point] = []
-
-    def keep(state: State) -> bool | None:
-        spent = state.iteration, state.gradients, state.oracle_calls, state.seconds
-        value = problem.primal(state.beta_average)
-        numbers = map(float, (value, state.primal, state.dual, state.gap))
-        points.append(Point(*spent, *numbers))
-        return listener(points[-1])
-
-    entrant.solve(problem, batch, seed, callbacks=[keep], **limits)
-    return points
+def value(state: State) -> dict[str, float]:
+    """A column of curves: P of the point that the method would return now, which may rise."""
+    return {"value": float(state.problem.primal(state.beta_average))}

@@ -21,11 +21,11 @@ RECENT = 6
 """Records that an estimate of the time left uses."""
 
 
-def tell_on_terminal(text: str) -> None:
-    """Replace the last line by ``text``; nothing where stderr is not a terminal."""
+def tell_on_terminal(text: str, stays: bool = False) -> None:
+    """Replace the last line by ``text``, which may stay; nothing where stderr is no terminal."""
     if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        print(f"\r\033[K{text[:width]}", end="", file=sys.stderr, flush=True)
+        line = f"{text}\n" if stays else text[: shutil.get_terminal_size().columns - 1]
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
 class RunProgress:

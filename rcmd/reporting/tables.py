@@ -104,7 +104,6 @@ class Target:
     at_least: bool = False
 
     def met(self, value: float) -> bool:
-        """Whether ``value`` is on the right side of the limit."""
         return value >= self.limit if self.at_least else value <= self.limit
 
     def shown(self, value: float) -> str:
@@ -126,7 +125,6 @@ class Target:
         return f"{sign} {self.limit:g} MISSED{said}"
 
     def as_dict(self, value: float) -> dict[str, Any]:
-        """For JSON."""
         side = "at_least" if self.at_least else "at_most"
         return {side: self.limit, "value": value, "met": self.met(value)}
 
@@ -155,7 +153,6 @@ class Section:
     notes: list[str] = field(default_factory=list)
 
     def add(self, cells: Sequence[str], **row: Any) -> None:
-        """Append one line."""
         self.cells.append(cells)
         self.rows.append(row)
 
@@ -179,7 +176,6 @@ class Section:
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {"name": self.name, "title": self.title, "rows": self.rows, "notes": self.notes}
 
 
@@ -219,7 +215,6 @@ class Report:
         return "\n".join(textwrap.fill(line, WIDTH) for line in head)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {**self.about, "sections": [section.as_dict() for section in self.sections]}
 
     def tell(self, json_target: str | None) -> None:

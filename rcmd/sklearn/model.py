@@ -63,7 +63,6 @@ class Training:
     offset: Array | None
 
     def rows(self, chosen: Array) -> Training:
-        """Some of the samples."""
         both = self.weights, self.offset
         own = (None if part is None else part[chosen] for part in both)
         return Training(self.X[chosen], self.y[chosen], self.targets[:, chosen], *own)

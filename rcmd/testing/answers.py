@@ -48,11 +48,9 @@ class Answers(Inspection):
         return found
 
     def dense(self, atom: Atom) -> Array:
-        """An atom as a vector."""
         return np.asarray(atom.dense(np.zeros(self.rows.p)), dtype=float)
 
     def answer(self, c: Array) -> Array:
-        """argmin(c) as a vector."""
         return self.dense(self.call("argmin", c))
 
     def minimum(self, c: Array) -> float:
@@ -63,11 +61,9 @@ class Answers(Inspection):
         return self.minima[key]
 
     def penalty(self, beta: Array) -> float:
-        """R(β) for β in dom R."""
         return float(self.call("penalty", beta))
 
     def violation(self, beta: Array) -> float:
-        """How far β is outside dom R."""
         return float(self.call("violation", beta))
 
     def objective(self, c: Array, beta: Array) -> float:
@@ -81,12 +77,10 @@ class Answers(Inspection):
 
     @cached_property
     def atoms(self) -> list[Array]:
-        """The answers to all costs."""
         return [self.answer(c) for c in self.costs]
 
     @cached_property
     def answers(self) -> list[tuple[Array, Array]]:
-        """The costs, each with its answer."""
         return list(zip(self.costs, self.atoms, strict=True))
 
     @cached_property
@@ -107,12 +101,10 @@ class Answers(Inspection):
 
     @property
     def pairs(self) -> Iterator[tuple[Array, Array]]:
-        """Some pairs of members."""
         return itertools.islice(itertools.combinations(self.members, 2), 300)
 
     @cached_property
     def ranges(self) -> list[tuple[Array, float, float]]:
-        """Each row with its prediction_range."""
         low, high = self.oracle.prediction_range(self.rows)
         rows = [np.asarray(self.rows.row(j), dtype=float) for j in range(self.rows.n)]
         return [(x, float(low[j]), float(high[j])) for j, x in enumerate(rows)]

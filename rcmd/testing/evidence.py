@@ -39,7 +39,6 @@ class Evidence(Inspection):
         return [s for s in found if abs(s) <= self.reach]
 
     def points(self) -> Iterator[tuple[float, float]]:
-        """All (s, y)."""
         return ((s, y) for y in self.labels for s in self.states(y))
 
     def fine(self, y: float) -> list[float]:
@@ -52,7 +51,6 @@ class Evidence(Inspection):
         return attempt(self.loss.value, s, y).number
 
     def conjugate(self, w: float, y: float) -> float:
-        """l*(w), NaN where it raises."""
         return attempt(self.loss.conjugate, w, y).number
 
     def slope(self, s: float, y: float) -> float:

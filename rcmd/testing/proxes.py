@@ -83,7 +83,6 @@ class ProxInspection(Inspection):
         self.prox, self.loss, self.labels = prox, loss, labels
 
     def cases(self) -> Iterator[tuple[float, float]]:
-        """All (y, weight)."""
         return itertools.product(self.labels, WEIGHTS)
 
     def mirror(self, s: float, y: float, weight: float) -> float:

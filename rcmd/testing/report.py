@@ -145,7 +145,6 @@ class Report:
         return text + [f"note  {note}" for note in self.notes]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "subject": self.subject,
             "ok": self.ok,

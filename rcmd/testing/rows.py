@@ -62,7 +62,6 @@ class RowsInspection(Inspection):
 
     @cached_property
     def X(self) -> Array:
-        """The matrix."""
         rows = [np.asarray(self.rows.row(j)) for j in range(self.rows.n)]
         if any(x.shape != (self.rows.p,) for x in rows):
             raise Skip("row is wrong")

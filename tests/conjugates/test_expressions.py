@@ -591,6 +591,7 @@ def test_hard_formulas_end(text: str) -> None:
 
 
 SERVING = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {0} as w; "
+SERVING += "from rcmd.conjugates.expressions import generation as g; "
 
 
 @pytest.mark.parametrize(
@@ -600,7 +601,7 @@ SERVING = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {0} a
         ("import os; os.kill(os.getpid(), 24)", "did not finish in 20 seconds of computing;"),
         ("import os; os.kill(os.getpid(), 11)", r"ended in the midst .* \(Segmentation fault\)"),
         ("raise SystemExit(3)", r"ended in the midst .* \(exit status 3\)"),
-        (SERVING + "w._generated = json.loads; w.serve()", r"failed within 4 GB .* \(TypeError: "),
+        (SERVING + "g.generate = json.loads; w.serve()", r"failed within 4 GB .* \(TypeError: "),
     ],
 )
 def test_what_ended_a_process_is_said(
@@ -739,7 +740,7 @@ def test_numbers_that_miss_an_end_by_rounding_are_moved_there() -> None:
 
 def generated(text: str) -> tuple[str, dict[str, Any]]:
     """The module, and what it says is known about the loss."""
-    source = generation.generate(text, language.parse(text), {}, None)
+    source = generation.generate(text, {}, None)
     names: dict[str, Any] = {}
     exec(source, names)
     return source, names["KNOWN"]

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from rcmd import ConjugateProx, FileError, L1Ball, Logistic, Problem
+from rcmd.cli.main import main
 from rcmd.engine.compiled import CompiledEngine
 from rcmd.engine.sampling import Replay, UniformSampler
 from rcmd.lab.bench import contenders, packages, workloads
@@ -117,7 +118,7 @@ def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.delenv("RCMD_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     path = tmp_path / "out.json"
-    assert bench.run(None, str(path), True, 0) == 0
+    assert main(["bench", "engine", "--quick", "--json", str(path)]) == 0
     out, err = capsys.readouterr()
     assert "Time per stochastic gradient" in out
     assert "a9a is left out: a9a (plain, .bz2, .xz or .gz) is not in" in out

@@ -86,7 +86,7 @@ def test_a_slow_oracle_misses_its_target(monkeypatch):
     found = {"pass": 100.0, "argmin": 299.0, "minimum": 310.0}
     times = {who: (best, 2 * best) for who, best in found.items()}
     monkeypatch.setattr(bench, "race", lambda contenders, **_: times)
-    report = bench.bench_oracles(P)
+    report = bench.run(P, 10**4)
     assert all(
         list(cells[2:]) == ["100 ns", "2.99", "≤ 3 met", "3.10", "≤ 3 MISSED"]
         for cells in report.sections[0].cells
@@ -101,6 +101,6 @@ def test_all_three_get_the_same_calls_and_time(monkeypatch):
         return {c.name: (1.0,) for c in contenders}
 
     monkeypatch.setattr(bench, "race", race)
-    bench.bench_oracles(P, calls=5000)
+    bench.run(P, calls=5000)
     runners = [("pass", 200, 3), ("argmin", 200, 3), ("minimum", 200, 3)]
     assert seen == [(runners, {"repeats": 25, "seconds": 0.04})] * len(CASES)

@@ -11,8 +11,8 @@ from rcmd import methods, truth
 from rcmd.cli.compare import __doc__ as COMPARE_HELP
 from rcmd.cli.main import main
 from rcmd.lab import racing
-from rcmd.lab.comparison import compare, excess, fit_slope
-from rcmd.lab.racing import PLAIN, entrants_of, fitting, trace
+from rcmd.lab.comparison import compare, fit_slope
+from rcmd.lab.racing import PLAIN, entrants_of, fitting, value
 
 
 def small(oracle="l1-ball", n=40):
@@ -46,7 +46,7 @@ def test_methods_that_do_not_fit_are_told_apart():
 def test_curve_of_frank_wolfe_is_that_of_five_lines():
     task, (entrant,) = small(), entrants_of(["fw"])
     limits = {"max_gradients": 20 * task.n, "record_at": range(1, 100)}
-    points = trace(task, entrant, 1, 0, tol=0.0, **limits)
+    points = entrant.solve(task, 1, tol=0.0, callbacks=[value], **limits).history
     beta, X, y = np.zeros(task.p), task.rows.as_matrix(), task.losses.y
     for k, point in enumerate(points):
         slope = X.T @ (-y / (1 + np.exp(y * (X @ beta)))) / task.n
@@ -54,18 +54,13 @@ def test_curve_of_frank_wolfe_is_that_of_five_lines():
         i = np.argmax(abs(slope))
         atom[i] = -4.0 * np.sign(slope[i])
         beta += 2 / (k + 2) * (atom - beta)
-        assert point.value == pytest.approx(np.logaddexp(0, -y * (X @ beta)).mean(), abs=1e-12)
+        primal = np.logaddexp(0, -y * (X @ beta)).mean()
+        assert point.own["value"] == pytest.approx(primal, abs=1e-12)
         assert (point.iteration, point.oracle_calls) == (k + 1, k + 1)
         assert point.gradients == (k + 1) * task.n
     assert len(points) == 20
-    assert any(b.value > a.value for a, b in pairwise(points))
+    assert (np.diff(points.column("value")) > 0).any()
     assert all(b.primal <= a.primal for a, b in pairwise(points))
-
-
-def test_a_listener_ends_the_run():
-    limits = {"max_gradients": 4000, "record_at": range(1, 2000)}
-    points = trace(small(), PLAIN, 4, 0, lambda point: point.iteration == 7, tol=0.0, **limits)
-    assert [point.iteration for point in points] == list(range(1, 8))
 
 
 @pytest.mark.parametrize("exponent", [-0.5, -1.0, -2.0])
@@ -110,10 +105,10 @@ def test_equal_budgets_and_a_best_known_value_that_is_the_optimum():
         assert len(standing.curves) == (2 if standing.entrant.method.random else 1)
         for curve in standing.curves:
             assert 1000 < curve[-1].gradients <= 2000
-            assert min(excess(curve, result.best)) >= 0
+            assert curve.column("value").min() >= result.best
             assert curve[-1].gap >= curve[-1].primal - result.best - 1e-12
     first, second = result.standings[0].curves
-    assert first[-1].value != second[-1].value
+    assert first[-1].own != second[-1].own
 
 
 def test_best_known_value_is_the_least_of_all(monkeypatch):
@@ -190,7 +185,7 @@ def test_an_interrupted_run_is_no_curve():
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        trace(small(), PLAIN, 4, 0, press, tol=0.0, max_gradients=4000)
+        PLAIN.solve(small(), 4, tol=0.0, max_gradients=4000, callbacks=[press])
 
 
 def test_what_the_command_draws_is_there_in_python():

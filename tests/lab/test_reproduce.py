@@ -3,6 +3,7 @@ import io
 import json
 import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import data_files
 import numpy as np
@@ -13,7 +14,6 @@ from proofs_check.statements.s80_reported_counts import FULL, ROWS, STOCHASTIC, 
 from rcmd import iterate, solve
 from rcmd.cli.main import main
 from rcmd.lab import racing
-from rcmd.lab.racing import Point
 from rcmd.lab.reproduce import cells, published
 from rcmd.lab.reproduce.cells import Cell, Settings, find_optimum, finished, run_all, run_cell
 from rcmd.lab.reproduce.published import EXPERIMENTS, FITTED
@@ -119,7 +119,7 @@ def test_records_are_dense_only_near_the_target():
     at = next(iterations)
     spacings = {}
     for excess in (1e-3, 1.2e-5, 0.9e-5, 1.2e-5):
-        watch(Point(at, at, at, 0.0, excess, excess, 0.0, 1.0))
+        watch.see(SimpleNamespace(problem=SimpleNamespace(primal=float), beta_average=excess))
         while at < 10**5:
             at = next(iterations)
         before, at = at, next(iterations)

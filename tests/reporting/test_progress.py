@@ -12,7 +12,9 @@ from threadpoolctl import threadpool_info
 
 from rcmd import solve
 from rcmd.cli.main import main
+from rcmd.lab.bench.timing import add_timed
 from rcmd.reporting.progress import RunProgress, one_thread, seconds_left, tell_on_terminal
+from rcmd.reporting.tables import Section
 from rcmd.solver.history import Record
 from rcmd.solver.run import Budgets
 
@@ -103,8 +105,18 @@ def test_lines_replace_each_other_and_fit_the_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("COLUMNS", "20")
     tell_on_terminal("x" * 50)
+    tell_on_terminal("y" * 30, stays=True)
     tell_on_terminal("")
-    assert sys.stderr.getvalue() == "\r\033[K" + "x" * 19 + "\r\033[K"
+    shown = "x" * 19, "y" * 30 + "\n", ""
+    assert sys.stderr.getvalue().split("\r\033[K") == ["", *shown]
+
+
+def test_a_bench_shows_every_row_at_once(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    section = Section("s", "", [])
+    for name in "ab":
+        add_timed(section, [name], ["rcmd"], {}, {"rcmd": [5.0]})
+        assert sys.stderr.getvalue().endswith(f"\r\033[K{name}  5 ns\n")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from rcmd.conjugates.expressions.derivation import (
     is_real,
     trials,
 )
-from rcmd.conjugates.expressions.language import ExpressionError
+from rcmd.conjugates.expressions.language import ExpressionError, parse
 from rcmd.conjugates.expressions.recipes import checked_recipe, recipe_code
 from rcmd.conjugates.expressions.source import Unusable, module_text
 from rcmd.conjugates.expressions.symbolic import (
@@ -55,13 +55,10 @@ _PLACES = (1e-6, 1e-3, 0.1, 0.25, 0.6, 1.0, 1.7, 3.0, 5.5, 9.0, 20.0, 37.0, 50.0
 
 
 def generate(
-    text: str,
-    tree: ast.expr,
-    numbers: Mapping[str, float],
-    labels: str | None,
-    fields: Sequence[str] = (),
+    text: str, numbers: Mapping[str, float], labels: str | None, fields: Sequence[str] = ()
 ) -> str:
     """The module: functions, what is known about the loss, its CVXPY form; or a refusal."""
+    tree = parse(text, numbers, fields)
     attempt = partial(_generate, text, tree, numbers, labels, cache(derive))
     plain = field_symbols(fields)
     try:
@@ -250,7 +247,6 @@ class Verification:
         self.lost = ""
 
     def value(self, s: Any, at: Sample) -> Any:
-        """l(s) at a label and fields."""
         found = self.function(mpmath.mpf(s), *map(mpmath.mpf, at))
         if isinstance(found, mpmath.mpc):
             raise Unusable(f"the formula is no real number at s = {float(s):g} with {at}")

@@ -59,7 +59,6 @@ class normcdf(sp.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, x: Any) -> Any:
-        """The limits."""
         return {sp.oo: sp.S.One, -sp.oo: sp.S.Zero}.get(x)
 
     def _eval_evalf(self, prec: int) -> Any:
@@ -76,7 +75,6 @@ class Stable(sp.Function):  # type: ignore[misc]
     """A function that keeps its digits, and so do its derivatives."""
 
     def fdiff(self, argindex: int = 1) -> Any:
-        """The derivative in the first argument."""
         return SLOPES[type(self).__name__](*self.args)
 
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from rcmd.conjugates.expressions.language import ExpressionError, parse
+from rcmd.conjugates.expressions.language import ExpressionError
 
 # Seconds of computing, where the system counts them, and of waiting, however busy the machine is.
 SECONDS, PATIENCE = 20, 120.0
@@ -33,7 +33,9 @@ def derive(
         try:
             process = _started()
         except OSError:
-            return _generated(text, numbers, labels, fields)
+            from rcmd.conjugates.expressions.generation import generate
+
+            return generate(text, numbers, labels, fields)
         timer, begun = threading.Timer(PATIENCE, process.kill), time.monotonic()
         try:
             process.stdin.write(json.dumps([text, numbers, labels, fields]) + "\n")
@@ -66,14 +68,6 @@ def _end(code: int, seconds: float) -> str:
         return f"did not finish in {PATIENCE:g} seconds of waiting"
     how = f"exit status {code}" if code >= 0 else signal.strsignal(-code)
     return f"ended in the midst of the expression ({how})"
-
-
-def _generated(
-    text: str, numbers: dict[str, float], labels: str | None, fields: Sequence[str]
-) -> str:
-    from rcmd.conjugates.expressions.generation import generate
-
-    return generate(text, parse(text, numbers, fields), numbers, labels, fields)
 
 
 # ---- the process ---------------------------------------------------------------------------------
@@ -120,12 +114,14 @@ if hasattr(os, "register_at_fork"):
 
 def serve() -> None:
     """Answer formulas on the standard input by [module, refusal, fault] until it ends."""
+    from rcmd.conjugates.expressions import generation
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks stops us
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         _limit()
         try:
-            answer = [_generated(*json.loads(line)), None, None]
+            answer = [generation.generate(*json.loads(line)), None, None]
         except ExpressionError as refusal:
             answer = [None, str(refusal), None]
         except Exception as fault:  # of SymPy, or of memory

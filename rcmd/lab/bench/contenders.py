@@ -59,11 +59,15 @@ class Settings:
         return race(contenders, repeats=turns, seconds=seconds, budget=3 * turns * seconds)
 
     def engine(self, data: workloads.Data, oracle: LinearMinOracle, batch: int) -> CompiledEngine:
-        """The compiled engine on the logistic loss, with the theorem's schedule."""
-        problem = Problem(data.X, data.y, Logistic(), oracle)
-        schedule = default_schedule(problem.constants(batch))
-        sampler = UniformSampler(problem.n, batch, np.random.default_rng(self.seed))
-        return CompiledEngine(problem, schedule, sampler, ConjugateProx())
+        """The compiled engine on the logistic loss."""
+        return engine_of(Problem(data.X, data.y, Logistic(), oracle), batch, self.seed)
+
+
+def engine_of(problem: Problem, batch: int, seed: int) -> CompiledEngine:
+    """The compiled engine with the theorem's schedule."""
+    schedule = default_schedule(problem.constants(batch))
+    sampler = UniformSampler(problem.n, batch, np.random.default_rng(seed))
+    return CompiledEngine(problem, schedule, sampler, ConjugateProx())
 
 
 def stepping(name: str, engine: CompiledEngine | PlainC, batch: int) -> Contender:

@@ -31,11 +31,10 @@ NAMED = ("a9a", "w8a", "mushrooms")
 """The data sets of the first table."""
 
 
-def run(data: str | None, json: str | None, quick: bool, seed: int) -> int:
-    """The command: print the tables and write the JSON file; returns the exit status."""
+def run(data: str | None, quick: bool, seed: int) -> Report:
+    """Measure all that ``rcmd bench engine`` shows."""
     settings = Settings(data=data, seed=seed)
-    bench_engine(settings.quick() if quick else settings).tell(json)
-    return 0
+    return bench_engine(settings.quick() if quick else settings)
 
 
 def gradients(settings: Settings) -> Section:

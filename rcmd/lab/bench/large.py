@@ -70,7 +70,7 @@ def accelerated(entries: Any, shape: tuple[int, int], radius: float) -> Iterator
         yield beta.ravel()
 
 
-def judged(problem: Problem, beta: Any) -> float:
+def least_gap(problem: Problem, beta: Any) -> float:
     """P(β) − D(w) for the response w, or the share of it that suits β best."""
     w = Point(problem, beta, problem.rows.matvec(beta)).dual[1]
     return float(certify(problem, beta, w).gap)
@@ -84,7 +84,7 @@ def completions(shape: tuple[int, int], count: int, seed: int) -> Iterator[Duel]
     iterates, done = accelerated(entries, shape, radius), 0
     for tol in (1e-1, 1e-2):
         beta: Any = None
-        while beta is None or judged(problem, beta) > tol:
+        while beta is None or least_gap(problem, beta) > tol:
             more = max(1, int((GROWTH - 1) * done))
             beta, done = next(islice(iterates, more - 1, None)), done + more
 
@@ -95,7 +95,7 @@ def completions(shape: tuple[int, int], count: int, seed: int) -> Iterator[Duel]
             return next(islice(accelerated(entries, shape, radius), done - 1, None))
 
         name = f"completion {shape[0]:,} × {shape[1]:,}, {count:,} seen, to {tol:g}"
-        yield Duel(name, 1.0, own, "FISTA", fit, partial(judged, problem), tol)
+        yield Duel(name, 1.0, own, "FISTA", fit, partial(least_gap, problem), tol)
 
 
 def completion(shape: tuple[int, int], count: int, tol: float, seed: int) -> dict[str, Any]:

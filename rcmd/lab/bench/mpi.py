@@ -54,12 +54,11 @@ CASES = [
 ]
 
 
-def run(ranks: Sequence[int], seconds: float, seed: int, json: str | None) -> int:
-    """The command: print the table and write the JSON file; returns the exit status."""
+def run(ranks: Sequence[int], seconds: float, seed: int) -> Report:
+    """The table, from processes that mpirun starts."""
     measured = {count: _measured(count, seconds, seed) for count in sorted(set(ranks))}
     settings = {"ranks": list(measured), "seconds": seconds, "cores": os.cpu_count() or 1}
-    Report([_table(measured)], about(seed, None, **settings)).tell(json)
-    return 0
+    return Report([_table(measured)], about(seed, None, **settings))
 
 
 def mpirun(ranks: int, arguments: Sequence[str]) -> list[str]:

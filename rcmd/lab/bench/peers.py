@@ -185,14 +185,13 @@ def bench_peers(settings: Settings, peers: Sequence[Peer] = PEERS) -> Report:
     return Report([*sections, ratios], description)
 
 
-def run(data: str | None, json: str | None, quick: bool, problem: Sequence[str]) -> int:
-    """The command: print the tables and write the JSON file; returns the exit status."""
+def run(data: str | None, quick: bool, problem: Sequence[str]) -> Report:
+    """Race on the problems of these names, or on all."""
     balls = [name for name in problem if name not in (OTHERS, LARGE)]
     cases = chosen(balls) if problem else CASES
     tables = {name: not problem or name in problem for name in (OTHERS, LARGE)}
     settings = Settings(data=data, cases=cases, **tables)
-    bench_peers(settings.quick() if quick else settings).tell(json)
-    return 0
+    return bench_peers(settings.quick() if quick else settings)
 
 
 def _fill(section: Section, racers: Sequence[Racer]) -> None:

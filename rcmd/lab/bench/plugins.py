@@ -18,14 +18,11 @@ import scipy.sparse as sp
 
 from rcmd import LinearMinOracle, Logistic, Problem, SeparableConjugate, oracles
 from rcmd.engine.compiled import CompiledEngine
-from rcmd.engine.sampling import UniformSampler
 from rcmd.jit.caching import kernel
 from rcmd.jit.instructions import call_writer
 from rcmd.lab.bench import workloads
-from rcmd.lab.bench.contenders import RADIUS, Settings, stepping
+from rcmd.lab.bench.contenders import RADIUS, Settings, engine_of, stepping
 from rcmd.lab.bench.timing import Contender, add_timed, cells
-from rcmd.model.prox import ConjugateProx
-from rcmd.model.schedules import default_schedule
 from rcmd.oracles.writing import compiled_writer, form_of
 from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.reporting.tables import Report, Section, Target, about
@@ -163,10 +160,10 @@ class ByHand:
 def engine(
     data: workloads.Data, oracle: LinearMinOracle, seed: int, loss: Any = None, **own: Any
 ) -> CompiledEngine:
-    """The compiled engine at batch 1, with the theorem's schedule; ``own`` is of the problem."""
-    problem = Problem(data.X, data.y, loss or Logistic(), oracle, verify=False, **own)
-    sampler = UniformSampler(problem.n, 1, np.random.default_rng(seed))
-    return CompiledEngine(problem, default_schedule(problem.constants(1)), sampler, ConjugateProx())
+    """The compiled engine at batch 1; ``own`` is of the problem."""
+    return engine_of(
+        Problem(data.X, data.y, loss or Logistic(), oracle, verify=False, **own), 1, seed
+    )
 
 
 def layouts(p: int, rng: np.random.Generator) -> dict[str, workloads.Data]:
@@ -268,6 +265,7 @@ def every_oracle(settings: Settings) -> Section:
         own |= {"loss": tilted, "fields": {"a": rng.uniform(0.5, 2.0, N)}}
         runs["l1 ball, offset, field"] = engine(data, ball, settings.seed, **own)
         for name, oracle in shipped(P, rng).items():
+            tell(f"compiling {name}, {kind}")
             runs[name] = engine(data, oracle, settings.seed)
         for name, run in runs.items():
             tell(f"{name}, {kind}")
@@ -316,16 +314,10 @@ def write_often(address: int, theta: int, seen: Any, indices: Any, values: Any, 
         call_writer(address, theta, seen[t % len(seen)], indices, values)
 
 
-def bench_plugins(settings: Settings) -> Report:
+def run(quick: bool, seed: int) -> Report:
     """Measure both sections."""
+    settings = Settings(seed=seed)
+    settings = settings.quick() if quick else settings
     done = [sets(settings), every_oracle(settings)]
     tell("")
-    shown = {"repeats": settings.repeats, "seconds": settings.seconds}
-    return Report(done, about(settings.seed, None, **shown))
-
-
-def run(json: str | None, quick: bool, seed: int) -> int:
-    """The command: print the tables and write the JSON file; returns the exit status."""
-    settings = Settings(seed=seed)
-    bench_plugins(settings.quick() if quick else settings).tell(json)
-    return 0
+    return Report(done, about(seed, None, repeats=settings.repeats, seconds=settings.seconds))

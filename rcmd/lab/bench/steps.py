@@ -29,8 +29,9 @@ LONGEST = 200
 """Passes after which a run to a tolerance is given up."""
 
 
-def bench_steps(data: str | None, seeds: int, passes: int) -> Report:
+def run(data: str | None, quick: bool, seeds: int, passes: int) -> Report:
     """Both steps on every data set with every R."""
+    seeds = 3 if quick else seeds
     title = f"Exact steps beside 1/σ after {passes} passes: batch 1, {seeds} seeds"
     words = "data | R | gap 1/σ | bound | gap exact | bound | ratio | to 1e-3 | to 1e-6"
     section = Section("steps", title, cells(words))
@@ -83,9 +84,3 @@ def _compare(
     row |= {"seconds": {f"{step} to {tol:.0e}": t for (step, tol), t in times.items()}}
     written = ["–" if math.isnan(ratio) else f"{ratio:.2f}" for ratio in ratios]
     section.add([name, spec, *shown, f"{gaps['exact'] / gaps['1/σ']:.2g}", *written], **row)
-
-
-def run(data: str | None, json: str | None, quick: bool, seeds: int, passes: int) -> int:
-    """The command: print the table and write the JSON file; returns the exit status."""
-    bench_steps(data, 3 if quick else seeds, passes).tell(json)
-    return 0

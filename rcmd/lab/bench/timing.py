@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from rcmd.reporting.progress import tell_on_terminal as tell
 from rcmd.reporting.tables import Section, Target, nanoseconds
 
 
@@ -121,8 +122,8 @@ def add_timed(
     """Append a line: ``labels``, then the best time or the ratio that each of ``columns`` names.
 
     A column ``rcmd/C`` is the ratio of two times, and an empty one says whether the ratio before
-    it meets its target. What was not measured is a dash. ``row`` goes to the JSON file, with all
-    times.
+    it meets its target. What was not measured is a dash. A terminal shows the line at once;
+    ``row`` goes to the JSON file, with all times.
     """
     best = {name: min(samples) for name, samples in times.items()}
     line, ratios, verdict = list(labels), {}, ""
@@ -142,6 +143,7 @@ def add_timed(
     shown = {name: as_json(samples) for name, samples in times.items()}
     met = {name: t.as_dict(ratios[name]) for name, t in targets.items() if name in ratios}
     section.add(line, **row, times=shown, ratios=ratios, targets=met)
+    tell("  ".join(line), stays=True)
 
 
 def as_json(samples: Sequence[float]) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """Teaching pages: single HTML files that need no network, in which the method itself runs.
 
 ``rcmd.js`` is randomized coordinate mirror descent for small problems, held to rcmd's own engine by
-the tests; ``live.js`` has pictures, controls and points to drag. A page is a script and a text of
+the tests, with losses that ``formulas.js`` reads; ``live.js`` has pictures, controls and points to
+drag. A page is a script and a text of
 its name in ``pages``: what it lets its reader change, what it draws, and what it says.
 """
 

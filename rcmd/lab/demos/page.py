@@ -23,6 +23,7 @@ class Text(NamedTuple):
     program: str  # the same in Python; the page fills in what stands in {braces}
 
 
+SCRIPTS = "formulas.js", "rcmd.js", "live.js"
 HEADINGS = ["What you see", "What to try", "Panels", "Numbers", "In Python"]
 
 
@@ -76,7 +77,7 @@ def page(name: str, following: str = "") -> str:
         tries="\n".join(f"<li>{typeset(one)}</li>" for one in text.tries),
         program=escape(text.program, quote=False),
         version=__version__,
-        script=part("rcmd.js") + part("live.js") + part(f"pages/{name}.js"),
+        script="".join(map(part, [*SCRIPTS, f"pages/{name}.js"])),
     )
 
 

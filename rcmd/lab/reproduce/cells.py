@@ -16,10 +16,11 @@ from typing import Any
 from rcmd import __version__
 from rcmd.conjugates import Logistic
 from rcmd.datasets import locate, map_labels, read_libsvm
-from rcmd.lab.racing import CORRECTED, Point, trace
+from rcmd.lab.racing import CORRECTED, value
 from rcmd.lab.reproduce.published import EXPERIMENTS, METHODS, RADIUS, RUNS, TARGET, hundredth
 from rcmd.model.problem import Problem
 from rcmd.oracles import L1Ball
+from rcmd.solver.history import State
 from rcmd.theory.parallel import run_each
 
 COARSE, FINE, NEAR = 1.03, 1.001, 1.3
@@ -166,10 +167,11 @@ def run_cell(cell: Cell, optimum: float) -> dict[str, Any]:
     problem, entrant = problem_of(cell.path), RUNS[cell.method]
     watch = Watch(optimum, cell.oracle_calls, COARSE if entrant.method.random else 1.0)
     limits = {"max_gradients": cell.passes * problem.n, "record_at": watch.iterations()}
-    points = trace(problem, entrant, hundredth(problem.n), cell.seed, watch, tol=0.0, **limits)
+    limits |= {"tol": 0.0, "callbacks": [watch.see, watch.ended]}
+    points = entrant.solve(problem, hundredth(problem.n), cell.seed, **limits).history
     reached, before, kept_from = None, 0, 0
     for point in points:
-        if point.value - optimum > TARGET:
+        if point.own["value"] - optimum > TARGET:
             kept_from = point.gradients
         elif reached is None:
             resolution = (point.iteration - before - 1) / point.iteration
@@ -178,9 +180,9 @@ def run_cell(cell: Cell, optimum: float) -> dict[str, Any]:
         before = point.iteration
     return {
         "reached": reached and reached | {"kept_from": kept_from},
-        "gradients": [point.gradients for point in points],
-        "calls": [point.oracle_calls for point in points],
-        "excess": [point.value - optimum for point in points],
+        "gradients": points.column("gradients").tolist(),
+        "calls": points.column("oracle_calls").tolist(),
+        "excess": (points.column("value") - optimum).tolist(),
     }
 
 
@@ -200,8 +202,13 @@ class Watch:
             spaced = math.ceil(iteration * (FINE if near else self.coarse))
             iteration = max(iteration + 1, spaced)
 
-    def __call__(self, point: Point) -> bool:
-        """See a record; True where nothing more is to be learned."""
-        self.excess = point.value - self.optimum
+    def see(self, state: State) -> dict[str, float]:
+        """Note how far P is from its optimum."""
+        column = value(state)
+        self.excess = column["value"] - self.optimum
         self.reached = self.reached or self.excess <= TARGET
-        return self.excess <= BEYOND * TARGET or point.oracle_calls >= self.oracle_calls
+        return column
+
+    def ended(self, state: State) -> bool:
+        """Whether nothing more is to be learned."""
+        return self.excess <= BEYOND * TARGET or state.oracle_calls >= self.oracle_calls

@@ -88,11 +88,6 @@ def xlogx(x: Ball) -> Ball:
     return arb(0).union(top * top.log()) if 0 < top < 0.25 else arb(0) if top == 0 else arb.nan()
 
 
-def softplus(q: Ball) -> Ball:
-    """log(1 + exp q)."""
-    return positive(q) + (-abs(q)).exp().log1p()
-
-
 def max_norm(values: Iterable[Ball]) -> Ball:
     """max |x_k|."""
     return greatest(sizes(values))

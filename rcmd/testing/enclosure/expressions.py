@@ -1,21 +1,14 @@
-"""Losses from expressions, read from their text: in balls, with derivatives as power series.
-
-For a convex, differentiable l and any s, l*(l'(s)) = s·l'(s) − l(s). So no conjugate is needed, but
-for every w_j an s_j with l'(s_j) next to it; that moves w within dom l*, exactly.
-"""
+"""Losses from expressions, read from their text, for balls and for power series of balls."""
 
 import ast
-import math
 import operator
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from flint import arb, arb_series
 
-from rcmd.testing.enclosure.balls import Ball, ball
-
-NEWTON_STEPS = 12
+from rcmd.testing.enclosure.balls import Ball
 
 
 def part(x: Any, k: int) -> Ball:
@@ -85,21 +78,14 @@ OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
 """Of the comparisons, the sides in falling order; which one counts at equality is no matter."""
 
 
-class ExpressionPair:
-    """l of an expression, and points of the graph of l*."""
+def formula_of(loss: Any) -> Callable[..., Any]:
+    """l(s; y, …) of an expression, as it is written; of fields, those that l reads."""
+    tree, text = ast.parse(loss.expression, mode="eval").body, loss.expression
 
-    assumes: ClassVar[str] = "l is convex in s"
-
-    def __init__(self, loss: Any) -> None:
-        self.loss = loss
-        self._tree = ast.parse(loss.expression, mode="eval").body
-
-    def value(self, s: Any, y: Ball, *fields: Ball) -> Any:
-        """l(s; y), for a ball or a series s; of fields, those that l reads."""
-        names = {"s": s, "y": y, "pi": arb.pi()} | dict(zip(self.loss.reads, fields, strict=True))
+    def value(s: Any, y: Ball, *fields: Ball) -> Any:
+        names = {"s": s, "y": y, "pi": arb.pi()} | dict(zip(loss.reads, fields, strict=True))
         # Numbers are the decimals that they are written as.
-        names |= {name: arb(repr(number)) for name, number in self.loss._numbers.items()}
-        text = self.loss.expression
+        names |= {name: arb(repr(number)) for name, number in loss._numbers.items()}
 
         def evaluate(node: Any) -> Any:
             match node:
@@ -127,32 +113,6 @@ class ExpressionPair:
                 yes = where(OPERATIONS[type(operation)](left, right), yes, no)
             return yes
 
-        found = evaluate(self._tree)
-        return part(found, 0) if isinstance(s, arb) else found
+        return evaluate(tree)
 
-    def dual(self, w: Ball, *at: Ball) -> tuple[Ball, Ball]:
-        """l'(s) next to w, and l* there; ``conjugate_derivative`` and Newton's rule propose s."""
-        first = self.loss.conjugate_derivative(*(float(number.mid()) for number in (w, *at)))
-        far = (math.copysign(2.0**k, first) for k in range(12))
-        starts = [first] if math.isfinite(first) else list(far)
-        best = min((self._graph(ball(s), w, *at) for s in starts), key=_distance)
-        for _ in range(NEWTON_STEPS):
-            s, jet, error = best
-            moved = (s - error / (2 * part(jet, 2))).mid()
-            trial = self._graph(moved, w, *at) if moved.is_finite() else best
-            if not _distance(trial) < _distance(best):
-                break
-            best = trial
-        s, jet, _ = best
-        slope = part(jet, 1)
-        return slope, slope * s - part(jet, 0)
-
-    def _graph(self, s: Ball, w: Ball, *at: Ball) -> tuple[Ball, Any, Ball]:
-        jet = self.value(arb_series([s, 1], 3), *at)
-        return s, jet, part(jet, 1) - w
-
-
-def _distance(graph: tuple[Ball, Any, Ball]) -> float:
-    """How far l'(s) may be from w."""
-    error = graph[2].abs_upper()
-    return float(error) if error.is_finite() else math.inf
+    return value

@@ -1,194 +1,137 @@
-"""The table of losses: l and l* as mathematics writes them, in balls, and nothing else.
+"""The table of losses: l as mathematics writes it, in balls or power series; points of l*.
 
-Nothing here calls a method of a loss: an entry reads its numbers (``width``, …). An expression is
-read from its text; see ``expressions``.
+For a convex, differentiable l and any s, l*(l'(s)) = s·l'(s) − l(s). So no conjugate is needed, but
+for every w_j an s_j with l'(s_j) next to it; that moves w within dom l*, exactly. An entry of the
+table reads the numbers of a loss (``width``, …); an expression is read from its text.
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
-from flint import arb
+from flint import arb, arb_series
 
 from rcmd import conjugates
 from rcmd.conjugates.expressions.loss import ExpressionLoss
-from rcmd.testing.enclosure.balls import Ball, ball, positive, softplus, xlogx
+from rcmd.testing.enclosure.balls import Ball, ball
+from rcmd.testing.enclosure.expressions import FUNCTIONS, formula_of, greater, part, softplus
+
+NEWTON_STEPS = 12
 
 
 @dataclass(frozen=True)
 class Pair:
-    """l(s; y); l*(w; y) for w in dom l*; the ends of dom l*, ``None`` where there is none."""
+    """A loss: l(s; y, …) for a ball or a series s, and who proposes an s with l'(s) = w."""
 
-    value: Callable[[Ball, Ball], Ball]
-    conjugate: Callable[[Ball, Ball], Ball]
-    domain: Callable[[Ball], tuple[Any, Any]] = lambda y: (None, None)
+    function: Callable[..., Any]
+    propose: Callable[..., float]
     assumes: str = ""
     """What is taken for granted about the loss."""
 
-    def dual(self, w: Ball, y: Ball) -> tuple[Ball, Ball]:
-        """The point of dom l* next to w, and l* there."""
-        low, high = self.domain(y)
-        w = w if low is None or w >= low else w.max(arb(low))
-        w = w if high is None or w <= high else w.min(arb(high))
-        return w, self.conjugate(w, y)
+    def value(self, s: Ball, *at: Ball) -> Ball:
+        """l(s; y, …)."""
+        return part(self.function(s, *at), 0)
+
+    def dual(self, w: Ball, *at: Ball) -> tuple[Ball, Ball]:
+        """l'(s) next to w, and l* there."""
+        s, jet, _ = self.nearest(w, *at)
+        slope = part(jet, 1)
+        return slope, slope * s - part(jet, 0)
+
+    def nearest(self, w: Ball, *at: Ball) -> tuple[Ball, Any, Ball]:
+        """An s with l'(s) next to w, the series of l there, and l'(s) − w: by Newton's rule."""
+        first = self.propose(*(float(number.mid()) for number in (w, *at)))
+        far = (sign * 2.0**k for k in range(12) for sign in (-1, 1))
+        starts = [first] if math.isfinite(first) else list(far)
+        best = min((self._graph(ball(s), w, *at) for s in starts), key=_distance)
+        for _ in range(NEWTON_STEPS):
+            s, jet, error = best
+            moved = (s - error / (2 * part(jet, 2))).mid()
+            trial = self._graph(moved, w, *at) if moved.is_finite() else best
+            if not 2 * _distance(trial) < _distance(best):  # what is left is rounding
+                break
+            best = trial
+        return best
+
+    def _graph(self, s: Ball, w: Ball, *at: Ball) -> tuple[Ball, Any, Ball]:
+        jet = self.function(arb_series([s, 1], 3), *at)
+        return s, jet, part(jet, 1) - w
 
 
-def clipped(q: Ball, low: Any, high: Any, width: Ball) -> Ball:
+def _distance(graph: tuple[Ball, Any, Ball]) -> Ball:
+    """How far l'(s) may be from w."""
+    error = graph[2].abs_upper()
+    return error if error.is_finite() else arb.pos_inf()
+
+
+# ---- the table ---------------------------------------------------------------------------------
+
+size, log_cosh = FUNCTIONS["abs"], FUNCTIONS["logcosh"]
+
+
+def above(x: Any) -> Any:
+    """x₊."""
+    return greater(x, arb(0))
+
+
+def clipped(q: Any, low: Any, high: Any, width: Ball) -> Any:
     """max over low ≤ v ≤ high of vq − width·v²/2."""
-    beyond = positive(q - width * high) ** 2 + positive(width * low - q) ** 2
+    beyond = above(q - width * high) ** 2 + above(width * low - q) ** 2
     return (q * q - beyond) / (2 * width)
 
 
-def entropy(v: Ball) -> Ball:
-    """v log v + (1 − v) log(1 − v) on 0 ≤ v ≤ 1."""
-    return xlogx(positive(v)) + xlogx(positive(1 - v))
+def scaled(g: Callable[[Any], Any]) -> Callable[..., Any]:
+    """width²·g((s − y)/width)."""
+    return lambda s, y, width: width * width * g((s - y) / width)
 
 
-Function = Callable[[Ball], Ball]
-
-
-def of_residual(g: Function, dual: Function, low: Any = None, high: Any = None) -> Pair:
-    """g(s − y), for g with the conjugate ``dual`` from ``low`` to ``high``."""
-    return Pair(lambda s, y: g(s - y), lambda w, y: dual(w) + w * y, lambda y: (low, high))
-
-
-def of_margin(g: Function, dual: Function, most: Any = None) -> Pair:
-    """g(−ys) for y = ±1, where dom g* begins with 0 and ends with ``most``."""
-    least = None if most is None else -most
-    return Pair(
-        lambda s, y: g(-y * s),
-        lambda w, y: dual(-y * w),
-        lambda y: (least, 0) if y > 0 else (0, most),
-    )
-
-
-def of_mean(g: Function, dual: Function, most: Any = None) -> Pair:
-    """g(s) − ys, likewise."""
-    return Pair(
-        lambda s, y: g(s) - y * s,
-        lambda w, y: dual(w + y),
-        lambda y: (-y, None if most is None else most - y),
-    )
-
-
-def smooth_absolute(g: Function, dual: Function) -> Callable[[Any], Pair]:
-    """width²·g(t), t = (s − y)/width, for g with the conjugate ``dual`` on [−1, 1]."""
-
-    def pair(loss: Any) -> Pair:
-        width = ball(loss.width)
-        square = width * width
-        return of_residual(
-            lambda r: square * g(r / width), lambda w: square * dual(w / width), -width, width
-        )
-
-    return pair
-
-
-def smoothed_hinge(loss: Any) -> Pair:
-    """max over 0 ≤ v ≤ 1 of v(1 − ys) − width·v²/2."""
-    width = ball(loss.width)
-    return of_margin(lambda q: clipped(1 + q, 0, 1, width), lambda v: width * v * v / 2 - v, 1)
-
-
-def softplus_hinge(loss: Any) -> Pair:
-    """width·log(1 + exp((1 − ys)/width))."""
-    width = ball(loss.width)
-    return of_margin(
-        lambda q: width * softplus((1 + q) / width), lambda v: width * entropy(v) - v, 1
-    )
-
-
-def quantile(loss: Any) -> Pair:
-    """max over −level ≤ v ≤ 1 − level of v(s − y) − width·v²/2."""
-    width, low, high = ball(loss.width), -ball(loss.level), 1 - ball(loss.level)
-    return of_residual(
-        lambda r: clipped(r, low, high, width), lambda w: width * w * w / 2, low, high
-    )
-
-
-def insensitive(loss: Any) -> Pair:
-    """max over 0 ≤ v ≤ 1 of v(|s − y| − tolerance) − width·v²/2."""
-    width, tolerance = ball(loss.width), ball(loss.tolerance)
-    return of_residual(
-        lambda r: clipped(positive(abs(r) - tolerance), 0, 1, width),
-        lambda w: width * w * w / 2 + tolerance * abs(w),
-        -1,
-        1,
-    )
-
-
-def expectile(loss: Any) -> Pair:
+def expectile(s: Any, y: Ball, level: Ball) -> Any:
     """½level·(y − s)₊² + ½(1 − level)·(s − y)₊²."""
-    low, high = ball(loss.level), 1 - ball(loss.level)
-    return of_residual(
-        lambda r: (low * positive(-r) ** 2 + high * positive(r) ** 2) / 2,
-        lambda w: (positive(-w) ** 2 / low + positive(w) ** 2 / high) / 2,
-    )
+    return (level * above(y - s) ** 2 + (1 - level) * above(s - y) ** 2) / 2
 
 
-def exp_conjugate(v: Ball) -> Ball:
-    """v log v − v for v ≥ 0."""
-    return xlogx(positive(v)) - v
-
-
-def gamma(loss: Any) -> Pair:
-    """s + y exp(−s)."""
-    return Pair(
-        lambda s, y: s + y * (-s).exp(),
-        lambda w, y: exp_conjugate(1 - w) - (1 - w) * y.log(),
-        lambda y: (None, 1),
-    )
-
-
-def negative_binomial(loss: Any) -> Pair:
+def negative_binomial(s: Any, y: Ball, dispersion: Ball) -> Any:
     """(y + r) log(1 + exp(s)/r) − ys, r = 1/dispersion."""
-    d = ball(loss.dispersion)  # 1/d is found anew, in the precision of the day
-    return Pair(
-        lambda s, y: (y + 1 / d) * softplus(s + d.log()) - y * s,
-        lambda w, y: (y + 1 / d) * entropy((w + y) / (y + 1 / d)) - (w + y) * d.log(),
-        lambda y: (-y, 1 / d),
-    )
+    return (y + 1 / dispersion) * softplus(s + dispersion.log()) - y * s
 
 
-TABLE: dict[type, Callable[[Any], Pair]] = {
-    conjugates.LeastSquares: lambda loss: of_residual(lambda r: r * r / 2, lambda w: w * w / 2),
-    conjugates.Logistic: lambda loss: of_margin(softplus, entropy, 1),
-    conjugates.Huber: smooth_absolute(lambda t: clipped(t, -1, 1, arb(1)), lambda u: u * u / 2),
-    conjugates.PseudoHuber: smooth_absolute(
-        lambda t: (1 + t * t).sqrt() - 1, lambda u: 1 - positive(1 - u * u).sqrt()
+TABLE: dict[type, Callable[..., Any]] = {
+    conjugates.LeastSquares: lambda s, y: (s - y) ** 2 / 2,
+    conjugates.Logistic: lambda s, y: softplus(-y * s),
+    conjugates.Huber: scaled(lambda t: clipped(t, -1, 1, arb(1))),
+    conjugates.PseudoHuber: scaled(lambda t: (1 + t * t).sqrt() - 1),
+    conjugates.LogCosh: scaled(log_cosh),
+    conjugates.Fair: scaled(lambda t: size(t) - (1 + size(t)).log()),
+    conjugates.SmoothedHinge: lambda s, y, width: clipped(above(1 - y * s), 0, 1, width),
+    conjugates.SquaredHinge: lambda s, y: above(1 - y * s) ** 2 / 2,
+    conjugates.SoftplusHinge: lambda s, y, width: width * softplus((1 - y * s) / width),
+    conjugates.SmoothedQuantile: lambda s, y, level, width: clipped(
+        s - y, -level, 1 - level, width
     ),
-    conjugates.LogCosh: smooth_absolute(  # 2 cosh t = exp(t)(1 + exp(−2t))
-        lambda t: softplus(-2 * t) + t - arb(2).log(),
-        lambda u: entropy((1 + u) / 2) + arb(2).log(),
+    conjugates.EpsilonInsensitive: lambda s, y, tolerance, width: clipped(
+        above(size(s - y) - tolerance), 0, 1, width
     ),
-    conjugates.Fair: smooth_absolute(
-        lambda t: abs(t) - positive(abs(t)).log1p(), lambda u: -abs(u) - (-abs(u)).log1p()
-    ),
-    conjugates.SmoothedHinge: smoothed_hinge,
-    conjugates.SquaredHinge: lambda loss: of_margin(
-        lambda q: positive(1 + q) ** 2 / 2, lambda v: v * v / 2 - v
-    ),
-    conjugates.SoftplusHinge: softplus_hinge,
-    conjugates.SmoothedQuantile: quantile,
-    conjugates.EpsilonInsensitive: insensitive,
     conjugates.Expectile: expectile,
-    conjugates.CrossEntropy: lambda loss: of_mean(softplus, entropy, 1),
-    conjugates.Poisson: lambda loss: of_mean(arb.exp, exp_conjugate),
+    conjugates.CrossEntropy: lambda s, y: softplus(s) - y * s,
+    conjugates.Poisson: lambda s, y: s.exp() - y * s,
     conjugates.NegativeBinomial: negative_binomial,
-    conjugates.Gamma: gamma,
-    conjugates.Exponential: lambda loss: of_margin(arb.exp, exp_conjugate),
+    conjugates.Gamma: lambda s, y: s + y * (-s).exp(),
+    conjugates.Exponential: lambda s, y: (-y * s).exp(),
 }
+"""l(s; y) and the numbers of the loss by their names."""
 
 
-def pair_of(loss: Any) -> Any:
+def pair_of(loss: Any) -> Pair:
     """The entry of a loss; a sentence where there is none."""
-    if ExpressionLoss in type(loss).__bases__:
-        from rcmd.testing.enclosure.expressions import ExpressionPair
-
-        return ExpressionPair(loss)
-    if type(loss) not in TABLE:
+    kind, propose = type(loss), loss.conjugate_derivative
+    if ExpressionLoss in kind.__bases__:
+        return Pair(formula_of(loss), propose, "l is convex in s")
+    if kind not in TABLE:
         raise ValueError(
-            f"loss {loss!r} is of the class {type(loss).__name__}, for which there are no formulas "
+            f"loss {loss!r} is of the class {kind.__name__}, for which there are no formulas "
             "of its own to verify with; expected a loss that rcmd ships, or from_expression(…)"
         )
-    return TABLE[type(loss)](loss)
+    numbers = {field.name: ball(getattr(loss, field.name)) for field in fields(loss)}
+    return Pair(partial(TABLE[kind], **numbers), propose)

@@ -71,7 +71,6 @@ class Draw:
         return float(10 ** (spread * self.rng.randint(-1000, 1000) / 1000))
 
     def whole(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
         return self.rng.randint(low, high)
 
     def whole_numbers(self, low: int, high: int, *shape: int) -> Array:
@@ -84,7 +83,6 @@ class Draw:
         return self.whole_numbers(-3000, 3000, *shape) / 1000
 
     def inner(self, p: int) -> LinearMinOracle:
-        """An oracle inside another one."""
         makes = ORACLES[self.rng.choice(INNER)].makes
         oracle: LinearMinOracle = makes.example(replace(self, p=p))
         return oracle
@@ -137,13 +135,11 @@ class Case:
     offset: Array | None = None
 
     def problem(self) -> Problem:
-        """The problem itself."""
         X = LAYOUTS[self.layout](self.X)
         own: dict[str, Any] = {"weights": self.weights, "offset": self.offset}
         return Problem(X, self.y, self.loss, self.oracle, intercept=self.intercept, **own)
 
     def options(self) -> dict[str, Any]:
-        """The options of ``solve``."""
         plain = RCMD(engine=self.engine)  # type: ignore[arg-type]
         return {
             "batch": self.batch,

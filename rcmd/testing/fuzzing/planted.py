@@ -171,7 +171,6 @@ class Cube(LinearMinOracle):
         return not self.strength
 
     def norm(self, beta: Array) -> float:
-        """‖β‖."""
         return float(abs(beta).max())
 
     def best(self, c: Array) -> Array:

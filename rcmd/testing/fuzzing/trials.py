@@ -149,24 +149,24 @@ def random_planted(rng: Random) -> Planted:
     radius = scales[1] * draw.magnitude(0.5)
     unit = float(abs(X).max() * radius) or 1.0
     y = scales[2] * unit * draw.numbers(MANY_ROWS)[:n]
-    strength = float(abs(X).max() ** 2 * draw.magnitude() or 1.0) if draw.chance(40) else 0.0
+    steep = float(abs(X).max() ** 2)
+    strength = steep * draw.magnitude() or 1.0 if draw.chance(40) else 0.0
     own = rng.choice([Cube, Disc, HiddenCube])(radius, strength)
     oracle = rng.choice([own, own, L1Ball(radius), L2Ball(radius)])
     loss: Any = rng.choice([LeastSquares(), Squares(), Huber(unit)])
     size, fault, way = 10.0 ** (rng.randint(-200, -5) / 100), "", ""
     weights = draw.whole_numbers(1, 9, n) / 3 if draw.chance(20) else None
-    own_data: dict[str, Any] = {}
+    own_data: dict[str, Any] = {"weights": weights}
     energy, batch = 1.0, rng.randint(1, n) if draw.chance(30) else 1
     if part == "row":
-        fault, loss, own_data = _faulty_row(draw, X, y, radius, unit, twin)
-        weights = own_data.pop("weights", weights)
+        fault, loss, of_row = _faulty_row(draw, X, y, radius, unit, twin)
+        own_data |= of_row
     elif part == "loop":
         fault = rng.choice([*IN_LOOPS])
         oracle = IN_LOOPS[fault](radius, share=1.0 if twin else 1 - size)
         fault = "" if twin else fault
     elif part == "rows":
-        strength = strength or float(abs(X).max() ** 2 or 1.0)
-        oracle, batch = replace(own, strength=strength), rng.randint(1, n)
+        oracle, batch = replace(own, strength=strength or steep or 1.0), rng.randint(1, n)
         energy, fault = (1.0, "") if twin or not X.any() else (1 - size, "energy")
     elif part == "loss":
         place = rng.randint(-900, 900) / 1000 * float(abs(X[0]).max()) * radius - y[0]
@@ -179,20 +179,19 @@ def random_planted(rng: Random) -> Planted:
         fault = "" if twin else rng.choice(IN_ORACLES)
         if fault in {"heuristic", "rare heuristic", "argmin"} and p == 1:
             fault = "minimum"  # a search along one coordinate is right there
-        if fault == "mu" and not strength:
-            strength = float(abs(X).max() ** 2 or 1.0)
+        if fault == "mu":
+            strength = strength or steep or 1.0
         oracle = type(own)(radius, strength, fault, size)
     else:
         way = rng.choice([name for name, broken in WAYS.items() if twin != bool(broken)])
         fault = WAYS[way]
         if way == "ShortLinear":
-            oracle = type(own)(radius, strength or float(abs(X).max() ** 2 or 1.0))
+            oracle = type(own)(radius, strength or steep or 1.0)
     return Planted(
         X=X,
         y=y,
         loss=loss,
         oracle=oracle,
-        weights=weights,
         batch=batch,
         tol=10.0 ** (rng.randint(-90, -10) / 10) * unit**2,
         seed=rng.randint(0, 99),
