@@ -81,12 +81,12 @@ def test_a_bound_of_ones_own_is_proved_or_one_per_cent_too_small(share, proved):
 
 
 def test_a_bound_by_name():
-    """8NE/(4N+k) at N = 2, k = 1 and σ = 2."""
+    """8NE/(4N+k) at N = 2, k = 1, and σE/(2σ−2) at σ = 3."""
     plain = worst_case(2, 2, evaluations=25)
     named = worst_case(2, 2, bound="sublinear-energy", evaluations=25)
     assert named.upper == plain.upper / F(16 / 9)
-    strong = worst_case(1, 1, mu=1, bound="exact-energy", evaluations=25)
-    assert strong.upper == worst_case(1, 1, mu=1, evaluations=25).upper * 2
+    strong = worst_case(1, 1, mu=F(1, 2), bound="linear-uniform", evaluations=25)
+    assert strong.upper == worst_case(1, 1, mu=F(1, 2), evaluations=25).upper / F(3, 4)
 
 
 def test_rows_of_different_lengths_do_not_exceed_the_worst_of_equal_ones():

@@ -6,7 +6,7 @@ import math
 
 from rcmd.model.bounds.bound import Bound, Verdict
 from rcmd.model.bounds.hypotheses import BOUNDED, START
-from rcmd.model.bounds.linear import by_the_first_gap, decay_of, excess_of, log_growth
+from rcmd.model.bounds.linear import by_the_first_gap, excess_of, log_growth
 from rcmd.model.bounds.sublinear import sizes
 
 # fmt: off
@@ -15,10 +15,6 @@ EXACT = (
           "Theorem I: all ascents have one coefficient, and D* ≤ P(β̃⁰); attained at k = 1",
           by_the_first_gap, (START,),
           words="Theorem I with the first gap", entry="thm:exact-step"),
-    Bound("exact-energy", "", "exact", "(E/2)/(q^k − 1)", Verdict.PROVED,
-          "Theorem I, where the gap of the first step is (1/n) Σ D_{l_j}(x_jᵀβ̃⁰, 0) ≤ E/2",
-          lambda c, k: sizes(c)[1] / 2 * decay_of(excess_of(c, c.sigma), k), (BOUNDED,),
-          words="Theorem I with the energy E", entry="thm:exact-step"),
     Bound("exact-uniform", "", "exact", "2E", Verdict.PROVED,
           "as 'sublinear-pathwise', for D(w^k) grows in expectation, if b = 1 in every run",
           lambda c, k: 2 * sizes(c)[1], (BOUNDED,),
