@@ -395,7 +395,7 @@ def test_order_between_bounds(c, t):
 
 
 def of_unit_energy(n=1000, kappa=1, spread=F(0), radius=F(1, 2), start=F(1, 2), **others):
-    """E = γ = μ = 1, M = 2 and σ − 1 = κ for b = 1; rows orthogonal, or parallel where spread is 1."""
+    """E = γ = μ = 1, M = 2, σ − 1 = κ for b = 1; rows orthogonal, parallel where spread is 1."""
     row = F(kappa) * n
     return make(
         n=n, gamma=F(1), prediction_energy=F(1), bregman_radius=radius, mu=F(1), row_energy=row,

@@ -27,6 +27,17 @@ def test_certificates_by_hand():
     assert exact - 1e-6 <= found <= exact + 1e-4
 
 
+def test_what_nothing_bounds_has_no_certificate():
+    """Of a free number no equality is left over, nor of a vector without a square."""
+    gram = Gram(["x", "y"], ["t"], F(1))
+    x, y = gram.vector("x"), gram.vector("y")
+    gram.at_most(gram.product(x, x), F(1))
+    for free in (gram.number("t"), gram.product(x, y), F(1, 100) * gram.product(x, y)):
+        with pytest.raises(RuntimeError, match="nothing bounds the expression"):
+            gram.certified(gram.product(x, x) + free)
+    assert 1 <= gram.certified(gram.product(x, x)) < 1 + F(1, 10**4)
+
+
 def test_a_matrix_is_positive_if_its_pivots_are():
     matrix = np.array([[F(2), F(1)], [F(1), F(1, 2)]])
     assert not _positive(matrix)
