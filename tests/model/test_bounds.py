@@ -436,6 +436,16 @@ def test_every_bound_is_somewhere_the_best(name):
     assert best(c, t, kind)[0].name == name
 
 
+@pytest.mark.parametrize(("p", "found"), [(1, True), (2, False)])
+def test_rows_are_parallel_where_there_is_one_variable(p, found):
+    from rcmd import Problem
+
+    problem = Problem(np.eye(4)[:, :p], np.ones(4), "least-squares", "ridge:1:1")
+    assert problem.constants().parallel is found
+    names = {bound.name for bound in valid(problem.constants(), 10, "linear")}
+    assert ("linear-parallel" in names) is found
+
+
 def test_sharp_bound_has_its_announced_constants():
     many = 10**9
     for batch, constant in ((6, 2.0), (1, 2 * (1 + math.sqrt(5 / 12)) ** 2)):
