@@ -2,8 +2,8 @@ r"""The bounds that rcmd prints for Theorem 3.1's schedule are the proved ones.
 
 Paper: none; the sublinear part of rcmd.model.bounds (rcmd:sublinear-bounds)
 Claim: After T steps rcmd gives, with $E = \frac1n\sum_j\gamma_jM_j^2$, $V = \min\{D_{\max},E/2\}$
-    and k = T - 1, both bounds of Theorem 3.1, (thm:A) and (thm:hand) with E and V, (lem:pathwise),
-    and both of (thm:dual), and calls all of them proved.
+    and k = T - 1, both bounds of Theorem 3.1, (thm:A) with E and V, (lem:pathwise), and both of
+    (thm:dual), and calls all of them proved.
 Hypotheses: (A); (U); (3.1)
 Verdict: HOLDS
 Correction: $V$ may take the place of $D_{\max}$ because $D_h(\hat w,w^0) \le E/2$ for every
@@ -41,7 +41,6 @@ GAP = (
     "theorem-3.1-first",
     "theorem-3.1-second",
     "sublinear-energy",
-    "sublinear-by-hand",
     "sublinear-sharp",
     "sublinear-pathwise",
 )
@@ -58,8 +57,7 @@ def formulas(c: Constants, k: int) -> dict[str, Any]:
     printed, radius = digits(c.gamma * c.prediction_bound**2), digits(c.bregman_radius)
     smaller = min(radius, energy / 2)
     weights = [2 * N + i for i in range(k + 1)]
-    total, last, first = sum(weights), weights[-1] * (weights[-1] + 1) / 2, N * (2 * N - 1)
-    noise = 2 * energy * (N - 1) * sum(g * g for g in weights) / (last * total)
+    total, first = sum(weights), N * (2 * N - 1)
     log = mpmath.log(1 + (k + 1) / (2 * N))
     drift = N * energy * (k + 1 + 2 * N * log + 5 * N / 2) / total
     dual = drift + first * smaller / total
@@ -69,7 +67,6 @@ def formulas(c: Constants, k: int) -> dict[str, Any]:
         "theorem-3.1-first": (4 * N * (k + 1) * printed + first * radius) / total,
         "theorem-3.1-second": (4 * N * (k + 1) + first) * printed / total,
         "sublinear-energy": bound,
-        "sublinear-by-hand": (mpmath.sqrt(bound) + mpmath.sqrt(noise)) ** 2,
         "sublinear-sharp": sum(roots) ** 2,
         "sublinear-pathwise": 2 * energy,
         "sublinear-dual": dual,

@@ -22,7 +22,8 @@ Correction: measure the energies of the martingale bound from $s^{*} = X\beta^{*
     $A+Y^2+2Y\sqrt{cV_k}$ is at most $A+(1+t)Y^2+\frac1tcV_k$ for every t > 0; the budget for
     $\sum q^ie_i+cV_k$ is used once, and division by $\Gamma$ gives C. Last, if $t(1+t)(n-1) = 1$
     then $\frac1t \le n$ and $1+t \le \frac{n}{n-1}$, so $C \le \frac34n+\frac54$ if $\sigma \ge
-    2$, and $\frac{n\sigma}{2} \le n$ else. For batches put N, $\sigma_b$.
+    2$, and $\frac{n\sigma}{2} \le n$ else. For batches put N, $\sigma_b$ in C; $N+\frac34$ bounds
+    it for $N \ge 2$ alone, as $\frac34N+\frac54$ is larger for $N < 2$.
 Proof: by hand, symbolic
 Check: the budget and the identity over all sequences in fractions; the bound too, with rational t
     beside the roots of $t(1+t)\zeta = 1$ and $t(1+t)(n-1) = 1$; the last estimate symbolically. Not
@@ -113,17 +114,17 @@ def factor(one: Strong) -> Any:
     {"a twentieth": lambda one: factor(one) / 20, "1/20": lambda one: F(1, 20)},
 )
 def the_bound_holds_over_all_sequences(number: Any) -> Finding:
-    """k ≤ 4 with b = 1, k ≤ 3 with b = 2; for b = 1 it or nσ/2 is below n + 3/4."""
+    """k ≤ 4 with b = 1, k ≤ 3 with b = 2; for N ≥ 2 it or Nσ/2 is below N + 3/4."""
     largest, highest = F(0), F(0)
     for one in [one for b in (1, 2) for one in zoo(b) if one.n > one.b]:
         C = number(one)
-        if one.b == 1:
-            highest = max(highest, min(C, one.T / 2) / (one.n + F(3, 4)))
+        if one.N >= 2:
+            highest = max(highest, min(C, one.T / 2) / (one.N + F(3, 4)))
         for k, gap in one.gaps(4 if one.n < 3 else 3):
             largest = max(largest, (one.q**k - 1) * gap / (C * one.energy))
     return Finding(
         largest <= 1 and highest <= 1,
-        f"largest ratio {float(largest):.4f}; C at most {float(highest):.3f} (n + 3/4)",
+        f"largest ratio {float(largest):.4f}; C at most {float(highest):.3f} (N + 3/4)",
         largest,
     )
 

@@ -54,6 +54,8 @@ class Constants:
         Whether every l_j is a quadratic function (some statements hold only then).
     start_gap
         P(β̃⁰) − D(w⁰) at w⁰ = ∇L(0) and its atom β̃⁰; ``None`` likewise, or where it is not known.
+    parallel
+        Whether all rows are known to be multiples of one, as where p = 1.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Constants:
     spectral_energy: Any
     quadratic: bool
     start_gap: Any = field(default_factory=lambda: None)  # no attribute of the class
+    parallel: bool = field(default_factory=bool)
 
     @classmethod
     def of(cls, problem: Problem, found: dict[str, Any]) -> Constants:

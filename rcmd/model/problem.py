@@ -566,6 +566,7 @@ class Problem:
             "mu": mu,
             "row_energy": row_energy if mu > 0 else None,
             "quadratic": self.loss.quadratic,
+            "parallel": self.p == 1,
         }
 
     def _refuse_overflow(self) -> None:

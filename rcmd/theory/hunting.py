@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -43,6 +43,9 @@ SHARES = 1.0, 0.7
 """Of their coordinates that are not zero: rows that are orthogonal or zero, kinks at zero."""
 
 SMALLEST_STEP = 1e-4
+
+JUMPS = 0.15
+"""Share of the moves that are to a run or a set of another kind."""
 
 ROUGH, LONGEST_SOLVE = 1e-4, 10_000
 """Of a bound: how far D* may be from what stands for it; and the steps that this may take."""
@@ -198,7 +201,10 @@ class Catch:
 
 @dataclass(frozen=True)
 class _Shape:
-    """All of an instance but its real numbers; ``alike`` rows are often the extreme ones."""
+    """All of an instance but its real numbers; ``alike`` rows are often the extreme ones.
+
+    Those that are ``turned`` have one's numbers, each a place later: a cube of n variables is one.
+    """
 
     n: int
     p: int
@@ -207,6 +213,7 @@ class _Shape:
     loss: str
     domain: str
     alike: bool
+    turned: bool
     weighted: bool
     matching: bool
     mu: float | None = None
@@ -229,6 +236,8 @@ class _Shape:
         samples = [(real(self.p), real(2), positive()) for _ in range(1 if self.alike else self.n)]
         samples *= self.n if self.alike else 1
         rows, pairs, weights = zip(*samples, strict=True)
+        if self.turned:
+            rows = tuple(row[-j:] + row[:-j] for j, row in enumerate(rows))
         labels = [LABELS.get(self.loss, float)(y) for y, _ in pairs]
         options = f", offset={[o for _, o in pairs]}"
         if self.weighted:
@@ -246,6 +255,12 @@ class _Shape:
             "box ridge": f"Translated(BoxRidge({ends[0]}, {ends[1]}, {first}), np.array({centre}))",
         }[self.domain]
         return f"Problem({list(rows)}, {labels}, {loss}, {oracle}{options})"
+
+
+def _most_steps(n: int, batch: int) -> int:
+    if batch == n:
+        return LONGEST
+    return min(int(math.log(MOST_SEQUENCES + 0.5, math.comb(n, batch))), LARGEST_K)
 
 
 def _short(x: float) -> float:
@@ -295,14 +310,18 @@ class _Search:
             assert here.shape is not None
             free = here.point != 0 if loss else True  # what is degenerate stays so at first
             for _ in range(LOCAL):
-                size = here.shape.size
-                moves = free * rng.normal(size=size) * (rng.random(size) < 0.5)
-                point = np.clip(here.point + step * moves, -LARGEST, LARGEST)
-                there = self._found(here.shape, point)
+                shape, point, size = here.shape, here.point, here.shape.size
+                if elsewhere := rng.random() < JUMPS:
+                    shape = self._beside(shape)
+                else:
+                    moves = free * rng.normal(size=size) * (rng.random(size) < 0.5)
+                    point = np.clip(point + step * moves, -LARGEST, LARGEST)
+                there = self._found(shape, point)
                 yield there
                 better = there.ratio > here.ratio
                 here = there if better else here
-                step = max(step * (1.6 if better else 0.9), SMALLEST_STEP)
+                if not elsewhere:
+                    step = max(step * (1.6 if better else 0.9), SMALLEST_STEP)
             best = max(best, here, key=lambda found: found.ratio)
 
     def _losses(self) -> list[str]:
@@ -312,18 +331,30 @@ class _Search:
 
     def _shape(self, loss: str) -> _Shape:
         rng = self.rng
-        n, p = self.n or int(rng.integers(1, LARGEST_N + 1)), int(rng.integers(1, 3))
+        n = self.n or int(rng.integers(1, LARGEST_N + 1))
+        alike, turned, weighted, matching = (
+            rng.random(4) < (0.5, 0.3, 0 if self.n else 0.25, 0.5)
+        ).tolist()
+        turned = turned and alike
+        p = n if turned else int(rng.integers(1, 3))
         batch = int(rng.integers(1, n + 1)) if not self.n and rng.random() < 0.5 else 1
-        longest = LONGEST
-        if batch < n:
-            longest = min(int(math.log(MOST_SEQUENCES + 0.5, math.comb(n, batch))), LARGEST_K)
         # Short runs more often than long ones, which cost as much as many of them.
-        steps = self.iterations or 1 + int(longest * rng.random() ** 2)
-        strong = self.bound.schedule in ("linear", "exact", "quartz") or self.mu
-        domain = str(rng.choice([*([] if strong else ["box", "l1"]), "ridge", "box ridge"]))
-        alike, weighted, matching = (rng.random(3) < (0.5, 0 if self.n else 0.25, 0.5)).tolist()
+        steps = self.iterations or 1 + int(_most_steps(n, batch) * rng.random() ** 2)
+        domain = str(rng.choice(self._domains))
         matching = matching and batch == 1 and self.bound.schedule == "exact"
-        return _Shape(n, p, batch, steps, loss, domain, alike, weighted, matching, self.mu)
+        return _Shape(n, p, batch, steps, loss, domain, alike, turned, weighted, matching, self.mu)
+
+    @property
+    def _domains(self) -> list[str]:
+        strong = self.bound.schedule in ("linear", "exact", "quartz") or self.mu
+        return [*([] if strong else ["box", "l1"]), "ridge", "box ridge"]
+
+    def _beside(self, shape: _Shape) -> _Shape:
+        """The same with a step more or less, or with a set of some kind."""
+        if self.iterations or self.rng.random() < 0.5:
+            return replace(shape, domain=str(self.rng.choice(self._domains)))
+        steps = shape.steps + int(self.rng.choice((-1, 1)))
+        return replace(shape, steps=min(max(steps, 1), _most_steps(shape.n, shape.batch)))
 
     def _found(self, shape: _Shape, point: Array) -> _Found:
         try:

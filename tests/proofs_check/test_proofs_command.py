@@ -130,9 +130,9 @@ def test_unknown_label_names_its_neighbours(given, capsys):
         (["--jobs", "0"], "argument --jobs: '0' given; expected a whole number from 1 on"),
         (["--json", "/no/such/folder/x"], "expected a file in a folder that exists"),
         (["--html", "/"], "expected a file in a folder that exists"),
-        (["hunt", "exact-energy", "--seconds", "-1"], "'-1' given; expected a number above 0"),
-        (["hunt", "exact-energy", "--seed", "-1"], "expected a whole number from 0 on"),
-        (["hunt", "exact-energy", "--evaluations", "many"], "expected a whole number from 1 on"),
+        (["hunt", "exact-start", "--seconds", "-1"], "'-1' given; expected a number above 0"),
+        (["hunt", "exact-start", "--seed", "-1"], "expected a whole number from 0 on"),
+        (["hunt", "exact-start", "--evaluations", "many"], "expected a whole number from 1 on"),
     ],
 )
 def test_bad_options_are_refused_in_a_sentence(arguments, message, capsys):

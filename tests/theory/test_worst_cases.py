@@ -27,6 +27,17 @@ def test_certificates_by_hand():
     assert exact - 1e-6 <= found <= exact + 1e-4
 
 
+def test_what_nothing_bounds_has_no_certificate():
+    """Of a free number no equality is left over, nor of a vector without a square."""
+    gram = Gram(["x", "y"], ["t"], F(1))
+    x, y = gram.vector("x"), gram.vector("y")
+    gram.at_most(gram.product(x, x), F(1))
+    for free in (gram.number("t"), gram.product(x, y), F(1, 100) * gram.product(x, y)):
+        with pytest.raises(RuntimeError, match="nothing bounds the expression"):
+            gram.certified(gram.product(x, x) + free)
+    assert 1 <= gram.certified(gram.product(x, x)) < 1 + F(1, 10**4)
+
+
 def test_a_matrix_is_positive_if_its_pivots_are():
     matrix = np.array([[F(2), F(1)], [F(1), F(1, 2)]])
     assert not _positive(matrix)
@@ -81,12 +92,12 @@ def test_a_bound_of_ones_own_is_proved_or_one_per_cent_too_small(share, proved):
 
 
 def test_a_bound_by_name():
-    """8NE/(4N+k) at N = 2, k = 1 and σ = 2."""
+    """8NE/(4N+k) at N = 2, k = 1, and σE/(2σ−2) at σ = 3."""
     plain = worst_case(2, 2, evaluations=25)
     named = worst_case(2, 2, bound="sublinear-energy", evaluations=25)
     assert named.upper == plain.upper / F(16 / 9)
-    strong = worst_case(1, 1, mu=1, bound="exact-energy", evaluations=25)
-    assert strong.upper == worst_case(1, 1, mu=1, evaluations=25).upper * 2
+    strong = worst_case(1, 1, mu=F(1, 2), bound="linear-uniform", evaluations=25)
+    assert strong.upper == worst_case(1, 1, mu=F(1, 2), evaluations=25).upper / F(3, 4)
 
 
 def test_rows_of_different_lengths_do_not_exceed_the_worst_of_equal_ones():

@@ -159,6 +159,11 @@ class Gram:
         if len(rows):
             found[support] += _least_change(*_independent(rows[:, support], targets - rows @ found))
         slack = np.tensordot(found, block, 1) - aim[np.ix_(used, used)]
+        if not (equal @ found == wanted).all():
+            raise RuntimeError(
+                "no multipliers fulfil the equalities, so that nothing bounds the expression; "
+                "expected inequalities for every number in it, and for the squares of its vectors"
+            )
         if not (found >= 0).all() or not _positive(slack):
             raise RuntimeError("rounding has spoilt the multipliers; expected more room than that")
         return Fraction(right @ found)
