@@ -52,7 +52,7 @@ from rcmd import (
     register_cvxpy,
 )
 from rcmd.applications.from_cvxpy.affine import read
-from rcmd.applications.from_cvxpy.bounding import level_of, reach_of
+from rcmd.applications.from_cvxpy.bounding import farthest, intervals
 from tests.applications.cvxpy_problems import (
     REFUSED,
     SIGMA,
@@ -374,16 +374,16 @@ def test_bounds_that_follow_hold_the_optimum_and_are_finite():
     """The ends of predictions, and of β, around the optimum of least squares."""
     from rcmd.conjugates import SampleLosses
 
-    losses = SampleLosses(LeastSquares(), b)
-    level = level_of(losses, float(losses.value(np.zeros(N)).mean()), 0.0)
-    # ½(s − y)² ≤ n·P(0) exactly between these ends.
-    reach = np.sqrt(b @ b)
-    assert (level.high >= b + reach).all()
-    assert (level.high <= (b + reach) * 2 + 2e-3).all()
-    low, high = reach_of(A, level.low, level.high)
+    losses, s = SampleLosses(LeastSquares(), b), np.zeros(N)
+    low, high = intervals(losses, s, -b, np.full(N, 2.0))
+    # ½ (s − y)² − ½ y² + … at w = −y is ½ s², which is 2 at ±2.
+    assert (low <= -2).all() and (high >= 2).all()
+    assert (low >= -4).all() and (high <= 4).all()
     best = np.linalg.lstsq(A, b, rcond=None)[0]
-    assert (low < best).all()
-    assert (best < high).all()
+    near = best + 0.01
+    radius = farthest(A, near, A @ best - 0.5, A @ best + 0.5, False)
+    assert abs(best).max() < radius < abs(best).max() + 0.02 + 2 * N**0.5
+    assert farthest(A[:, [0, 0]], best[:2], low, high, False) == np.inf
 
 
 # ---- what was once misread ----------------------------------------------------------------------

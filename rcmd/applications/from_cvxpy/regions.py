@@ -24,14 +24,18 @@ class Unbounded(Exception):
 
 @dataclass
 class Region:
-    """Variables that constraints and penalties bind together; ``scale`` divides the penalties."""
+    """Variables that constraints and penalties bind together; ``scale`` divides the penalties.
+
+    ``reach`` is half the side of a cube around 0, where nothing else bounds them.
+    """
 
     space: Space
     places: Array
     features: dict[str, Feature]
     rest: list[Feature]
     scale: float
-    level: float | None = None
+    reach: float | None = None
+    oracle: Any = None
 
     @property
     def p(self) -> int:
@@ -71,10 +75,10 @@ class Region:
         return feature.size if "≤" in kind else feature.size / self.scale
 
     def radius(self, kind: str) -> Any:
-        """That of a ball that was asked for; else what the level bounds; else none."""
+        """That of a ball that was asked for; else of one around the cube; else none."""
         if f"{kind} ≤" in self.features:
             return self.size(f"{kind} ≤")
-        return None if self.level is None else self.level / self.size(kind)
+        return None if self.reach is None else self.p * self.reach
 
     @property
     def asked(self) -> list[Feature]:
@@ -83,10 +87,22 @@ class Region:
         return [o for f in features for o in (f.source if isinstance(f.source, list) else [f])]
 
     @property
-    def nonnegative(self) -> bool:
-        """Whether the penalties are nowhere below 0, as far as CVXPY's rules say."""
-        penalties = [one for one in self.asked if not one.is_set and one.kind != "ridge"]
-        return all(one.source.is_nonneg() and (one.weights >= 0).all() for one in penalties)
+    def ends(self) -> tuple[Array, Array]:
+        """The ends of the variables, within the cube."""
+        lower, upper = self.lower, self.upper
+        if self.reach is None:
+            return lower, upper
+        below, above = (np.where(np.isfinite(end), end, 0.0) for end in (upper, lower))
+        return (
+            np.where(np.isfinite(lower), lower, np.minimum(below, 0.0) - self.reach),
+            np.where(np.isfinite(upper), upper, np.maximum(above, 0.0) + self.reach),
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Of the CVXPY variables."""
+        owners = np.searchsorted(list(self.space.starts.values()), self.places, side="right")
+        return [self.space.variables[k - 1].name() for k in np.unique(owners)]
 
     def centred(self, make: Callable[[], LinearMinOracle]) -> LinearMinOracle:
         """The oracle that ``make`` builds, moved to the centre of the features."""
