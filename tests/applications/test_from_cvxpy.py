@@ -52,7 +52,7 @@ from rcmd import (
     register_cvxpy,
 )
 from rcmd.applications.from_cvxpy.affine import read
-from rcmd.applications.from_cvxpy.bounding import farthest, intervals
+from rcmd.applications.from_cvxpy.bounding import intervals, size_within
 from tests.applications.cvxpy_problems import (
     REFUSED,
     SIGMA,
@@ -381,9 +381,9 @@ def test_bounds_that_follow_hold_the_optimum_and_are_finite():
     assert (low >= -4).all() and (high <= 4).all()
     best = np.linalg.lstsq(A, b, rcond=None)[0]
     near = best + 0.01
-    radius = farthest(A, near, A @ best - 0.5, A @ best + 0.5, False)
+    radius = size_within(A, near, A @ best - 0.5, A @ best + 0.5, False)
     assert abs(best).max() < radius < abs(best).max() + 0.02 + 2 * N**0.5
-    assert farthest(A[:, [0, 0]], best[:2], low, high, False) == np.inf
+    assert size_within(A[:, [0, 0]], best[:2], low, high, False) == np.inf
 
 
 # ---- what was once misread ----------------------------------------------------------------------

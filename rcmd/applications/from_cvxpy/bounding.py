@@ -31,7 +31,10 @@ from rcmd.solver.result import Result
 from rcmd.solver.solve import solve
 
 REACHES = tuple(8.0**k for k in range(9))
-"""Half the sides of the cubes that are tried, and one over the floors."""
+"""Half the sides of the cubes that are tried."""
+
+FLOORS = (2.0**-10,) * 3 + (2.0**-20,) * 3 + (2.0**-30,) * 3
+"""Few floors, as each makes a formula of its own, which is derived once."""
 
 PRECISIONS = 1e-4, 1e-7
 """Gaps that are tried in each cube, as shares of the losses at 0 or of P."""
@@ -50,10 +53,9 @@ def regularizer(regions: list[Region], slopes: Array, reach: float) -> LinearMin
     """The oracle of all regions and slopesᵀβ, in the cube where nothing else bounds it."""
     tilts = np.split(slopes, np.cumsum([region.p for region in regions])[:-1])
     for region, tilt in zip(regions, tilts, strict=True):
-        if region.oracle is None:
+        if region.reach is None and region.oracle is None:
             try:
                 region.oracle = _tilted(oracle_of(region), tilt)
-                continue
             except Unbounded:
                 region.reach = reach
         if region.reach is not None:
@@ -86,8 +88,8 @@ def enclosed(
     floors = [min(low, 1 / high) if low > 0 else 0.0 for low, high in ends]
     fault: ValueError | None = None
     built = False
-    for reach in REACHES:
-        floor = min([1 / reach, *(own for own in floors if own > 0)])
+    for reach, floor in zip(REACHES, FLOORS, strict=True):
+        floor = min([floor, *(own for own in floors if own > 0)])
         try:
             problem = build(reach, floor)
         except ValueError as found:  # a cube may hold no point, or be too large for the loss
@@ -103,8 +105,11 @@ def enclosed(
         for share in PRECISIONS:
             close = partial(_close, share)
             start = solve(problem, tol=share * size, warm_start=start, callbacks=[close])
-            if encloses(problem, start, regions, blocks, floor):
-                return problem, start
+            bound = farthest(problem, start, regions, blocks, floor)
+            if bound < reach:
+                smaller = 2.0 ** (math.floor(math.log2(bound or 1.0)) + 1)
+                problem = build(smaller, floor) if smaller < reach else problem
+                return problem, start if _begins(start, problem) else None
     raise ValueError(no_bound(regions, blocks)) if built or fault is None else fault
 
 
@@ -118,12 +123,12 @@ def _begins(result: Result, problem: Problem) -> bool:
     return shapes and bool(np.isfinite(problem.oracle.value(result.beta)))
 
 
-def encloses(
+def farthest(
     problem: Problem, result: Result, regions: list[Region], blocks: list[Block], floor: float
-) -> bool:
-    """Whether every optimum of ``problem`` is inside the cube and has arguments above the floor.
+) -> float:
+    """A bound of |β*_k| for all variables in the cube and all optima, with arguments above the floor.
 
-    Where the rows leave directions free, in which nothing else is asked, whether one is.
+    Where the rows leave directions free, in which nothing else is asked, for one optimum.
     """
     losses, beta = problem.losses, result.beta
     s = problem.rows.matvec(beta)
@@ -135,10 +140,10 @@ def encloses(
             ends = np.sort([ratio * low[start:stop], ratio * high[start:stop]], axis=0) + shift
             least, most = regions[0].space.ends(leaf)
             if max(least, ends[0].min()) < floor or min(most, ends[1].max()) > 1 / floor:
-                return False
+                return math.inf
     ends = pairwise(np.cumsum([0, *(region.p for region in regions)]).tolist())
     opened = np.zeros(problem.p, dtype=bool)
-    X, reach, free = problem.rows.as_matrix(), np.inf, True
+    X, free = problem.rows.as_matrix(), True
     without = [low, high]
     parts = problem.oracle.oracles if len(regions) > 1 else [problem.oracle]
     for region, part, (start, stop) in zip(regions, parts, ends, strict=True):
@@ -146,12 +151,13 @@ def encloses(
             bottom, top = part.prediction_range(cut(problem.rows, start, stop))
             without = [without[0] - top, without[1] - bottom]
         else:
-            reach, opened[start:stop] = region.reach, True
+            opened[start:stop] = True
             free &= not (region.kinds or region.rest or isinstance(part, Tilted))
-    return (
-        not opened.any()
-        or farthest(X[:, opened], beta[opened], *without, free) < reach
-        or farthest(X, beta, low, high, False) < reach
+    if not opened.any():
+        return 0.0
+    return min(
+        size_within(X[:, opened], beta[opened], *without, free),
+        size_within(X, beta, low, high, False),
     )
 
 
@@ -169,7 +175,7 @@ def intervals(losses: SampleLosses, s: Array, w: Array, most: Array) -> tuple[Ar
     return ends[0], ends[1]
 
 
-def farthest(X: Any, beta: Array, low: Array, high: Array, free: bool) -> float:
+def size_within(X: Any, beta: Array, low: Array, high: Array, free: bool) -> float:
     """A bound of |β*_k| where low ≤ Xβ* ≤ high; of the least β* with its Xβ* where that is free."""
     kept = np.isfinite(low) & np.isfinite(high)
     wide = X.shape[0] < X.shape[1]

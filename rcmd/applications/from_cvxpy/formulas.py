@@ -22,8 +22,9 @@ def elementwise(expression: Any, leaves: list[Affine]) -> str:
     if expression.is_affine():
         leaves.append(read(expression))
         return f"{{{len(leaves) - 1}}}"
-    atom = STEEP.get(kind) if expression.args[0].is_affine() else None
-    atom = atom or ATOMS.get(kind)
+    atom = ATOMS.get(kind)
+    if kind in STEEP and expression.args[0].is_affine():
+        atom = STEEP[kind]
     if atom is None:
         raise NotElementwise
     parts = [_part(argument, expression, leaves) for argument in expression.args]
