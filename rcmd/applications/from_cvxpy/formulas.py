@@ -68,15 +68,17 @@ def _power(expression: Any, base: str) -> str:
 def continued(value: str, slope: str, bend: str) -> str:
     """A formula from ``floor`` to 1/floor, and beyond a parabola and a line that touch it there.
 
-    ``bend`` is half its second derivative.
+    ``bend`` is half its second derivative. What is in «» is for a loss of this formula alone, which
+    must not flatten out.
     """
-    above, below = "(1/floor)", "floor"
-    line = f"{value.format(above)} + ({slope.format(above)})*({{0}} - {above})"
+    top = "(1/floor)"
+    line = f"{value.format(top)} + ({slope.format(top)})*({{0}} - {top})"
     parabola = (
-        f"{value.format(below)} + ({slope.format(below)})*({{0}} - floor)"
-        f" + ({bend.format(below)})*({{0}} - floor)**2"
+        f"{value.format('floor')} + ({slope.format('floor')})*({{0}} - floor)"
+        f" + ({bend.format('floor')})*({{0}} - floor)**2"
     )
-    return f"where({{0}} > {above}, {line}, where({{0}} > floor, {value}, {parabola}))"
+    value = f"«where({{0}} > {top}, {line}, »{value}«)»"
+    return f"where({{0}} > floor, {value}, {parabola})"
 
 
 HUBER = "where(abs({0}) <= {1}, square({0}), 2*{1}*abs({0}) - {1}**2)"

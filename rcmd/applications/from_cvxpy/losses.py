@@ -103,7 +103,9 @@ def assemble(blocks: list[Block], floor: float) -> Losses:
         if y is not None and (takes_slope or not block.slope.any()):
             even = isinstance(loss, LeastSquares | Huber)
             return _scaled(loss, y, factor * block.weights, None if even else offset, {})
-    formula, fields = block.formula.replace("floor", repr(floor)), dict(block.fields)
+    inner = "" if len(block.expressions) > 1 else r"\1"
+    formula = re.sub("«(.*?)»", inner, block.formula).replace("floor", repr(floor))
+    fields = dict(block.fields)
     if block.slope.any():
         formula = f"{formula} + ({number_or_field(block.slope, fields)})*s"
     y = np.zeros(len(block.weights)) if block.y is None else block.y

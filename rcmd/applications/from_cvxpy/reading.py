@@ -163,19 +163,20 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
         space.add_domain(expression)
     samples, features = _divided(space, found)
     blocks, added, linear = blocks_of(samples, found.linear)
-    losses = assemble(blocks, 1.0)
     slopes = np.zeros(space.p)
     constant = found.constant + added
     for leaf, weights in linear:
         slopes += space.matrix(leaf).T @ weights
         constant += float(weights @ leaf.offset)
-    regions = regions_of(space, [*space.features, *features], losses.scale)
+    regions = regions_of(space, [*space.features, *features])
     order = np.concatenate([region.places for region in regions])
     columns = _columns(space, order)
     X = _rows(blocks, columns, space.p, before)
 
     def build(reach: float, floor: float) -> Problem:
         losses = assemble(blocks, floor)
+        for region in regions:
+            region.scale = losses.scale
         return Problem(
             X, losses.y, losses.loss, regularizer(regions, slopes[order] / losses.scale, reach),
             weights=losses.weights, offset=losses.offset, fields=losses.fields,
@@ -183,7 +184,7 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
 
     made, result = enclosed(build, regions, blocks, None if before is None else before.result)
     return CvxpyReading(
-        problem, made, losses.scale, constant, sign, order, space, blocks, regions, result
+        problem, made, regions[0].scale, constant, sign, order, space, blocks, regions, result
     )
 
 
@@ -236,7 +237,7 @@ def _divided(space: Space, found: Terms) -> tuple[list[Samples], list[Feature]]:
         else:
             rest.append(samples)
     if rest and ridges:
-        trial = regions_of(space, [*space.features, *penalties, *(f for _, f in ridges)], 1.0)
+        trial = regions_of(space, [*space.features, *penalties, *(f for _, f in ridges)])
         fitting = [r for r in trial if not r.rest and (r.kinds in RULES)]
         kept = [id(one.source) for r in fitting for one in r.asked if one.kind == "ridge"]
         penalties += [f for s, f in ridges if id(s) in kept]

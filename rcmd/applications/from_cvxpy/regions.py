@@ -33,7 +33,7 @@ class Region:
     places: Array
     features: dict[str, Feature]
     rest: list[Feature]
-    scale: float
+    scale: float = 1.0
     reach: float | None = None
     oracle: Any = None
 
@@ -111,7 +111,7 @@ class Region:
         return Translated(make(), centres[0]) if moved else make()
 
 
-def regions_of(space: Space, features: list[Feature], scale: float) -> list[Region]:
+def regions_of(space: Space, features: list[Feature]) -> list[Region]:
     """The variables in regions, those that nothing binds by what they are declared in."""
     features = _joined_groups(space, features)
     sets = [feature.places for feature in features]
@@ -132,7 +132,7 @@ def regions_of(space: Space, features: list[Feature], scale: float) -> list[Regi
     made = []
     for label in dict.fromkeys(labels.tolist()):
         inside = [feature for feature in features if labels[feature.places[0]] == label]
-        made.append(_region(space, np.flatnonzero(labels == label), inside, scale))
+        made.append(_region(space, np.flatnonzero(labels == label), inside))
     return made
 
 
@@ -150,7 +150,7 @@ def _joined_groups(space: Space, features: list[Feature]) -> list[Feature]:
     return [f for f in features if not any(f is one for one in alone)] + one_of_groups(alone)
 
 
-def _region(space: Space, places: Array, features: list[Feature], scale: float) -> Region:
+def _region(space: Space, places: Array, features: list[Feature]) -> Region:
     """The features by their kinds, added up; those that do not cover the region are the rest."""
     known: dict[str, Feature] = {}
     rest = []
@@ -181,7 +181,7 @@ def _region(space: Space, places: Array, features: list[Feature], scale: float) 
     alike = len(centres) == len(known) and all(np.array_equal(c, centres[0]) for c in centres)
     if any(c.any() for c in centres) and (boxed or not alike):
         rest, known = [*rest, *known.values()], {}
-    return Region(space, places, known, rest, scale)
+    return Region(space, places, known, rest)
 
 
 def same_array(one: Any, other: Any) -> bool:
