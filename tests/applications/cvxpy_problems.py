@@ -315,6 +315,25 @@ def entropy_on_the_simplex():
     return cp.Problem(cp.Minimize(fit - 0.5 * cp.sum(cp.entr(x))), [cp.sum(x) == 1, x >= 0])
 
 
+def analytic_centre():
+    return cp.Problem(cp.Minimize(-cp.sum(cp.log(5 - A @ variable()))))
+
+
+def logistic_regression_without_a_penalty():
+    w, v = variable(), cp.Variable(name="v")
+    return cp.Problem(cp.Minimize(cp.sum(cp.logistic(-cp.multiply(SIGNS, A @ w + v)))))
+
+
+def water_filling():
+    x = variable()
+    return cp.Problem(cp.Maximize(cp.sum(cp.log(x))), [cp.sum(x) == 1])
+
+
+def kelly_gambling():
+    bets = variable()
+    return cp.Problem(cp.Maximize(cp.sum(cp.log(abs(A) @ bets))), [cp.sum(bets) == 1, bets >= 0])
+
+
 SOLVED = [
     least_squares_in_a_box, least_squares, nonnegative_least_squares, ridge_regression, lasso,
     lasso_by_means, elastic_net, lasso_in_a_ball, nonnegative_lasso, weighted_least_squares,
@@ -328,7 +347,8 @@ SOLVED = [
     two_blocks_of_data, model_fitting_with_a_prior, matrix_completion,
     matrix_completion_in_a_ball, nearest_density_matrix, control, fault_detection,
     least_squares_in_an_ellipsoid, least_squares_near_a_point, second_order_cones,
-    entropy_on_the_simplex,
+    entropy_on_the_simplex, analytic_centre, logistic_regression_without_a_penalty, water_filling,
+    kelly_gambling,
 ]  # fmt: skip
 
 
@@ -369,12 +389,8 @@ REFUSED = {
         ),
         "no smooth loss of separate predictions: log_sum_exp",
     ),
-    "analytic centre": (
-        lambda x: minimize(-cp.sum(cp.log(5 - A @ x))),
-        r"^log\(.*not a finite real number",
-    ),
-    "logistic regression without a penalty": (
-        lambda x: minimize(cp.sum(cp.logistic(A @ x))),
+    "logistic regression of separate classes": (
+        lambda x: minimize(cp.sum(cp.logistic(-cp.multiply(np.sign(A[:, 0]), A @ x)))),
         "the variable is not bounded.*keeps x in a bounded set",
     ),
     "whole numbers": (

@@ -34,6 +34,8 @@ class Block:
     y: Array | None
     turn: Array
     expressions: list[Any] = field(default_factory=list)
+    floors: list[tuple[Affine, Array, Array]] = field(default_factory=list)
+    """Leaves that must be above the floor, each ratio·z + shift."""
 
 
 def blocks_of(
@@ -89,6 +91,12 @@ def _block(group: list[Samples], alone: bool) -> Block:
     )
     ratios = [ratio * factor for ratio in ratios]
     shifts = [leaf.offset for leaf in leaves]
+    steep = ["floor" in samples.formula for samples in group for _ in samples.leaves]
+    floors = [
+        each[:3]
+        for each in zip(leaves, ratios, shifts, steep, strict=True)
+        if each[3] and each[0].parts
+    ]
     start, offset = ratios[leaves.index(first)], np.zeros(size)
     inline = np.ptp(first.offset) == 0 and alone
     if not inline:
@@ -107,7 +115,7 @@ def _block(group: list[Samples], alone: bool) -> Block:
     expressions = [samples.expression for samples in group]
     return Block(
         " + ".join(formulas), rows, weights, offset, np.zeros(size), fields, y,
-        factor, expressions,
+        factor, expressions, floors,
     )  # fmt: skip
 
 

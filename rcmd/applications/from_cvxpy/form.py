@@ -42,7 +42,7 @@ class Form:
             else:
                 entries = cp.vec(substituted(one.source, put), order="F")
                 penalty += (one.weights / region.scale) @ entries
-        for end, sign in ((region.lower, -1), (region.upper, 1)):
+        for end, sign in zip(region.ends, (-1, 1), strict=True):
             finite = np.flatnonzero(np.isfinite(end))
             if len(finite):
                 inside.append(sign * beta[finite] <= sign * end[finite])

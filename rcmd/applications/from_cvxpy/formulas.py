@@ -22,12 +22,14 @@ def elementwise(expression: Any, leaves: list[Affine]) -> str:
     if expression.is_affine():
         leaves.append(read(expression))
         return f"{{{len(leaves) - 1}}}"
-    if kind not in ATOMS:
+    atom = ATOMS.get(kind)
+    if kind in STEEP and expression.args[0].is_affine():
+        atom = STEEP[kind]
+    if atom is None:
         raise NotElementwise
     parts = [_part(argument, expression, leaves) for argument in expression.args]
     if kind in ("maximum", "minimum"):
         parts.sort(key=lambda part: "{" not in part)  # numbers last
-    atom = ATOMS[kind]
     return atom.format(*parts) if isinstance(atom, str) else str(atom(expression, *parts))
 
 
@@ -52,13 +54,31 @@ def _power(expression: Any, base: str) -> str:
     power = exponent(expression)
     if power == 2:
         return f"square({base})"
-    odd = power != int(power) or int(power) % 2
-    if odd and not expression.args[0].is_nonneg():
-        raise ValueError(
-            f"{shown(expression)} is infinite where its argument is negative; expected a loss that "
-            "is finite for every prediction, such as power(pos(·), 3)"
-        )
-    return f"({base})**{power!r}"
+    argument = expression.args[0]
+    if (power > 1 and power % 2 == 0) or argument.is_nonneg():
+        return f"({base})**{power!r}"
+    if not argument.is_affine():
+        raise NotElementwise
+    if power > 1:  # its domain is a constraint
+        return f"max({base}, 0.0)**{power!r}"
+    slope, bend = f"{power}*{{0}}**{power - 1}", f"{power * (power - 1) / 2}*{{0}}**{power - 2}"
+    return continued(f"{{0}}**{power!r}", slope, bend).format(f"({base})")
+
+
+def continued(value: str, slope: str, bend: str) -> str:
+    """A formula from ``floor`` to 1/floor, and beyond a parabola and a line that touch it there.
+
+    ``bend`` is half its second derivative. What is in «» is for a loss of this formula alone, which
+    must not flatten out.
+    """
+    top = "(1/floor)"
+    line = f"{value.format(top)} + ({slope.format(top)})*({{0}} - {top})"
+    parabola = (
+        f"{value.format('floor')} + ({slope.format('floor')})*({{0}} - floor)"
+        f" + ({bend.format('floor')})*({{0}} - floor)**2"
+    )
+    value = f"«where({{0}} > {top}, {line}, »{value}«)»"
+    return f"where({{0}} > floor, {value}, {parabola})"
 
 
 HUBER = "where(abs({0}) <= {1}, square({0}), 2*{1}*abs({0}) - {1}**2)"
@@ -82,6 +102,12 @@ ATOMS: dict[str, Any] = {
     "entr": "-({0})*log({0})",
 }
 """CVXPY's elementwise atoms, as formulas that ``SeparableConjugate.from_expression`` reads."""
+
+STEEP = {
+    "log": continued("log({0})", "1/{0}", "-0.5/{0}**2"),
+    "entr": continued("-{0}*log({0})", "-log({0}) - 1", "-0.5/{0}"),
+}
+"""What is infinite, or infinitely steep, at 0: continued below a small number."""
 
 
 def aligned(leaves: list[Affine]) -> bool:

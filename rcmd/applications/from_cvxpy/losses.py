@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.applications.from_cvxpy.affine import Affine, shown
+from rcmd.applications.from_cvxpy.affine import shown
 from rcmd.applications.from_cvxpy.blocks import Block, joined, number_or_field
 from rcmd.applications.from_cvxpy.formulas import HUBER
 from rcmd.conjugates import (
@@ -88,15 +87,11 @@ def _likelihood(loss: Any, block: Block, most: float) -> Any:
     return (loss, 1.0, y) if (y >= 0).all() and (y <= most).all() else (loss, 1.0, None)
 
 
-def assemble(blocks: list[Block], ends: Callable[[Affine], tuple[float, float]]) -> Losses:
+def assemble(blocks: list[Block], floor: float) -> Losses:
     """One loss for all samples, and their data; weights have the mean 1.
 
-    ``ends`` bound s over the bounds of the variables: logarithms are continued beyond them.
+    Below ``floor`` what is steep at 0 is continued.
     """
-    if any(LOGARITHM in block.formula for block in blocks):
-        blocks = [
-            _continued(block, *ends(block.rows._replace(offset=block.offset))) for block in blocks
-        ]
     block = joined(blocks)
     offset = block.offset if block.offset.any() else None
     for shape, build in SHIPPED:
@@ -108,7 +103,9 @@ def assemble(blocks: list[Block], ends: Callable[[Affine], tuple[float, float]])
         if y is not None and (takes_slope or not block.slope.any()):
             even = isinstance(loss, LeastSquares | Huber)
             return _scaled(loss, y, factor * block.weights, None if even else offset, {})
-    formula, fields = block.formula, dict(block.fields)
+    inner = "" if len(block.expressions) > 1 else r"\1"
+    formula = re.sub("«(.*?)»", inner, block.formula).replace("floor", repr(floor))
+    fields = dict(block.fields)
     if block.slope.any():
         formula = f"{formula} + ({number_or_field(block.slope, fields)})*s"
     y = np.zeros(len(block.weights)) if block.y is None else block.y
@@ -123,23 +120,6 @@ def assemble(blocks: list[Block], ends: Callable[[Affine], tuple[float, float]])
             f"{parts} is no smooth convex loss of one prediction for each sample: {fault}"
         ) from None
     return _scaled(loss, y, block.weights, offset, fields)
-
-
-LOGARITHM = "log((s))"
-
-
-def _continued(block: Block, low: float, high: float) -> Block:
-    """Logarithms of predictions from ``low`` to ``high`` continued to all numbers.
-
-    Below by the parabola and above by the tangent that touch them there.
-    """
-    if not 0 < low < np.inf:
-        return block
-    own = f"log({low!r}) + (s - {low!r})/{low!r} - (s - {low!r})**2/(2*{low!r}**2)"
-    own = f"where(s > {low!r}, log(s), {own})"
-    if np.isfinite(high):
-        own = f"where(s > {high!r}, log({high!r}) + (s - {high!r})/{high!r}, {own})"
-    return replace(block, formula=block.formula.replace(LOGARITHM, own))
 
 
 def _scaled(loss: Any, y: Array, weights: Array, offset: Any, fields: dict[str, Array]) -> Losses:

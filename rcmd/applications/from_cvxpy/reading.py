@@ -9,7 +9,7 @@ import numpy as np
 
 from rcmd.applications.from_cvxpy.affine import shown
 from rcmd.applications.from_cvxpy.blocks import Block, blocks_of, rows_of
-from rcmd.applications.from_cvxpy.bounding import feasible_value, regularizer
+from rcmd.applications.from_cvxpy.bounding import enclosed, regularizer
 from rcmd.applications.from_cvxpy.domains import Space
 from rcmd.applications.from_cvxpy.features import Feature
 from rcmd.applications.from_cvxpy.losses import assemble
@@ -21,9 +21,6 @@ from rcmd.rows.validation import Array
 from rcmd.solver.history import State
 from rcmd.solver.result import Result
 from rcmd.solver.solve import TOL, solve
-
-SOLVERS_POINT = "the bounds rest on a point of CLARABEL, feasible to its tolerance"
-
 
 @dataclass(eq=False)
 class CvxpyReading:
@@ -94,8 +91,11 @@ class CvxpyReading:
             for one in region.asked
         ]
         lines += [f"  from       {text}" for text in dict.fromkeys(asked)]
-        if SOLVERS_POINT in problem.ground_text:
-            lines.append(f"  but        {SOLVERS_POINT}")
+        reaches = {region.reach: region for region in self.regions if region.reach is not None}
+        lines += [
+            f"  within     |{', '.join(region.names)}| ≤ {reach:g}, where an optimum lies inside"
+            for reach, region in reaches.items()
+        ]
         names = (f"{variable.name()} ({variable.size})" for variable in self.space.variables)
         lines.append(f"variables    β = {', '.join(names)}")
         return "\n".join(lines)
@@ -159,38 +159,32 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     space = _space(problem)
     found = Terms()
     gather(objective, np.array([float(sign)]), found)
-    for expression in found.unweighted:
+    for expression in found.finite:
         space.add_domain(expression)
     samples, features = _divided(space, found)
     blocks, added, linear = blocks_of(samples, found.linear)
-    losses = assemble(blocks, space.ends)
     slopes = np.zeros(space.p)
     constant = found.constant + added
     for leaf, weights in linear:
         slopes += space.matrix(leaf).T @ weights
         constant += float(weights @ leaf.offset)
-    regions = regions_of(space, [*space.features, *features], losses.scale)
+    regions = regions_of(space, [*space.features, *features])
     order = np.concatenate([region.places for region in regions])
     columns = _columns(space, order)
     X = _rows(blocks, columns, space.p, before)
 
-    certain = True
+    def build(reach: float, floor: float) -> Problem:
+        losses = assemble(blocks, floor)
+        for region in regions:
+            region.scale = losses.scale
+        return Problem(
+            X, losses.y, losses.loss, regularizer(regions, slopes[order] / losses.scale, reach),
+            weights=losses.weights, offset=losses.offset, fields=losses.fields,
+        )  # fmt: skip
 
-    def value() -> float:
-        nonlocal certain
-        found, certain = feasible_value(problem)
-        return (found - constant) / losses.scale
-
-    oracle = regularizer(regions, losses, X, slopes[order] / losses.scale, value)
-    made = Problem(
-        X, losses.y, losses.loss, oracle,
-        weights=losses.weights, offset=losses.offset, fields=losses.fields,
-    )  # fmt: skip
-    if not certain:
-        made.ground_text = f"sampled: {SOLVERS_POINT}; all else {made.ground_text}"
-    result = before.result if before is not None and _begins(before.result, made) else None
+    made, result = enclosed(build, regions, blocks, None if before is None else before.result)
     return CvxpyReading(
-        problem, made, losses.scale, constant, sign, order, space, blocks, regions, result
+        problem, made, regions[0].scale, constant, sign, order, space, blocks, regions, result
     )
 
 
@@ -203,14 +197,6 @@ def _space(problem: Any) -> Space:
     for asked in problem.constraints:
         space.add_constraint(asked)
     return space
-
-
-def _begins(result: Result | None, problem: Problem) -> bool:
-    """Whether a run can begin at the solution of a problem with other values of parameters."""
-    if result is None:
-        return False
-    shapes = len(result.w) == problem.n and len(result.beta) == problem.p
-    return shapes and bool(np.isfinite(problem.oracle.value(result.beta)))
 
 
 def _check_convex(objective: Any, sign: int, constraints: list[Any]) -> None:
@@ -251,7 +237,7 @@ def _divided(space: Space, found: Terms) -> tuple[list[Samples], list[Feature]]:
         else:
             rest.append(samples)
     if rest and ridges:
-        trial = regions_of(space, [*space.features, *penalties, *(f for _, f in ridges)], 1.0)
+        trial = regions_of(space, [*space.features, *penalties, *(f for _, f in ridges)])
         fitting = [r for r in trial if not r.rest and (r.kinds in RULES)]
         kept = [id(one.source) for r in fitting for one in r.asked if one.kind == "ridge"]
         penalties += [f for s, f in ridges if id(s) in kept]

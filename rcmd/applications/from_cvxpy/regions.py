@@ -24,14 +24,18 @@ class Unbounded(Exception):
 
 @dataclass
 class Region:
-    """Variables that constraints and penalties bind together; ``scale`` divides the penalties."""
+    """Variables that constraints and penalties bind together; ``scale`` divides the penalties.
+
+    ``reach`` is half the side of a cube around 0, where nothing else bounds them.
+    """
 
     space: Space
     places: Array
     features: dict[str, Feature]
     rest: list[Feature]
-    scale: float
-    level: float | None = None
+    scale: float = 1.0
+    reach: float | None = None
+    oracle: Any = None
 
     @property
     def p(self) -> int:
@@ -71,10 +75,10 @@ class Region:
         return feature.size if "≤" in kind else feature.size / self.scale
 
     def radius(self, kind: str) -> Any:
-        """That of a ball that was asked for; else what the level bounds; else none."""
+        """That of a ball that was asked for; else of one around the cube; else none."""
         if f"{kind} ≤" in self.features:
             return self.size(f"{kind} ≤")
-        return None if self.level is None else self.level / self.size(kind)
+        return None if self.reach is None else self.p * self.reach
 
     @property
     def asked(self) -> list[Feature]:
@@ -83,10 +87,22 @@ class Region:
         return [o for f in features for o in (f.source if isinstance(f.source, list) else [f])]
 
     @property
-    def nonnegative(self) -> bool:
-        """Whether the penalties are nowhere below 0, as far as CVXPY's rules say."""
-        penalties = [one for one in self.asked if not one.is_set and one.kind != "ridge"]
-        return all(one.source.is_nonneg() and (one.weights >= 0).all() for one in penalties)
+    def ends(self) -> tuple[Array, Array]:
+        """The ends of the variables, within the cube."""
+        lower, upper = self.lower, self.upper
+        if self.reach is None:
+            return lower, upper
+        below, above = (np.where(np.isfinite(end), end, 0.0) for end in (upper, lower))
+        return (
+            np.where(np.isfinite(lower), lower, np.minimum(below, 0.0) - self.reach),
+            np.where(np.isfinite(upper), upper, np.maximum(above, 0.0) + self.reach),
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Of the CVXPY variables."""
+        owners = np.searchsorted(list(self.space.starts.values()), self.places, side="right")
+        return [self.space.variables[k - 1].name() for k in np.unique(owners)]
 
     def centred(self, make: Callable[[], LinearMinOracle]) -> LinearMinOracle:
         """The oracle that ``make`` builds, moved to the centre of the features."""
@@ -95,7 +111,7 @@ class Region:
         return Translated(make(), centres[0]) if moved else make()
 
 
-def regions_of(space: Space, features: list[Feature], scale: float) -> list[Region]:
+def regions_of(space: Space, features: list[Feature]) -> list[Region]:
     """The variables in regions, those that nothing binds by what they are declared in."""
     features = _joined_groups(space, features)
     sets = [feature.places for feature in features]
@@ -116,7 +132,7 @@ def regions_of(space: Space, features: list[Feature], scale: float) -> list[Regi
     made = []
     for label in dict.fromkeys(labels.tolist()):
         inside = [feature for feature in features if labels[feature.places[0]] == label]
-        made.append(_region(space, np.flatnonzero(labels == label), inside, scale))
+        made.append(_region(space, np.flatnonzero(labels == label), inside))
     return made
 
 
@@ -134,7 +150,7 @@ def _joined_groups(space: Space, features: list[Feature]) -> list[Feature]:
     return [f for f in features if not any(f is one for one in alone)] + one_of_groups(alone)
 
 
-def _region(space: Space, places: Array, features: list[Feature], scale: float) -> Region:
+def _region(space: Space, places: Array, features: list[Feature]) -> Region:
     """The features by their kinds, added up; those that do not cover the region are the rest."""
     known: dict[str, Feature] = {}
     rest = []
@@ -165,7 +181,7 @@ def _region(space: Space, places: Array, features: list[Feature], scale: float) 
     alike = len(centres) == len(known) and all(np.array_equal(c, centres[0]) for c in centres)
     if any(c.any() for c in centres) and (boxed or not alike):
         rest, known = [*rest, *known.values()], {}
-    return Region(space, places, known, rest, scale)
+    return Region(space, places, known, rest)
 
 
 def same_array(one: Any, other: Any) -> bool:

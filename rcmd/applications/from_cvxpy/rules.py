@@ -41,22 +41,10 @@ def oracle_of(region: Region) -> LinearMinOracle:
     return _any(region) if rule is None else rule(region)
 
 
-def _box(region: Region) -> LinearMinOracle:
-    return Box(*_ends(region))
-
-
-def _ends(region: Region, reach: float = np.inf) -> tuple[Array, Array]:
-    """The ends of the variables, of which no optimum is farther than ``reach`` from 0."""
-    lower, upper = np.maximum(region.lower, -reach), np.minimum(region.upper, reach)
-    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+def _ends(region: Region) -> tuple[Array, Array]:
+    if not np.isfinite(region.ends).all():
         raise Unbounded
-    return lower, upper
-
-
-def _box_ridge(region: Region) -> LinearMinOracle:
-    strength = region.size("ridge")
-    reach = np.inf if region.level is None else (2 * region.level / strength) ** 0.5
-    return BoxRidge(*_ends(region, reach), strength)
+    return region.ends
 
 
 def _nonnegative(region: Region) -> LinearMinOracle:
@@ -65,8 +53,7 @@ def _nonnegative(region: Region) -> LinearMinOracle:
     if (region.lower < 0).any() or (centre is not None and centre.any()):
         return _any(region)
     strength = region.size("l1")
-    reach = np.inf if region.level is None else region.level / strength
-    return Tilted(Box(*_ends(region, reach)), np.full(region.p, strength))
+    return Tilted(Box(*_ends(region)), np.full(region.p, strength))
 
 
 def _groups(region: Region, kind: str) -> tuple[Array, Any]:
@@ -82,7 +69,9 @@ def _groups(region: Region, kind: str) -> tuple[Array, Any]:
 def _group_lasso(region: Region) -> GroupLasso:
     labels, weights = _groups(region, "groups")
     strength = region.size("groups") * region.features["groups"].more[1][0]
-    radius = None if region.level is None else region.level / strength
+    radius = region.radius("groups")
+    if radius is not None and weights is not None:
+        radius *= max(1.0, weights.max())
     return GroupLasso(labels, strength, radius, weights)
 
 
@@ -112,7 +101,7 @@ def _ridge_radius(region: Region) -> Any:
         return region.size("l2 ≤")
     if "groups ≤" in region.features:
         return _group_ball(region).radius
-    return None if region.level is None else (2 * region.level / region.size("ridge")) ** 0.5
+    return region.radius("ridge")
 
 
 def _ridge(region: Region) -> LinearMinOracle:
@@ -142,7 +131,7 @@ def _polytope(region: Region) -> LinearMinOracle:
         sides[equal] = G, np.concatenate([np.zeros(0), *(part[1] for part in own)])
     equations = sides[True] if len(sides[True][1]) else (None, None)
     try:
-        return Polytope(*sides[False], *equations, lower=region.lower, upper=region.upper)
+        return Polytope(*sides[False], *equations, lower=region.ends[0], upper=region.ends[1])
     except ValueError as fault:
         if "unbounded" in str(fault):
             raise Unbounded from None
@@ -207,8 +196,9 @@ def _kinds(*names: str) -> frozenset[str]:
 
 
 RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
-    _kinds("box"): _box,
-    _kinds("box", "ridge"): _box_ridge,
+    _kinds(): lambda r: Box(*_ends(r)),
+    _kinds("box"): lambda r: Box(*_ends(r)),
+    _kinds("box", "ridge"): lambda r: BoxRidge(*_ends(r), r.size("ridge")),
     _kinds("rows"): _polytope,
     _kinds("box", "rows"): _polytope,
     _kinds("box", "rows", "entropy"): _entropic,

@@ -6,7 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, links, read
-from rcmd.applications.from_cvxpy.formulas import NotElementwise, aligned, elementwise, exponent
+from rcmd.applications.from_cvxpy.formulas import (
+    STEEP,
+    NotElementwise,
+    aligned,
+    elementwise,
+    exponent,
+)
 from rcmd.rows.validation import Array
 
 
@@ -34,8 +40,8 @@ class Terms:
     linear: list[tuple[Affine, Array]] = field(default_factory=list)
     samples: list[Samples] = field(default_factory=list)
     others: list[Term] = field(default_factory=list)
-    unweighted: list[Any] = field(default_factory=list)
-    """Expressions of which some entries have the weight 0, and must be finite all the same."""
+    finite: list[Any] = field(default_factory=list)
+    """Expressions that must be finite, which their formulas or weights, perhaps 0, do not ask."""
 
 
 def gather(expression: Any, weights: Array, found: Terms) -> None:
@@ -75,8 +81,8 @@ def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
     leaves: list[Affine] = []
     formula = elementwise(expression, leaves)
     found.samples += signed(formula, leaves, weights, expression)
-    if not weights.all():
-        found.unweighted.append(expression)
+    if not weights.all() or "floor" not in formula:
+        found.finite.append(expression)
 
 
 def signed(formula: str, leaves: list[Affine], weights: Array, expression: Any) -> list[Samples]:
@@ -129,9 +135,9 @@ def _divergence(expression: Any, weights: Array, found: Terms) -> bool:
     if second.size < len(x):
         leaf = leaf.taken(np.zeros(len(x), dtype=int))
     if not x.all():
-        found.unweighted.append(expression)
+        found.finite.append(expression)
     found.constant += float(weights @ (x * np.log(np.where(x > 0, x, 1.0))))
-    found.samples += signed("log({0})", [leaf], -weights * x, expression)
+    found.samples += signed(STEEP["log"], [leaf], -weights * x, expression)
     if type(expression).__name__ == "kl_div":
         found.constant -= float(weights @ x)
         found.linear.append((leaf.mapped(weights[None]), np.ones(1)))

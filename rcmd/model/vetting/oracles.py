@@ -166,7 +166,7 @@ class OracleCheck:
             middle = (a + b) / 2
             found, mean = self._member(k, middle), (self.penalties[k] + self.penalties[i]) / 2
             square, sag = float((a - b) @ (a - b)), float(mean - found)
-            room = RELATIVE * (abs(float(mean)) + abs(float(found)))
+            room = RELATIVE * float(max(map(abs, (mean, found, *self.penalties))))
             if sag < -room:
                 expected = f"at most {float(mean):.10g}, half-way between two atoms: R is convex"
                 self.subject.refuse("penalty", self.at(k), float(found), expected)
