@@ -18,7 +18,7 @@ def modules_after(statement):
 def test_import_is_light():
     heavy = {"numba", "cvxpy", "sympy", "matplotlib", "sklearn", "flint"}
     heavy |= {"scipy.optimize", "scipy.sparse.linalg"}
-    assert not heavy & modules_after("import rcmd")
+    assert not (heavy | {"scipy"}) & modules_after("import rcmd")
     assert heavy & modules_after("import scipy.optimize"), "the check must see what it looks for"
     run = "import rcmd; rcmd.solve(rcmd.Problem([[1.0]], [1.0], 'logistic', 'l2:1'), tol=1{})"
     assert not heavy & modules_after(run.format("")), "corrections alone need no compiler"
@@ -44,7 +44,7 @@ def test_one_solve_runs_few_modules(tmp_path):
     command = [sys.executable, script, tmp_path / "rows"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("modules of")]
-    for (*_, job, solver, count), most in zip(lines, (60, 30, 40), strict=True):
+    for (*_, job, solver, count), most in zip(lines, (60, 31, 40), strict=True):
         assert solver == "rcmd.solver.solve", "the last of the names, in order"
         assert 10 < int(count) <= most, job
 

@@ -12,9 +12,8 @@ import numpy as np
 from rcmd.conjugates.base import SeparableConjugate
 from rcmd.jit.caching import fingerprint as code_fingerprint
 from rcmd.rows.disk import ArrayFile
-from rcmd.rows.late import is_sparse
 from rcmd.rows.operator import OperatorRows
-from rcmd.rows.validation import of_rcmd, unwrapped
+from rcmd.rows.validation import is_sparse, of_rcmd, unwrapped
 
 BLOCK_BYTES = 2**26
 

@@ -11,10 +11,10 @@ import numpy as np
 from rcmd.oracles.writing import FORMS, KEPT, form_of, written_atom
 from rcmd.rows import Rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
-from rcmd.rows.late import cp as cp
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.validation import Array as Array
 from rcmd.rows.validation import as_array, checked_numbers, positive
+from rcmd.rows.validation import cp as cp
 
 Vector: TypeAlias = Annotated[Any, "vector"]
 Matrix: TypeAlias = Annotated[Any, "matrix"]

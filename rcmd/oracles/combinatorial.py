@@ -10,8 +10,7 @@ import numpy as np
 
 from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle, Pairs, cp
 from rcmd.rows.atoms import SparseAtom
-from rcmd.rows.late import sp
-from rcmd.rows.validation import as_array, positive, positive_counts
+from rcmd.rows.validation import as_array, positive, positive_counts, sp
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from rcmd.oracles.base import Array, cp
 from rcmd.oracles.linear_programmes import DUAL, PRIMAL, TOLERANCE, HighsModel, OnProgramme
 from rcmd.rows import BilinearRows, Rows
 from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.late import sp
-from rcmd.rows.validation import positive_counts
+from rcmd.rows.validation import positive_counts, sp
 
 
 class Splitting(HighsModel):

@@ -10,9 +10,8 @@ import numpy as np
 from rcmd.oracles.base import Array, Block, LinearMinOracle, Vector, blocks_of
 from rcmd.rows import Rows, as_rows
 from rcmd.rows.atoms import Atom, DenseAtom, SparseAtom
-from rcmd.rows.late import sp
 from rcmd.rows.layouts import InnerRows
-from rcmd.rows.validation import check_kind, positive, positive_counts
+from rcmd.rows.validation import check_kind, positive, positive_counts, sp
 
 
 class Decorated(LinearMinOracle):

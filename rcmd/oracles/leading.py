@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcmd.rows.late import is_sparse
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, is_sparse
 
 Apply = Callable[[Array], Array]
 

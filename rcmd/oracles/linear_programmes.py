@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rcmd.oracles.base import IN_FLOATS, Array, LinearMinOracle
-from rcmd.rows.late import Late, sp
+from rcmd.rows.validation import Late, sp
 
 highs = Late("highspy")
 

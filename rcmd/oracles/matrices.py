@@ -10,9 +10,8 @@ from rcmd.oracles.base import IRRATIONAL, ZERO, Array, LinearMinOracle, NormBall
 from rcmd.oracles.leading import EPSILON, Spectrum, gram, symmetric
 from rcmd.rows import MatrixEntries, Rows
 from rcmd.rows.atoms import Atom, RankOneAtom
-from rcmd.rows.late import is_sparse
 from rcmd.rows.lowrank import DROPPED, LowRank
-from rcmd.rows.validation import positive_counts
+from rcmd.rows.validation import is_sparse, positive_counts
 
 SEED = 20200101
 """Of the random starts: the same question gets the same answer."""

@@ -12,8 +12,7 @@ from rcmd.oracles.linear_programmes import OnProgramme, Programme
 from rcmd.oracles.vectors import dot, first_largest, leading
 from rcmd.rows import Rows
 from rcmd.rows.atoms import DenseAtom
-from rcmd.rows.late import is_sparse, sp
-from rcmd.rows.validation import as_array, checked_numbers
+from rcmd.rows.validation import as_array, checked_numbers, is_sparse, sp
 
 RANGE_ROWS = 1000
 """Up to so many rows, M_j is found by linear programmes; beyond, from the bounding box."""

@@ -4,7 +4,7 @@
 - ``sparse`` (with ``sparse_kernels``), ``disk``, ``operator``, ``matrix_rows``: the other layouts.
 - ``atoms``: what oracles return; ``lowrank``: a matrix β kept as a sum of rank-one matrices.
 - ``validation``: checks of user input; ``matrix_files``: numbers from files.
-- ``processes``: ranks, and cancellation; ``late``: packages that are imported when used.
+- ``processes``: ranks, and cancellation.
 """
 
 from rcmd.rows.base import DenseRows, Rows

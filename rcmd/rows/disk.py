@@ -16,9 +16,8 @@ import numpy as np
 
 from rcmd.rows.atoms import Atom
 from rcmd.rows.base import DenseRows, Rows
-from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, is_sparse, sp
 
 BLOCK = 2**20
 """Entries read at a time, 8 to 12 MB; a longer row is a block of its own."""

@@ -8,10 +8,9 @@ import numpy as np
 
 from rcmd.rows.base import DenseRows, Rows
 from rcmd.rows.disk import DiskRows
-from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.operator import OperatorRows
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import Array, as_array, as_doubles, checked_numbers
+from rcmd.rows.validation import Array, as_array, as_doubles, checked_numbers, is_sparse, sp
 
 
 def as_rows(X: Any) -> Rows:

@@ -6,9 +6,8 @@ import numpy as np
 
 from rcmd.rows.atoms import Atom, RankOneAtom, SparseAtom
 from rcmd.rows.base import Rows
-from rcmd.rows.late import sp
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import Array, as_array, checked_numbers, positive_counts
+from rcmd.rows.validation import Array, as_array, checked_numbers, positive_counts, sp
 
 LARGEST_MATRIX = 10**7
 """Entries up to which X itself is formed, for solvers that need it."""

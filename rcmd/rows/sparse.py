@@ -9,8 +9,7 @@ import numpy as np
 
 from rcmd.rows.atoms import Atom, SparseAtom
 from rcmd.rows.base import BLOCK_ENTRIES, Rows, read_only
-from rcmd.rows.late import sp
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, sp
 
 COMPILED_FROM = 2**17
 """Entries from which on a pass is worth compiled code; with fewer, numba is not imported."""

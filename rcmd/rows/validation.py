@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
+from importlib import import_module
 from numbers import Integral, Rational, Real
 from typing import Any
 
@@ -18,9 +19,37 @@ Array = npt.NDArray[Any]
 DISTRIBUTION = "rcmd-opt"
 """The name of this package for pip: on the package index, rcmd is another one."""
 
-
 LONGEST = 300
 """Characters of an error that are told in another one."""
+
+
+class Late:
+    """A package that is imported when it is first used, and not to be fingerprinted."""
+
+    def __init__(self, name: str) -> None:
+        self._name = self.fingerprint = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        try:
+            package = import_module(self._name)
+        except ImportError:
+            raise ImportError(
+                f"this needs the package {self._name}, which is not installed; expected it to be: "
+                f"pip install {self._name}"
+            ) from None
+        return getattr(package, attribute)
+
+
+cp = Late("cvxpy")
+"""CVXPY, which takes a second to import and is needed for ground truth alone."""
+
+sp: Any = Late("scipy.sparse")
+"""SciPy's sparse matrices, which take as long to import as all of rcmd; dense data need none."""
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether this is a sparse matrix or array, which nobody has before they were imported."""
+    return "scipy.sparse" in sys.modules and bool(sp.issparse(value))
 
 
 class FileError(ValueError):

@@ -255,6 +255,7 @@ def test_a_start_beyond_its_bounds_by_rounding_is_taken_back() -> None:
     start[0] = 0.0
     assert abs(start[1:]).min() > 0.01
     correction = CoordinateCorrection(problem, start)
+    assert problem.oracle.violation(start) > 0 == problem.oracle.violation(correction.here.beta)
     correction.round(np.inf, 1e-12)
     assert not correction.outside
     assert correction.here.gap <= 1e-12

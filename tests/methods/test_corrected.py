@@ -472,6 +472,8 @@ def test_gram_matrices() -> None:
     unsorted = sp.csr_array(Z)[:, order]
     assert np.allclose(gram(sp.csr_array(unsorted), c), expected[np.ix_(order, order)], atol=1e-12)
     assert not np.allclose(gram(Z, 2 * c), expected)
+    for c in (np.full(300, 0.25), 1 + 0.01 * rng.random(300)):  # all equal, and nearly so
+        assert np.allclose(gram(Z, c), Z.T @ np.diag(c) @ Z, atol=1e-12)
 
 
 @pytest.mark.parametrize("oracle", [*POLYTOPES, Ridge(0.1, 2.0), L2Ball(2.0)], ids=repr)

@@ -10,9 +10,8 @@ import numpy as np
 
 from rcmd.rows.atoms import Atom, SparseAtom
 from rcmd.rows.base import DenseRows, Rows, dense_gram
-from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.sparse import SomeColumns, both_sides
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, is_sparse, sp
 
 
 def beside(left: Any, kept: Array, right: Any) -> Any:

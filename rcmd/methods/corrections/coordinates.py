@@ -11,10 +11,9 @@ from rcmd.model.problem import Problem
 from rcmd.oracles.base import CoordinateRule, coordinate_rule_of
 from rcmd.oracles.vectors import largest
 from rcmd.rows.base import DenseRows
-from rcmd.rows.late import is_sparse, sp
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import Array
+from rcmd.rows.validation import Array, is_sparse, sp
 
 FEWEST_COLUMNS = 200
 """Columns that a step takes up, at least; all that are not at rest where these are fewer."""

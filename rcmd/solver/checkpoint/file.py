@@ -20,9 +20,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from rcmd.rows.atoms import Atom, DenseAtom, RankOneAtom, SparseAtom
-from rcmd.rows.late import sp
 from rcmd.rows.lowrank import LowRank
-from rcmd.rows.validation import Array, FileError, one_line
+from rcmd.rows.validation import Array, FileError, one_line, sp
 
 TREE = "rcmd.json"
 """The name of the first member."""
