@@ -12,9 +12,9 @@ Hypotheses: (A); (B); (S); (M); (P); the rows are multiples of one
 Verdict: REPAIRED
 Correction: on the line $t = v^T\beta$, with $t^{*} = v^T\beta^{*}$, let $\psi(t) =
     \frac1n\sum_jD_{l_j}(c_jt,c_jt^{*})$ and $m(t) = \frac1n\sum_j(l_j'(c_jt)-w_j^{*})\nu_j$, $\nu$
-    the martingale of (thm:strong-base). That entry, without its last term, gives
-    $\Gamma\,\mathbb{E}\,\mathrm{gap} \le (T-1)a+\mathbb{E}\,m(\bar t)$, for $\mathbb{E}w_j^{*}
-    \nu_j = 0$. By Cauchy $m(t)^2 \le
+    the martingale of (thm:strong-base). That entry, in which batches put N and $\sigma_b$ for n and
+    $\sigma$, gives without its last term $\Gamma\,\mathbb{E}\,\mathrm{gap} \le
+    (T-1)a+\mathbb{E}\,m(\bar t)$, for $\mathbb{E}w_j^{*} \nu_j = 0$. By Cauchy $m(t)^2 \le
     (\psi(t)+\varepsilon|t-t^{*}|)\int\frac{m'^2}{|\psi'|+\varepsilon}$ for every $\varepsilon > 0$,
     and no t is random in the integral: if $\mathbb{E}\,m'^2 \le B\psi''$ its mean is at most
     $2B\ln(1+\frac{\Lambda\omega}{2\varepsilon})$, $\Lambda = \frac1n\sum_j\gamma_jc_j^2$ and

@@ -99,10 +99,11 @@ def hunt(
 
     In the place of E[gap] is what the bound is ``of``: the gap of the worst run, or D* − E[D].
 
-    Problems have up to four rows and two variables, losses whose kinks lie anywhere, a γ_j for
-    each row, batches, sets of all sizes, and parabolas whose centre lies in their set or out of
-    it; bounds of Theorem I are put to importance sampling too. Of each the expectation is over
-    all sequences of batches, and a problem that breaks a hypothesis of the bound is passed over.
+    Problems have up to four rows and two variables, or one variable a row, losses whose kinks lie
+    anywhere, a γ_j for each row, batches, sets of all sizes, and parabolas whose centre lies in
+    their set or out of it; bounds of Theorem I are put to importance sampling too. Of each the
+    expectation is over all sequences of batches, and a problem that breaks a hypothesis of the
+    bound is passed over.
 
     Parameters
     ----------

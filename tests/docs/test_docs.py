@@ -27,12 +27,11 @@ PACKAGES = (
     "rcmd", "rcmd.conjugates", "rcmd.datasets", "rcmd.lab.demos", "rcmd.distributed",
     "rcmd.conjugates.expressions", "rcmd.methods", "rcmd.oracles", "rcmd.plotting",
     "rcmd.theory", "rcmd.theory.replicates", "rcmd.rows", "rcmd.testing",
-    "rcmd.theory.proof_trace", "rcmd.applications.from_cvxpy", *OPTIONAL,
+    "rcmd.theory.proof_trace", "rcmd.applications.from_cvxpy", "rcmd.model.bounds", *OPTIONAL,
 )  # fmt: skip
 """Public packages, whose ``__all__`` is documented."""
 
 MODULES = (
-    "rcmd.model.bounds",
     "rcmd.applications.completion",
     "rcmd.applications.cur",
     "rcmd.applications.nonsmooth",

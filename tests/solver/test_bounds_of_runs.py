@@ -237,6 +237,7 @@ def test_descriptions_show_nothing_below_rounding() -> None:
 def test_every_fact_is_a_hypothesis_of_every_bound() -> None:
     for bound in bounds.all_bounds():
         constants = problem(Ridge(0.5)).constants(2 if bound.name.startswith("remark") else 1)
+        constants = replace(constants, parallel=True)  # as if p were 1
         run = bounds.RunFacts(constants, bound.schedule)
         assert all(holds for _, holds in bound.hypotheses(run))
         assert bound.broken(run) == ""
