@@ -130,7 +130,7 @@ class Rows(ABC):
         return self.rmatvec(weights * self.matvec(v))
 
     def products(self, beta: Any, w: Array) -> tuple[Array, Any]:
-        """Xβ and Xᵀw, to the bit those of ``matvec`` and ``rmatvec``."""
+        """Xβ and Xᵀw."""
         return self.matvec(beta), self.rmatvec(w)
 
     def spectral_energy(self, scales: Array) -> float:
@@ -188,18 +188,29 @@ class DenseRows(Rows):
         if self.array.dtype != np.float32:
             return w @ self.array
         total = np.zeros(self.p)
-        for rows in self._blocks():
+        for rows in self._blocks(BLOCK_ENTRIES):
             total += w[rows] @ self.array[rows]
         return total
 
     def normal_product(self, weights: Array, v: Array) -> Array:
         if self.array.dtype != float or self.array.size <= PRODUCT_ENTRIES:
             return super().normal_product(weights, v)
-        total, height = np.zeros(self.p), max(1, PRODUCT_ENTRIES // self.p)
-        for start in range(0, self.n, height):  # a block stays in the cache for both products
-            block = self.array[start : start + height]
-            total += (weights[start : start + height] * (block @ v)) @ block
+        total = np.zeros(self.p)
+        for rows in self._blocks(PRODUCT_ENTRIES):
+            block = self.array[rows]
+            total += (weights[rows] * (block @ v)) @ block
         return total
+
+    def products(self, beta: Array, w: Array) -> tuple[Array, Array]:
+        plain = self.compilable and self.array.dtype == float
+        if not plain or self.array.size <= PRODUCT_ENTRIES:
+            return super().products(beta, w)
+        sums, total = np.empty(self.n), np.zeros(self.p)
+        for rows in self._blocks(PRODUCT_ENTRIES):
+            block = self.array[rows]
+            sums[rows] = block @ beta
+            total += w[rows] @ block
+        return sums, total
 
     def square_norms(self) -> Array:
         return self._square_norms
@@ -266,11 +277,14 @@ class DenseRows(Rows):
 
     def reduce(self, function: Callable[[Array, Array], Array]) -> Array:
         columns = np.arange(self.p)
-        blocks = (self.array[rows].astype(self.number_type, copy=False) for rows in self._blocks())
+        blocks = (
+            self.array[rows].astype(self.number_type, copy=False)
+            for rows in self._blocks(BLOCK_ENTRIES)
+        )
         return np.concatenate([function(block, columns) for block in blocks])
 
-    def _blocks(self) -> list[slice]:
-        height = max(1, BLOCK_ENTRIES // self.p)
+    def _blocks(self, entries: int) -> list[slice]:
+        height = max(1, entries // self.p)
         return [slice(start, start + height) for start in range(0, self.n, height)]
 
     def as_matrix(self) -> Array:

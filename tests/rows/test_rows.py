@@ -161,6 +161,9 @@ def test_products_in_one_sweep(kind: Any, entries: int, monkeypatch: pytest.Monk
     v = np.arange(P) / 2 - 1
     product = rows.normal_product(weights, v)
     np.testing.assert_array_equal(product, matrix().T @ (weights * (matrix() @ v)))
+    predictions, sums = rows.products(v, weights)
+    np.testing.assert_array_equal(predictions, matrix() @ v)
+    np.testing.assert_array_equal(sums, matrix().T @ weights)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
