@@ -26,6 +26,10 @@ class SparseRows(Rows):
         self.n, self.p = matrix.shape
         self.compilable = type(self) is SparseRows
 
+    @property
+    def _entries(self) -> tuple[Array, Array, Array]:
+        return self.matrix.data, self.matrix.indices, self.matrix.indptr
+
     @cached_property
     def _transposed(self) -> Any:
         """Xᵀ, of the same arrays."""
@@ -56,25 +60,30 @@ class SparseRows(Rows):
         np.add.at(total, block.indices, repeated * block.data)
 
     def matvec(self, beta: Array) -> Array:
-        if self.matrix.dtype != np.float32:
+        if self.matrix.nnz < COMPILED_FROM:
             return np.asarray(self.matrix @ beta)
-        return self._by_row(lambda data, columns: data * beta[columns])
+        from rcmd.rows.sparse_kernels import weighted_sums
+
+        sums = np.empty(self.n)
+        weighted_sums(*self._entries, np.require(beta, float, ["C", "W"]), sums)
+        return sums
 
     def rmatvec(self, w: Array) -> Array:
-        if self.matrix.dtype != np.float32:
+        if self.matrix.nnz < COMPILED_FROM:
             return np.asarray(self._transposed @ w)
-        total = np.zeros(self.p)
-        for rows in self._blocks():
-            total += self.matrix[rows].T @ w[rows]
-        return total
+        from rcmd.rows.sparse_kernels import column_sums
+
+        sums = np.zeros(self.p)
+        column_sums(*self._entries, np.require(w, float, ["C", "W"]), sums)
+        return sums
 
     def normal_product(self, weights: Array, v: Array) -> Array:
         if self.matrix.nnz < COMPILED_FROM:
             return super().normal_product(weights, v)
         from rcmd.rows.sparse_kernels import weighted_products
 
-        matrix, total = self.matrix, np.zeros(self.p)
-        weighted_products(matrix.data, matrix.indices, matrix.indptr, weights, v, total)
+        total = np.zeros(self.p)
+        weighted_products(*self._entries, weights, v, total)
         return total
 
     def square_norms(self) -> Array:
@@ -160,62 +169,11 @@ class SparseRows(Rows):
         return dense
 
 
-class SomeColumns:
-    """The entries of X in the distinct, ascending ``columns``, row by row.
-
-    Examples
-    --------
-    >>> from rcmd.rows import as_rows
-    >>> import scipy.sparse as sp
-    >>> rows = as_rows(sp.csr_array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]]))
-    >>> SomeColumns(rows, np.array([1, 2])).gram(np.ones(2))
-    array([[13., 12.],
-           [12., 16.]])
-    >>> SomeColumns(rows, np.array([1, 2])).matvec(np.array([0.0, 1.0, -1.0]))
-    array([ 2., -1.])
-    """
-
-    def __init__(self, rows: SparseRows, columns: Array) -> None:
-        from rcmd.rows.sparse_kernels import count, pick
-
-        matrix, self.columns = rows.matrix, columns
-        places = np.full(rows.p, -1, dtype=np.int32)
-        places[columns] = np.arange(len(columns))
-        size = count(matrix.indices, places)
-        values, where = np.empty(size + 1), np.empty(size + 1, dtype=np.int32)
-        offsets = np.zeros(rows.n + 1, dtype=matrix.indptr.dtype)
-        data = matrix.data, matrix.indices, matrix.indptr
-        pick(*data, places, values, where, offsets)
-        self.entries = values, where, offsets
-
-    def matvec(self, beta: Array) -> Array:
-        """Xβ for a β that is 0 in all other columns; to the bit, where X is in double precision."""
-        from rcmd.rows.sparse_kernels import weighted_sums
-
-        sums = np.empty(len(self.entries[2]) - 1)
-        weighted_sums(*self.entries, beta[self.columns], sums)
-        return sums
-
-    def rmatvec(self, w: Array) -> Array:
-        """Σ_j w_j x_jk for every column k."""
-        from rcmd.rows.sparse_kernels import column_sums
-
-        sums = np.zeros(len(self.columns))
-        column_sums(*self.entries, w, sums)
-        return sums
-
-    def gram(self, curvatures: Array) -> Array:
-        """Σ_j c_j x_jk x_jl for the columns k and l."""
-        from rcmd.rows.sparse_kernels import sparse_gram
-
-        total = np.zeros((len(self.columns),) * 2)
-        sparse_gram(*self.entries, curvatures, total)
-        return both_sides(total)
-
-
 def both_sides(half: Array) -> Array:
     """The symmetric matrix of which each entry stands on one side of the diagonal only."""
-    return half + half.T - np.diag(np.diag(half))
+    whole: Array = half + half.T
+    np.fill_diagonal(whole, half.diagonal())
+    return whole
 
 
 def _fold_rows(entries: Array, indptr: Array, fold: np.ufunc = np.add) -> Array:
