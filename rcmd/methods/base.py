@@ -228,6 +228,9 @@ class Progress(ABC):
         if len(warm_start.w) == self.problem.n:
             best.offer_dual(warm_start.w)
 
+    def follow(self, earlier: "Progress") -> None:  # noqa: B027 (most have nothing to take)
+        """Take over, before the first step, what ``earlier`` found in the data for another R."""
+
     def offer(self, best: BestPair) -> tuple[Any, Array]:
         """Offer β̄ with one w, and with more where that costs little; returns the averages."""
         beta, w_average = self.feasible_averages()

@@ -87,9 +87,9 @@ class Corrected(Method):
 
         warm = None if warm_start is None else checked_start(problem, warm_start)
 
-        def first() -> Correction:
+        def first(earlier: Correction | None) -> Correction:
             if warm is not None:
-                return correction_for(problem, warm, warm, sampled=False)
+                return correction_for(problem, warm, warm, sampled=False, earlier=earlier)
             zero = problem.rows.zero()
             inside = not math.isinf(problem.oracle.value(zero))
             beta = zero if inside else problem.oracle.argmin(zero).dense(zero)
@@ -108,14 +108,14 @@ class CorrectedProgress(Progress):
     plain steps, is called only if these are needed.
     """
 
-    not_kept = ("_tol", "_max_gradients", "_reached")
+    not_kept = ("_tol", "_max_gradients", "_reached", "_earlier")
 
     def __init__(
         self,
         problem: Problem,
         plain: Callable[[], Progress],
         size: int,
-        first: Callable[[], Correction] | None,
+        first: Callable[[Correction | None], Correction] | None,
     ) -> None:
         self.problem, self._start_plain, self._first = problem, plain, first
         self.constants_batch, self.steps_per_pass = size, problem.n / size
@@ -127,6 +127,7 @@ class CorrectedProgress(Progress):
         self._before: tuple[int, Any] | None = None
         self._last: tuple[int, Any] | None = None
         self._correction: Correction | None = None
+        self._earlier: Correction | None = None
         self._reached: Point | None = None
         if first is None:
             self._follow_plain()
@@ -212,7 +213,7 @@ class CorrectedProgress(Progress):
         with np.errstate(all="ignore"):  # a step that is NaN is not taken
             if self._correction is None:
                 self._correction = self._begun()
-                self._start = None
+                self._start = self._earlier = None
             self._count()
             passes = (self._max_gradients - self.gradients) / self.problem.n
             correction = copy(self._correction)
@@ -232,7 +233,7 @@ class CorrectedProgress(Progress):
     def _begun(self) -> Correction:
         """The corrections, from the best point so far or at once."""
         if self._at_once and self._first is not None:
-            return self._first()
+            return self._first(self._earlier)
         return correction_for(self.problem, self._start, self.plain.averages()[0])
 
     def advance(self, steps: int) -> None:
@@ -268,6 +269,12 @@ class CorrectedProgress(Progress):
     def offer_start(self, best: BestPair, warm_start: Any) -> None:
         if not self._at_once:  # else the first round offers it, or what is better
             super().offer_start(best, warm_start)
+
+    def follow(self, earlier: Progress) -> None:
+        ours, theirs = self.problem, earlier.problem
+        if isinstance(earlier, CorrectedProgress):
+            same = ours.rows is theirs.rows and ours.losses is theirs.losses
+            self._earlier = earlier._correction if same else None
 
     def offer(self, best: BestPair) -> tuple[Any, Array]:
         """Offer the point reached, and decide how to continue."""

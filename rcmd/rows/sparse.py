@@ -25,6 +25,12 @@ class SparseRows(Rows):
         self.n, self.p = matrix.shape
         self.compilable = type(self) is SparseRows
 
+    @property
+    def _entries(self) -> list[Array]:
+        """Values, columns and offsets, to be read: for arrays to write kernels compile anew."""
+        matrix = self.matrix
+        return [read_only(a.view()) for a in (matrix.data, matrix.indices, matrix.indptr)]
+
     @cached_property
     def _transposed(self) -> Any:
         """Xᵀ, of the same arrays."""
@@ -55,36 +61,39 @@ class SparseRows(Rows):
         np.add.at(total, block.indices, repeated * block.data)
 
     def matvec(self, beta: Array) -> Array:
-        if self.matrix.dtype != np.float32:
+        if self.matrix.nnz < COMPILED_FROM:
             return np.asarray(self.matrix @ beta)
-        return self._by_row(lambda data, columns: data * beta[columns])
+        from rcmd.rows.sparse_kernels import weighted_sums
+
+        sums = np.empty(self.n)
+        weighted_sums(*self._entries, _doubles(beta), sums)
+        return sums
 
     def rmatvec(self, w: Array) -> Array:
-        if self.matrix.dtype != np.float32:
+        if self.matrix.nnz < COMPILED_FROM:
             return np.asarray(self._transposed @ w)
-        total = np.zeros(self.p)
-        for rows in self._blocks():
-            total += self.matrix[rows].T @ w[rows]
-        return total
+        from rcmd.rows.sparse_kernels import column_sums
+
+        sums = np.zeros(self.p)
+        column_sums(*self._entries, _doubles(w), sums)
+        return sums
 
     def normal_product(self, weights: Array, v: Array) -> Array:
-        if self.matrix.nnz < COMPILED_FROM:
+        if not self._pays:
             return super().normal_product(weights, v)
         from rcmd.rows.sparse_kernels import weighted_products
 
-        matrix, total = self.matrix, np.zeros(self.p)
-        weighted_products(matrix.data, matrix.indices, matrix.indptr, weights, v, total)
+        total = np.zeros(self.p)
+        weighted_products(*self._entries, _doubles(weights), _doubles(v), total)
         return total
 
     def products(self, beta: Array, w: Array) -> tuple[Array, Array]:
-        if not self._pays or self.matrix.dtype != np.float64:
+        if not self._pays:
             return super().products(beta, w)
         from rcmd.rows.sparse_kernels import both_products
 
-        matrix, sums, total = self.matrix, np.empty(self.n), np.zeros(self.p)
-        given = matrix.data, matrix.indices, matrix.indptr, beta, w
-        # Arrays that may be written are of another type, for which a kernel is compiled anew.
-        both_products(*(read_only(part.view()) for part in given), sums, total)
+        sums, total = np.empty(self.n), np.zeros(self.p)
+        both_products(*self._entries, _doubles(beta), _doubles(w), sums, total)
         return sums, total
 
     @property
@@ -108,8 +117,8 @@ class SparseRows(Rows):
             return read_only(self._by_row(lambda data, _: abs(data), np.maximum))
         from rcmd.rows.sparse_kernels import peaks
 
-        found = np.empty(self.n)
-        peaks(*(read_only(part.view()) for part in (self.matrix.data, self.matrix.indptr)), found)
+        found, (data, _, offsets) = np.empty(self.n), self._entries
+        peaks(data, offsets, found)
         return read_only(found)
 
     @property
@@ -181,62 +190,16 @@ class SparseRows(Rows):
         return dense
 
 
-class SomeColumns:
-    """The entries of X in the distinct, ascending ``columns``, row by row.
-
-    Examples
-    --------
-    >>> from rcmd.rows import as_rows
-    >>> import scipy.sparse as sp
-    >>> rows = as_rows(sp.csr_array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]]))
-    >>> SomeColumns(rows, np.array([1, 2])).gram(np.ones(2))
-    array([[13., 12.],
-           [12., 16.]])
-    >>> SomeColumns(rows, np.array([1, 2])).matvec(np.array([0.0, 1.0, -1.0]))
-    array([ 2., -1.])
-    """
-
-    def __init__(self, rows: SparseRows, columns: Array) -> None:
-        from rcmd.rows.sparse_kernels import count, pick
-
-        matrix, self.columns = rows.matrix, columns
-        places = np.full(rows.p, -1, dtype=np.int32)
-        places[columns] = np.arange(len(columns))
-        size = count(matrix.indices, places)
-        values, where = np.empty(size + 1), np.empty(size + 1, dtype=np.int32)
-        offsets = np.zeros(rows.n + 1, dtype=matrix.indptr.dtype)
-        data = matrix.data, matrix.indices, matrix.indptr
-        pick(*data, places, values, where, offsets)
-        self.entries = values, where, offsets
-
-    def matvec(self, beta: Array) -> Array:
-        """Xβ for a β that is 0 in all other columns; to the bit, where X is in double precision."""
-        from rcmd.rows.sparse_kernels import weighted_sums
-
-        sums = np.empty(len(self.entries[2]) - 1)
-        weighted_sums(*self.entries, beta[self.columns], sums)
-        return sums
-
-    def rmatvec(self, w: Array) -> Array:
-        """Σ_j w_j x_jk for every column k."""
-        from rcmd.rows.sparse_kernels import column_sums
-
-        sums = np.zeros(len(self.columns))
-        column_sums(*self.entries, w, sums)
-        return sums
-
-    def gram(self, curvatures: Array) -> Array:
-        """Σ_j c_j x_jk x_jl for the columns k and l."""
-        from rcmd.rows.sparse_kernels import sparse_gram
-
-        total = np.zeros((len(self.columns),) * 2)
-        sparse_gram(*self.entries, curvatures, total)
-        return both_sides(total)
+def _doubles(vector: Array) -> Array:
+    """The vector as kernels take it, to be read."""
+    return read_only(np.ascontiguousarray(vector, dtype=float).view())
 
 
 def both_sides(half: Array) -> Array:
     """The symmetric matrix of which each entry stands on one side of the diagonal only."""
-    return half + half.T - np.diag(np.diag(half))
+    whole: Array = half + half.T
+    np.fill_diagonal(whole, half.diagonal())
+    return whole
 
 
 def _fold_rows(entries: Array, indptr: Array, fold: np.ufunc = np.add) -> Array:

@@ -48,8 +48,9 @@ def column_sums(values, columns, offsets, weights, sums):
     """``sums[k] += Σ_j weights[j] x_jk``."""
     one = np.uint64(1)
     for j in range(np.uint64(offsets.size - 1)):
+        weight = weights[j]
         for a in range(np.uint64(offsets[j]), np.uint64(offsets[j + one])):
-            sums[np.uint64(columns[a])] += values[a] * weights[j]
+            sums[np.uint64(columns[a])] += values[a] * weight
 
 
 @kernel
@@ -119,6 +120,36 @@ def sparse_gram(values, columns, offsets, curvatures, total):
             scaled, row = curvatures[j] * values[a], total[np.uint64(columns[a])]
             for b in range(start, a + one):
                 row[np.uint64(columns[b])] += scaled * values[b]
+
+
+@kernel
+def grow_gram(values, columns, offsets, places, held, roots, buffers, total):
+    """``total += Σ_j (r_j z_jk)(r_j z_jl)`` of new columns k and columns l taken.
+
+    Column k of X is ``places[k]`` of those taken, or none below 0; from ``held`` on it is new and
+    row ``places[k] − held`` of ``total``. Of two new ones the pair stands on one side only.
+    """
+    (found, where), one = buffers, np.uint64(1)
+    for j in range(np.uint64(offsets.size - 1)):
+        first, last, root = np.uint64(offsets[j]), np.uint64(offsets[j + one]), roots[j]
+        new = np.uint64(0)
+        for a in range(first, last):
+            place = places[np.uint64(columns[a])]
+            found[new], where[new] = root * values[a], place
+            new += np.uint64(place >= held)
+        if new == 0:
+            continue
+        end = new
+        for a in range(first, last if held > 0 else first):
+            place = places[np.uint64(columns[a])]
+            found[end], where[end] = root * values[a], place
+            end += np.uint64(0 <= place < held)
+        for a in range(new):
+            scaled, row = found[a], total[np.uint64(where[a] - held)]
+            for b in range(a + one):
+                row[np.uint64(where[b])] += scaled * found[b]
+            for b in range(new, end):
+                row[np.uint64(where[b])] += scaled * found[b]
 
 
 @kernel

@@ -16,7 +16,8 @@ from rcmd.rows.lowrank import LowRank
 from rcmd.rows.validation import Array
 from rcmd.solver.history import StopReason
 from rcmd.solver.result import Result
-from rcmd.solver.solve import Options, solve
+from rcmd.solver.run import Run
+from rcmd.solver.solve import Options, iterate
 
 
 class SolutionPath(tuple[Result, ...]):
@@ -81,8 +82,8 @@ def path(
     """Solve ``problem`` for each radius (or strength), each from the solution before.
 
     Sets are visited from the smallest to the largest, so that every solution lies in the next
-    set. Takes the options of ``solve``; ``tol`` is the gap certified at every value. Ctrl-C returns
-    the values reached so far.
+    set; what a run found in the data is not computed again. Takes the options of ``solve``; ``tol``
+    is the gap certified at every value. Ctrl-C returns the values reached so far.
 
     Examples
     --------
@@ -140,13 +141,17 @@ def steps(
     ordered = sorted(oracles.items(), key=itemgetter(0), reverse=parameter == "strength")
 
     def visit() -> Iterator[tuple[float, Result]]:
+        before: Run | None = None
         last: Result | None = None
         for value, oracle in ordered:
             changed = problem.with_oracle(oracle)
             # Sets that are not nested, such as simplices, hold no earlier solution.
             if last is not None and not math.isinf(changed.oracle.value(last.beta)):
                 options["warm_start"] = last
-            last = solve(changed, **options)
+            run = iterate(changed, **options)
+            if before is not None:
+                run.progress.follow(before.progress)
+            before, last = run, run.finish()
             yield value, last
             if last.stop is StopReason.INTERRUPTED:
                 return

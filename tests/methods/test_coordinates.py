@@ -1,6 +1,7 @@
 """Corrections coordinate by coordinate: their models, their faces, and what follows a border."""
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,15 @@ from rcmd import (
     Product,
     solve,
 )
-from rcmd.methods.corrections import coordinates
+from rcmd.methods.corrections import columns, coordinates
+from rcmd.methods.corrections.columns import KeptGram
 from rcmd.methods.corrections.coordinates import CoordinateCorrection, rule_of, stationarity
-from rcmd.methods.corrections.hull import HullCorrection, continued, correction_for
+from rcmd.methods.corrections.hull import (
+    HullCorrection,
+    continued,
+    correction_for,
+    correction_to_load,
+)
 
 RULES = np.array([[0.3, 0.0, -np.inf, np.inf], [0.0, 0.2, -0.4, 0.1], [0.1, 0.5, -1.0, 2.0]])
 
@@ -121,18 +128,117 @@ def test_many_columns(few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < np.count_nonzero(result.beta) < 45
 
 
-@pytest.mark.parametrize("oracle", [L1Penalty(0.02), Box(0.1, 0.4), Box(-0.2, 0.3)], ids=repr)
+@pytest.mark.parametrize(
+    ("oracle", "loss", "by_columns"),
+    [
+        (L1Penalty(0.02), "least-squares", True),
+        (Box(0.1, 0.4), "huber:0.5", False),
+        (Box(-0.2, 0.3), "huber:0.5", True),
+    ],
+)
 def test_predictions_by_columns_are_those_of_all(
-    oracle: Any, monkeypatch: pytest.MonkeyPatch
+    oracle: Any, loss: str, by_columns: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In compressed rows and columns, and where coordinates at rest are not zero."""
-    monkeypatch.setattr(coordinates, "FEWEST_COLUMNS", 5)
-    problem = made(oracle, n=40, p=20, loss="huber:0.5")
-    correction = CoordinateCorrection(problem, np.full(20, 0.1))
+    """Where their matrix would be larger, and where coordinates at rest are not zero."""
+    monkeypatch.setattr(coordinates, "FEWEST_COLUMNS", 12)
+    problem, found = made(oracle, n=16, p=60, loss=loss), []
+    correction = CoordinateCorrection(problem, np.full(60, 0.01))
+    predicted = correction._predicted
+    correction._predicted = lambda beta: found.append(predicted(beta)) or found[-1]
     for _ in range(6):
         correction._step(1e-10)
         here = correction.here
         np.testing.assert_array_equal(here.s, problem.rows.matvec(here.beta))
+    assert any(s is not None for s in found) is by_columns
+
+
+def sparse_matrix(rng: np.random.Generator, kind: Any = float) -> Any:
+    """Of 30 rows, the third empty, and 50 columns."""
+    dense = rng.standard_normal((30, 50)) * (rng.random((30, 50)) < 0.3)
+    dense[2] = 0.0
+    return sp.csr_array(dense.astype(kind))
+
+
+@pytest.mark.parametrize("kind", [float, np.float32])
+@pytest.mark.parametrize("fewest", [0, 15])
+def test_a_kept_matrix_does_not_depend_on_what_was_asked_before(
+    kind: Any, fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "FEWEST_KEPT", fewest)
+    rng = np.random.default_rng(2)
+    X, weights = sparse_matrix(rng, kind), rng.random(30)
+    problem = Problem(X, np.ones(30), "least-squares", L1Penalty(0.1))
+    kept, held = KeptGram(problem), []
+    kept.most = 25
+    for count in (3, 8, 1, 20, 25, 12):
+        chosen = np.sort(rng.choice(50, count, replace=False))
+        matrix = kept.among(chosen, rng.standard_normal(50), weights)
+        np.testing.assert_array_equal(matrix, KeptGram(problem).among(chosen, 0 * weights, weights))
+        part = X.toarray().astype(float)[:, chosen]
+        np.testing.assert_allclose(matrix, part.T @ (weights[:, None] * part), atol=1e-14)
+        held.append(kept._held)
+    assert max(held) <= 25
+    assert held[0] == 3
+    assert held[1] > 11, "more than was asked for, the second time"
+    assert held[-1] == 12, "there was no room for more"
+    before = kept.among(chosen, np.zeros(50), weights)
+    before[:] = np.nan  # a copy
+    np.testing.assert_array_equal(kept.among(chosen, np.zeros(50), weights), matrix)
+
+
+def test_a_quadratic_model_takes_up_more_columns_than_it_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From 0 on as later, and the first of its matrices holds no others."""
+    asked: list[int] = []
+    among = KeptGram.among
+    monkeypatch.setattr(
+        KeptGram, "among", lambda self, c, *more: asked.append(len(c)) or among(self, c, *more)
+    )
+    problem = Problem(sparse_matrix(np.random.default_rng(2)), np.ones(30), "least-squares",
+                      L1Penalty(0.2))  # fmt: skip
+    correction = CoordinateCorrection(problem, np.zeros(50))
+    lacking = np.count_nonzero(abs(correction.here.slope) > 0.2)
+    correction._step(1e-10)
+    assert asked == [math.ceil(1.5 * lacking)]
+    assert correction._kept._held == asked[0] < 25
+
+
+def test_a_run_that_continues_finds_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the bit, though it asks for its columns in one go."""
+    monkeypatch.setattr(coordinates, "FEWEST_COLUMNS", 2)
+    monkeypatch.setattr(coordinates, "MOST_STEPS", 1)
+    rng = np.random.default_rng(2)
+    X = sparse_matrix(rng)
+    problem = Problem(X, X @ rng.standard_normal(50), "least-squares", L1Penalty(0.01))
+    whole, states, ends = CoordinateCorrection(problem, np.zeros(50)), [], []
+    while whole.moved:
+        states.append(whole.state())
+        whole.round(math.inf, 1e-12)
+        ends.append((whole.here.beta, whole.here.s, whole.gradients))
+    assert len(states) > 4
+    for state, end in zip(states, ends, strict=True):
+        again = correction_to_load(problem, state)
+        again.load_state(state)
+        again.round(math.inf, 1e-12)
+        for mine, theirs in zip((again.here.beta, again.here.s, again.gradients), end, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_corrections_for_another_penalty_know_the_point_if_it_is_the_same() -> None:
+    problem = made(L1Penalty(0.1), p=20)
+    first = CoordinateCorrection(problem, np.zeros(20))
+    first.round(math.inf, 1e-12)
+    other, beta = problem.with_oracle(L1Penalty(0.05)), first.here.beta
+    again = CoordinateCorrection(other, beta, earlier=first)
+    assert again.here.s is first.here.s
+    assert again._kept is first._kept
+    alone = CoordinateCorrection(other, beta)
+    for name in ("beta", "s", "w", "slope", "gap"):
+        np.testing.assert_array_equal(getattr(again.here, name), getattr(alone.here, name))
+    assert again.here.gap > first.here.gap
+    elsewhere = CoordinateCorrection(other, 0.99 * beta, earlier=first)
+    np.testing.assert_array_equal(elsewhere.here.s, problem.rows.matvec(0.99 * beta))
 
 
 def test_a_ball_that_cuts_the_rule_is_followed_by_a_hull() -> None:

@@ -164,6 +164,28 @@ def test_products_in_one_sweep(kind: Any, entries: int, monkeypatch: pytest.Monk
     predictions, sums = rows.products(v, weights)
     np.testing.assert_array_equal(predictions, matrix() @ v)
     np.testing.assert_array_equal(sums, matrix().T @ weights)
+    for vector in (weights, v):  # as those of a certificate
+        vector.setflags(write=False)
+    np.testing.assert_array_equal(rows.matvec(v), matrix() @ v)
+    np.testing.assert_array_equal(rows.matvec(np.repeat(v, 2)[::2]), matrix() @ v)
+    np.testing.assert_array_equal(rows.rmatvec(weights), weights @ matrix())
+    np.testing.assert_array_equal(rows.max_norms(), abs(matrix()).max(axis=1))
+    np.testing.assert_array_equal(rows.matvec(np.ones(P, dtype=int)), matrix().sum(axis=1))
+
+
+@pytest.mark.parametrize("kind", [float, np.float32])
+def test_compiled_products_are_those_of_scipy_to_the_bit(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that iterates do not depend on how large the data are."""
+    monkeypatch.setattr("rcmd.rows.sparse.COMPILED_FROM", 0)
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 200), density=0.2, format="csr", rng=rng, dtype=kind)
+    rows, double = as_rows(X), X.astype(float)
+    for _ in range(5):
+        beta, w = (rng.standard_normal(m) * 10.0 ** rng.integers(-5, 5, m) for m in (200, 300))
+        np.testing.assert_array_equal(rows.matvec(beta), double @ beta)
+        np.testing.assert_array_equal(rows.rmatvec(w), double.T @ w)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

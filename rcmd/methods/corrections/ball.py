@@ -59,13 +59,16 @@ class BallCorrection(Correction):
     so that P falls along the way to β + δ. It is solved in units of the radius, whose square may
     overflow. An intercept in [−bound, bound], the last entry of β, is not in the norm: I has a
     zero in its place, and it stays at an end that it would leave.
-    ``costs`` are the gradients and oracle calls of finding the start.
+    ``costs`` are the gradients and oracle calls of finding the start, ``earlier`` corrections of
+    another R.
     """
 
     changing = (*Correction.changing, "_hessian", "_multiplier")
 
-    def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
-        super().__init__(problem, *costs)
+    def __init__(
+        self, problem: Problem, beta: Array, *costs: int, earlier: Correction | None = None
+    ) -> None:
+        super().__init__(problem, *costs, earlier=earlier)
         found = ball_of(problem)
         assert found is not None
         ball, bound = found

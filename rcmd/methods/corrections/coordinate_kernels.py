@@ -19,6 +19,15 @@ def best_at(pull, curvature, rule):
 
 
 @kernel
+def crossing(matrix, places, part):
+    """``part`` = the rows and columns ``places`` of a matrix."""
+    for i in range(places.size):
+        row = matrix[np.uint64(places[i])]
+        for k in range(places.size):
+            part[i, k] = row[np.uint64(places[k])]
+
+
+@kernel
 def descend_by_columns(columns, weights, slopes, diagonal, damped, beta, rules, moved, bounds):
     """H = Zᵀ diag(weights) Z + damping·I with sparse columns of Z; ``moved`` becomes Zδ."""
     values, places, starts = columns

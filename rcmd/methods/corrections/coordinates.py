@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.methods.corrections.columns import gram, some_columns
+from rcmd.methods.corrections.columns import (
+    KeptGram,
+    entries_in,
+    gram_among,
+    part_of,
+    some_columns,
+)
 from rcmd.methods.corrections.newton import EXACT, Correction, falls, solve_definite
 from rcmd.model.problem import Problem
 from rcmd.oracles.base import CoordinateRule, coordinate_rule_of
@@ -13,7 +19,7 @@ from rcmd.oracles.vectors import largest
 from rcmd.rows.base import DenseRows
 from rcmd.rows.processes import check_cancelled
 from rcmd.rows.sparse import SparseRows
-from rcmd.rows.validation import Array, is_sparse, sp
+from rcmd.rows.validation import Array, sp
 
 FEWEST_COLUMNS = 200
 """Columns that a step takes up, at least; all that are not at rest where these are fewer."""
@@ -22,7 +28,8 @@ MOST_STEPS, STEP_PASSES = 10, 3
 """Steps of a round, and passes over the data that one takes, at least."""
 
 SPARE = 1.5
-"""Columns that an exact step takes up, at least, for each coordinate that is not at rest."""
+"""Columns that an exact step takes up, at least, for each coordinate that is not at rest; where
+all are, for each that should not be."""
 
 SWEEPS, MOST_SWEEPS = 10, 1000
 """Sweeps of a step between looks at the clock, and at most."""
@@ -50,7 +57,7 @@ class CoordinateCorrection(Correction):
     A step minimizes the quadratic model of f plus R over a working set, the coordinates that are
     not at rest and those farthest from stationary, by coordinate descent: with the matrix of the
     model where that is smaller than the columns, to the end on the face found; else with the
-    columns. P falls along the way.
+    columns. P falls along the way. Of a sparse X and a quadratic loss the matrix is kept.
 
     Where the domain of R is smaller than that of the rule, a ball, a step may lead out of it:
     ``outside`` then says that another kind of correction has to continue.
@@ -58,9 +65,14 @@ class CoordinateCorrection(Correction):
 
     outside = False
 
-    def __init__(self, problem: Problem, beta: Array, *costs: int) -> None:
-        super().__init__(problem, *costs)
+    def __init__(
+        self, problem: Problem, beta: Array, *costs: int, earlier: Correction | None = None
+    ) -> None:
+        super().__init__(problem, *costs, earlier=earlier)
         self._taken: tuple[Array, Any] | None = None
+        self._kept: KeptGram | None = None
+        if problem.loss.quadratic and isinstance(problem.rows, SparseRows):
+            self._kept = getattr(earlier, "_kept", None) or KeptGram(problem)
         self._last = math.inf  # the pass that a round must not go beyond
         rule = rule_of(problem)
         assert rule is not None
@@ -91,9 +103,9 @@ class CoordinateCorrection(Correction):
         """One step, shortened until P falls, or none."""
         here, oracle = self.here, self.problem.oracle
         lacks = stationarity(here.beta, here.slope, self._rules)
-        chosen, beta = self._working_set(lacks), here.beta.copy()
+        (chosen, wanted), beta = self._working_set(lacks), here.beta.copy()
         accuracy = max(float(lacks.max()), 0.0) * self.accuracy(enough, 1.0)
-        beta[chosen] = self._minimizer(chosen, accuracy)
+        beta[chosen] = self._minimizer(chosen, wanted, accuracy)
         if oracle.violation(beta) > 0:
             self.outside = True
             return
@@ -111,52 +123,66 @@ class CoordinateCorrection(Correction):
         if step.any() and self.longest(fallen) > 0:
             self.here = target
 
-    def _working_set(self, lacks: Array) -> Array:
-        """The coordinates not at rest, at most as many that should not be, and some nearly so."""
+    def _working_set(self, lacks: Array) -> tuple[Array, Array]:
+        """The coordinates not at rest, at most as many that should not be, and some nearly so.
+
+        And how much each coordinate is wanted there.
+        """
         (kink, _, lower, upper), beta = self._rules.T, self.here.beta
         moving = (lower < beta) & (beta < upper) & ((kink == 0) | (beta != 0))
         wanted, active = np.where(moving, np.inf, lacks), int(np.count_nonzero(moving))
         spare = SPARE if self.problem.loss.quadratic else 1.0
-        count = max(int(np.count_nonzero(wanted > 0)), math.ceil(spare * active), 1)
+        lacking = int(np.count_nonzero(wanted > 0))
+        count = max(lacking, math.ceil(spare * (active or lacking)), 1)
         taken = largest(wanted, min(count, max(FEWEST_COLUMNS, 2 * active)))
-        return taken if 2 * len(taken) < len(beta) else np.arange(len(beta))  # without a copy
+        few = 2 * len(taken) < len(beta)  # else all of them, without a copy
+        return taken if few else np.arange(len(beta)), wanted
 
-    def _minimizer(self, chosen: Array, accuracy: float) -> Array:
+    def _minimizer(self, chosen: Array, wanted: Array, accuracy: float) -> Array:
         """The model's minimizer in the coordinates ``chosen``, to an accuracy of its slope."""
-        problem = self.problem
-        self.passes += 1  # kept or not, as a resumed run has none to begin with
-        if self._taken is None or not np.array_equal(self._taken[0], chosen):
-            self._taken = None  # which may be as large as X
-            columns = some_columns(problem.rows, chosen)
-            entries = problem.total(lambda: columns.size)  # those stored, where they are sparse
-            if len(chosen) ** 2 > entries:
-                columns = sp.csc_array(problem.shared(columns))
-            self._taken = chosen, columns
-        columns, rules = self._taken[1], self._rules[chosen]
         beta, slopes = self.here.beta[chosen], self.here.slope[chosen]
-        weights = self.here.curvatures / problem.n
-        if is_sparse(columns) and columns.format == "csc":
-            weights = problem.shared(weights)
-            return self._by_columns(columns, weights, slopes, beta, rules, accuracy)
+        rules, weights = self._rules[chosen], self.here.curvatures / self.problem.n
+        self.passes += 1  # known or not, as a resumed run knows nothing to begin with
+        matrix = self._matrix(chosen, wanted, weights)
+        if matrix is None:
+            return self._by_columns(chosen, weights, slopes, beta, rules, accuracy)
         self.passes += 1
-        matrix = problem.total(lambda: gram(columns, weights))
         matrix.flat[:: len(beta) + 1] += self.damping * (matrix.trace() / len(beta) or 1.0)
         return _by_matrix(matrix, slopes, beta, rules, accuracy)
 
-    def _predicted(self, beta: Array) -> Array | None:
-        """Xβ by the sparse columns that were taken, where β is 0 in all others."""
-        assert self._taken is not None
-        chosen, columns = self._taken
-        if not is_sparse(columns) or np.count_nonzero(beta) > np.count_nonzero(beta[chosen]):
+    def _matrix(self, chosen: Array, wanted: Array, weights: Array) -> Array | None:
+        """That of the model, unless it is larger than the columns, or than X where it is kept."""
+        problem, rows, m = self.problem, self.problem.rows, len(chosen)
+        if self._kept is not None:
+            return self._kept.among(chosen, wanted, weights) if m <= self._kept.most else None
+        if m * m > problem.total(lambda: entries_in(rows, chosen)):
             return None
-        s = columns @ beta[chosen]
-        whole: Array = self.problem.own_part(s) if columns.format == "csc" else s
-        return whole
+        matrix: Array = problem.total(lambda: gram_among(rows, chosen, weights))
+        return matrix
 
-    def _by_columns(self, columns: Any, weights: Array, *model: Any) -> Array:
+    def _columns(self, chosen: Array) -> Any:
+        """Those of X on all processes, kept for the next step."""
+        if self._taken is None or not np.array_equal(self._taken[0], chosen):
+            self._taken = None  # which may be as large as X
+            columns = some_columns(self.problem.rows, chosen)
+            self._taken = chosen, sp.csc_array(self.problem.shared(columns))
+        return self._taken[1]
+
+    def _predicted(self, beta: Array) -> Array | None:
+        """Xβ by the columns that were taken, where β is 0 in all others."""
+        if self._taken is None:
+            return None
+        chosen, columns = self._taken
+        if np.count_nonzero(beta) > np.count_nonzero(beta[chosen]):
+            return None
+        s: Array = self.problem.own_part(columns @ beta[chosen])
+        return s
+
+    def _by_columns(self, chosen: Array, weights: Array, *model: Any) -> Array:
         from rcmd.methods.corrections.coordinate_kernels import descend_by_columns
 
         slopes, beta, rules, accuracy = model
+        columns, weights = self._columns(chosen), self.problem.shared(weights)
         diagonal = (columns * columns).T @ weights
         damped = self.damping * (diagonal.mean() or 1.0), beta.copy()
         entries = columns.data, columns.indices, columns.indptr
@@ -205,7 +231,8 @@ def _along_face(matrix: Array, slopes: Array, beta: Array, rules: Array) -> tupl
     if not 0 < len(free) <= LARGEST_FACE:
         return step, False
     (kink, curved, lower, upper), here = rules[free].T, beta[free]
-    block = matrix[free[:, None], free] + np.diag(curved)
+    block = part_of(matrix, free)
+    block.flat[:: len(free) + 1] += curved
     slope = slopes[free] + kink * np.sign(here) + curved * here
     way = -solve_definite(block, slope)
     end = here + way

@@ -45,7 +45,7 @@ class FactorCorrection(Correction):
     changing = (*Correction.changing, "_reach")
     needs_atoms = True
 
-    def __init__(self, problem: Problem, beta: Any, *costs: int) -> None:
+    def __init__(self, problem: Problem, beta: Any, *costs: int, earlier: Any = None) -> None:
         super().__init__(problem, *costs)
         oracle = problem.oracle
         self.radius, self.strength = float(oracle.radius), float(oracle.threshold)

@@ -247,13 +247,18 @@ def correction_to_load(problem: Problem, state: dict[str, Any]) -> Correction:
 
 
 def correction_for(
-    problem: Problem, beta: Any, average: Any, *, sampled: bool = True
+    problem: Problem,
+    beta: Any,
+    average: Any,
+    *,
+    sampled: bool = True,
+    earlier: Correction | None = None,
 ) -> Correction:
     """The kind of correction that fits the oracle, from about ``beta`` on.
 
     Where there are enough samples, every eighth of them is solved first, unless ``sampled`` is
     false, to about its sampling error: those rounds cost an eighth, and most of the atoms that they
-    find stay.
+    find stay. What ``earlier`` corrections of another R know of the data is taken over.
     """
     many = sampled and problem.n >= STRIDE * FEWEST_SAMPLES
     fewer = problem.thinned(STRIDE) if many else None
@@ -265,7 +270,7 @@ def correction_for(
     kind = kind_for(problem)
     if kind is None:
         return HullCorrection(problem, beta, average, *costs)
-    return kind(problem, beta, *costs)
+    return kind(problem, beta, *costs, earlier=earlier)
 
 
 def continued(correction: Correction) -> Correction:

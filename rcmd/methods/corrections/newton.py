@@ -1,5 +1,7 @@
 """What all corrections share: points, small linear systems, and step lengths."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -131,7 +133,15 @@ class Correction(Stateful):
 
     here: Point
 
-    def __init__(self, problem: Problem, gradients: int = 0, oracle_calls: int = 0) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        gradients: int = 0,
+        oracle_calls: int = 0,
+        *,
+        earlier: Correction | None = None,
+    ) -> None:
+        self._known = None if earlier is None else earlier.here
         self.problem, self._earlier, self.oracle_calls = problem, gradients, oracle_calls
         self.passes, self.moved, self.damping, self._last_gap = 0, True, LEAST, 0.0
 
@@ -171,9 +181,16 @@ class Correction(Stateful):
         return max(min(max(needed, model), INEXACT), EXACT)
 
     def point_at(self, beta: Array, s: Array | None = None) -> Point:
-        """The point β, counted as a pass; ``s`` is Xβ, where that was found already."""
+        """The point β, counted as a pass; ``s`` is Xβ, where that was found already.
+
+        Where ``earlier`` corrections ended there, Xβ and Xᵀw are known.
+        """
         self.passes += 1
-        rows = self.problem.rows
+        (known, self._known), rows = (self._known, None), self.problem.rows
+        if known is not None and np.array_equal(known.beta, beta):
+            point = Point(self.problem, beta, known.s)
+            point._slope = known.slope
+            return point
         if s is None:
             s = rows.matvec(beta) if beta.any() else np.zeros(rows.n)
         return Point(self.problem, beta, s)
