@@ -161,8 +161,8 @@ def constant(expression: Any) -> Any:
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)].flat[0]
         raise ValueError(
-            f"the constant {shown(expression)} holds {wrong}; expected finite numbers: drop or "
-            "impute the missing values first"
+            f"the constant {shown(expression)} holds {wrong}; expected finite numbers: impute "
+            "missing values, and leave out bounds that are infinite"
         )
     return value
 

@@ -196,6 +196,15 @@ def _space(problem: Any) -> Space:
     space.attributes()
     for asked in problem.constraints:
         space.add_constraint(asked)
+    wrong = np.flatnonzero(space.lower > space.upper)
+    if len(wrong):
+        k = int(wrong[0])
+        owner = max((v for v in space.variables if space.starts[v.id] <= k and v.size),
+                    key=lambda v: space.starts[v.id])  # fmt: skip
+        raise ValueError(
+            f"the constraints ask {owner.name()} to be at least {space.lower[k]:g} and at most "
+            f"{space.upper[k]:g} in an entry; expected at least one point that fulfils them all"
+        )
     return space
 
 

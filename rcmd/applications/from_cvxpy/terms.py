@@ -75,7 +75,8 @@ def _functional(expression: Any) -> bool:
 
 def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
     """A term for each entry, as a formula."""
-    if type(expression).__name__ in ("abs", "entr") and selected(expression.args[0]) is not None:
+    varying = [argument for argument in expression.args if not argument.is_constant()]
+    if type(expression).__name__ in ON_VARIABLES and all(selected(a) is not None for a in varying):
         found.others.append(Term(weights, expression))
         return
     leaves: list[Affine] = []
@@ -95,6 +96,10 @@ def signed(formula: str, leaves: list[Affine], weights: Array, expression: Any) 
             text = formula if sign > 0 else f"-({formula})"
             made.append(Samples(text, part, abs(weights[kept]), expression))
     return made
+
+
+ON_VARIABLES = {"abs", "entr", "maximum", "minimum"}
+"""Atoms that are penalties where they are of the variables themselves."""
 
 
 def selected(expression: Any) -> Any:
