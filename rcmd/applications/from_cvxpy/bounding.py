@@ -8,13 +8,14 @@ negative powers are shown to be above a floor, below which the loss is continued
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg
 
 from rcmd.applications.from_cvxpy.affine import shown
 from rcmd.applications.from_cvxpy.blocks import Block
@@ -22,6 +23,7 @@ from rcmd.applications.from_cvxpy.regions import Region, Unbounded
 from rcmd.applications.from_cvxpy.rules import oracle_of
 from rcmd.applications.from_cvxpy.tilted import Tilted
 from rcmd.conjugates.samples import SampleLosses
+from rcmd.model.certificate import certify
 from rcmd.model.problem import Problem
 from rcmd.oracles import LinearMinOracle, Product
 from rcmd.rows.layouts import cut
@@ -105,7 +107,10 @@ def enclosed(
         for share in PRECISIONS:
             close = partial(_close, share)
             start = solve(problem, tol=share * size, warm_start=start, callbacks=[close])
-            bound = farthest(problem, start, regions, blocks, floor)
+            bound = min(
+                farthest(problem, start.beta, w, gap, regions, blocks, floor)
+                for w, gap in pairs(problem, start, regions)
+            )
             if bound < reach:
                 smaller = 2.0 ** (math.floor(math.log2(bound or 1.0)) + 1)
                 problem = build(smaller, floor) if smaller < reach else problem
@@ -123,17 +128,44 @@ def _begins(result: Result, problem: Problem) -> bool:
     return shapes and bool(np.isfinite(problem.oracle.value(result.beta)))
 
 
+def pairs(
+    problem: Problem, result: Result, regions: list[Region]
+) -> Iterator[tuple[Array, float]]:
+    """Dual points with their gaps: the solution, and half-way to the least one with its Xᵀw.
+
+    Where a loss grows linearly, the solution may be at an end of dom l*, at which its Fenchel–Young
+    term does not grow; the other one is inside.
+    """
+    yield result.w, float(result.gap)
+    X = problem.rows.as_matrix()[:, opened(regions)]
+    if 0 < X.shape[1] <= MOST_COLUMNS:
+        solve_for = scipy.sparse.linalg.lsqr if sp.issparse(X) else np.linalg.lstsq
+        least = X @ solve_for(X, result.w)[0]
+        w = problem.losses.clip((result.w + least) / 2)
+        yield w, float(certify(problem, result.beta, w).gap)
+
+
+def opened(regions: list[Region]) -> Array:
+    """Which variables the cube bounds."""
+    return np.concatenate([np.full(r.p, r.reach is not None) for r in regions])
+
+
 def farthest(
-    problem: Problem, result: Result, regions: list[Region], blocks: list[Block], floor: float
+    problem: Problem,
+    beta: Array,
+    w: Array,
+    gap: float,
+    regions: list[Region],
+    blocks: list[Block],
+    floor: float,
 ) -> float:
     """A bound of |β*_k| for all variables in the cube and all optima, with arguments above the floor.
 
     Where the rows leave directions free, in which nothing else is asked, for one optimum.
     """
-    losses, beta = problem.losses, result.beta
-    s = problem.rows.matvec(beta)
-    most = problem.n * float(result.gap) * ROOM + ROUNDING * (1 + abs(losses.value(s)))
-    low, high = intervals(losses, s, result.w, most)
+    losses, s = problem.losses, problem.rows.matvec(beta)
+    most = problem.n * gap * ROOM + ROUNDING * (1 + abs(losses.value(s)))
+    low, high = intervals(losses, s, w, most)
     starts = np.cumsum([0, *(len(block.weights) for block in blocks)])
     for block, (start, stop) in zip(blocks, pairwise(starts), strict=True):
         for leaf, ratio, shift in block.floors:
@@ -142,7 +174,9 @@ def farthest(
             if max(least, ends[0].min()) < floor or min(most, ends[1].max()) > 1 / floor:
                 return math.inf
     ends = pairwise(np.cumsum([0, *(region.p for region in regions)]).tolist())
-    opened = np.zeros(problem.p, dtype=bool)
+    columns = opened(regions)
+    if not columns.any():
+        return 0.0
     X, free = problem.rows.as_matrix(), True
     without = [low, high]
     parts = problem.oracle.oracles if len(regions) > 1 else [problem.oracle]
@@ -151,12 +185,9 @@ def farthest(
             bottom, top = part.prediction_range(cut(problem.rows, start, stop))
             without = [without[0] - top, without[1] - bottom]
         else:
-            opened[start:stop] = True
             free &= not (region.kinds or region.rest or isinstance(part, Tilted))
-    if not opened.any():
-        return 0.0
     return min(
-        size_within(X[:, opened], beta[opened], *without, free),
+        size_within(X[:, columns], beta[columns], *without, free),
         size_within(X, beta, low, high, False),
     )
 
