@@ -375,13 +375,70 @@ def test_bounds_that_follow_hold_the_optimum_and_are_finite():
     losses, s = SampleLosses(LeastSquares(), b), np.zeros(N)
     low, high = intervals(losses, s, -b, np.full(N, 2.0))
     # ½ (s − y)² − ½ y² + … at w = −y is ½ s², which is 2 at ±2.
-    assert (low <= -2).all() and (high >= 2).all()
-    assert (low >= -4).all() and (high <= 4).all()
+    assert -4 <= low.min() <= low.max() <= -2
+    assert 2 <= high.min() <= high.max() <= 4
     best = np.linalg.lstsq(A, b, rcond=None)[0]
     near = best + 0.01
     radius = size_within(A, near, A @ best - 0.5, A @ best + 0.5, False)
     assert abs(best).max() < radius < abs(best).max() + 0.02 + 2 * N**0.5
     assert size_within(A[:, [0, 0]], best[:2], low, high, False) == np.inf
+
+
+SQUARES = cp.sum_squares(A @ variable() - b)
+x1 = SQUARES.variables()[0]
+ROUNDED = cp.sum(cp.huber(A @ x1 - b, 0.5))
+UNBOUNDED = {
+    "a slope": minimize(SQUARES + 30 * cp.sum(x1)),
+    "a slope of one sign": minimize(SQUARES - 20 * cp.sum(x1), [x1 >= 0]),
+    "a slope of linear losses": minimize(ROUNDED + cp.sum(x1)),
+    "a slope and a norm": minimize(SQUARES + cp.norm1(x1) + 3 * cp.sum(x1)),
+    "a slope and groups": minimize(SQUARES + cp.norm(x1[:3]) + 2 * cp.norm(x1[3:]) + cp.sum(x1)),
+    "a maximum": minimize(SQUARES + 5 * cp.max(x1)),
+    "fewer rows than columns": minimize(cp.sum_squares(A[:3] @ x1 - b[:3])),
+    "far from 0": minimize(cp.sum_squares(1e-4 * A @ x1 - b)),
+    "far constraints": minimize(SQUARES, [x1 >= 100, cp.sum(x1) == 1000]),
+    "a sum": minimize(ROUNDED, [cp.sum(x1) == 3]),
+    "inverses": minimize(SQUARES + cp.sum(cp.inv_pos(x1))),
+    "roots": minimize(cp.sum_squares(x1) - cp.sum(cp.sqrt(abs(A) @ x1))),
+    "logarithms": minimize(SQUARES - cp.sum(cp.log(x1))),
+    "logarithms of no bounds": minimize(cp.sum(x1) - cp.sum(cp.log(abs(A) @ x1)), [x1 >= 0]),
+    "third powers": minimize(SQUARES + cp.sum(cp.power(x1, 3))),
+    "few kinks": minimize(cp.sum(cp.huber(A[:9, :4] @ x1[:4] - b[:9], 0.1)) + cp.norm1(x1[4:])),
+    "a norm of 0": minimize(SQUARES, [cp.norm(x1 - 1) <= 0]),
+    "hinges of variables": minimize(SQUARES + 3 * cp.sum(cp.pos(x1))),
+}
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_a_cube_with_an_optimum_inside_bounds_what_nothing_else_does(name):
+    problem = UNBOUNDED[name]
+    value = problem.solve(method="RCMD", tol=1e-7)
+    assert problem.status == "optimal"
+    reading = problem.solver_stats.extra_stats["reading"]
+    inside = [reading.values(reading.result.beta)[v] for v in problem.variables()]
+    reach = max((r.reach for r in reading.regions if r.reach is not None), default=np.inf)
+    assert max(abs(part).max() for part in inside) < reach
+    expected = problem.solve(solver=cp.CLARABEL)
+    assert abs(value - expected) <= 1e-6 * max(1, abs(expected))
+
+
+def test_a_cube_is_refused_whose_boundary_is_as_good(monkeypatch):
+    """Of a flat direction, and of an optimum at the end of the largest cube."""
+    from rcmd.applications.from_cvxpy import bounding
+
+    monkeypatch.setattr(bounding, "REACHES", (8.0,))
+    monkeypatch.setattr(bounding, "FLOORS", (2.0**-10,))
+    x = variable(2)
+    for target, found in ((7.0, True), (8.0, False), (9.0, False)):
+        problem = minimize(cp.sum_squares(x - target))
+        if found:
+            assert problem.solve(method="RCMD") < 1e-6
+        else:
+            with pytest.raises(ValueError, match="keeps x in a bounded set"):
+                problem.solve(method="RCMD")
+    flat = minimize(cp.sum(cp.square(cp.pos(x - 1))))
+    with pytest.raises(ValueError, match="keeps x in a bounded set"):
+        flat.solve(method="RCMD")
 
 
 # ---- what was once misread ----------------------------------------------------------------------
@@ -510,7 +567,8 @@ MISTAKES = {
         lambda: from_cvxpy(minimize(FIT, [cp.norm(x_) >= 1])), ValueError, "constraint .* convex",
     ),
     "no point": (
-        lambda: from_cvxpy(minimize(FIT, [x_ >= 1, x_ <= 0])), ValueError, "exceeds upper",
+        lambda: from_cvxpy(minimize(FIT, [x_ >= 1, x_ <= 0])), ValueError,
+        "ask x to be at least 1 and at most -?0",
     ),
     "no matrix": (
         lambda: from_cvxpy(minimize(near(Z_), [Z_ << 0, cp.trace(Z_) == 1])), ValueError,
@@ -527,6 +585,14 @@ MISTAKES = {
     "no point of a polytope": (
         lambda: from_cvxpy(minimize(FIT, [cp.sum(x_) >= 7, x_ <= 1, x_ >= 0])), ValueError,
         "contradict each other",
+    ),
+    "a norm below 0": (
+        lambda: from_cvxpy(minimize(FIT, [cp.norm(x_) <= -1])), ValueError,
+        r"constraint pnorm\(x, 2\) <= -1 holds for no point",
+    ),
+    "an infinite bound": (
+        lambda: from_cvxpy(minimize(FIT, [x_ <= np.inf])), ValueError,
+        "leave out bounds that are infinite",
     ),
     "numbers that contradict each other": (
         lambda: from_cvxpy(minimize(FIT, [0 * x_[0] >= 1, x_ <= 1, x_ >= 0])), ValueError,

@@ -39,6 +39,11 @@ class Space:
         self.implied: list[Any] = []  # constraints that atoms of the objective stand for
         self.matrices: list[tuple[Any, Array, bool]] = []  # G, h, whether G β = h or ≤ h
 
+    def names(self, places: Array) -> list[str]:
+        """Of the variables with these entries."""
+        owners = np.searchsorted(list(self.starts.values()), places, side="right")
+        return [self.variables[k - 1].name() for k in np.unique(owners)]
+
     def matrix(self, affine: Affine) -> Any:
         """The linear part over all entries, sparse."""
         total = sp.csr_array((affine.offset.size, self.p))

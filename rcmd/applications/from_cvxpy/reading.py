@@ -22,6 +22,7 @@ from rcmd.solver.history import State
 from rcmd.solver.result import Result
 from rcmd.solver.solve import TOL, solve
 
+
 @dataclass(eq=False)
 class CvxpyReading:
     """A CVXPY problem, read: objective = ±(``scale``·P + ``constant``), − where it is maximized.
@@ -159,6 +160,8 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     space = _space(problem)
     found = Terms()
     gather(objective, np.array([float(sign)]), found)
+    for asked in found.inside:
+        space.add_constraint(asked)
     for expression in found.finite:
         space.add_domain(expression)
     samples, features = _divided(space, found)
@@ -198,12 +201,10 @@ def _space(problem: Any) -> Space:
         space.add_constraint(asked)
     wrong = np.flatnonzero(space.lower > space.upper)
     if len(wrong):
-        k = int(wrong[0])
-        owner = max((v for v in space.variables if space.starts[v.id] <= k and v.size),
-                    key=lambda v: space.starts[v.id])  # fmt: skip
+        low, high = space.lower[wrong[0]], space.upper[wrong[0]]
         raise ValueError(
-            f"the constraints ask {owner.name()} to be at least {space.lower[k]:g} and at most "
-            f"{space.upper[k]:g} in an entry; expected at least one point that fulfils them all"
+            f"the constraints ask {space.names(wrong[:1])[0]} to be at least {low:g} and at most "
+            f"{high:g} in an entry; expected at least one point that fulfils them all"
         )
     return space
 

@@ -40,6 +40,7 @@ class Terms:
     linear: list[tuple[Affine, Array]] = field(default_factory=list)
     samples: list[Samples] = field(default_factory=list)
     others: list[Term] = field(default_factory=list)
+    inside: list[Any] = field(default_factory=list)
     finite: list[Any] = field(default_factory=list)
     """Expressions that must be finite, which their formulas or weights, perhaps 0, do not ask."""
 
@@ -51,6 +52,8 @@ def gather(expression: Any, weights: Array, found: Terms) -> None:
         found.constant += float(weights @ flat(constant(expression)))
     elif expression.is_affine() and kind not in SPLIT and not _functional(expression):
         found.linear.append((read(expression), weights))
+    elif kind == "indicator":
+        found.inside += expression.args
     elif parts := links(expression):
         for link in parts:
             gather(link.argument, link.backward(weights), found)
