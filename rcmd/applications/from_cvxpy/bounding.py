@@ -107,11 +107,11 @@ def enclosed(
         for share in PRECISIONS:
             close = partial(_close, share)
             start = solve(problem, tol=share * size, warm_start=start, callbacks=[close])
-            found = (
-                farthest(problem, start.beta, *pair, regions, blocks, floor)
-                for pair in pairs(problem, start, regions)
+            bounds = (
+                farthest(problem, start.beta, w, gap, regions, blocks, floor)
+                for w, gap in pairs(problem, start, regions)
             )
-            bound = next((bound for bound in found if bound < reach), None)
+            bound = next((bound for bound in bounds if bound < reach), None)
             if bound is not None:
                 smaller = 2.0 ** (math.floor(math.log2(bound or 1.0)) + 1)
                 problem = build(smaller, floor) if smaller < reach else problem
