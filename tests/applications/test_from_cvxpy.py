@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from random import Random
 
 import cvxpy as cp
 import numpy as np
@@ -53,6 +54,8 @@ from rcmd import (
 )
 from rcmd.applications.from_cvxpy.affine import read
 from rcmd.applications.from_cvxpy.bounding import intervals, size_within
+from rcmd.model import specs
+from rcmd.testing.fuzzing.cases import Draw
 from tests.applications.cvxpy_problems import (
     REFUSED,
     SIGMA,
@@ -214,6 +217,39 @@ def test_oracles_come_back_from_cvxpy(oracle):
         problem.oracle.minimum(c),
         rtol=1e-9,
     )
+
+
+OTHERWISE = {
+    "linf": (Box, "the same set"), "scaled": (Box, "a box of another size"),
+    "hull": (Polytope, "by weights of the corners"), "flow": (Polytope, "by its equations"),
+    "birkhoff": (Polytope, "by its equations"),
+    "caching": (L1Penalty, "what is inside"), "counting": (L1Penalty, "what is inside"),
+} | dict.fromkeys(
+    ("lp", "k-sparse", "k-support", "owl", "ellipsoid", "cur"),
+    (CvxpyOracle, "by other words of CVXPY, with variables of its own, or without a class's name"),
+)  # fmt: skip
+"""Oracles that come back as another class, and why."""
+
+
+@pytest.mark.parametrize("name", specs.ORACLES)
+def test_every_oracle_that_is_listed_comes_back(name):
+    oracle = specs.ORACLES[name].makes.example(Draw(Random(5), 4))
+    problem, reading, points = round_trip(LeastSquares(), oracle)
+    kind, _ = OTHERWISE.get(name, (type(oracle), ""))
+    assert type(reading.problem.regularizer) is kind
+    for beta in points if reading.problem.p == 4 else ():
+        read_value = reading.objective(reading.problem.primal(beta[reading.order]))
+        assert_allclose(read_value, problem.primal(beta), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(specs.LOSSES) - {"fair"}))
+def test_every_loss_that_is_listed_comes_back(name):
+    """But Fair's, of which CVXPY must be told with variables of its own."""
+    loss = specs.LOSSES[name].makes.example(Draw(Random(3)))
+    problem, reading, points = round_trip(loss, L1Ball(1.0))
+    for beta in points:
+        read_value = reading.objective(reading.problem.primal(beta[reading.order]))
+        assert_allclose(read_value, problem.primal(beta), rtol=1e-12)
 
 
 def test_a_form_with_variables_of_its_own_is_refused():

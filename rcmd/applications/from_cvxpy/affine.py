@@ -320,11 +320,8 @@ def _text(expression: Any) -> str:
         return f" {'==' if name == 'Equality' else '<='} ".join(inner)
     joints = {"AddExpression": " + ", "MulExpression": " @ ", "DivExpression": " / "}
     if name in joints:
-        return (
-            "(" * (name != "MulExpression")
-            + joints[name].join(inner)
-            + ")" * (name != "MulExpression")
-        )
+        text = joints[name].join(inner)
+        return text if name == "MulExpression" else f"({text})"
     names = {"PnormApprox": "pnorm", "PowerApprox": "power", "Sum": "sum", "index": "index"}
     data = [getattr(d, "value", d) for d in expression.get_data() or []]
     plain = [f"{float(d):g}" for d in data if isinstance(d, Real) and not isinstance(d, bool)]

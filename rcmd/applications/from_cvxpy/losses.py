@@ -37,7 +37,7 @@ class Losses(NamedTuple):
 # ---- losses that ship --------------------------------------------------------------------------
 
 
-def shipped(block: Block) -> list[tuple[Any, float, Array | None]]:
+def shipped(block: Block) -> tuple[Any, float, Array] | None:
     """The class for a formula that rcmd has, the factor of the weights, and its labels, if any.
 
     The labels of an even loss take up the offset.
@@ -46,25 +46,22 @@ def shipped(block: Block) -> list[tuple[Any, float, Array | None]]:
     width = next(iter(re.findall(r"<= (\S+), square", formula)), "1.0")
     centre = None if block.slope.any() else -block.offset
     labels = None if block.slope.any() else block.y
+    rate = 0.0 - block.slope  # of a likelihood l(s) − ys
+    counts = rate if (rate >= 0).all() else None
     hinge, size = "max((-y*s + 1.0), 0.0)", float(width)
-    known: dict[str, tuple[Any, float, Array | None]] = {
+    known: dict[str, Any] = {
         "softplus((-y*s))": (Logistic(), 1.0, labels),
         f"square({hinge})": (SquaredHinge(), 2.0, labels),
         HUBER.format(hinge, width): (SmoothedHinge(size), 2 * size, labels),
         "exp((-y*s))": (Exponential(), 1.0, labels),
-        "softplus((s))": _likelihood(CrossEntropy(), block, 1.0),
-        "exp((s))": _likelihood(Poisson(), block, np.inf),
+        "softplus((s))": (CrossEntropy(), 1.0, counts if (rate <= 1).all() else None),
+        "exp((s))": (Poisson(), 1.0, counts),
     }
     for base in ("(s)", "(-s)"):
         known[f"square({base})"] = LeastSquares(), 2.0, centre
         known[HUBER.format(base, width)] = Huber(size), 2.0, centre
-    return [found for text, found in known.items() if text == formula and found[2] is not None]
-
-
-def _likelihood(loss: Any, block: Block, most: float) -> Any:
-    """The loss l(s) − ys, where its labels are allowed."""
-    y = 0.0 - block.slope
-    return (loss, 1.0, y) if (y >= 0).all() and (y <= most).all() else (loss, 1.0, None)
+    found = known.get(formula)
+    return None if found is None or found[2] is None else found
 
 
 def assemble(blocks: list[Block], floor: float) -> Losses:
@@ -74,7 +71,8 @@ def assemble(blocks: list[Block], floor: float) -> Losses:
     """
     block = joined(blocks)
     offset = block.offset if block.offset.any() else None
-    for loss, factor, y in shipped(block):
+    if (found := shipped(block)) is not None:
+        loss, factor, y = found
         even = isinstance(loss, LeastSquares | Huber)
         return _scaled(loss, y, factor * block.weights, None if even else offset, {})
     inner = "" if len(block.expressions) > 1 else r"\1"

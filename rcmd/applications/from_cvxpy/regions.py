@@ -170,9 +170,7 @@ def _region(space: Space, places: Array, features: list[Feature]) -> Region:
         twin = known.get(feature.kind)
         if whole and twin is None:
             known[feature.kind] = feature
-        elif (
-            whole and twin and feature.kind in SUMS and np.array_equal(feature.centre, twin.centre)
-        ):
+        elif whole and twin and feature.kind in SUMS and _alike(feature.centre, twin.centre):
             terms = [*(twin.source if isinstance(twin.source, list) else [twin]), feature]
             known[feature.kind] = twin._replace(size=twin.size + feature.size, source=terms)
         else:
@@ -183,6 +181,10 @@ def _region(space: Space, places: Array, features: list[Feature]) -> Region:
     if any(c.any() for c in centres) and (boxed or not alike):
         rest, known = [*rest, *known.values()], {}
     return Region(space, places, known, rest)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return np.array_equal(one, other)
 
 
 SUMS = ("ridge", "l1")
