@@ -41,6 +41,9 @@ FLOORS = (2.0**-10,) * 3 + (2.0**-20,) * 3 + (2.0**-30,) * 3
 PRECISIONS = 1e-4, 1e-7
 """Gaps that are tried in each cube, as shares of the losses at 0 or of P."""
 
+PASSES = 300
+"""Over the data, at most, for each of them."""
+
 ROOM, ROUNDING = 1 + 1e-9, 1e-9
 """By which bounds are widened, so that no rounding cuts an optimum off."""
 
@@ -105,8 +108,10 @@ def enclosed(
             return problem, start
         size = float(abs(problem.losses.value(0 * problem.y)).mean()) or 1.0
         for share in PRECISIONS:
-            close = partial(_close, share)
-            start = solve(problem, tol=share * size, warm_start=start, callbacks=[close])
+            start = solve(
+                problem, tol=share * size, warm_start=start, max_gradients=PASSES * problem.n,
+                callbacks=[partial(_close, share)],
+            )  # fmt: skip
             bounds = (
                 farthest(problem, start.beta, w, gap, regions, blocks, floor)
                 for w, gap in pairs(problem, start, regions)
