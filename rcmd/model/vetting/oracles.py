@@ -168,11 +168,11 @@ class OracleCheck:
             middle = (a + b) / 2
             found, mean = self._member(k, middle), (self.penalties[k] + self.penalties[i]) / 2
             square, sag = float((a - b) @ (a - b)), float(mean - found)
-            room = RELATIVE * max(size, abs(float(mean)), abs(float(found)))
-            if sag < -room:
+            room = RELATIVE * (abs(float(mean)) + abs(float(found)))
+            if sag < -max(room, RELATIVE * size):  # what R is a difference of may be as large
                 expected = f"at most {float(mean):.10g}, half-way between two atoms: R is convex"
                 self.subject.refuse("penalty", self.at(k), float(found), expected)
-            if not 0 <= mu * square <= 8 * (sag + room):
+            if not 0 <= mu * square <= 8 * (max(sag, 0.0) + room):
                 most = f"at most {8 * sag / square:.10g}, which R is between two atoms"
                 self.subject.refuse("mu", self.at(k), float(mu), most)
             self.points.append(middle)
