@@ -53,7 +53,7 @@ from rcmd import (
     register_cvxpy,
 )
 from rcmd.applications.from_cvxpy.affine import read
-from rcmd.applications.from_cvxpy.bounding import intervals, size_within
+from rcmd.applications.from_cvxpy.bounding import farthest, intervals, size_within
 from rcmd.model import specs
 from rcmd.testing.fuzzing.cases import Draw
 from tests.applications.cvxpy_problems import (
@@ -456,6 +456,18 @@ def test_a_cube_with_an_optimum_inside_bounds_what_nothing_else_does(name):
     assert max(abs(part).max() for part in inside) < reach
     expected = problem.solve(solver=cp.CLARABEL)
     assert abs(value - expected) <= 1e-6 * max(1, abs(expected))
+
+
+def test_what_is_as_good_as_a_point_is_within_its_bound():
+    """Of a sum of Hubers that one sample makes, β = −3 is as good as 3."""
+    x = cp.Variable()
+    reading = from_cvxpy(
+        minimize(cp.sum(cp.huber(cp.multiply(np.append(1.0, np.full(9, 1e-3)), x))))
+    )
+    beta, w = np.array([3.0]), np.zeros(10)
+    gap = float(reading.problem.losses.value(reading.problem.rows.matvec(beta)).mean())
+    bound = farthest(reading.problem, beta, w, gap, reading.regions, reading.blocks, 1.0)
+    assert 3 + 6 <= bound <= 3 + 15
 
 
 def test_a_cube_is_refused_whose_boundary_is_as_good(monkeypatch):
