@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from random import Random
 
 import cvxpy as cp
 import numpy as np
@@ -52,7 +53,9 @@ from rcmd import (
     register_cvxpy,
 )
 from rcmd.applications.from_cvxpy.affine import read
-from rcmd.applications.from_cvxpy.bounding import intervals, size_within
+from rcmd.applications.from_cvxpy.bounding import farthest, intervals, size_within
+from rcmd.model import specs
+from rcmd.testing.fuzzing.cases import Draw
 from tests.applications.cvxpy_problems import (
     REFUSED,
     SIGMA,
@@ -216,6 +219,39 @@ def test_oracles_come_back_from_cvxpy(oracle):
     )
 
 
+OTHERWISE = {
+    "linf": (Box, "the same set"), "scaled": (Box, "a box of another size"),
+    "hull": (Polytope, "by weights of the corners"), "flow": (Polytope, "by its equations"),
+    "birkhoff": (Polytope, "by its equations"),
+    "caching": (L1Penalty, "what is inside"), "counting": (L1Penalty, "what is inside"),
+} | dict.fromkeys(
+    ("lp", "k-sparse", "k-support", "owl", "ellipsoid", "cur"),
+    (CvxpyOracle, "by other words of CVXPY, with variables of its own, or without a class's name"),
+)  # fmt: skip
+"""Oracles that come back as another class, and why."""
+
+
+@pytest.mark.parametrize("name", specs.ORACLES)
+def test_every_oracle_that_is_listed_comes_back(name):
+    oracle = specs.ORACLES[name].makes.example(Draw(Random(5), 4))
+    problem, reading, points = round_trip(LeastSquares(), oracle)
+    kind, _ = OTHERWISE.get(name, (type(oracle), ""))
+    assert type(reading.problem.regularizer) is kind
+    for beta in points if reading.problem.p == 4 else ():
+        read_value = reading.objective(reading.problem.primal(beta[reading.order]))
+        assert_allclose(read_value, problem.primal(beta), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(specs.LOSSES) - {"fair"}))
+def test_every_loss_that_is_listed_comes_back(name):
+    """But Fair's, of which CVXPY must be told with variables of its own."""
+    loss = specs.LOSSES[name].makes.example(Draw(Random(3)))
+    problem, reading, points = round_trip(loss, L1Ball(1.0))
+    for beta in points:
+        read_value = reading.objective(reading.problem.primal(beta[reading.order]))
+        assert_allclose(read_value, problem.primal(beta), rtol=1e-12)
+
+
 def test_a_form_with_variables_of_its_own_is_refused():
     problem = Problem(ROWS, LABELS["real"], Fair(0.5), L1Ball(1.0))
     with pytest.raises(ValueError, match="no smooth loss of separate predictions: log1p"):
@@ -375,13 +411,82 @@ def test_bounds_that_follow_hold_the_optimum_and_are_finite():
     losses, s = SampleLosses(LeastSquares(), b), np.zeros(N)
     low, high = intervals(losses, s, -b, np.full(N, 2.0))
     # ½ (s − y)² − ½ y² + … at w = −y is ½ s², which is 2 at ±2.
-    assert (low <= -2).all() and (high >= 2).all()
-    assert (low >= -4).all() and (high <= 4).all()
+    assert -4 <= low.min() <= low.max() <= -2
+    assert 2 <= high.min() <= high.max() <= 4
     best = np.linalg.lstsq(A, b, rcond=None)[0]
     near = best + 0.01
     radius = size_within(A, near, A @ best - 0.5, A @ best + 0.5, False)
     assert abs(best).max() < radius < abs(best).max() + 0.02 + 2 * N**0.5
     assert size_within(A[:, [0, 0]], best[:2], low, high, False) == np.inf
+
+
+SQUARES = cp.sum_squares(A @ variable() - b)
+x1 = SQUARES.variables()[0]
+ROUNDED = cp.sum(cp.huber(A @ x1 - b, 0.5))
+UNBOUNDED = {
+    "a slope": minimize(SQUARES + 30 * cp.sum(x1)),
+    "a slope of one sign": minimize(SQUARES - 20 * cp.sum(x1), [x1 >= 0]),
+    "a slope of linear losses": minimize(ROUNDED + cp.sum(x1)),
+    "a slope and a norm": minimize(SQUARES + cp.norm1(x1) + 3 * cp.sum(x1)),
+    "a slope and groups": minimize(SQUARES + cp.norm(x1[:3]) + 2 * cp.norm(x1[3:]) + cp.sum(x1)),
+    "a maximum": minimize(SQUARES + 5 * cp.max(x1)),
+    "fewer rows than columns": minimize(cp.sum_squares(A[:3] @ x1 - b[:3])),
+    "far from 0": minimize(cp.sum_squares(1e-4 * A @ x1 - b)),
+    "far constraints": minimize(SQUARES, [x1 >= 100, cp.sum(x1) == 1000]),
+    "a sum": minimize(ROUNDED, [cp.sum(x1) == 3]),
+    "inverses": minimize(SQUARES + cp.sum(cp.inv_pos(x1))),
+    "roots": minimize(cp.sum_squares(x1) - cp.sum(cp.sqrt(abs(A) @ x1))),
+    "logarithms": minimize(SQUARES - cp.sum(cp.log(x1))),
+    "logarithms of no bounds": minimize(cp.sum(x1) - cp.sum(cp.log(abs(A) @ x1)), [x1 >= 0]),
+    "third powers": minimize(SQUARES + cp.sum(cp.power(x1, 3))),
+    "few kinks": minimize(cp.sum(cp.huber(A[:9, :4] @ x1[:4] - b[:9], 0.1)) + cp.norm1(x1[4:])),
+    "a norm of 0": minimize(SQUARES, [cp.norm(x1 - 1) <= 0]),
+    "hinges of variables": minimize(SQUARES + 3 * cp.sum(cp.pos(x1))),
+}
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_a_cube_with_an_optimum_inside_bounds_what_nothing_else_does(name):
+    problem = UNBOUNDED[name]
+    value = problem.solve(method="RCMD", tol=1e-7)
+    assert problem.status == "optimal"
+    reading = problem.solver_stats.extra_stats["reading"]
+    inside = [reading.values(reading.result.beta)[v] for v in problem.variables()]
+    reach = max((r.reach for r in reading.regions if r.reach is not None), default=np.inf)
+    assert max(abs(part).max() for part in inside) < reach
+    expected = problem.solve(solver=cp.CLARABEL)
+    assert abs(value - expected) <= 1e-6 * max(1, abs(expected))
+
+
+def test_what_is_as_good_as_a_point_is_within_its_bound():
+    """Of a sum of Hubers that one sample makes, β = −3 is as good as 3."""
+    x = cp.Variable()
+    reading = from_cvxpy(
+        minimize(cp.sum(cp.huber(cp.multiply(np.append(1.0, np.full(9, 1e-3)), x))))
+    )
+    beta, w = np.array([3.0]), np.zeros(10)
+    gap = float(reading.problem.losses.value(reading.problem.rows.matvec(beta)).mean())
+    bound = farthest(reading.problem, beta, w, gap, reading.regions, reading.blocks, 1.0)
+    assert 3 + 6 <= bound <= 3 + 15
+
+
+def test_a_cube_is_refused_whose_boundary_is_as_good(monkeypatch):
+    """Of a flat direction, and of an optimum at the end of the largest cube."""
+    from rcmd.applications.from_cvxpy import bounding
+
+    monkeypatch.setattr(bounding, "REACHES", (8.0,))
+    monkeypatch.setattr(bounding, "FLOORS", (2.0**-10,))
+    x = variable(2)
+    for target, found in ((7.0, True), (8.0, False), (9.0, False)):
+        problem = minimize(cp.sum_squares(x - target))
+        if found:
+            assert problem.solve(method="RCMD") < 1e-6
+        else:
+            with pytest.raises(ValueError, match="keeps x in a bounded set"):
+                problem.solve(method="RCMD")
+    flat = minimize(cp.sum(cp.square(cp.pos(x - 1))))
+    with pytest.raises(ValueError, match="keeps x in a bounded set"):
+        flat.solve(method="RCMD")
 
 
 # ---- what was once misread ----------------------------------------------------------------------
@@ -510,7 +615,8 @@ MISTAKES = {
         lambda: from_cvxpy(minimize(FIT, [cp.norm(x_) >= 1])), ValueError, "constraint .* convex",
     ),
     "no point": (
-        lambda: from_cvxpy(minimize(FIT, [x_ >= 1, x_ <= 0])), ValueError, "exceeds upper",
+        lambda: from_cvxpy(minimize(FIT, [x_ >= 1, x_ <= 0])), ValueError,
+        "ask x to be at least 1 and at most -?0",
     ),
     "no matrix": (
         lambda: from_cvxpy(minimize(near(Z_), [Z_ << 0, cp.trace(Z_) == 1])), ValueError,
@@ -527,6 +633,14 @@ MISTAKES = {
     "no point of a polytope": (
         lambda: from_cvxpy(minimize(FIT, [cp.sum(x_) >= 7, x_ <= 1, x_ >= 0])), ValueError,
         "contradict each other",
+    ),
+    "a norm below 0": (
+        lambda: from_cvxpy(minimize(FIT, [cp.norm(x_) <= -1])), ValueError,
+        r"constraint pnorm\(x, 2\) <= -1 holds for no point",
+    ),
+    "an infinite bound": (
+        lambda: from_cvxpy(minimize(FIT, [x_ <= np.inf])), ValueError,
+        "leave out bounds that are infinite",
     ),
     "numbers that contradict each other": (
         lambda: from_cvxpy(minimize(FIT, [0 * x_[0] >= 1, x_ <= 1, x_ >= 0])), ValueError,

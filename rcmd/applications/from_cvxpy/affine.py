@@ -161,8 +161,8 @@ def constant(expression: Any) -> Any:
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)].flat[0]
         raise ValueError(
-            f"the constant {shown(expression)} holds {wrong}; expected finite numbers: drop or "
-            "impute the missing values first"
+            f"the constant {shown(expression)} holds {wrong}; expected finite numbers: impute "
+            "missing values, and leave out bounds that are infinite"
         )
     return value
 
@@ -320,11 +320,8 @@ def _text(expression: Any) -> str:
         return f" {'==' if name == 'Equality' else '<='} ".join(inner)
     joints = {"AddExpression": " + ", "MulExpression": " @ ", "DivExpression": " / "}
     if name in joints:
-        return (
-            "(" * (name != "MulExpression")
-            + joints[name].join(inner)
-            + ")" * (name != "MulExpression")
-        )
+        text = joints[name].join(inner)
+        return text if name == "MulExpression" else f"({text})"
     names = {"PnormApprox": "pnorm", "PowerApprox": "power", "Sum": "sum", "index": "index"}
     data = [getattr(d, "value", d) for d in expression.get_data() or []]
     plain = [f"{float(d):g}" for d in data if isinstance(d, Real) and not isinstance(d, bool)]

@@ -98,7 +98,7 @@ def _block(group: list[Samples], alone: bool) -> Block:
         if each[3] and each[0].parts
     ]
     start, offset = ratios[leaves.index(first)], np.zeros(size)
-    inline = np.ptp(first.offset) == 0 and alone
+    inline = np.ptp(first.offset) == 0 and y is not None  # as in a hinge 1 − ys
     if not inline:
         offset = first.offset / start
         shifts = [shift - ratio * offset for shift, ratio in zip(shifts, ratios, strict=True)]

@@ -8,13 +8,14 @@ negative powers are shown to be above a floor, below which the loss is continued
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg
 
 from rcmd.applications.from_cvxpy.affine import shown
 from rcmd.applications.from_cvxpy.blocks import Block
@@ -22,6 +23,7 @@ from rcmd.applications.from_cvxpy.regions import Region, Unbounded
 from rcmd.applications.from_cvxpy.rules import oracle_of
 from rcmd.applications.from_cvxpy.tilted import Tilted
 from rcmd.conjugates.samples import SampleLosses
+from rcmd.model.certificate import certify
 from rcmd.model.problem import Problem
 from rcmd.oracles import LinearMinOracle, Product
 from rcmd.rows.layouts import cut
@@ -38,6 +40,9 @@ FLOORS = (2.0**-10,) * 3 + (2.0**-20,) * 3 + (2.0**-30,) * 3
 
 PRECISIONS = 1e-4, 1e-7
 """Gaps that are tried in each cube, as shares of the losses at 0 or of P."""
+
+PASSES = 300
+"""Over the data, at most, for each of them."""
 
 ROOM, ROUNDING = 1 + 1e-9, 1e-9
 """By which bounds are widened, so that no rounding cuts an optimum off."""
@@ -103,10 +108,16 @@ def enclosed(
             return problem, start
         size = float(abs(problem.losses.value(0 * problem.y)).mean()) or 1.0
         for share in PRECISIONS:
-            close = partial(_close, share)
-            start = solve(problem, tol=share * size, warm_start=start, callbacks=[close])
-            bound = farthest(problem, start, regions, blocks, floor)
-            if bound < reach:
+            start = solve(
+                problem, tol=share * size, warm_start=start, max_gradients=PASSES * problem.n,
+                callbacks=[partial(_close, share)],
+            )  # fmt: skip
+            bounds = (
+                farthest(problem, start.beta, w, gap, regions, blocks, floor)
+                for w, gap in pairs(problem, start, regions)
+            )
+            bound = next((bound for bound in bounds if bound < reach), None)
+            if bound is not None:
                 smaller = 2.0 ** (math.floor(math.log2(bound or 1.0)) + 1)
                 problem = build(smaller, floor) if smaller < reach else problem
                 return problem, start if _begins(start, problem) else None
@@ -123,42 +134,75 @@ def _begins(result: Result, problem: Problem) -> bool:
     return shapes and bool(np.isfinite(problem.oracle.value(result.beta)))
 
 
-def farthest(
-    problem: Problem, result: Result, regions: list[Region], blocks: list[Block], floor: float
-) -> float:
-    """A bound of |β*_k| for all variables in the cube and all optima, with arguments above the floor.
+def pairs(problem: Problem, result: Result, regions: list[Region]) -> Iterator[Any]:
+    """Dual points with their gaps: the solution, and half-way to the least one with its Xᵀw.
 
-    Where the rows leave directions free, in which nothing else is asked, for one optimum.
+    Where a loss grows linearly, the solution may be at an end of dom l*, at which its Fenchel–Young
+    term does not grow; the other one is inside.
     """
-    losses, beta = problem.losses, result.beta
-    s = problem.rows.matvec(beta)
-    most = problem.n * float(result.gap) * ROOM + ROUNDING * (1 + abs(losses.value(s)))
-    low, high = intervals(losses, s, result.w, most)
-    starts = np.cumsum([0, *(len(block.weights) for block in blocks)])
-    for block, (start, stop) in zip(blocks, pairwise(starts), strict=True):
+    yield result.w, float(result.gap)
+    X = some(problem.rows.as_matrix().T, opened(regions)).T
+    if 0 < X.shape[1] <= MOST_COLUMNS:
+        solve_for = scipy.sparse.linalg.lsqr if sp.issparse(X) else np.linalg.lstsq
+        least = X @ solve_for(X, result.w)[0]
+        w = problem.losses.clip((result.w + least) / 2)
+        yield w, float(certify(problem, result.beta, w).gap)
+
+
+def some(X: Any, kept: Array) -> Any:
+    """Those rows, without a copy where it is all of them."""
+    return X if kept.all() else (X.tocsr() if sp.issparse(X) else X)[np.flatnonzero(kept)]
+
+
+def opened(regions: list[Region]) -> Array:
+    """Which variables the cube bounds."""
+    return np.concatenate([np.full(r.p, r.reach is not None) for r in regions])
+
+
+def farthest(
+    problem: Problem,
+    beta: Array,
+    w: Array,
+    gap: float,
+    regions: list[Region],
+    blocks: list[Block],
+    floor: float,
+) -> float:
+    """A bound of |β*_k| for all variables in the cube, where no argument is below the floor.
+
+    It is of all optima; of one, where the rows leave directions free and nothing else is asked.
+    """
+    losses, s = problem.losses, problem.rows.matvec(beta)
+    most = problem.n * gap * ROOM + ROUNDING * (1 + abs(losses.value(s)))
+    low, high = intervals(losses, s, w, most)
+    samples = slices([len(block.weights) for block in blocks])
+    for block, own in zip(blocks, samples, strict=True):
         for leaf, ratio, shift in block.floors:
-            ends = np.sort([ratio * low[start:stop], ratio * high[start:stop]], axis=0) + shift
-            least, most = regions[0].space.ends(leaf)
-            if max(least, ends[0].min()) < floor or min(most, ends[1].max()) > 1 / floor:
+            sides = np.sort([ratio * low[own], ratio * high[own]], axis=0) + shift
+            ends = regions[0].space.ends(leaf)
+            if max(ends[0], sides[0].min()) < floor or min(ends[1], sides[1].max()) > 1 / floor:
                 return math.inf
-    ends = pairwise(np.cumsum([0, *(region.p for region in regions)]).tolist())
-    opened = np.zeros(problem.p, dtype=bool)
-    X, free = problem.rows.as_matrix(), True
-    without = [low, high]
-    parts = problem.oracle.oracles if len(regions) > 1 else [problem.oracle]
-    for region, part, (start, stop) in zip(regions, parts, ends, strict=True):
-        if region.reach is None:
-            bottom, top = part.prediction_range(cut(problem.rows, start, stop))
-            without = [without[0] - top, without[1] - bottom]
-        else:
-            opened[start:stop] = True
-            free &= not (region.kinds or region.rest or isinstance(part, Tilted))
-    if not opened.any():
+    columns = opened(regions)
+    if not columns.any():
         return 0.0
+    X, free = problem.rows.as_matrix(), True
+    bottom, top = low, high
+    parts = problem.oracle.oracles if len(regions) > 1 else [problem.oracle]
+    for region, part, own in zip(regions, parts, slices([r.p for r in regions]), strict=True):
+        if region.reach is None:
+            least, most = part.prediction_range(cut(problem.rows, own.start, own.stop))
+            bottom, top = bottom - most, top - least
+        else:
+            free &= not (region.kinds or region.rest or isinstance(part, Tilted))
     return min(
-        size_within(X[:, opened], beta[opened], *without, free),
+        size_within(some(X.T, columns).T, beta[columns], bottom, top, free),
         size_within(X, beta, low, high, False),
     )
+
+
+def slices(sizes: list[int]) -> list[slice]:
+    """Where parts of these sizes are, one after the other."""
+    return [slice(*ends) for ends in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
 def intervals(losses: SampleLosses, s: Array, w: Array, most: Array) -> tuple[Array, Array]:
@@ -181,7 +225,7 @@ def size_within(X: Any, beta: Array, low: Array, high: Array, free: bool) -> flo
     wide = X.shape[0] < X.shape[1]
     if kept.sum() < min(X.shape) or min(X.shape) > MOST_COLUMNS or (wide and not free):
         return math.inf
-    part = (X.tocsr() if sp.issparse(X) else X)[np.flatnonzero(kept)]
+    part = some(X, kept)
     middle = 0 * beta if wide else beta
     square = part @ part.T if wide else part.T @ part
     values = np.linalg.eigvalsh(square.toarray() if sp.issparse(square) else square)

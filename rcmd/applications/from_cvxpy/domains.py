@@ -15,6 +15,13 @@ MOST_ROOTS = 1000
 """Up to so many variables a quadratic form is inverted, for an ellipsoid."""
 
 
+def _no_point(constraint: str) -> str:
+    return (
+        f"the constraint {constraint} holds for no point; expected at least one point that fulfils "
+        "all constraints"
+    )
+
+
 @dataclass
 class Space:
     """The entries of all variables in a row, with their bounds, linear constraints and features."""
@@ -31,6 +38,11 @@ class Space:
         self.lower, self.upper = np.full(self.p, -np.inf), np.full(self.p, np.inf)
         self.implied: list[Any] = []  # constraints that atoms of the objective stand for
         self.matrices: list[tuple[Any, Array, bool]] = []  # G, h, whether G β = h or ≤ h
+
+    def names(self, places: Array) -> list[str]:
+        """Of the variables with these entries."""
+        owners = np.searchsorted(list(self.starts.values()), places, side="right")
+        return [self.variables[k - 1].name() for k in np.unique(owners)]
 
     def matrix(self, affine: Affine) -> Any:
         """The linear part over all entries, sparse."""
@@ -119,10 +131,7 @@ class Space:
         kind = type(asked).__name__
         if not asked.variables():
             if not asked.value():
-                raise ValueError(
-                    f"the constraint {shown(asked)} holds for no point; expected at least one "
-                    "point that fulfils all constraints"
-                )
+                raise ValueError(_no_point(shown(asked)))
         elif kind in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
             both = len(asked.args) == 2
             left = asked.args[0] - asked.args[1] if both else asked.args[0]
@@ -152,10 +161,7 @@ class Space:
         counts = np.diff(G.indptr)
         wrong = (counts == 0) & ((h != 0) if equal else (h < 0))
         if wrong.any():
-            raise ValueError(
-                f"the constraint {shown(left)} {'==' if equal else '<='} 0 holds for no point; "
-                "expected at least one point that fulfils all constraints"
-            )
+            raise ValueError(_no_point(f"{shown(left)} {'==' if equal else '<='} 0"))
         single = np.flatnonzero(counts == 1)
         places, values = G.indices[G.indptr[single]], G.data[G.indptr[single]]
         ends = h[single] / values
@@ -182,18 +188,18 @@ class Space:
         features = [feature for part in parts for feature in part]
         if len(features) > 1 and {f.kind for f in features} == {"groups"}:
             features = one_of_groups(features)
-        if found.linear or not all(parts) or len(features) != 1 or found.constant > 0:
+        if found.linear or not all(parts) or len(features) != 1 or features[0].kind not in BALLS:
             return False
         feature, kind = features[0], features[0].kind
-        if kind == "linf" or (kind == "l1" and len(feature.places) == 1):
-            reach = -found.constant / feature.size
-            ends = feature.centre - reach, feature.centre + reach
+        radius = -found.constant / feature.size
+        if radius < 0:
+            raise ValueError(_no_point(shown(asked)))
+        if kind == "linf" or radius == 0 or (kind == "l1" and len(feature.places) == 1):
+            centre = 0.0 if feature.centre is None else feature.centre
+            ends = centre - radius, centre + radius
             self.lower[feature.places] = np.maximum(self.lower[feature.places], ends[0])
             self.upper[feature.places] = np.minimum(self.upper[feature.places], ends[1])
             return True
-        if kind not in BALLS or found.constant == 0:
-            return False
-        radius = -found.constant / feature.size
         if kind in ("ridge", "quadratic"):
             kind, radius = ("l2" if kind == "ridge" else kind), (2 * radius) ** 0.5
         self.features.append(feature._replace(kind=f"{kind} ≤", size=radius, source=asked))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, read, same, shown
+from rcmd.applications.from_cvxpy.affine import Affine, constant, flat, read, same
 from rcmd.rows.validation import Array
 
 

@@ -1,7 +1,6 @@
 """The samples of an objective as one loss of rcmd, with rows, labels, offset, weights, fields."""
 
 import re
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,54 +36,32 @@ class Losses(NamedTuple):
 
 # ---- losses that ship --------------------------------------------------------------------------
 
-SHIFTED = "(<sign>s<shift>)"
-HINGE = "max((-y*s + 1.0), <zero>)"
-SHIPPED: list[tuple[str, Callable[..., Any]]] = [
-    # formula; the loss, the factor of the weights and the labels, or None where it has none
-    (f"square({SHIFTED})", lambda b, m: (LeastSquares(), 2.0, _centre(b, m))),
-    (
-        HUBER.format(SHIFTED, "<width>"),
-        lambda b, m: (Huber(float(m["width"])), 2.0, _centre(b, m)),
-    ),
-    ("softplus((-y*s))", lambda b, m: (Logistic(), 1.0, b.y)),
-    (f"square({HINGE})", lambda b, m: (SquaredHinge(), 2.0, b.y)),
-    (
-        HUBER.format(HINGE, "<width>"),
-        lambda b, m: (SmoothedHinge(float(m["width"])), 2 * float(m["width"]), b.y),
-    ),
-    ("exp((-y*s))", lambda b, m: (Exponential(), 1.0, b.y)),
-    ("softplus((s))", lambda b, m: _likelihood(CrossEntropy(), b, 1.0)),
-    ("exp((s))", lambda b, m: _likelihood(Poisson(), b, np.inf)),
-]
-"""Formulas that rcmd has a class for; ``from_expression`` makes one of any other."""
 
-NUMBER = r"-?[\d.e+-]+"
-PARTS = {"sign": "-?", "shift": rf"(?: \+ {NUMBER})?", "zero": r"-?0\.0", "width": NUMBER}
-"""What stands in those formulas between < and >; the same wherever it is repeated."""
+def shipped(block: Block) -> tuple[Any, float, Array] | None:
+    """The class for a formula that rcmd has, the factor of the weights, and its labels, if any.
 
-
-def matched(formula: str, shape: str) -> Any:
-    """The parts of a formula that has this shape, by their names; else ``None``."""
-    pattern = re.escape(shape)
-    for name, part in PARTS.items():
-        first, *rest = pattern.split(f"<{name}>")
-        if rest:
-            pattern = f"{first}(?P<{name}>{part}){f'(?P={name})'.join(rest)}"
-    return re.fullmatch(pattern, formula)
-
-
-def _centre(block: Block, match: Any) -> Array | None:
-    """The labels of an even loss, which take up offset and shift."""
-    if block.slope.any():
-        return None
-    shift = float(match["shift"].removeprefix(" + ") or 0.0)
-    return -(block.offset + (-shift if match["sign"] else shift))
-
-
-def _likelihood(loss: Any, block: Block, most: float) -> Any:
-    """The loss l(s) − ys, where its labels are allowed."""
-    y = 0.0 - block.slope
-    return (loss, 1.0, y) if (y >= 0).all() and (y <= most).all() else (loss, 1.0, None)
+    The labels of an even loss take up the offset.
+    """
+    formula = block.formula.replace(", -0.0)", ", 0.0)")
+    width = next(iter(re.findall(r"<= (\S+), square", formula)), "1.0")
+    centre = None if block.slope.any() else -block.offset
+    labels = None if block.slope.any() else block.y
+    rate = 0.0 - block.slope  # of a likelihood l(s) − ys
+    counts = rate if (rate >= 0).all() else None
+    hinge, size = "max((-y*s + 1.0), 0.0)", float(width)
+    known: dict[str, Any] = {
+        "softplus((-y*s))": (Logistic(), 1.0, labels),
+        f"square({hinge})": (SquaredHinge(), 2.0, labels),
+        HUBER.format(hinge, width): (SmoothedHinge(size), 2 * size, labels),
+        "exp((-y*s))": (Exponential(), 1.0, labels),
+        "softplus((s))": (CrossEntropy(), 1.0, counts if (rate <= 1).all() else None),
+        "exp((s))": (Poisson(), 1.0, counts),
+    }
+    for base in ("(s)", "(-s)"):
+        known[f"square({base})"] = LeastSquares(), 2.0, centre
+        known[HUBER.format(base, width)] = Huber(size), 2.0, centre
+    found = known.get(formula)
+    return None if found is None or found[2] is None else found
 
 
 def assemble(blocks: list[Block], floor: float) -> Losses:
@@ -94,15 +71,10 @@ def assemble(blocks: list[Block], floor: float) -> Losses:
     """
     block = joined(blocks)
     offset = block.offset if block.offset.any() else None
-    for shape, build in SHIPPED:
-        match = matched(block.formula, shape)
-        if match is None:
-            continue
-        loss, factor, y = build(block, match)
-        takes_slope = isinstance(loss, CrossEntropy | Poisson)
-        if y is not None and (takes_slope or not block.slope.any()):
-            even = isinstance(loss, LeastSquares | Huber)
-            return _scaled(loss, y, factor * block.weights, None if even else offset, {})
+    if (found := shipped(block)) is not None:
+        loss, factor, y = found
+        even = isinstance(loss, LeastSquares | Huber)
+        return _scaled(loss, y, factor * block.weights, None if even else offset, {})
     inner = "" if len(block.expressions) > 1 else r"\1"
     formula = re.sub("«(.*?)»", inner, block.formula).replace("floor", repr(floor))
     fields = dict(block.fields)

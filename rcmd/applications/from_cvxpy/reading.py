@@ -22,6 +22,7 @@ from rcmd.solver.history import State
 from rcmd.solver.result import Result
 from rcmd.solver.solve import TOL, solve
 
+
 @dataclass(eq=False)
 class CvxpyReading:
     """A CVXPY problem, read: objective = ±(``scale``·P + ``constant``), − where it is maximized.
@@ -159,6 +160,8 @@ def from_cvxpy(problem: Any, before: CvxpyReading | None = None) -> CvxpyReading
     space = _space(problem)
     found = Terms()
     gather(objective, np.array([float(sign)]), found)
+    for asked in found.inside:
+        space.add_constraint(asked)
     for expression in found.finite:
         space.add_domain(expression)
     samples, features = _divided(space, found)
@@ -196,6 +199,13 @@ def _space(problem: Any) -> Space:
     space.attributes()
     for asked in problem.constraints:
         space.add_constraint(asked)
+    wrong = np.flatnonzero(space.lower > space.upper)
+    if len(wrong):
+        low, high = space.lower[wrong[0]], space.upper[wrong[0]]
+        raise ValueError(
+            f"the constraints ask {space.names(wrong[:1])[0]} to be at least {low:g} and at most "
+            f"{high:g} in an entry; expected at least one point that fulfils them all"
+        )
     return space
 
 

@@ -101,8 +101,7 @@ class Region:
     @property
     def names(self) -> list[str]:
         """Of the CVXPY variables."""
-        owners = np.searchsorted(list(self.space.starts.values()), self.places, side="right")
-        return [self.space.variables[k - 1].name() for k in np.unique(owners)]
+        return self.space.names(self.places)
 
     def centred(self, make: Callable[[], LinearMinOracle]) -> LinearMinOracle:
         """The oracle that ``make`` builds, moved to the centre of the features."""
@@ -171,7 +170,7 @@ def _region(space: Space, places: Array, features: list[Feature]) -> Region:
         twin = known.get(feature.kind)
         if whole and twin is None:
             known[feature.kind] = feature
-        elif whole and twin and feature.kind in SUMS and same_array(feature.centre, twin.centre):
+        elif whole and twin and feature.kind in SUMS and _alike(feature.centre, twin.centre):
             terms = [*(twin.source if isinstance(twin.source, list) else [twin]), feature]
             known[feature.kind] = twin._replace(size=twin.size + feature.size, source=terms)
         else:
@@ -184,9 +183,8 @@ def _region(space: Space, places: Array, features: list[Feature]) -> Region:
     return Region(space, places, known, rest)
 
 
-def same_array(one: Any, other: Any) -> bool:
-    """Whether two arrays are the same, or both are missing."""
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
+def _alike(one: Any, other: Any) -> bool:
+    return np.array_equal(one, other)
 
 
 SUMS = ("ridge", "l1")

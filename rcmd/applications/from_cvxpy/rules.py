@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rcmd.applications.from_cvxpy.form import Form
-from rcmd.applications.from_cvxpy.regions import Region, Unbounded, same_array
+from rcmd.applications.from_cvxpy.regions import Region, Unbounded
 from rcmd.applications.from_cvxpy.tilted import Tilted
 from rcmd.oracles import (
     Box,
@@ -45,6 +45,15 @@ def _ends(region: Region) -> tuple[Array, Array]:
     if not np.isfinite(region.ends).all():
         raise Unbounded
     return region.ends
+
+
+def _l1(region: Region) -> LinearMinOracle:
+    return region.centred(lambda: L1Penalty(region.size("l1"), region.radius("l1")))
+
+
+def _nuclear(region: Region) -> LinearMinOracle:
+    size, shape = region.size("nuclear"), region.features["nuclear"].more
+    return region.centred(lambda: NuclearPenalty(size, shape, region.radius("nuclear")))
 
 
 def _nonnegative(region: Region) -> LinearMinOracle:
@@ -89,9 +98,8 @@ def _both_groups(region: Region) -> LinearMinOracle:
         return _any(region)
     if isinstance(ball, L2Ball):
         ball = GroupL2Ball(np.zeros(region.p, dtype=int), ball.radius)
-    if not np.array_equal(penalty.groups, ball.groups) or not same_array(
-        penalty.weights, ball.weights
-    ):
+    pairs = (penalty.groups, ball.groups), (penalty.weights, ball.weights)
+    if not all(np.array_equal(one, other) for one, other in pairs):
         return _any(region)
     return GroupLasso(penalty.groups, penalty.strength, ball.radius, penalty.weights)
 
@@ -105,15 +113,13 @@ def _ridge_radius(region: Region) -> Any:
 
 
 def _ridge(region: Region) -> LinearMinOracle:
+    """A ridge or an elastic net."""
     if "groups ≤" in region.features and _groups(region, "groups ≤")[0].any():
         return _any(region)
-    return Ridge(region.size("ridge"), _ridge_radius(region))
-
-
-def _elastic(region: Region) -> LinearMinOracle:
-    if "groups ≤" in region.features and _groups(region, "groups ≤")[0].any():
-        return _any(region)
-    return ElasticNet(region.size("l1"), region.size("ridge"), _ridge_radius(region))
+    strength, radius = region.size("ridge"), _ridge_radius(region)
+    if "l1" in region.features:
+        return ElasticNet(region.size("l1"), strength, radius)
+    return Ridge(strength, radius)
 
 
 def _polytope(region: Region) -> LinearMinOracle:
@@ -181,14 +187,12 @@ def _spectrahedron(region: Region) -> LinearMinOracle:
 
 def _any(region: Region) -> LinearMinOracle:
     """Anything else, by CVXPY."""
-    form = Form(region)
     try:
-        oracle = CvxpyOracle(form, region.p)
+        return CvxpyOracle(Form(region), region.p)
     except ValueError as fault:
         if "unbounded" in str(fault):
             raise Unbounded from None
         raise
-    return oracle
 
 
 def _kinds(*names: str) -> frozenset[str]:
@@ -203,9 +207,9 @@ RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
     _kinds("box", "rows"): _polytope,
     _kinds("box", "rows", "entropy"): _entropic,
     _kinds("rows", "entropy"): _entropic,
-    _kinds("l1"): lambda r: r.centred(lambda: L1Penalty(r.size("l1"), r.radius("l1"))),
+    _kinds("l1"): _l1,
     _kinds("l1", "box"): _nonnegative,
-    _kinds("l1", "l1 ≤"): lambda r: r.centred(lambda: L1Penalty(r.size("l1"), r.radius("l1"))),
+    _kinds("l1", "l1 ≤"): _l1,
     _kinds("l1 ≤"): lambda r: r.centred(lambda: L1Ball(r.size("l1 ≤"))),
     _kinds("l2 ≤"): lambda r: r.centred(lambda: L2Ball(r.size("l2 ≤"))),
     _kinds("lp ≤"): lambda r: r.centred(lambda: LpBall(r.size("lp ≤"), r.features["lp ≤"].more)),
@@ -215,18 +219,14 @@ RULES: dict[frozenset[str], Callable[[Region], LinearMinOracle]] = {
     _kinds("ridge"): _ridge,
     _kinds("ridge", "l2 ≤"): _ridge,
     _kinds("ridge", "groups ≤"): _ridge,
-    _kinds("l1", "ridge"): _elastic,
-    _kinds("l1", "ridge", "l2 ≤"): _elastic,
-    _kinds("l1", "ridge", "groups ≤"): _elastic,
+    _kinds("l1", "ridge"): _ridge,
+    _kinds("l1", "ridge", "l2 ≤"): _ridge,
+    _kinds("l1", "ridge", "groups ≤"): _ridge,
     _kinds("groups"): lambda r: r.centred(lambda: _group_lasso(r)),
     _kinds("groups ≤"): lambda r: r.centred(lambda: _group_ball(r)),
     _kinds("groups", "groups ≤"): _both_groups,
-    _kinds("nuclear"): lambda r: r.centred(
-        lambda: NuclearPenalty(r.size("nuclear"), r.features["nuclear"].more, r.radius("nuclear"))
-    ),
-    _kinds("nuclear", "nuclear ≤"): lambda r: r.centred(
-        lambda: NuclearPenalty(r.size("nuclear"), r.features["nuclear"].more, r.radius("nuclear"))
-    ),
+    _kinds("nuclear"): _nuclear,
+    _kinds("nuclear", "nuclear ≤"): _nuclear,
     _kinds("nuclear ≤"): lambda r: r.centred(
         lambda: NuclearBall(r.features["nuclear ≤"].more, r.size("nuclear ≤"))
     ),

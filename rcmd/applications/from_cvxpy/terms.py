@@ -40,6 +40,7 @@ class Terms:
     linear: list[tuple[Affine, Array]] = field(default_factory=list)
     samples: list[Samples] = field(default_factory=list)
     others: list[Term] = field(default_factory=list)
+    inside: list[Any] = field(default_factory=list)
     finite: list[Any] = field(default_factory=list)
     """Expressions that must be finite, which their formulas or weights, perhaps 0, do not ask."""
 
@@ -51,6 +52,8 @@ def gather(expression: Any, weights: Array, found: Terms) -> None:
         found.constant += float(weights @ flat(constant(expression)))
     elif expression.is_affine() and kind not in SPLIT and not _functional(expression):
         found.linear.append((read(expression), weights))
+    elif kind == "indicator":
+        found.inside += expression.args
     elif parts := links(expression):
         for link in parts:
             gather(link.argument, link.backward(weights), found)
@@ -75,7 +78,8 @@ def _functional(expression: Any) -> bool:
 
 def _add_samples(expression: Any, weights: Array, found: Terms) -> None:
     """A term for each entry, as a formula."""
-    if type(expression).__name__ in ("abs", "entr") and selected(expression.args[0]) is not None:
+    varying = [argument for argument in expression.args if not argument.is_constant()]
+    if type(expression).__name__ in ON_VARIABLES and all(selected(a) is not None for a in varying):
         found.others.append(Term(weights, expression))
         return
     leaves: list[Affine] = []
@@ -95,6 +99,10 @@ def signed(formula: str, leaves: list[Affine], weights: Array, expression: Any) 
             text = formula if sign > 0 else f"-({formula})"
             made.append(Samples(text, part, abs(weights[kept]), expression))
     return made
+
+
+ON_VARIABLES = {"abs", "entr", "maximum", "minimum"}
+"""Atoms that are penalties where they are of the variables themselves."""
 
 
 def selected(expression: Any) -> Any:

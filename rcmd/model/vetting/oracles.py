@@ -160,17 +160,19 @@ class OracleCheck:
     def _convexity(self) -> None:
         """R((a+b)/2) ≤ (R(a) + R(b))/2 − μ‖a − b‖²/8."""
         mu, count = self.oracle.mu, len(self.points)
+        values = [abs(float(c @ a)) for c, a in zip(self.costs, self.points, strict=False)]
+        size = max(*values, *(abs(float(penalty)) for penalty in self.penalties))
         for k in range(count):
             i = (7 * k + 3) % count
             a, b = self.points[k], self.points[i]
             middle = (a + b) / 2
             found, mean = self._member(k, middle), (self.penalties[k] + self.penalties[i]) / 2
             square, sag = float((a - b) @ (a - b)), float(mean - found)
-            room = RELATIVE * float(max(map(abs, (mean, found, *self.penalties))))
-            if sag < -room:
+            room = RELATIVE * (abs(float(mean)) + abs(float(found)))
+            if sag < -max(room, RELATIVE * size):  # what R is a difference of may be as large
                 expected = f"at most {float(mean):.10g}, half-way between two atoms: R is convex"
                 self.subject.refuse("penalty", self.at(k), float(found), expected)
-            if not 0 <= mu * square <= 8 * (sag + room):
+            if not 0 <= mu * square <= 8 * (max(sag, 0.0) + room):
                 most = f"at most {8 * sag / square:.10g}, which R is between two atoms"
                 self.subject.refuse("mu", self.at(k), float(mu), most)
             self.points.append(middle)
