@@ -221,7 +221,7 @@ LINEAR = (
           Verdict.PROVED, "on a line one integral over its points bounds the martingale at the "
           "random β̄: the factor grows with ln q^k, not with n or σ",
           _linear_parallel, (STRONG, PARALLEL),
-          words="Theorem L, for rows that are multiples of one", entry="thm:strong-parallel"),
+          words="Theorem L, for parallel rows", entry="thm:strong-parallel"),
     Bound("linear-start", "", "linear", "(P(β̃⁰) − D(w⁰))/(q^k − 1)", Verdict.REFUTED,
           "n = 1, x = 1, Huber's loss of width 2 at y = 8/3, R = β²: 1/18 > 1/36 at k = 1; proved "
           "for quadratic losses, and for all with the steps of 'exact-start'",
