@@ -113,6 +113,11 @@ def _add_object(digest: Any, value: Any, inside: tuple[int, ...]) -> None:
                 told = [(n, m) for n, m in told if n[:2] != "__" and not of_rcmd(m)]
             if told or base not in own:
                 digest.update(code_fingerprint(told).encode())
+    forms = getattr(kind, "arrays", None) if kind in own else None
+    if forms is not None:
+        held = vars(forms if isinstance(forms, type) else type(forms)).values()
+        if later := [m for m in map(unwrapped, held) if not of_rcmd(m)]:
+            digest.update(code_fingerprint(later).encode())
     shown = any("__repr__" in vars(base) for base in kind.__mro__[:-1])  # not by its address
     if shown and isinstance(value, SeparableConjugate):  # from an expression: its formula is there
         digest.update(repr(value).encode())

@@ -45,8 +45,7 @@ def is_own(part: Any) -> bool:
 
     So subclasses and generated classes are not.
     """
-    found = _of_class(type(part))
-    return found.in_rcmd and found.ours and not patched(part, found)
+    return _of_class(type(part)).in_rcmd and unaltered(part)
 
 
 def unaltered(part: Any) -> bool:
@@ -61,7 +60,11 @@ def unaltered(part: Any) -> bool:
     (True, False)
     """
     found = _of_class(type(part))
-    return found.ours and not patched(part, found)
+    if not found.ours or patched(part, found):
+        return False
+    forms = getattr(part, "arrays", None)  # of a loss, by which its certificates are computed
+    kind = forms if isinstance(forms, type) else type(forms)
+    return forms is None or (_of_class(kind).ours and (kind is forms or not patched(forms)))
 
 
 def patched(part: Any, found: _Class | None = None) -> bool:

@@ -141,6 +141,23 @@ def test_a_callable_object_put_into_a_shipped_class_is_checked(monkeypatch):
         Problem(X, Y, LeastSquares(), L1Ball(1.0))
 
 
+@pytest.mark.parametrize("loss", [LeastSquares(), Logistic()])
+def test_an_altered_array_form_is_checked(loss, monkeypatch):
+    """Which is a class for one of these losses, and an object for the other."""
+    forms = type(loss).arrays
+    value, problem = forms.value, Problem(X, np.sign(Y), loss, L1Ball(1.0))
+    with monkeypatch.context() as patch:
+        same = staticmethod(lambda s, y: 1.0 * value(s, y))
+        kind = forms if isinstance(forms, type) else type(forms)
+        patch.setattr(kind, "value", same)
+        assert the_certificate(problem).ground == "sampled"
+        pair = staticmethod(lambda s, w, y: (loss.conjugate(w[0], y[0]), 0.0))
+        patch.setattr(kind, "duality", pair, raising=False)
+        with pytest.raises(ValueError, match=r"arrays\.duality"):
+            the_certificate(problem)
+    assert the_certificate(problem).ground == "proved"
+
+
 @pytest.mark.parametrize(("tilt", "right"), [(1.0 + 1e-15, True), (1.01, False)])
 def test_a_loss_that_a_callback_alters_is_seen_when_the_run_ends(tilt, right):
     problem = Problem(X, Y, Dial(), Cube(0.1))
